@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+// The only file that must run on whatever Node is at hand (20 or later): it installs what package-lock.json
+// names if that is missing or stale, then hands over to Node 24, which comes out of node_modules.
+// Usage: node scripts/bootstrap.mjs <script in scripts/, without .ts> [arguments]
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import path from 'node:path';
+import process from 'node:process';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const modules = path.join(root, 'node_modules');
+const node24 = path.join(modules, '.bin', 'node');
+// npm writes this file last, so an interrupted or outdated installation is repeated.
+const installedLock = path.join(modules, '.package-lock.json');
+
+function isInstalled() {
+  if (!existsSync(node24) || !existsSync(installedLock)) return false;
+  return statSync(installedLock).mtimeMs >= statSync(path.join(root, 'package-lock.json')).mtimeMs;
+}
+
+function install() {
+  process.stderr.write('Installing dependencies (npm ci) ...\n');
+  // Standard output stays free: `signalbox --json` prints one object there.
+  const done = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  if (done.status !== 0) {
+    process.stderr.write('npm ci failed; see its messages above.\n');
+    process.exit(done.status ?? 1);
+  }
+  if (!existsSync(node24)) {
+    process.stderr.write('No Node 24 binary for this platform: Linux on x64 or arm64 is needed, installed without --omit=optional.\n');
+    process.exit(1);
+  }
+}
+
+/** Runs `file` (relative to the project) with Node 24 and the caller's terminal, and exits as it exits. */
+export function runWithNode24(file, args) {
+  if (!isInstalled()) install();
+  const child = spawn(node24, ['--disable-warning=ExperimentalWarning', path.join(root, file), ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, PATH: `${path.join(modules, '.bin')}${path.delimiter}${process.env.PATH ?? ''}` },
+  });
+  // A terminal sends Ctrl-C to the whole group; a service manager signals only this process.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    process.stderr.write(`cannot start Node 24: ${error.message}\n`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+}
+
+if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const [script, ...args] = process.argv.slice(2);
+  runWithNode24(path.join('scripts', `${script}.ts`), args);
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Chaos, soak and fuzz runs are `*.long.ts`, started by `npm run test:long`.
+    exclude: ['**/node_modules/**'],
+    pool: 'forks',
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    reporters: ['default', './test/harness/summary-reporter.ts'],
+  },
+});
