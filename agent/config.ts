@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+import { AgentError } from './core/errors.ts';
+
+/**
+ * The agent's YAML file. Read and checked once; router passwords and keys never leave this process.
+ * Relative paths count from the folder of the file.
+ */
+
+const port = z.int().min(1).max(65_535);
+const fingerprint = z
+  .string()
+  .regex(/^(?:[0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}$/, 'must be a SHA-256 fingerprint: 32 bytes in hex');
+
+const apiSchema = z.strictObject({
+  port: port.optional(),
+  tls: z.boolean().default(false),
+  /** PEM file of the authority that signed the router's certificate. */
+  ca: z.string().optional(),
+  fingerprint: fingerprint.optional(),
+  /** api-ssl without a certificate on the router: encrypted, but anyone may answer. Off unless asked for. */
+  anonymous_tls: z.boolean().default(false),
+  username: z.string().min(1),
+  password: z.string().optional(),
+  password_file: z.string().optional(),
+});
+
+const sshSchema = z.strictObject({
+  port: port.default(22),
+  username: z.string().min(1),
+  password: z.string().optional(),
+  password_file: z.string().optional(),
+  private_key_file: z.string().optional(),
+  /** `SHA256:…` as OpenSSH prints it. Without it the first key seen is recorded and required from then on. */
+  host_key: z.string().regex(/^SHA256:[A-Za-z0-9+/]{43}=?$/, 'must look like SHA256:… as ssh-keygen -l prints it').optional(),
+});
+
+const routerSchema = z
+  .strictObject({
+    name: z.string().min(1).max(64),
+    host: z.string().min(1).max(255),
+    api: apiSchema.optional(),
+    ssh: sshSchema.optional(),
+    /** How forwards reach the network behind this router. */
+    forward_way: z.enum(['auto', 'ssh', 'api', 'direct']).default('auto'),
+  })
+  .refine((router) => router.api ?? router.ssh, { message: 'needs api or ssh' });
+
+/** RFC 1918 and unique local addresses: what stands behind a router. The agent's own loopback only when listed. */
+const DEFAULT_ALLOW = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
+
+const configSchema = z
+  .strictObject({
+    server: z.url({ protocol: /^(https?|wss?)$/ }),
+    credentials: z.string().min(1),
+    state: z.string().min(1),
+    /** PEM file of the authority that signed the control plane's certificate, where it is not a public one. */
+    server_ca: z.string().optional(),
+    forwards: z
+      .strictObject({
+        allow: z.array(z.union([z.cidrv4(), z.cidrv6()])).default(DEFAULT_ALLOW),
+        max_connections: z.int().min(1).max(10_000).default(1000),
+      })
+      .default({ allow: DEFAULT_ALLOW, max_connections: 1000 }),
+    log_level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    routers: z.array(routerSchema).min(1).max(500),
+  })
+  .refine((config) => new Set(config.routers.map((router) => router.name)).size === config.routers.length, {
+    message: 'router names must differ',
+    path: ['routers'],
+  });
+
+export type AgentConfig = Readonly<z.infer<typeof configSchema>>;
+export type RouterConfig = AgentConfig['routers'][number];
+
+/** Checks a parsed document; every mistake is named at once. @throws AgentError `invalid` */
+export function parseConfig(document: unknown, baseFolder: string): AgentConfig {
+  const result = configSchema.safeParse(document);
+  if (!result.success) throw new AgentError('invalid', `configuration:\n${z.prettifyError(result.error)}`);
+  const absolute = (file: string): string => path.resolve(baseFolder, file);
+  const { server_ca: serverCa, ...rest } = result.data;
+  return Object.freeze({
+    ...rest,
+    ...(serverCa === undefined ? {} : { server_ca: absolute(serverCa) }),
+    credentials: absolute(result.data.credentials),
+    state: absolute(result.data.state),
+    routers: result.data.routers.map((router) => withAbsoluteFiles(router, absolute)),
+  });
+}
+
+function withAbsoluteFiles(router: RouterConfig, absolute: (file: string) => string): RouterConfig {
+  const resolve = <T extends object>(part: T, keys: (keyof T)[]): T => {
+    const copy = { ...part };
+    for (const key of keys) {
+      const value = copy[key];
+      if (typeof value === 'string') copy[key] = absolute(value) as T[keyof T];
+    }
+    return copy;
+  };
+  return {
+    ...router,
+    ...(router.api ? { api: resolve(router.api, ['ca', 'password_file']) } : {}),
+    ...(router.ssh ? { ssh: resolve(router.ssh, ['private_key_file', 'password_file']) } : {}),
+  };
+}
+
+/** Reads and checks the file. @throws AgentError `invalid` naming the file and every mistake in it */
+export async function loadConfig(file: string): Promise<AgentConfig> {
+  let document: unknown;
+  try {
+    document = parseYaml(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new AgentError('invalid', `${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+  return parseConfig(document, path.dirname(path.resolve(file)));
+}
