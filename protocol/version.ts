@@ -1,2 +1,14 @@
-/** Tunnel protocol major version; the WebSocket subprotocol names it. */
+/** WebSocket subprotocol of the tunnel and the channels; its major number changes when a peer could misunderstand. */
 export const SUBPROTOCOL = 'signalbox.v1';
+
+/** Protocol versions this build speaks, best first. */
+export const PROTOCOL_VERSIONS: readonly number[] = [1];
+
+export const TUNNEL_PATH = '/agent/v1/tunnel';
+export const CHANNEL_PATH = '/agent/v1/channel';
+export const ENROL_PATH = '/agent/v1/enrol';
+
+/** The best version both sides speak, or undefined: then the server closes with a reason. */
+export function negotiateVersion(theirs: readonly number[]): number | undefined {
+  return PROTOCOL_VERSIONS.find((version) => theirs.includes(version));
+}

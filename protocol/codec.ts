@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { agentMessages, serverMessages } from './messages/index.ts';
+import type { AgentMessage, ServerMessage } from './messages/index.ts';
+
+/** What one text message turned out to be. Never thrown: it is handed to the session, which decides. */
+export type Decoded<M> =
+  | { kind: 'message'; message: M }
+  /** A type this version does not know: ignored and counted, so that a newer peer can say more. */
+  | { kind: 'unknown'; type: string }
+  /** Known type, wrong content. `id` names the request it belongs to, so that only that one ends. */
+  | { kind: 'invalid'; type: string; id: number | undefined; reason: string }
+  /** Not a message at all: the peer does not speak this protocol. */
+  | { kind: 'garbage'; reason: string };
+
+const envelope = z.looseObject({ type: z.string().min(1).max(64), id: z.unknown() });
+
+function decode<M>(schemas: Record<string, z.ZodType<M>>, data: string): Decoded<M> {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    return { kind: 'garbage', reason: 'not JSON' };
+  }
+  const outer = envelope.safeParse(value);
+  if (!outer.success) return { kind: 'garbage', reason: 'no message type' };
+  const { type, id } = outer.data;
+  const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
+  if (!schema) return { kind: 'unknown', type };
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { kind: 'message', message: parsed.data };
+  const reason = z.prettifyError(parsed.error).slice(0, 1000);
+  return { kind: 'invalid', type, id: Number.isSafeInteger(id) ? (id as number) : undefined, reason };
+}
+
+/** Reads a message that an agent sent. */
+export function decodeAgentMessage(data: string): Decoded<AgentMessage> {
+  return decode<AgentMessage>(agentMessages, data);
+}
+
+/** Reads a message that a server sent. */
+export function decodeServerMessage(data: string): Decoded<ServerMessage> {
+  return decode<ServerMessage>(serverMessages, data);
+}
+
+export function encodeMessage(message: AgentMessage | ServerMessage): string {
+  return JSON.stringify(message);
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** `POST /agent/v1/enrol`: a one-use token becomes an agent with a secret of its own. */
+export const enrolRequest = z.strictObject({
+  token: z.string().min(1).max(512),
+  /** How people recognise the agent; the host name by default. */
+  name: z.string().min(1).max(255),
+});
+
+export const enrolResponse = z.object({
+  agent_id: z.uuid(),
+  /** Shown once; the server keeps only its SHA-256. */
+  secret: z.string().min(1).max(512),
+});
+
+export type EnrolRequest = z.infer<typeof enrolRequest>;
+export type EnrolResponse = z.infer<typeof enrolResponse>;

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { MAX_OUTPUT_BYTES } from '../limits.ts';
+
+/** Name of a router in its agent's configuration: the address of a router inside one tunnel. */
+export const routerName = z.string().min(1).max(64);
+
+/** Serial number or software id: the agent refuses an errand meant for another device than the one it finds. */
+export const hardwareId = z.string().min(1).max(128);
+
+export const jobId = z.uuid();
+export const forwardId = z.uuid();
+
+/** Chosen by the asking side; unique among its open requests. */
+export const requestId = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
+
+/** Remaining time in milliseconds, not a moment: router, agent and server clocks disagree. A week at most. */
+export const remainingMs = z.int().min(0).max(7 * 24 * 3600 * 1000);
+
+export const text = (max: number) => z.string().max(max);
+export const outputText = z.string().max(MAX_OUTPUT_BYTES);

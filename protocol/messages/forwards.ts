@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { forwardId, text } from './common.ts';
+
+/** Server: dial so many more channels for this forward. */
+export const channelDial = z.object({
+  type: z.literal('channel.dial'),
+  forward_id: forwardId,
+  count: z.int().min(1).max(256),
+});
+
+/** Agent: the way to the target is gone and could not be restored; the server shows it on the record. */
+export const forwardLost = z.object({
+  type: z.literal('forward.lost'),
+  forward_id: forwardId,
+  reason: text(300),
+});

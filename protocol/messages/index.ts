@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+import { channelDial, forwardLost } from './forwards.ts';
+import * as jobs from './jobs.ts';
+import { cancel, reply, replyError, replyErrorCode, request, rows } from './requests.ts';
+import { goaway, heartbeat, hello, inventory, ready, routerBeat, routerFacts, welcome } from './session.ts';
+
+/** Everything a server may send. Schema by message type: a table lookup instead of trying every member of a union. */
+export const serverMessages = {
+  welcome,
+  goaway,
+  request,
+  cancel,
+  'job.offer': jobs.jobOffer,
+  'job.go': jobs.jobGo,
+  'job.ack': jobs.jobAck,
+  'job.revoke': jobs.jobRevoke,
+  'channel.dial': channelDial,
+} as const;
+
+/** Everything an agent may send. */
+export const agentMessages = {
+  hello,
+  ready,
+  heartbeat,
+  inventory,
+  goaway,
+  rows,
+  reply,
+  'job.accepted': jobs.jobAccepted,
+  'job.declined': jobs.jobDeclined,
+  'job.began': jobs.jobBegan,
+  'job.ended': jobs.jobEnded,
+  'job.refused': jobs.jobRefused,
+  'forward.lost': forwardLost,
+} as const;
+
+export type ServerMessage = z.infer<(typeof serverMessages)[keyof typeof serverMessages]>;
+export type AgentMessage = z.infer<(typeof agentMessages)[keyof typeof agentMessages]>;
+
+export type Hello = z.infer<typeof hello>;
+export type Welcome = z.infer<typeof welcome>;
+export type Ready = z.infer<typeof ready>;
+export type Heartbeat = z.infer<typeof heartbeat>;
+export type RouterBeat = z.infer<typeof routerBeat>;
+export type Inventory = z.infer<typeof inventory>;
+export type RouterFactsMessage = z.infer<typeof routerFacts>;
+export type Request = z.infer<typeof request>;
+export type Reply = z.infer<typeof reply>;
+export type ReplyOutcome = Reply['outcome'];
+export type ReplyError = z.infer<typeof replyError>;
+export type ReplyErrorCode = z.infer<typeof replyErrorCode>;
+export type JobOffer = z.infer<typeof jobs.jobOffer>;
+export type JobResult = z.infer<typeof jobs.jobResult>;
+export type JobReason = z.infer<typeof jobs.jobReason>;
+export type OpenJob = z.infer<typeof jobs.openJob>;
+export type JobDeclined = z.infer<typeof jobs.jobDeclined>;

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { MAX_SCRIPT_CHARS } from '../limits.ts';
+import { hardwareId, jobId, outputText, remainingMs, routerName, text } from './common.ts';
+
+/**
+ * Hand-over of a job: offer -> accepted -> go -> began -> ended -> ack. Each step can be repeated without
+ * harm; `go` is the only permission to run and is given once, by a compare-and-set in the database.
+ */
+
+/** Server: this job waits for this router. Nothing is written on the server's side. */
+export const jobOffer = z.object({
+  type: z.literal('job.offer'),
+  job_id: jobId,
+  router: routerName,
+  hardware_id: hardwareId,
+  script: z.string().max(MAX_SCRIPT_CHARS),
+  make_backup: z.boolean(),
+  needs_acknowledgement: z.boolean(),
+  /** Longest run of the script. */
+  timeout_ms: remainingMs,
+});
+
+/** Agent: the job is on its disk. */
+export const jobAccepted = z.object({ type: z.literal('job.accepted'), job_id: jobId });
+
+/** Agent: it will not take the job now (router unreachable, another device); the job stays queued. */
+export const jobDeclined = z.object({
+  type: z.literal('job.declined'),
+  job_id: jobId,
+  reason: z.enum(['unknown_router', 'wrong_router', 'router_unreachable', 'busy', 'disk', 'shutting_down']),
+});
+
+/** Server: run it. */
+export const jobGo = z.object({ type: z.literal('job.go'), job_id: jobId });
+
+/** Agent: BEGIN is on its disk; from here the script may have run. */
+export const jobBegan = z.object({ type: z.literal('job.began'), job_id: jobId });
+
+export const jobReason = z.enum([
+  'script_error',
+  'backup_failed',
+  'rejected',
+  'timed_out',
+  'rolled_back',
+  'interrupted',
+  'router_rebooted',
+  'agent_forgot',
+]);
+
+export const jobResult = z.object({
+  /** `unknown`: it may have run wholly, partly or not at all. */
+  outcome: z.enum(['completed', 'failed', 'unknown']),
+  reason: jobReason.nullable(),
+  error: text(4096).nullable(),
+  output: outputText.nullable(),
+  output_truncated: z.boolean(),
+});
+
+/** Agent: END is on its disk. Repeated at every `ready` until acknowledged. */
+export const jobEnded = z.object({ type: z.literal('job.ended'), job_id: jobId, result: jobResult });
+
+/** Server: stored; the agent may forget the job. */
+export const jobAck = z.object({ type: z.literal('job.ack'), job_id: jobId });
+
+/** Server: do not begin this accepted job. */
+export const jobRevoke = z.object({ type: z.literal('job.revoke'), job_id: jobId });
+
+/** Agent: REFUSED is on its disk; the job will never begin. */
+export const jobRefused = z.object({ type: z.literal('job.refused'), job_id: jobId });
+
+/** One entry of the agent's journal in `ready`. */
+export const openJob = z.discriminatedUnion('state', [
+  z.object({ job_id: jobId, state: z.literal('accepted') }),
+  z.object({ job_id: jobId, state: z.literal('begun') }),
+  z.object({ job_id: jobId, state: z.literal('refused') }),
+  z.object({ job_id: jobId, state: z.literal('ended'), result: jobResult }),
+]);

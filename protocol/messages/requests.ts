@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { forwardId, hardwareId, remainingMs, requestId, routerName, text } from './common.ts';
+
+/**
+ * Requests of the server and the agent's replies. A reply may be preceded by any number of `rows`.
+ * After `remaining_ms` the asking side stops waiting: what happened is then unknown.
+ */
+
+export const commandParams = z.object({
+  router: routerName,
+  hardware_id: hardwareId,
+  /** API path with the command: `/ip/address/print`. */
+  path: text(1024),
+  words: z.array(text(65_536)).max(1000),
+});
+
+export const forwardOpenParams = z.object({
+  router: routerName,
+  hardware_id: hardwareId,
+  forward_id: forwardId,
+  dst_address: text(255),
+  dst_port: z.int().min(1).max(65_535),
+  /** When the agent closes by itself, even if it never hears from the server again. */
+  expires_in_ms: remainingMs,
+  /** Bearer of the forward's channel dials. */
+  channel_token: text(512),
+  warm_channels: z.int().min(0).max(64),
+  max_channels: z.int().min(1).max(1024),
+});
+
+export const forwardCloseParams = z.object({ forward_id: forwardId });
+
+export const request = z.discriminatedUnion('method', [
+  z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('command'), params: commandParams }),
+  z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('forward.open'), params: forwardOpenParams }),
+  z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('forward.close'), params: forwardCloseParams }),
+]);
+
+/** The asking side no longer wants the answer (its HTTP client went away). */
+export const cancel = z.object({ type: z.literal('cancel'), id: requestId });
+
+/** A batch of a long reply. */
+export const rows = z.object({
+  type: z.literal('rows'),
+  id: requestId,
+  rows: z.array(z.record(text(1024), z.string())).max(10_000),
+});
+
+export const replyErrorCode = z.enum([
+  'rejected',
+  'router_unreachable',
+  'outcome_unknown',
+  'not_allowed',
+  'invalid',
+  'unsupported',
+  'wrong_router',
+  'internal',
+]);
+
+export const replyError = z.object({
+  code: replyErrorCode,
+  message: text(4096),
+  /** RouterOS trap category 0-7. */
+  category: z.int().min(0).max(7).optional(),
+});
+
+export const commandResult = z.object({ method: z.literal('command'), ret: text(65_536).optional() });
+export const forwardOpenResult = z.object({
+  method: z.literal('forward.open'),
+  way: z.enum(['ssh', 'api', 'direct']),
+  /** Why this way, for people. */
+  way_reason: text(300),
+  /** Did the target's port answer? null: not tried. Never a reason to refuse. */
+  target_reachable: z.boolean().nullable(),
+});
+export const forwardCloseResult = z.object({ method: z.literal('forward.close') });
+
+export const reply = z.object({
+  type: z.literal('reply'),
+  id: requestId,
+  outcome: z.discriminatedUnion('ok', [
+    z.object({
+      ok: z.literal(true),
+      result: z.discriminatedUnion('method', [commandResult, forwardOpenResult, forwardCloseResult]),
+    }),
+    z.object({ ok: z.literal(false), error: replyError }),
+  ]),
+});

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { MAX_OPEN_JOBS_PER_AGENT, MAX_ROUTERS_PER_AGENT } from '../limits.ts';
+import { hardwareId, routerName, text } from './common.ts';
+import { openJob } from './jobs.ts';
+
+/** Agent, first message: which protocol versions it speaks and which memory of jobs it has. */
+export const hello = z.object({
+  type: z.literal('hello'),
+  versions: z.array(z.int().min(1).max(1000)).min(1).max(16),
+  agent_version: text(64),
+  journal_id: z.uuid(),
+  /** The newest epoch this journal has seen, 0 for none. Lower than the server's memory means a restored disk. */
+  last_epoch: z.int().min(0),
+  routers: z.array(routerName).max(MAX_ROUTERS_PER_AGENT),
+});
+
+/** Server: the connection's epoch. Every conclusion the server draws later is valid for this epoch only. */
+export const welcome = z.object({
+  type: z.literal('welcome'),
+  version: z.int().min(1),
+  agent_id: z.uuid(),
+  epoch: z.int().min(1),
+  /** True when the agent's memory cannot be trusted: it starts a fresh journal with this id before `ready`. */
+  reset: z.boolean(),
+  settings: z.object({
+    heartbeat_ms: z.int().min(100).max(3_600_000),
+    /** The agent closes the tunnel when nothing at all came for this long. */
+    silence_ms: z.int().min(200).max(3_600_000),
+  }),
+});
+
+/** Agent, after it has the epoch on disk: all jobs it still answers for. */
+export const ready = z.object({
+  type: z.literal('ready'),
+  epoch: z.int().min(1),
+  journal_id: z.uuid(),
+  jobs: z.array(openJob).max(MAX_OPEN_JOBS_PER_AGENT),
+});
+
+export const routerBeat = z.object({
+  name: routerName,
+  reachable: z.boolean(),
+  /** Seconds since the router's boot, where known. Going back means a reboot. */
+  uptime_seconds: z.number().min(0).nullable(),
+  /** Why it is not reachable, for people. */
+  reason: text(300).nullable(),
+});
+
+/** Agent, every `heartbeat_ms` and at once when a router's reachability changes (then with that router only). */
+export const heartbeat = z.object({
+  type: z.literal('heartbeat'),
+  routers: z.array(routerBeat).max(MAX_ROUTERS_PER_AGENT),
+});
+
+export const routerFacts = z.object({
+  hardware_id: hardwareId,
+  serial_number: text(128).nullable(),
+  software_id: text(128).nullable(),
+  identity: text(255),
+  software_version: text(64),
+  model: text(128).nullable(),
+  board_name: text(128),
+  hardware_board: z.boolean(),
+  architecture: text(64).nullable(),
+  time_zone: text(128).nullable(),
+  uptime: text(64),
+  uptime_seconds: z.number().min(0),
+});
+
+/** Agent, after `ready` and whenever it changes: who the router behind a name is. */
+export const inventory = z.object({
+  type: z.literal('inventory'),
+  router: routerName,
+  facts: routerFacts,
+});
+
+/** Either side: this connection will be closed on purpose; dial again after the pause. */
+export const goaway = z.object({
+  type: z.literal('goaway'),
+  reason: z.enum(['restart', 'replaced', 'revoked', 'protocol']),
+  reconnect_after_ms: z.int().min(0).max(600_000),
+});
