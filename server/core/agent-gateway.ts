@@ -1,0 +1,79 @@
+import type {
+  AgentMessage,
+  Heartbeat,
+  Inventory,
+  JobDeclined,
+  JobResult,
+  OpenJob,
+  Request,
+  ServerMessage,
+} from '../../protocol/index.ts';
+
+/**
+ * The tunnel as the features see it: a port. Features call it to reach an agent; what agents say comes to
+ * them as {@link AgentEvents}, wired up in compose.ts.
+ */
+
+type RequestOf<M extends Request['method']> = Extract<Request, { method: M }>;
+export type RequestParams<M extends Request['method']> = RequestOf<M>['params'];
+
+type OkResult = Extract<Extract<AgentMessage, { type: 'reply' }>['outcome'], { ok: true }>['result'];
+export type RequestResult<M extends Request['method']> = Omit<Extract<OkResult, { method: M }>, 'method'>;
+
+export interface RequestOptions {
+  /** Longest wait in milliseconds; it travels with the request as remaining time. */
+  timeoutMs: number;
+  signal?: AbortSignal;
+  /** Receives the batches of a long reply in order. */
+  onRows?: (rows: Record<string, string>[]) => void;
+}
+
+/** Messages that are sent and not answered one to one. */
+export type Notice = Extract<ServerMessage, { type: `job.${string}` | 'channel.dial' }>;
+
+export interface AgentGateway {
+  /**
+   * Asks an agent and waits for its reply.
+   * @throws AppError `agent_offline` at once when it has no tunnel (nothing was sent), `outcome_unknown` when no
+   *   answer came in time or the tunnel broke, and the reply's own error: `rejected_by_router`, `router_unreachable`, …
+   */
+  request<M extends Request['method']>(
+    agentId: string,
+    method: M,
+    params: RequestParams<M>,
+    options: RequestOptions,
+  ): Promise<RequestResult<M>>;
+
+  /** Sends without waiting; false when the agent has no tunnel that is ready. Loss is the protocol's business, not the caller's. */
+  notify(agentId: string, message: Notice): boolean;
+
+  /** The epoch of the agent's ready tunnel on this node, undefined when it has none. */
+  epoch(agentId: string): number | undefined;
+
+  /** Ends an agent's tunnel (revoked agent). */
+  disconnect(agentId: string, reason: 'revoked' | 'restart'): void;
+}
+
+/** One tunnel, as handed to the features with everything an agent says on it. */
+export interface AgentConnection {
+  agentId: string;
+  teamId: string;
+  epoch: number;
+  /** Source address of the tunnel, as the server sees it. */
+  address: string;
+}
+
+/** What agents say. Handlers never throw; a promise is awaited before the agent's next message of that kind is handled. */
+export interface AgentEvents {
+  /** The tunnel is ready: the agent's list of open jobs is settled, then new offers may follow. */
+  onReady(connection: AgentConnection, jobs: OpenJob[]): Promise<void>;
+  onGone(connection: AgentConnection): void;
+  onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void;
+  onInventory(connection: AgentConnection, inventory: Inventory): Promise<void>;
+  onJobAccepted(connection: AgentConnection, jobId: string): Promise<void>;
+  onJobDeclined(connection: AgentConnection, declined: JobDeclined): Promise<void>;
+  onJobBegan(connection: AgentConnection, jobId: string): Promise<void>;
+  onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void>;
+  onJobRefused(connection: AgentConnection, jobId: string): Promise<void>;
+  onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void;
+}
