@@ -1,0 +1,54 @@
+import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import fastify from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression } from 'fastify';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Log } from '../core/log.ts';
+import { newId } from '../core/ids.ts';
+import { errorHandler, frameworkErrors, notFoundHandler } from './error-handler.ts';
+
+/** What a feature's `routes.ts` receives: Fastify with zod schemas as the source of validation, types and documents. */
+export type App = FastifyInstance<
+  HttpServer | HttpsServer,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+export interface AppOptions {
+  log: Log;
+  now: () => number;
+  tls?: { cert: Buffer; key: Buffer } | undefined;
+  /** Proxies whose X-Forwarded-For is believed; empty for none. */
+  trustProxy: string[];
+}
+
+/** Largest request body: a script of 2,000 characters, a command's parameters and group lists fit many times. */
+const BODY_LIMIT_BYTES = 1024 * 1024;
+/** A whole request must arrive in this time, so that slow clients cannot hold sockets. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** The HTTP application with validation, errors and limits, and no route yet. */
+export function createApp(options: AppOptions): App {
+  const instance = fastify({
+    loggerInstance: options.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
+    routerOptions: { maxParamLength: 300 },
+    genReqId: () => newId(options.now()),
+    frameworkErrors,
+    ...(options.tls ? { https: options.tls } : {}),
+  }) as unknown as App;
+  instance.setValidatorCompiler(validatorCompiler);
+  instance.setSerializerCompiler(serializerCompiler);
+  instance.setErrorHandler(errorHandler);
+  instance.setNotFoundHandler(notFoundHandler);
+  instance.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  return instance;
+}

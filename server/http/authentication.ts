@@ -1,0 +1,53 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../core/errors.ts';
+import { hasRole } from '../core/principal.ts';
+import type { Principal, Role } from '../core/principal.ts';
+import type { App } from './app.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the authentication hook; null on routes that need no credential. */
+    principal: Principal | null;
+  }
+  interface FastifyContextConfig {
+    /** Least role of the caller; `viewer` when a route says nothing. */
+    role?: Role;
+  }
+}
+
+export type Authenticate = (bearer: string) => Promise<Principal | undefined>;
+
+/** One `Bearer` credential; anything else in the header is the same as none. */
+const BEARER = /^Bearer +([^\s]{1,4096})$/i;
+
+export function bearerOf(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : BEARER.exec(header)?.[1];
+}
+
+/** Requires a credential on every route registered in `scope` after this call. */
+export function requireCredential(scope: App, authenticate: Authenticate): void {
+  scope.decorateRequest('principal', null);
+  scope.addHook('onRequest', async (request) => {
+    const bearer = bearerOf(request.headers.authorization);
+    if (bearer === undefined) throw new AppError('unauthenticated', 'the Authorization header must be: Bearer <API key>');
+    const principal = await authenticate(bearer);
+    if (!principal) throw new AppError('unauthenticated', 'the credential is not valid');
+    request.principal = principal;
+  });
+}
+
+/** Runs after the rate limit, so that a refused request counts as well. */
+export function requireRole(scope: App): void {
+  scope.addHook('preValidation', async (request: FastifyRequest, _reply: FastifyReply) => {
+    const needed = request.routeOptions.config.role ?? 'viewer';
+    if (!hasRole(principalOf(request), needed)) {
+      throw new AppError('forbidden', `this needs the role ${needed}`);
+    }
+  });
+}
+
+/** The caller of an authenticated route. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (!request.principal) throw new AppError('unauthenticated', 'a credential is needed');
+  return request.principal;
+}
