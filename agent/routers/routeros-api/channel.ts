@@ -1,0 +1,151 @@
+import { type Deadline, onExpiry, toError } from '../../core/deadline.ts';
+import { AgentError } from '../../core/errors.ts';
+import type { CommandReply, RouterRow } from '../adapter.ts';
+import type { GuardedConnector } from './connector.ts';
+import { RouterTraps, type Trap } from './errors.ts';
+import { parseAttribute } from './framing.ts';
+import { Channel } from './library.ts';
+
+export interface ReplyLimits {
+  /** Rows of one reply. */
+  maxRows: number;
+  /** Bytes of one reply, as text plus what an object costs. */
+  maxBytes: number;
+}
+
+export interface ChannelOptions {
+  deadline: Deadline;
+  limits: ReplyLimits;
+  /** Gets the rows as they come; without it they are collected into the reply. */
+  onRow?: ((row: RouterRow) => void) | undefined;
+}
+
+/** What a row costs beside its text: the object and the strings' headers. */
+const ROW_OVERHEAD_BYTES = 64;
+
+/** Words to properties. Words that are not attributes carry nothing we know of. */
+export function toRow(words: readonly string[]): RouterRow {
+  const row: RouterRow = {};
+  for (const word of words) {
+    const attribute = parseAttribute(word);
+    if (attribute) row[attribute[0]] = attribute[1];
+  }
+  return row;
+}
+
+/**
+ * One command on one tag. Its promise always settles: by `!done`, by the deadline or the signal (the router is
+ * told with /cancel), by a limit, or by the end of the connection.
+ */
+export class GuardedChannel extends Channel {
+  readonly #connector: GuardedConnector;
+  readonly #options: ChannelOptions;
+  readonly #rows: RouterRow[] = [];
+  readonly #traps: Trap[] = [];
+  #rowCount = 0;
+  #bytes = 0;
+  #settle: ((outcome: CommandReply | AgentError) => void) | undefined;
+
+  constructor(connector: GuardedConnector, options: ChannelOptions) {
+    super(connector);
+    this.#connector = connector;
+    this.#options = options;
+    this.id = connector.nextTag();
+  }
+
+  /** Sends the sentence. @throws AgentError by the promise: rejected, outcome_unknown, router_unreachable, not_allowed */
+  start(words: readonly string[]): Promise<CommandReply> {
+    return new Promise((resolve, reject) => {
+      const refusal = this.#options.deadline.signal?.aborted
+        ? 'cancelled before it was sent'
+        : this.#connector.whyNotWritable();
+      if (refusal !== undefined) {
+        reject(new AgentError('router_unreachable', refusal));
+        return;
+      }
+      const endDeadline = onExpiry(this.#options.deadline, (reason) => {
+        this.#expire(reason);
+      });
+      this.#settle = (outcome) => {
+        endDeadline();
+        if (outcome instanceof AgentError) reject(outcome);
+        else resolve(outcome);
+      };
+      this.#connector.waiting.set(this.id, (reason) => {
+        this.#finish(this.#failure(reason));
+      });
+      // Guard: a copy, because the library appends `.tag=…` to the array it is given.
+      this.write([...words], true, false);
+    });
+  }
+
+  /** Guard: knows `!empty`, keeps every trap and its category, and never throws into the socket callback. */
+  override processPacket(packet: string[]): void {
+    try {
+      this.#reply(packet[0], packet.slice(1));
+    } catch (error) {
+      this.#abandon(new AgentError('internal', `reading a reply failed: ${toError(error).message}`, { cause: error }));
+    }
+  }
+
+  #reply(reply: string | undefined, words: string[]): void {
+    if (reply === '!re') this.#row(words);
+    else if (reply === '!trap') this.#trap(toRow(words));
+    else if (reply === '!done') this.#done(toRow(words));
+    // `!empty` (7.18+) says that there is nothing to say; words of the future are met the same way. `!done` follows.
+  }
+
+  #row(words: string[]): void {
+    const { limits, onRow } = this.#options;
+    this.#rowCount += 1;
+    this.#bytes += ROW_OVERHEAD_BYTES;
+    for (const word of words) this.#bytes += word.length;
+    // Rows that are handed on as they come are not kept, so only collected ones are limited.
+    if (onRow) {
+      onRow(toRow(words));
+      return;
+    }
+    if (this.#rowCount > limits.maxRows || this.#bytes > limits.maxBytes) {
+      this.#abandon(new AgentError('not_allowed', `the answer is larger than ${limits.maxRows} rows or ${limits.maxBytes} bytes`));
+      return;
+    }
+    this.#rows.push(toRow(words));
+  }
+
+  #trap({ message = 'no reason given', category }: RouterRow): void {
+    // A listen may be answered by any number of them; the first hundred tell enough.
+    if (this.#traps.length >= 100) return;
+    this.#traps.push({ message, category: category === undefined ? undefined : Number(category) });
+  }
+
+  #done({ ret }: RouterRow): void {
+    if (this.#traps.length > 0) this.#finish(new RouterTraps(this.#traps));
+    else this.#finish({ rows: this.#rows, ...(ret === undefined ? {} : { ret }) });
+  }
+
+  #expire(reason: string): void {
+    this.#abandon(this.#failure(reason));
+  }
+
+  /** A trap that was not followed by `!done` in time is still the router's answer. */
+  #failure(reason: string): AgentError {
+    return this.#traps.length > 0 ? new RouterTraps(this.#traps) : new AgentError('outcome_unknown', reason);
+  }
+
+  /** Guard: a command nobody waits for any more is stopped on the router; what it still sends is ignored. */
+  #abandon(outcome: AgentError): void {
+    if (!this.#settle) return;
+    this.#finish(outcome);
+    if (this.#connector.whyNotWritable() !== undefined) return;
+    this.#connector.write(['/cancel', `=tag=${this.id}`, `.tag=${this.#connector.nextTag()}`]);
+  }
+
+  #finish(outcome: CommandReply | AgentError): void {
+    const settle = this.#settle;
+    if (!settle) return;
+    this.#settle = undefined;
+    this.#connector.waiting.delete(this.id);
+    this.close(true);
+    settle(outcome);
+  }
+}

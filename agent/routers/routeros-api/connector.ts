@@ -1,0 +1,136 @@
+import type { Socket } from 'node:net';
+import { describeNetworkError } from '../network-errors.ts';
+import { encodeWord } from './framing.ts';
+import { Connector, type ConnectorOptions, Transmitter } from './library.ts';
+import { GuardedReceiver } from './receiver.ts';
+
+/**
+ * Bytes that may wait for a router that has stopped reading. Beyond it new commands fail at once instead of
+ * growing the queue; the longest word a caller can send is far smaller.
+ */
+const MAX_UNSENT_BYTES = 8 * 1024 * 1024;
+
+export interface GuardedConnectorOptions extends ConnectorOptions {
+  /** Looks at the TLS peer before a single byte of the login is sent; returns why it is refused. */
+  verifyPeer?: (connector: GuardedConnector) => string | undefined;
+}
+
+class GuardedTransmitter extends Transmitter {
+  readonly #socket: Socket;
+
+  constructor(socket: Socket) {
+    super(socket);
+    this.#socket = socket;
+  }
+
+  /** Guard: the library shows every word, passwords included, to whoever sets DEBUG. */
+  override write(word: string | null): void {
+    this.#socket.write(this.encodeString(word));
+  }
+
+  /** Guard: UTF-8 instead of windows-1252, which garbles text and sends unknown letters, in passwords too, as `?`. */
+  override encodeString(word: string | null): Buffer {
+    return word === null ? Buffer.of(0) : encodeWord(word);
+  }
+}
+
+/**
+ * The library's connector, with an end that everyone hears of. However the connection ends, {@link end} runs
+ * once: every waiting tag is failed, `down` is emitted with the reason, and the socket is destroyed.
+ */
+export class GuardedConnector extends Connector {
+  /** What each tag in flight does when the connection is gone. */
+  readonly waiting = new Map<string, (reason: string) => void>();
+  readonly #verifyPeer: GuardedConnectorOptions['verifyPeer'];
+  #downReason: string | undefined;
+  #commands = 0;
+
+  constructor(options: GuardedConnectorOptions) {
+    super(options);
+    this.#verifyPeer = options.verifyPeer;
+  }
+
+  /** Why the connection has ended; undefined while it has not. */
+  get downReason(): string | undefined {
+    return this.#downReason;
+  }
+
+  /** A tag never used before on this connection. The library's are random and may be empty. */
+  nextTag(): string {
+    return `s${++this.#commands}`;
+  }
+
+  override connect(): this {
+    super.connect();
+    this.transmitter = new GuardedTransmitter(this.socket);
+    this.receiver = new GuardedReceiver(this.socket, {
+      fatal: (reason) => {
+        this.end(reason === '' ? 'the router ended the session' : `the router ended the session: ${reason}`);
+      },
+      broken: (reason) => {
+        this.end(reason);
+      },
+    });
+    this.socket.once('close', () => {
+      this.end('the connection was closed');
+    });
+    return this;
+  }
+
+  override onConnect(): void {
+    const refusal = this.#verifyPeer?.(this);
+    if (refusal !== undefined) {
+      this.end(refusal);
+      return;
+    }
+    // Guard: with Nagle's algorithm on, a command costs about 44 ms.
+    this.socket.setNoDelay(true);
+    // Guard: the library's idle timeout would end a session for being quiet. Deadlines belong to commands.
+    this.socket.setTimeout(0);
+    super.onConnect();
+  }
+
+  /** Guard: one segment for a sentence; the library writes every word on its own. */
+  override write(words: string[]): this {
+    this.socket.cork();
+    super.write(words);
+    this.socket.uncork();
+    return this;
+  }
+
+  /** Why nothing can be sent now; undefined when it can. */
+  whyNotWritable(): string | undefined {
+    // Guard: the library's write after a drop goes to a pool that nobody empties, and never settles.
+    if (this.#downReason !== undefined) return this.#downReason;
+    if (!this.socket.writable) return 'the session is closing';
+    return this.socket.writableLength > MAX_UNSENT_BYTES ? 'the router has stopped reading' : undefined;
+  }
+
+  override onEnd(): void {
+    this.end('the router closed the connection');
+  }
+
+  /** Guard: the library emits an error with a number for a name and no text, and dies where nobody listens. */
+  override onError(error: Error): void {
+    this.end(describeNetworkError(error));
+  }
+
+  override onTimeout(): void {
+    this.end('the connection timed out');
+  }
+
+  override destroy(): void {
+    this.end('the session was closed');
+  }
+
+  /** Guard: fails every tag in flight; the library leaves their promises pending for ever. */
+  end(reason: string): void {
+    if (this.#downReason !== undefined) return;
+    this.#downReason = reason;
+    const waiting = [...this.waiting.values()];
+    this.waiting.clear();
+    for (const fail of waiting) fail(reason);
+    this.emit('down', reason);
+    super.destroy();
+  }
+}

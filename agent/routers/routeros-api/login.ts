@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import type { Deadline } from '../../core/deadline.ts';
+import { AgentError } from '../../core/errors.ts';
+import type { CommandReply } from '../adapter.ts';
+
+export interface Credentials {
+  username: string;
+  password: string;
+}
+
+type Ask = (words: readonly string[], deadline: Deadline) => Promise<CommandReply>;
+
+/**
+ * The answer to the challenge of a router before 6.43: `00` and MD5 over a zero byte, the password and the
+ * challenge. Guard: over the password's UTF-8 bytes; the library hashes its windows-1252 form.
+ */
+export function md5Response(password: string, challengeHex: string): string {
+  const challenge = Buffer.from(challengeHex, 'hex');
+  const hash = createHash('md5').update(Buffer.of(0)).update(password, 'utf8').update(challenge);
+  return `00${hash.digest('hex')}`;
+}
+
+/**
+ * Logs in by name and password, and answers the challenge if an old router sends one.
+ * @throws AgentError `router_unreachable`; its cause is the router's refusal where it gave one
+ */
+export async function login(ask: Ask, credentials: Credentials, deadline: Deadline): Promise<void> {
+  const { username, password } = credentials;
+  try {
+    const { ret } = await ask(['/login', `=name=${username}`, `=password=${password}`], deadline);
+    if (ret !== undefined) await ask(['/login', `=name=${username}`, `=response=${md5Response(password, ret)}`], deadline);
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    const text = error.code === 'rejected' ? `login refused: ${error.message}` : `login failed: ${error.message}`;
+    throw new AgentError('router_unreachable', text, { cause: error });
+  }
+}

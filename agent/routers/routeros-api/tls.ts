@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { type ConnectionOptions, TLSSocket } from 'node:tls';
+
+/** How the router proves who it is on api-ssl. Without any of them the system's authorities decide. */
+export interface TlsTrust {
+  /** PEM of the authority that signed the router's certificate. */
+  ca?: string | undefined;
+  /** SHA-256 of the certificate in hex, colons allowed. Alone it replaces the authority. */
+  fingerprint?: string | undefined;
+  /** Accept a router without a certificate: encrypted, but anyone may answer. */
+  anonymous?: boolean | undefined;
+}
+
+/** Options for Node's TLS client. */
+export function tlsOptions({ ca, fingerprint, anonymous }: TlsTrust): ConnectionOptions {
+  // Anonymous Diffie-Hellman is below OpenSSL's default security level and does not exist in TLS 1.3.
+  if (anonymous) return { ciphers: 'ADH:DEFAULT:@SECLEVEL=0', rejectUnauthorized: false };
+  if (fingerprint === undefined) return { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca: [ca] }) };
+  // The pin says which certificate it must be, so its name says nothing more. verifyPin runs before the login.
+  if (ca === undefined) return { rejectUnauthorized: false };
+  return { rejectUnauthorized: true, ca: [ca], checkServerIdentity: () => undefined };
+}
+
+function normalise(fingerprint: string): string {
+  return fingerprint.replaceAll(':', '').toLowerCase();
+}
+
+/** Compares the peer's certificate with the pin. @returns why the peer is refused; undefined if it is the one */
+export function verifyPin(socket: Socket, fingerprint: string): string | undefined {
+  const raw = socket instanceof TLSSocket ? socket.getPeerCertificate(true).raw : undefined;
+  // A peer without a certificate (anonymous DH) has an empty object here.
+  if (raw === undefined) return 'the router showed no certificate, but a fingerprint is required';
+  const seen = createHash('sha256').update(raw).digest('hex');
+  return seen === normalise(fingerprint) ? undefined : `the certificate's fingerprint is ${seen}, not the one required`;
+}
