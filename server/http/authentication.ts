@@ -24,19 +24,31 @@ export function bearerOf(header: string | undefined): string | undefined {
   return header === undefined ? undefined : BEARER.exec(header)?.[1];
 }
 
-/** Requires a credential on every route registered in `scope` after this call. */
-export function requireCredential(scope: App, authenticate: Authenticate): void {
+/**
+ * Recognises the caller of every route registered in `scope` after this call, without refusing anyone: the rate
+ * limit, which comes next, counts a stranger by address and a known caller by key.
+ */
+export function identifyCaller(scope: App, authenticate: Authenticate): void {
   scope.decorateRequest('principal', null);
   scope.addHook('onRequest', async (request) => {
     const bearer = bearerOf(request.headers.authorization);
-    if (bearer === undefined) throw new AppError('unauthenticated', 'the Authorization header must be: Bearer <API key>');
-    const principal = await authenticate(bearer);
-    if (!principal) throw new AppError('unauthenticated', 'the credential is not valid');
-    request.principal = principal;
+    request.principal = (bearer === undefined ? undefined : await authenticate(bearer)) ?? null;
   });
 }
 
-/** Runs after the rate limit, so that a refused request counts as well. */
+/** Refuses callers that were not recognised. */
+export function requireCaller(scope: App): void {
+  scope.addHook('onRequest', async (request) => {
+    if (request.principal) return;
+    const given = bearerOf(request.headers.authorization) !== undefined;
+    throw new AppError(
+      'unauthenticated',
+      given ? 'the credential is not valid' : 'the Authorization header must be: Bearer <API key>',
+    );
+  });
+}
+
+/** Refuses callers whose role is too small for the route. */
 export function requireRole(scope: App): void {
   scope.addHook('preValidation', async (request: FastifyRequest, _reply: FastifyReply) => {
     const needed = request.routeOptions.config.role ?? 'viewer';

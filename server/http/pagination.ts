@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { invalidField } from '../core/errors.ts';
+import type { Page } from '../core/page.ts';
 
 /** Most records in one answer. */
 const MAX_LIMIT = 1000;
@@ -10,12 +11,7 @@ export const pageQuery = z.object({
   cursor: z.string().min(1).max(512).optional(),
 });
 
-/** Newest first: everything older than `(at, id)`. Lists without `limit` answer up to 1,000 records. */
-export interface Page {
-  limit: number;
-  before: { at: number; id: string } | undefined;
-}
-
+/** Lists without `limit` answer up to 1,000 records. @throws AppError `invalid` for a cursor of another origin */
 export function readPage(query: z.infer<typeof pageQuery>): Page {
   return { limit: query.limit ?? MAX_LIMIT, before: query.cursor === undefined ? undefined : decodeCursor(query.cursor) };
 }

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, invalidField } from '../core/errors.ts';
+import type { Claim, IdempotencyKeys, IdempotencyScope } from '../core/idempotency.ts';
+import { newId } from '../core/ids.ts';
+import type { App } from './app.ts';
+import { principalOf } from './authentication.ts';
+
+/**
+ * `Idempotency-Key` (IETF draft 07) on every POST: the same key and body gives the first answer again, another
+ * body 422, one still under way 409. An answer of 500 or more is not kept: the request may be repeated.
+ */
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    idempotency: { key: string; given: boolean; held: boolean } | null;
+  }
+  interface FastifyContextConfig {
+    /**
+     * The route itself recognises its earlier record by the key, so after a crash the request simply runs again.
+     * Without it, an interrupted first request answers `outcome_unknown`: repeating could do the thing twice.
+     */
+    resumable?: boolean;
+  }
+}
+
+/** Answers longer than this are not replayed; the key is released instead. */
+const MAX_KEPT_CHARS = 1024 * 1024;
+
+export function replayRepeatedPosts(scope: App, keys: IdempotencyKeys, now: () => number): void {
+  scope.decorateRequest('idempotency', null);
+
+  scope.addHook('preHandler', async (request, reply) => {
+    if (request.method !== 'POST') return undefined;
+    const given = readKey(request.headers['idempotency-key']);
+    request.idempotency = { key: given ?? newId(now()), given: given !== undefined, held: false };
+    if (given === undefined) return undefined;
+    const claim = await keys.claim(scopeOf(request), fingerprintOf(request), request.routeOptions.config.resumable === true);
+    if (claim.state === 'finished') return replay(reply, claim);
+    checkClaim(claim);
+    request.idempotency.held = true;
+    return undefined;
+  });
+
+  scope.addHook('onSend', async (request, reply, payload) => {
+    if (request.idempotency?.held !== true) return payload;
+    request.idempotency.held = false;
+    const kept = typeof payload === 'string' && payload.length <= MAX_KEPT_CHARS && reply.statusCode < 500;
+    if (kept) await keys.finish(scopeOf(request), reply.statusCode, payload);
+    else await keys.release(scopeOf(request));
+    return payload;
+  });
+}
+
+/** The caller's key, or one made for this request: what a job receipt shows. */
+export function idempotencyKeyOf(request: FastifyRequest): string {
+  return request.idempotency?.key ?? request.id;
+}
+
+function readKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const text = (Array.isArray(header) ? header.join(',') : header).trim();
+  const key = /^"(.*)"$/.exec(text)?.[1] ?? text;
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalidField('idempotency-key', 'must be 1 to 255 visible ASCII characters');
+  return key;
+}
+
+function checkClaim(claim: Exclude<Claim, { state: 'finished' }>): void {
+  if (claim.state === 'other_payload') {
+    throw invalidField('idempotency-key', 'was used with another request body');
+  }
+  if (claim.state === 'running') {
+    throw new AppError('conflict', 'the first request with this Idempotency-Key is still under way');
+  }
+  if (claim.state === 'interrupted') {
+    throw new AppError('outcome_unknown', 'the first request with this Idempotency-Key was interrupted; it may have taken effect');
+  }
+}
+
+function replay(reply: FastifyReply, first: { status: number; response: string }): FastifyReply {
+  const type = first.status >= 400 ? 'application/problem+json; charset=utf-8' : 'application/json; charset=utf-8';
+  return reply
+    .code(first.status)
+    .header('idempotency-replayed', 'true')
+    .type(type)
+    .serializer(String)
+    .send(first.response);
+}
+
+function scopeOf(request: FastifyRequest): IdempotencyScope {
+  return {
+    teamId: principalOf(request).teamId,
+    scope: `${request.method} ${request.url.split('?')[0]!}`,
+    key: request.idempotency!.key,
+  };
+}
+
+/** Of the validated body, so that the order of members and white space do not matter to a client that rebuilds it. */
+function fingerprintOf(request: FastifyRequest): string {
+  return createHash('sha256').update(JSON.stringify(request.body ?? null)).digest('hex');
+}

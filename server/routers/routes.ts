@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { App } from '../http/app.ts';
+import { principalOf } from '../http/authentication.ts';
+import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
+import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
+import type { RoutersService } from './service.ts';
+import type { RouterRecord } from './types.ts';
+import { formatAgo, formatUptime } from './uptime.ts';
+
+/** INTERFACE.md 2.1. */
+const routerSchema = z
+  .object({
+    id: z.string(),
+    identity: z.string(),
+    serial_number: z.string().nullable(),
+    software_version: z.string(),
+    software_id: z.string().nullable(),
+    has_pulse: z.boolean(),
+    uptime: z.string().nullable(),
+    last_seen: z.string(),
+    last_seen_from: z.string().nullable(),
+    hardware_board: z.boolean(),
+    model: z.string().nullable(),
+    board_name: z.string(),
+    last_seen_at: dateTime.nullable(),
+    created_at: dateTime,
+    site_id: z.string().nullable(),
+    agent_id: z.string(),
+  })
+  .meta({ id: 'Router' });
+
+export function routerRoutes(app: App, deps: { routers: RoutersService; now: () => number }): void {
+  app.get(
+    '/api/routers',
+    {
+      schema: {
+        tags: ['routers'],
+        summary: 'List the routers of the team, newest first',
+        querystring: pageQuery,
+        response: { 200: envelope(z.array(routerSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const records = await deps.routers.listRouters(principalOf(request).teamId, page);
+      linkNext(request, reply, page, records, (router) => ({ at: router.created_at, id: router.id }));
+      return success(records.map((record) => present(record, deps.routers, deps.now())));
+    },
+  );
+}
+
+function present(record: RouterRecord, routers: RoutersService, now: number): z.infer<typeof routerSchema> {
+  const presence = routers.presence.get(record.id);
+  const uptime = routers.presence.uptimeSeconds(record.id, now);
+  return {
+    id: record.id,
+    identity: record.identity,
+    serial_number: record.serial_number,
+    software_version: record.software_version,
+    software_id: record.software_id,
+    has_pulse: routers.presence.hasPulse(record.id, now),
+    uptime: uptime === null ? null : formatUptime(uptime),
+    last_seen: formatAgo(presence.lastSeenAt, now),
+    last_seen_from: presence.lastSeenFrom,
+    hardware_board: record.hardware_board === 1,
+    model: record.model,
+    board_name: record.board_name,
+    last_seen_at: toDateTimeOrNull(presence.lastSeenAt),
+    created_at: toDateTime(record.created_at),
+    site_id: record.site_id,
+    agent_id: record.agent_id,
+  };
+}

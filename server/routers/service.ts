@@ -1,0 +1,140 @@
+import type { AgentConnection } from '../core/agent-gateway.ts';
+import type { Heartbeat, Inventory } from '../../protocol/index.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import { notFound } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import type { Page } from '../core/page.ts';
+import type { Storage } from '../storage/db.ts';
+import { PresenceBoard } from './presence.ts';
+import type { PresenceRules } from './presence.ts';
+import {
+  PRESENCE_CHUNK,
+  selectAllPresence,
+  selectRouter,
+  selectRouters,
+  selectRoutersOfAgent,
+  upsertPresence,
+  upsertRouter,
+} from './store.ts';
+import type { RouterRecord } from './types.ts';
+
+/** Presence is written this often; a crash loses at most so much of "last seen". */
+const FLUSH_EVERY_MS = 5000;
+
+export interface RoutersDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  rules: PresenceRules;
+}
+
+/** Who the routers of a team are, where they hang, and whether they answer. */
+export class RoutersService {
+  readonly presence: PresenceBoard;
+  readonly #deps: RoutersDeps;
+  /** Router ids by the names that an agent uses on its present tunnel. */
+  readonly #namesOfAgent = new Map<string, Map<string, string>>();
+  #flushTimer: Timer | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(deps: RoutersDeps) {
+    this.#deps = deps;
+    this.presence = new PresenceBoard(deps.rules);
+  }
+
+  async start(): Promise<void> {
+    for (const [routerId, presence] of await selectAllPresence(this.#deps.storage.db)) {
+      this.presence.load(routerId, presence);
+    }
+    this.#scheduleFlush();
+  }
+
+  /** Writes what is still in memory. */
+  async stop(): Promise<void> {
+    this.#flushTimer?.cancel();
+    await this.#flushing;
+    await this.#flush();
+  }
+
+  /** @throws AppError `not_found`, also for another team's router */
+  async getRouter(teamId: string, routerId: string): Promise<RouterRecord> {
+    const router = await selectRouter(this.#deps.storage.db, teamId, routerId);
+    if (!router) throw notFound('router');
+    return router;
+  }
+
+  async listRouters(teamId: string, page: Page): Promise<RouterRecord[]> {
+    return selectRouters(this.#deps.storage.db, teamId, page);
+  }
+
+  async onReady(connection: AgentConnection): Promise<void> {
+    const routers = await selectRoutersOfAgent(this.#deps.storage.db, connection.teamId, connection.agentId);
+    this.#namesOfAgent.set(connection.agentId, new Map(routers.map((router) => [router.agent_router, router.id])));
+  }
+
+  onGone(connection: AgentConnection): void {
+    this.#namesOfAgent.delete(connection.agentId);
+  }
+
+  /** Names that were never inventoried are skipped: nobody knows yet which router they are. */
+  onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void {
+    const names = this.#namesOfAgent.get(connection.agentId);
+    const now = this.#deps.clock.now();
+    for (const beat of heartbeat.routers) {
+      const routerId = names?.get(beat.name);
+      if (routerId === undefined) continue;
+      this.presence.record(
+        routerId,
+        { reachable: beat.reachable, uptimeSeconds: beat.uptime_seconds },
+        now,
+        connection.address,
+      );
+    }
+  }
+
+  async onInventory(connection: AgentConnection, inventory: Inventory): Promise<RouterRecord> {
+    const now = this.#deps.clock.now();
+    const router = await this.#deps.storage.writes.write((tx) =>
+      upsertRouter(tx, {
+        newId: newId(now),
+        teamId: connection.teamId,
+        agentId: connection.agentId,
+        agentRouter: inventory.router,
+        facts: inventory.facts,
+        now,
+      }),
+    );
+    const names = this.#namesOfAgent.get(connection.agentId) ?? new Map<string, string>();
+    names.set(inventory.router, router.id);
+    this.#namesOfAgent.set(connection.agentId, names);
+    this.presence.record(
+      router.id,
+      { reachable: true, uptimeSeconds: inventory.facts.uptime_seconds },
+      now,
+      connection.address,
+    );
+    return router;
+  }
+
+  #scheduleFlush(): void {
+    this.#flushTimer = this.#deps.clock.setTimeout(() => {
+      this.#flushing = this.#flush();
+      void this.#flushing.then(() => this.#scheduleFlush());
+    }, FLUSH_EVERY_MS);
+  }
+
+  /** Never rejects: what could not be stored is tried again with the next flush. */
+  async #flush(): Promise<void> {
+    const changed = this.presence.takeChanged();
+    for (let start = 0; start < changed.length; start += PRESENCE_CHUNK) {
+      const chunk = changed.slice(start, start + PRESENCE_CHUNK);
+      try {
+        await this.#deps.storage.writes.write((tx) => upsertPresence(tx, chunk));
+      } catch (error) {
+        this.presence.markChanged(chunk.map(({ routerId }) => routerId));
+        this.#deps.log.warn({ err: error, count: chunk.length }, 'presence could not be stored');
+      }
+    }
+  }
+}

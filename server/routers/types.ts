@@ -1,0 +1,21 @@
+import type { Selectable } from 'kysely';
+import type { RouterPresenceTable, RoutersTable } from '../storage/schema.ts';
+
+export type RouterRecord = Selectable<RoutersTable>;
+export type PresenceRecord = Selectable<RouterPresenceTable>;
+
+/** What the last heartbeats said about a router. */
+export interface Presence {
+  reachable: boolean;
+  /** Seconds since boot at `lastSeenAt`. */
+  uptimeSeconds: number | null;
+  /** The last moment the router itself answered its agent. */
+  lastSeenAt: number | null;
+  /** Address the agent's tunnel came from. */
+  lastSeenFrom: string | null;
+}
+
+export interface RouterWithPresence {
+  router: RouterRecord;
+  presence: Presence;
+}
