@@ -1,0 +1,29 @@
+import type { Routers } from '../core/routers.ts';
+import { findRouter } from '../core/routers.ts';
+import type { RouterRow } from '../routers/adapter.ts';
+
+export interface CommandParams {
+  router: string;
+  hardware_id: string;
+  path: string;
+  words: string[];
+}
+
+export interface CommandContext {
+  /** What is left of the caller's patience, in milliseconds. */
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** Sends a long reply in batches; resolves when the tunnel can take more. */
+  sendRows(rows: RouterRow[]): Promise<void>;
+}
+
+/** Runs one command on one router and streams its rows back. Keeps nothing. */
+export function createCommandHandler(routers: Routers) {
+  return async (params: CommandParams, context: CommandContext): Promise<{ ret?: string }> => {
+    const router = findRouter(routers, params.router, params.hardware_id);
+    const { path, words } = params;
+    const reply = await router.command({ path, words }, { timeoutMs: context.timeoutMs, signal: context.signal });
+    await context.sendRows(reply.rows);
+    return reply.ret === undefined ? {} : { ret: reply.ret };
+  };
+}
