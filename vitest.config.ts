@@ -6,6 +6,7 @@ export default defineConfig({
     // Chaos, soak and fuzz runs are `*.long.ts`, started by `npm run test:long`.
     exclude: ['**/node_modules/**'],
     pool: 'forks',
+    globalSetup: ['./test/harness/postgres-on-demand.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     reporters: ['default', './test/harness/summary-reporter.ts'],

@@ -1,0 +1,124 @@
+import { AppError } from '../core/errors.ts';
+import type { Db, Tx, WriteQueue } from './db.ts';
+import { storageUnavailable } from './storage-errors.ts';
+import type { WriteScope } from './write-scope.ts';
+
+/** Writes in one transaction: about 20 ms of work, during which reads wait. */
+const BATCH_LIMIT = 500;
+/** Writes that may wait; each belongs to a request or an agent message that is itself waiting. */
+const QUEUE_LIMIT = 20_000;
+/** Closures only query, and a query on SQLite takes well under a millisecond. */
+const BATCH_DEADLINE_MS = 10_000;
+
+interface PendingWrite {
+  work: (tx: Tx) => Promise<unknown>;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** What one write came to, kept until the commit has decided whether it is true. */
+type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
+
+/** The savepoint around one write, on the connection that holds the shared transaction. */
+export interface Savepoint {
+  set: { run(): unknown };
+  undo: { run(): unknown };
+  release: { run(): unknown };
+  /** False once SQLite itself has ended the transaction, as it does when the disk is full. */
+  isOpen(): boolean;
+}
+
+/**
+ * Group commit for SQLite. Invariants:
+ * - writes run one after another in the order they were handed in, each in its own savepoint, so that a failing one
+ *   undoes only itself;
+ * - nobody is answered before the commit (one fsync for all); if it fails, everybody in it is refused;
+ * - the transaction holds the connection lock, so reads and other statements on `db` wait for its end and never join it.
+ */
+export class GroupCommit implements WriteQueue {
+  readonly #db: Db;
+  readonly #scope: WriteScope;
+  readonly #savepoint: Savepoint;
+  #queue: PendingWrite[] = [];
+  #draining: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(db: Db, scope: WriteScope, savepoint: Savepoint) {
+    this.#db = db;
+    this.#scope = scope;
+    this.#savepoint = savepoint;
+  }
+
+  /** @throws AppError `unavailable` when the queue is full or closed or the commit failed; else whatever `work` throws */
+  async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    this.#scope.assertOutside();
+    if (this.#closed) throw new AppError('unavailable', 'the database is being closed');
+    if (this.#queue.length >= QUEUE_LIMIT) throw new AppError('unavailable', 'too many writes are waiting');
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Stops taking writes and waits until those handed in are answered. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      // One turn of the event loop: everything that arrives in it shares the transaction.
+      await new Promise(setImmediate);
+      const batch = this.#queue.slice(0, BATCH_LIMIT);
+      this.#queue = this.#queue.slice(BATCH_LIMIT);
+      await this.#commit(batch);
+    }
+    this.#draining = undefined;
+  }
+
+  async #commit(batch: PendingWrite[]): Promise<void> {
+    const deadline = Promise.withResolvers<never>();
+    // Someone has to listen while no write is racing against it.
+    deadline.promise.catch(() => undefined);
+    const timer = setTimeout(() => deadline.reject(new AppError('internal', 'a write took too long')), BATCH_DEADLINE_MS);
+    try {
+      const outcomes = await this.#db
+        .transaction()
+        .execute((tx) => this.#runAll(tx, batch, deadline.promise));
+      for (const [index, outcome] of outcomes.entries()) settle(batch[index]!, outcome);
+    } catch (error) {
+      for (const write of batch) write.reject(storageUnavailable(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #runAll(tx: Tx, batch: PendingWrite[], deadline: Promise<never>): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const { work } of batch) {
+      this.#savepoint.set.run();
+      outcomes.push(await Promise.race([this.#runOne(tx, work), deadline]));
+    }
+    return outcomes;
+  }
+
+  async #runOne(tx: Tx, work: PendingWrite['work']): Promise<Outcome> {
+    try {
+      const value = await this.#scope.run(async () => work(tx));
+      this.#savepoint.release.run();
+      return { ok: true, value };
+    } catch (error) {
+      // The whole transaction is gone, and with it the writes of the others in it.
+      if (!this.#savepoint.isOpen()) throw error;
+      this.#savepoint.undo.run();
+      this.#savepoint.release.run();
+      return { ok: false, error };
+    }
+  }
+}
+
+function settle(write: PendingWrite, outcome: Outcome): void {
+  if (outcome.ok) write.resolve(outcome.value);
+  else write.reject(outcome.error);
+}

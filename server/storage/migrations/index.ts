@@ -1,0 +1,5 @@
+import { initial } from './0001-initial.ts';
+import type { Migration } from './types.ts';
+
+/** In order; a new one goes to the end. */
+export const migrations: readonly Migration[] = [initial];

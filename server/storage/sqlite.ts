@@ -1,0 +1,197 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { ConnectionLock } from './connection-lock.ts';
+import type { Storage } from './db.ts';
+import { GroupCommit } from './group-commit.ts';
+import { checkParameters } from './parameters.ts';
+import type { Schema } from './schema.ts';
+import { storageUnavailable, typedStorageError } from './storage-errors.ts';
+import { WriteScope } from './write-scope.ts';
+
+/** Distinct statement texts of the whole product stay under this; beyond it the least used is prepared anew. */
+const STATEMENT_LIMIT = 500;
+/** How long SQLite waits for another process (the administration commands) before it gives up. */
+const BUSY_TIMEOUT_MS = 5000;
+/** Above BUSY_TIMEOUT_MS, and above the longest group commit. */
+const LOCK_DEADLINE_MS = 20_000;
+
+/** Prepared statements by SQL text: stock Kysely prepares anew for each query, which costs more than most queries. */
+class StatementCache {
+  readonly #database: Database.Database;
+  readonly #statements = new LRUCache<string, Database.Statement>({ max: STATEMENT_LIMIT });
+
+  constructor(database: Database.Database) {
+    this.#database = database;
+  }
+
+  prepare(sql: string): Database.Statement {
+    const known = this.#statements.get(sql);
+    // A busy statement is being iterated: using it again would restart that iteration.
+    if (known !== undefined && !known.busy) return known;
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #statements: StatementCache;
+
+  constructor(statements: StatementCache) {
+    this.#statements = statements;
+  }
+
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      return Promise.resolve(this.#run<R>(query));
+    } catch (error) {
+      return Promise.reject(typedStorageError(error));
+    }
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    checkParameters(query.parameters);
+    for (const row of this.#statements.prepare(query.sql).iterate(query.parameters)) yield { rows: [row as R] };
+  }
+
+  #run<R>(query: CompiledQuery): QueryResult<R> {
+    checkParameters(query.parameters);
+    const statement = this.#statements.prepare(query.sql);
+    if (statement.reader) return { rows: statement.all(query.parameters) as R[] };
+    const { changes, lastInsertRowid } = statement.run(query.parameters);
+    return { insertId: BigInt(lastInsertRowid), numAffectedRows: BigInt(changes), rows: [] };
+  }
+}
+
+/**
+ * Kysely's driver on the one connection. The lock is taken here rather than by Kysely, after the write scope has been
+ * checked: a query that would wait for its own transaction is refused instead of hanging.
+ */
+class SqliteDriver implements Driver {
+  readonly #database: Database.Database;
+  readonly #connection: SqliteConnection;
+  readonly #lock = new ConnectionLock(LOCK_DEADLINE_MS);
+  readonly #scope: WriteScope;
+
+  constructor(database: Database.Database, scope: WriteScope) {
+    this.#database = database;
+    this.#connection = new SqliteConnection(new StatementCache(database));
+    this.#scope = scope;
+  }
+
+  init(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    this.#scope.assertOutside();
+    await this.#lock.acquire();
+    return this.#connection;
+  }
+
+  releaseConnection(): Promise<void> {
+    this.#lock.release();
+    return Promise.resolve();
+  }
+
+  /** IMMEDIATE: a transaction that reads first and writes later would otherwise fail when another process wrote between. */
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(rawQuery('begin immediate'));
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(rawQuery('commit'));
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // After a full disk or an I/O error SQLite has rolled back by itself, and a second ROLLBACK would be the error reported.
+    if (this.#database.inTransaction) await connection.executeQuery(rawQuery('rollback'));
+  }
+
+  destroy(): Promise<void> {
+    this.#database.close();
+    return Promise.resolve();
+  }
+}
+
+function rawQuery(sql: string): CompiledQuery {
+  return { sql, parameters: [] } as unknown as CompiledQuery;
+}
+
+class LockedSqliteAdapter extends SqliteAdapter {
+  /** True only to keep Kysely from adding a lock of its own in front of {@link SqliteDriver}'s. */
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+function sqliteDialect(database: Database.Database, scope: WriteScope): Dialect {
+  return {
+    createDriver: () => new SqliteDriver(database, scope),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new LockedSqliteAdapter(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
+}
+
+/** The file is made here, so that it is never readable by others, not even for a moment. WAL files inherit its mode. */
+function makePrivateFile(file: string): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
+}
+
+function openDatabase(file: string): Database.Database {
+  if (file !== ':memory:') makePrivateFile(file);
+  const database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
+  database.pragma('journal_mode = WAL');
+  // WAL alone syncs at checkpoints only: an acknowledged job could vanish with the power.
+  database.pragma('synchronous = FULL');
+  database.pragma('foreign_keys = ON');
+  return database;
+}
+
+/**
+ * Opens a SQLite file (made when missing, mode 0600) or `:memory:`.
+ * @throws AppError `unavailable` when the file cannot be opened
+ */
+export function openSqlite(file: string): Storage {
+  let database: Database.Database;
+  try {
+    database = openDatabase(file);
+  } catch (error) {
+    throw storageUnavailable(error);
+  }
+  const scope = new WriteScope();
+  const db = new Kysely<Schema>({ dialect: sqliteDialect(database, scope) });
+  const writes = new GroupCommit(db, scope, {
+    set: database.prepare('savepoint one_write'),
+    undo: database.prepare('rollback to one_write'),
+    release: database.prepare('release one_write'),
+    isOpen: () => database.inTransaction,
+  });
+  return {
+    db,
+    writes,
+    engine: 'sqlite',
+    close: async () => {
+      await writes.close();
+      await db.destroy();
+      // Kysely opens lazily: a database that was never queried is not closed by destroy.
+      if (database.open) database.close();
+    },
+  };
+}

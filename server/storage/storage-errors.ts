@@ -1,0 +1,42 @@
+import { AppError } from '../core/errors.ts';
+
+const UNIQUE_CODES = new Set(['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY', '23505']);
+
+/**
+ * SQLite result codes (with extended ones, hence the prefix match) and PostgreSQL SQLSTATE classes that say "not now":
+ * the disk is full, another process holds the lock, the server is away. Sending the same request later can succeed.
+ */
+const UNAVAILABLE_SQLITE = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'];
+const UNAVAILABLE_POSTGRES = ['08', '40', '53', '55', '57', '58'];
+const UNAVAILABLE_NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'ENOENT', 'EAI_AGAIN'];
+
+/** The engine's own word for an error, if it has one. */
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** True when a write was refused because a unique index or primary key already holds these values. */
+export function isUnique(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && UNIQUE_CODES.has(code);
+}
+
+function isUnavailable(code: string): boolean {
+  if (UNAVAILABLE_NETWORK.includes(code)) return true;
+  if (code.startsWith('SQLITE_')) return UNAVAILABLE_SQLITE.some((prefix) => code.startsWith(prefix));
+  return code.length === 5 && UNAVAILABLE_POSTGRES.includes(code.slice(0, 2));
+}
+
+/** Error for a write or read that did not happen and may be tried again. */
+export function storageUnavailable(cause: unknown): AppError {
+  return new AppError('unavailable', 'the database cannot be used at the moment', { cause });
+}
+
+/** Gives an engine's error its place among {@link AppError}s; broken statements and constraints stay what they are. */
+export function typedStorageError(error: unknown): Error {
+  if (!(error instanceof Error)) return storageUnavailable(error);
+  if (error instanceof AppError) return error;
+  const code = codeOf(error);
+  return code !== undefined && isUnavailable(code) ? storageUnavailable(error) : error;
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Client } from 'pg';
+import { afterAll, afterEach, describe, expect, inject } from 'vitest';
+import type { Storage } from '../../server/storage/db.ts';
+import { migrate } from '../../server/storage/migrate.ts';
+import { openStorage } from '../../server/storage/open.ts';
+import { postgresUrl } from './postgres-server.ts';
+import { silentLog } from './silent-log.ts';
+
+/** An empty database of its own. */
+export interface TestDatabase {
+  url: string;
+  remove(): Promise<void>;
+}
+
+/** One kind of database that a suite runs on. */
+export interface DatabaseKind {
+  /** As shown in test names: `SQLite`, `PostgreSQL` or, where no server is installed, `PGlite`. */
+  name: string;
+  create(): Promise<TestDatabase>;
+}
+
+async function createSqlite(): Promise<TestDatabase> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-db-'));
+  return {
+    url: `sqlite:${path.join(folder, 'test.db')}`,
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+async function askForServer(port: number): Promise<string> {
+  const reply = JSON.parse(await text(net.connect(port, '127.0.0.1'))) as { socketFolder?: string; error?: string };
+  if (reply.socketFolder === undefined) throw new Error(reply.error ?? 'no PostgreSQL server');
+  return reply.socketFolder;
+}
+
+async function createPostgres(): Promise<TestDatabase> {
+  const socketFolder = await askForServer(inject('postgresPort'));
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const admin = new Client({ connectionString: postgresUrl(socketFolder, 'postgres') });
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  await admin.end();
+  // The server's data folder goes with the server.
+  return { url: postgresUrl(socketFolder, name), remove: () => Promise.resolve() };
+}
+
+async function createPglite(): Promise<TestDatabase> {
+  const { PGlite } = await import('@electric-sql/pglite');
+  const { PGLiteSocketServer } = await import('@electric-sql/pglite-socket');
+  const db = await PGlite.create();
+  const server = new PGLiteSocketServer({ db, host: '127.0.0.1', port: 0, maxConnections: 50 });
+  const listening = new Promise<number>((resolve) => {
+    server.addEventListener('listening', (event) => resolve((event as CustomEvent<{ port: number }>).detail.port));
+  });
+  await server.start();
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${await listening}/postgres`,
+    remove: async () => {
+      await server.stop();
+      await db.close();
+    },
+  };
+}
+
+/** The databases of this run: always SQLite, and PostgreSQL as a real server where Debian's binaries are installed. */
+export function databaseKinds(): DatabaseKind[] {
+  const postgres =
+    inject('postgresPort') === 0 ? { name: 'PGlite', create: createPglite } : { name: 'PostgreSQL', create: createPostgres };
+  return [{ name: 'SQLite', create: createSqlite }, postgres];
+}
+
+/**
+ * Runs one suite on every kind of database. `open` gives a migrated, empty database of its own; what is opened in a
+ * test or `beforeEach` is closed after that test, what is opened in `beforeAll` after the suite.
+ */
+export function describeEachDatabase(name: string, suite: (open: () => Promise<Storage>, kind: DatabaseKind) => void): void {
+  describe.each(databaseKinds())(`${name} on $name`, (kind) => {
+    const ofTest: (() => Promise<void>)[] = [];
+    const ofSuite: (() => Promise<void>)[] = [];
+    const open = async (): Promise<Storage> => {
+      const { storage, close } = await openTestStorage(kind);
+      const list = expect.getState().currentTestName === undefined ? ofSuite : ofTest;
+      list.push(close);
+      return storage;
+    };
+    afterEach(() => closeAll(ofTest));
+    afterAll(() => closeAll(ofSuite));
+    suite(open, kind);
+  });
+}
+
+async function openTestStorage(kind: DatabaseKind): Promise<{ storage: Storage; close: () => Promise<void> }> {
+  const database = await kind.create();
+  const storage = await openStorage(database.url, { log: silentLog });
+  await migrate(storage);
+  const close = async (): Promise<void> => {
+    await storage.close();
+    await database.remove();
+  };
+  return { storage, close };
+}
+
+async function closeAll(closers: (() => Promise<void>)[]): Promise<void> {
+  for (const close of closers.splice(0)) await close();
+}

@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
+import type { TestProject } from 'vitest/node';
+import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Loopback port where a worker asks for the run's PostgreSQL server; 0 when none is installed. */
+    postgresPort: number;
+  }
+}
+
+/**
+ * Vitest's global set-up: one PostgreSQL server for all workers, started when the first test asks for it, so that a
+ * run without database tests pays nothing. A worker connects and reads the socket folder, or the error.
+ */
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const bin = findPostgres();
+  if (bin === undefined) {
+    project.provide('postgresPort', 0);
+    return undefined;
+  }
+  let starting: Promise<PostgresServer> | undefined;
+  const answer = async (socket: net.Socket): Promise<void> => {
+    socket.on('error', () => socket.destroy());
+    starting ??= startPostgres(bin);
+    const reply = await starting.then(
+      ({ socketFolder }) => ({ socketFolder }),
+      (error: unknown) => ({ error: String(error) }),
+    );
+    socket.end(JSON.stringify(reply));
+  };
+  const broker = net.createServer((socket) => void answer(socket));
+  broker.listen(0, '127.0.0.1');
+  await once(broker, 'listening');
+  project.provide('postgresPort', (broker.address() as AddressInfo).port);
+  return async () => {
+    broker.close();
+    const server = await starting?.catch(() => undefined);
+    await server?.stop();
+  };
+}

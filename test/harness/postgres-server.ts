@@ -1,0 +1,95 @@
+import { execFile, spawn } from 'node:child_process';
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+
+const run = promisify(execFile);
+const DEBIAN_ROOT = '/usr/lib/postgresql';
+const START_DEADLINE_MS = 30_000;
+const STOP_DEADLINE_MS = 10_000;
+
+/** A PostgreSQL server of this test run: temporary, on a Unix socket only, without fsync. */
+export interface PostgresServer {
+  /** Folder of its socket; `postgres://?host=<it>&user=signalbox` reaches it. */
+  socketFolder: string;
+  stop(): Promise<void>;
+}
+
+/** Folder of the newest installed server's programs, or undefined. */
+export function findPostgres(): string | undefined {
+  if (!existsSync(DEBIAN_ROOT)) return undefined;
+  const versions = readdirSync(DEBIAN_ROOT).sort((a, b) => Number(b) - Number(a));
+  return versions.map((version) => path.join(DEBIAN_ROOT, version, 'bin')).find((bin) => existsSync(path.join(bin, 'initdb')));
+}
+
+/** The server refuses to run as root; then it runs as the user the package made. It dies with us, whatever ends us. */
+async function unprivileged(): Promise<{ prefix: string[]; uid: number | undefined }> {
+  if (process.getuid?.() !== 0) return { prefix: ['--pdeathsig', 'INT'], uid: undefined };
+  const { stdout } = await run('id', ['-u', 'postgres']);
+  const switchUser = ['--reuid=postgres', '--regid=postgres', '--clear-groups', '--pdeathsig', 'INT'];
+  return { prefix: switchUser, uid: Number(stdout) };
+}
+
+export function postgresUrl(socketFolder: string, database: string): string {
+  return `postgres:///${database}?host=${encodeURIComponent(socketFolder)}&user=signalbox`;
+}
+
+async function waitUntilReady(socketFolder: string, exited: () => string | undefined): Promise<void> {
+  const deadline = Date.now() + START_DEADLINE_MS;
+  for (;;) {
+    const client = new Client({ connectionString: postgresUrl(socketFolder, 'postgres') });
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      const reason = exited();
+      if (reason !== undefined) throw new Error(`PostgreSQL ended: ${reason}`, { cause: error });
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+/** Makes a data folder and starts a server on it. */
+export async function startPostgres(bin: string): Promise<PostgresServer> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-pg-'));
+  const { prefix, uid } = await unprivileged();
+  if (uid !== undefined) await chown(folder, uid, uid);
+  await chmod(folder, 0o755);
+  const data = path.join(folder, 'data');
+  // A default order unlike C, so that a forgotten `collate "C"` shows.
+  const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US'];
+  await run('setpriv', [...prefix, path.join(bin, 'initdb'), '-D', data, '--no-sync', '-A', 'trust', '-U', 'signalbox', ...locale], { cwd: folder });
+  const settings = ['listen_addresses=', `unix_socket_directories=${folder}`, 'fsync=off', 'full_page_writes=off', 'max_connections=300', 'shared_buffers=32MB'];
+  const server = spawn('setpriv', [...prefix, path.join(bin, 'postgres'), '-D', data, ...settings.flatMap((it) => ['-c', it])], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let lastWords = '';
+  let exit: string | undefined;
+  server.stderr.on('data', (chunk: Buffer) => (lastWords = `${lastWords}${chunk.toString()}`.slice(-2000)));
+  const ended = new Promise<void>((resolve) => {
+    server.on('error', (error) => resolve(void (exit = error.message)));
+    server.on('exit', () => resolve(void (exit = lastWords)));
+  });
+  const stop = async (): Promise<void> => {
+    // SIGINT: roll back what is open and end, without waiting for clients to leave.
+    server.kill('SIGINT');
+    const tooLong = setTimeout(() => server.kill('SIGKILL'), STOP_DEADLINE_MS);
+    await ended;
+    clearTimeout(tooLong);
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await waitUntilReady(folder, () => exit);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { socketFolder: folder, stop };
+}

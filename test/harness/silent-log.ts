@@ -1,0 +1,12 @@
+import type { Log } from '../../server/core/log.ts';
+
+const nothing = (): void => undefined;
+
+/** A log that keeps quiet. */
+export const silentLog: Log = {
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  child: () => silentLog,
+};
