@@ -1,0 +1,190 @@
+import type { Duplex } from 'node:stream';
+
+/** How a connection ended, seen from the side that reports it. */
+export type ConnectionEnd =
+  /** Both directions were half-closed and everything was delivered. */
+  | 'finished'
+  /** The socket on this side broke or was reset. */
+  | 'local_reset'
+  /** The other side of the channel reset it. */
+  | 'peer_reset'
+  /** This program ended it with {@link ChannelConnection.cut}. */
+  | 'cut'
+  /** The channel's WebSocket went away. */
+  | 'channel_lost';
+
+/** The channel as a connection sees it. Every call of a connection that is over is ignored by the channel. */
+export interface ConnectionPort {
+  sendBytes(connection: ChannelConnection, chunk: Buffer): void;
+  /** True when no more bytes should be handed in until {@link ChannelConnection.drained}. */
+  isFull(connection: ChannelConnection): boolean;
+  sendEnd(connection: ChannelConnection): void;
+  sendReset(connection: ChannelConnection, reason: string): void;
+  /** Stops or continues reading from the channel. */
+  setPaused(connection: ChannelConnection, paused: boolean): void;
+}
+
+/**
+ * Most bytes that wait for a slow destination before the channel is no longer read. Two reads of a busy socket fit,
+ * and a thousand stalled connections cost 256 MB at worst.
+ */
+const HIGH_WATER_BYTES = 256 * 1024;
+
+/** A stream that can send a TCP RST; net.Socket can, an SSH channel cannot. */
+interface Resettable {
+  resetAndDestroy(): unknown;
+}
+
+/** One TCP connection on a channel: moves bytes between a stream and the channel until both directions have ended. */
+export class ChannelConnection {
+  readonly n: number;
+  /** Bytes read from the stream and handed to the channel. */
+  bytesSent = 0;
+  /** Bytes received from the channel for the stream. */
+  bytesReceived = 0;
+  readonly #port: ConnectionPort;
+  #stream: Duplex | undefined;
+  /** What arrived before the stream was there: the target is still being dialled. */
+  #early: Buffer[] = [];
+  #earlyBytes = 0;
+  #peerEnded = false;
+  #readEnded = false;
+  #corked = false;
+  #end: ConnectionEnd | undefined;
+  #reported = false;
+  #onClosed: ((end: ConnectionEnd) => void) | undefined;
+
+  constructor(port: ConnectionPort, n: number) {
+    this.#port = port;
+    this.n = n;
+  }
+
+  /** Calls back once when the connection is over and its stream, if it has one, is closed. */
+  whenClosed(callback: (end: ConnectionEnd) => void): void {
+    this.#onClosed = callback;
+    this.#report();
+  }
+
+  /** Over, though the stream may still be flushing. */
+  get ended(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Starts moving bytes. The stream must keep half-close (`allowHalfOpen`) and belongs to the connection from here on. */
+  attach(stream: Duplex): void {
+    this.#stream = stream;
+    stream.on('error', () => this.#fail('local_reset', 'connection broken'));
+    stream.on('close', () => this.#streamClosed());
+    // It broke while nobody listened: its events will not come again.
+    if (stream.destroyed) this.#fail('local_reset', 'connection broken');
+    if (this.#end !== undefined) {
+      abort(stream);
+      this.#report();
+      return;
+    }
+    stream.on('data', (chunk: Buffer) => this.#read(chunk));
+    stream.on('end', () => this.#readEnd());
+    stream.on('drain', () => this.#port.setPaused(this, false));
+    for (const piece of this.#early) this.#write(stream, piece);
+    this.#early = [];
+    this.#port.setPaused(this, stream.writableLength >= HIGH_WATER_BYTES);
+    if (this.#peerEnded) stream.end();
+    stream.resume();
+  }
+
+  /** Ends the connection at once on both sides; a TCP client sees a reset. `reason` is shown on the other side. */
+  cut(reason: string): void {
+    this.#fail('cut', reason);
+  }
+
+  /** From the channel: bytes for the stream. */
+  receiveBytes(piece: Buffer): void {
+    this.bytesReceived += piece.length;
+    if (this.#stream) {
+      this.#write(this.#stream, piece);
+      if (this.#stream.writableLength >= HIGH_WATER_BYTES) this.#port.setPaused(this, true);
+      return;
+    }
+    this.#early.push(piece);
+    this.#earlyBytes += piece.length;
+    if (this.#earlyBytes >= HIGH_WATER_BYTES) this.#port.setPaused(this, true);
+  }
+
+  /** From the channel: the other side sends nothing more. */
+  receiveEnd(): void {
+    this.#peerEnded = true;
+    this.#stream?.end();
+  }
+
+  /** From the channel: the other side reset the connection. */
+  receiveReset(): void {
+    this.#fail('peer_reset', '');
+  }
+
+  /** From the channel: its WebSocket is gone. */
+  lost(): void {
+    this.#fail('channel_lost', '');
+  }
+
+  /** From the channel: bytes may be handed in again. */
+  drained(): void {
+    if (!this.#readEnded) this.#stream?.resume();
+  }
+
+  #read(chunk: Buffer): void {
+    this.bytesSent += chunk.length;
+    this.#port.sendBytes(this, chunk);
+    if (this.#port.isFull(this)) this.#stream?.pause();
+  }
+
+  #readEnd(): void {
+    this.#readEnded = true;
+    this.#port.sendEnd(this);
+  }
+
+  /** Pieces of one message that arrive in one read leave in one system call. */
+  #write(stream: Duplex, piece: Buffer): void {
+    if (!this.#corked) {
+      this.#corked = true;
+      stream.cork();
+      process.nextTick(() => {
+        this.#corked = false;
+        stream.uncork();
+      });
+    }
+    stream.write(piece);
+  }
+
+  #fail(end: ConnectionEnd, reason: string): void {
+    if (this.#end !== undefined) {
+      if (this.#stream) abort(this.#stream);
+      return;
+    }
+    this.#end = end;
+    this.#early = [];
+    if (end === 'local_reset' || end === 'cut') this.#port.sendReset(this, reason);
+    if (this.#stream) abort(this.#stream);
+    else this.#report();
+  }
+
+  #streamClosed(): void {
+    const finished = this.#readEnded && this.#peerEnded;
+    if (this.#end === undefined && !finished) this.#fail('local_reset', 'connection broken');
+    this.#end ??= 'finished';
+    this.#report();
+  }
+
+  #report(): void {
+    if (this.#end === undefined || this.#reported || !this.#onClosed) return;
+    if (this.#stream && !this.#stream.closed) return;
+    this.#reported = true;
+    this.#onClosed(this.#end);
+  }
+}
+
+/** Ends a stream so that its far end sees an abort and not a proper end, where the stream can say so. */
+function abort(stream: Duplex & Partial<Resettable>): void {
+  if (stream.destroyed) return;
+  if (stream.resetAndDestroy) stream.resetAndDestroy();
+  else stream.destroy();
+}

@@ -1,0 +1,289 @@
+import { ChannelConnection } from './channel-connection.ts';
+import type { ConnectionPort } from './channel-connection.ts';
+import { MAX_CHANNEL_MESSAGE_BYTES, MAX_CHANNEL_TEXT_BYTES } from './channel-socket.ts';
+import type { ChannelSocket } from './channel-socket.ts';
+import { ChannelState } from './channel-state.ts';
+import type { ChannelRole, Verdict } from './channel-state.ts';
+import { Liveness } from './liveness.ts';
+import { channelMessage } from './messages/channel.ts';
+import type { ChannelMessage } from './messages/channel.ts';
+import type { Timers } from './timers.ts';
+
+/**
+ * Most bytes that wait for the WebSocket before the stream is no longer read. Enough to keep a fast line busy
+ * between two turns of the event loop; the kernel's own buffers come on top.
+ */
+const HIGH_WATER_BYTES = 256 * 1024;
+const LOW_WATER_BYTES = 64 * 1024;
+
+const EMPTY = Buffer.alloc(0);
+
+export interface ChannelTiming {
+  /** A ping goes out this often: proxies cut idle links at 60 s. Two silent periods end the channel. */
+  pingMs: number;
+  /** Longest wait for the peer's end of a connection that this side has reset. */
+  discardMs: number;
+  timers: Timers;
+}
+
+const unrefTimers: Timers = {
+  setTimeout(callback, ms) {
+    const handle = setTimeout(callback, ms).unref();
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+export const CHANNEL_TIMING: ChannelTiming = { pingMs: 25_000, discardMs: 10_000, timers: unrefTimers };
+
+export interface ChannelEvents {
+  /** Accepter only: a connection begins. Attach a stream to it or cut it, now or later. */
+  onConnection?: (connection: ChannelConnection) => void;
+  /** The present connection has ended on the channel: the next one may begin. */
+  onFree?: () => void;
+  /** The WebSocket is gone, for whatever reason; called once. */
+  onClosed: (reason: string) => void;
+}
+
+/**
+ * One WebSocket that carries one TCP connection after another (SPEC.md, "Channels"). Construct it in the same turn
+ * of the event loop in which the WebSocket is handed over: several messages can arrive in one read.
+ */
+export class Channel {
+  readonly #socket: ChannelSocket;
+  readonly #state: ChannelState;
+  readonly #events: ChannelEvents;
+  readonly #timing: ChannelTiming;
+  readonly #port: ConnectionPort;
+  #connection: ChannelConnection | undefined;
+  #paused = false;
+  #full = false;
+  /** Messages of any kind that came in: any sign of life counts. */
+  #heard = 0;
+  #closeReason = 'connection lost';
+  #phase: 'live' | 'closing' | 'closed' = 'live';
+  readonly #liveness: Liveness;
+  #deadline: { cancel(): void } | undefined;
+
+  constructor(socket: ChannelSocket, role: ChannelRole, events: ChannelEvents, timing: ChannelTiming = CHANNEL_TIMING) {
+    this.#socket = socket;
+    this.#state = new ChannelState(role);
+    this.#events = events;
+    this.#timing = timing;
+    this.#port = this.#connectionPort();
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    socket.on('ping', () => (this.#heard += 1));
+    socket.on('pong', () => (this.#heard += 1));
+    // What went wrong shows in the close event that always follows.
+    socket.on('error', (error) => (this.#closeReason = error.message));
+    socket.on('close', () => this.#socketClosed());
+    this.#liveness = this.#watch();
+  }
+
+  get free(): boolean {
+    return this.#phase === 'live' && this.#state.free;
+  }
+
+  get closed(): boolean {
+    return this.#phase === 'closed';
+  }
+
+  /** Connections carried so far, the present one included. */
+  get carried(): number {
+    return this.#state.n;
+  }
+
+  /** Opener only: begins the next connection. Undefined when the channel is not free. */
+  open(): ChannelConnection | undefined {
+    if (this.#phase !== 'live') return undefined;
+    const n = this.#state.open();
+    if (n === undefined) return undefined;
+    this.#sendText({ type: 'open', n });
+    return this.#begin(n);
+  }
+
+  /** Closes the WebSocket; a connection under way is cut. */
+  close(reason: string): void {
+    this.#shut(1000, reason);
+  }
+
+  /** Ends the WebSocket without saying goodbye; a connection under way is cut. */
+  terminate(reason: string): void {
+    if (this.#phase === 'closed') return;
+    this.#phase = 'closing';
+    this.#closeReason = reason;
+    this.#socket.terminate();
+  }
+
+  #connectionPort(): ConnectionPort {
+    const isPresent = (connection: ChannelConnection): boolean => connection === this.#connection && this.#phase === 'live';
+    return {
+      sendBytes: (connection, chunk) => {
+        if (isPresent(connection) && this.#state.maySendBytes()) this.#sendBytes(chunk);
+      },
+      isFull: (connection) => isPresent(connection) && this.#full,
+      sendEnd: (connection) => {
+        if (!isPresent(connection) || !this.#state.end()) return;
+        this.#socket.send(EMPTY);
+        this.#settle();
+      },
+      sendReset: (connection, reason) => {
+        if (isPresent(connection)) this.#reset(reason);
+      },
+      setPaused: (connection, paused) => {
+        if (isPresent(connection)) this.#setPaused(paused);
+      },
+    };
+  }
+
+  #begin(n: number): ChannelConnection {
+    this.#connection = new ChannelConnection(this.#port, n);
+    return this.#connection;
+  }
+
+  #sendBytes(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; at += MAX_CHANNEL_MESSAGE_BYTES) {
+      const piece = chunk.length <= MAX_CHANNEL_MESSAGE_BYTES ? chunk : chunk.subarray(at, at + MAX_CHANNEL_MESSAGE_BYTES);
+      this.#socket.send(piece, this.#sent);
+    }
+    if (this.#socket.bufferedAmount >= HIGH_WATER_BYTES) this.#full = true;
+  }
+
+  /** One function for all sends: a closure for each chunk would be garbage. A failed send is followed by `close`. */
+  readonly #sent = (): void => {
+    if (!this.#full || this.#socket.bufferedAmount > LOW_WATER_BYTES) return;
+    this.#full = false;
+    this.#connection?.drained();
+  };
+
+  #sendText(message: ChannelMessage): void {
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  /** Sends a reset, then reads on to find the peer's end of the connection, but not for ever. */
+  #reset(reason: string): void {
+    if (!this.#state.reset()) return;
+    this.#sendText({ type: 'reset', n: this.#state.n, reason: reason.slice(0, 200) });
+    this.#setPaused(false);
+    if (this.#state.discarding) this.#giveUpLater('the peer did not end a reset connection');
+    this.#settle();
+  }
+
+  /** Becomes free once both directions have ended. */
+  #settle(): void {
+    if (!this.#state.free || !this.#connection) return;
+    this.#deadline?.cancel();
+    this.#connection = undefined;
+    this.#full = false;
+    this.#setPaused(false);
+    this.#events.onFree?.();
+  }
+
+  #setPaused(paused: boolean): void {
+    if (paused === this.#paused) return;
+    this.#paused = paused;
+    if (paused) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  #receive(data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean): void {
+    this.#heard += 1;
+    if (this.#phase !== 'live') return;
+    if (!Buffer.isBuffer(data)) this.#violation('unexpected kind of buffer');
+    else if (!isBinary) this.#receiveText(data);
+    else if (data.length === 0) this.#receiveEnd();
+    else this.#receiveBytes(data);
+  }
+
+  #receiveBytes(data: Buffer): void {
+    const verdict = this.#state.receiveBytes();
+    if (verdict === 'deliver') this.#connection?.receiveBytes(data);
+    else this.#refuse(verdict, 'bytes outside a connection');
+  }
+
+  #receiveEnd(): void {
+    const verdict = this.#state.receiveEnd();
+    if (verdict === 'deliver') this.#connection?.receiveEnd();
+    else this.#refuse(verdict, 'half-close outside a connection');
+    this.#settle();
+  }
+
+  #receiveText(data: Buffer): void {
+    const message = data.length <= MAX_CHANNEL_TEXT_BYTES ? parseMessage(data) : undefined;
+    if (!message) this.#violation('not a channel message');
+    else if (message.type === 'open') this.#receiveOpen(message.n);
+    else this.#receiveReset(message.n);
+  }
+
+  #receiveOpen(n: number): void {
+    const verdict = this.#state.receiveOpen(n);
+    if (verdict !== 'deliver') this.#refuse(verdict, 'open out of turn');
+    else if (this.#events.onConnection) this.#events.onConnection(this.#begin(n));
+  }
+
+  #receiveReset(n: number): void {
+    const verdict = this.#state.receiveReset(n);
+    if (verdict === 'deliver') {
+      this.#connection?.receiveReset();
+      this.#reset('reset by peer');
+    } else {
+      this.#refuse(verdict, 'reset of a connection that never was');
+    }
+    this.#settle();
+  }
+
+  #refuse(verdict: Verdict, what: string): void {
+    if (verdict === 'violation') this.#violation(what);
+  }
+
+  #violation(what: string): void {
+    this.#shut(1002, `protocol violation: ${what}`);
+  }
+
+  /** A peer need not answer the closing handshake; this side waits only so long. */
+  #shut(code: number, reason: string): void {
+    if (this.#phase !== 'live') return;
+    this.#phase = 'closing';
+    this.#closeReason = reason;
+    this.#connection?.lost();
+    this.#setPaused(false);
+    this.#giveUpLater(reason);
+    this.#socket.close(code, reason.slice(0, 100));
+  }
+
+  #socketClosed(): void {
+    if (this.#phase === 'closed') return;
+    this.#phase = 'closed';
+    this.#liveness.stop();
+    this.#deadline?.cancel();
+    const connection = this.#connection;
+    this.#connection = undefined;
+    connection?.lost();
+    this.#events.onClosed(this.#closeReason);
+  }
+
+  #giveUpLater(reason: string): void {
+    this.#deadline?.cancel();
+    this.#deadline = this.#timing.timers.setTimeout(() => this.terminate(reason), this.#timing.discardMs);
+  }
+
+  /** A side that does not read hears nothing and must not conclude anything; the other side hears its pings. */
+  #watch(): Liveness {
+    return new Liveness({
+      timers: this.#timing.timers,
+      random: Math.random,
+      periodMs: this.#timing.pingMs,
+      bytesRead: () => this.#heard,
+      paused: () => this.#paused,
+      ping: () => this.#socket.ping(),
+      onDead: () => this.terminate('nothing heard of the peer'),
+    });
+  }
+}
+
+function parseMessage(data: Buffer): ChannelMessage | undefined {
+  try {
+    return channelMessage.safeParse(JSON.parse(data.toString('utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
