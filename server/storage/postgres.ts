@@ -78,12 +78,23 @@ class CheckedPostgresDialect extends PostgresDialect {
   }
 }
 
-/** Opens a pool on a `postgres://` address. Connects lazily: the first query tells whether the server is there. */
-export function openPostgres(connectionString: string, log: Log): Storage {
+/** Takes our own `pool_max` out of the address: how many connections this node may hold. */
+function readPoolMax(address: string): { connectionString: string; max: number } {
+  const match = /[?&]pool_max=([0-9]+)(?=&|$)/.exec(address);
+  if (match === null) return { connectionString: address, max: POOL_SIZE };
+  const rest = address.replace(match[0], '');
+  const connectionString = rest.includes('?') ? rest : rest.replace('&', '?');
+  return { connectionString, max: Math.max(1, Number(match[1])) };
+}
+
+/**
+ * Opens a pool on a `postgres://` address, of ten connections unless it says `?pool_max=N`.
+ * Connects lazily: the first query tells whether the server is there.
+ */
+export function openPostgres(address: string, log: Log): Storage {
   const pool = new Pool({
-    connectionString,
+    ...readPoolMax(address),
     types,
-    max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,

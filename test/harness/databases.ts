@@ -60,7 +60,8 @@ async function createPglite(): Promise<TestDatabase> {
   });
   await server.start();
   return {
-    url: `postgres://postgres:postgres@127.0.0.1:${await listening}/postgres`,
+    // One connection: what several prepare at the same time, PGlite mixes up.
+    url: `postgres://postgres:postgres@127.0.0.1:${await listening}/postgres?pool_max=1`,
     remove: async () => {
       await server.stop();
       await db.close();
