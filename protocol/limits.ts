@@ -26,3 +26,21 @@ export const MAX_OPEN_JOBS_PER_AGENT = 2000;
 
 /** Requests under way on one tunnel. */
 export const MAX_OPEN_REQUESTS = 1000;
+
+/** Control messages waiting for a peer that does not read: four of the largest. Beyond it nothing more is sent. */
+export const MAX_UNSENT_BYTES = 4 * MAX_MESSAGE_BYTES;
+
+/**
+ * Messages waiting for the database or the disk: the inventory of 500 routers, or one of the largest. A peer that
+ * sends faster is not read until they are done.
+ */
+export const MAX_WAITING_BYTES = MAX_MESSAGE_BYTES;
+
+/** What keeping a short message costs beyond its text: the parsed object and its place in the queue. */
+export const WAITING_MESSAGE_OVERHEAD = 512;
+
+/** From the upgrade to hello. A peer that opens connections and says nothing must not keep them. */
+export const HELLO_TIMEOUT_MS = 10_000;
+
+/** From welcome to ready: the agent writes the epoch to a disk that may be slow and busy. */
+export const READY_TIMEOUT_MS = 30_000;
