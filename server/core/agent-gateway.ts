@@ -61,12 +61,22 @@ export interface AgentConnection {
   epoch: number;
   /** Source address of the tunnel, as the server sees it. */
   address: string;
+  /**
+   * The agent's memory could not be trusted (disk restored or wiped): what it held is unknown now. It has started a
+   * fresh journal, and its list of open jobs is empty.
+   */
+  reset: boolean;
 }
 
 /** What agents say. Handlers never throw; a promise is awaited before the agent's next message of that kind is handled. */
 export interface AgentEvents {
-  /** The tunnel is ready: the agent's list of open jobs is settled, then new offers may follow. */
+  /**
+   * The tunnel is ready: the agent's list of open jobs is settled, then new offers may follow. Until this settles, job
+   * messages of the agent wait, and offers are held back. It must not wait for requests to the same agent: reading
+   * may be paused when many messages wait.
+   */
   onReady(connection: AgentConnection, jobs: OpenJob[]): Promise<void>;
+  /** Once for every onReady and after it has settled; before the onReady of the agent's next tunnel on this node. */
   onGone(connection: AgentConnection): void;
   onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void;
   onInventory(connection: AgentConnection, inventory: Inventory): Promise<void>;

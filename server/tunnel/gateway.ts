@@ -1,0 +1,204 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { ServerOptions, WebSocket } from 'ws';
+import { CHANNEL_PATH, MAX_CHANNEL_MESSAGE_BYTES, MAX_MESSAGE_BYTES, SUBPROTOCOL, TUNNEL_PATH } from '../../protocol/index.ts';
+import type { ChannelSocket } from '../../protocol/index.ts';
+import type { Log } from '../core/log.ts';
+import type { TunnelRegistry } from './registry.ts';
+import type { TunnelCallbacks, TunnelSocket } from './types.ts';
+import { bearerOf, offersSubprotocol, refuseUpgrade, upgradePath } from './upgrade.ts';
+
+/** Upgrades whose credential is being checked; more at once are turned away until the database keeps up. */
+const MAX_CHECKING = 1000;
+
+/** A closing handshake the other side does not finish is cut after this long, milliseconds. */
+const CLOSE_TIMEOUT_MS = 2000;
+
+export interface GatewayOptions<C> {
+  registry: TunnelRegistry;
+  authenticateAgent: TunnelCallbacks['authenticateAgent'];
+  /** The forward a channel token belongs to. */
+  authorizeChannel(token: string): Promise<C | undefined>;
+  /** Takes a new channel over; called before any of its messages. Must not throw. */
+  onChannel(context: C, socket: ChannelSocket, address: string): void;
+  /** Where the request comes from; the socket's peer by default. compose.ts decides about trusted proxies. */
+  clientAddress?(request: IncomingMessage): string;
+  /** Upgrades of other paths; without it they get 404. */
+  fallback?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  log: Log;
+}
+
+/** The WebSocket door: every tunnel and channel comes in here, already authenticated when it is upgraded. */
+export class TunnelGateway<C> {
+  readonly #options: GatewayOptions<C>;
+  readonly #tunnels = new WebSocketServer(serverOptions(MAX_MESSAGE_BYTES));
+  readonly #channels = new WebSocketServer(serverOptions(MAX_CHANNEL_MESSAGE_BYTES));
+  /** Everything upgraded and not closed yet. */
+  readonly #open = new Set<WebSocket>();
+  readonly #onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  #server: Server | undefined;
+  #checking = 0;
+  #closing = false;
+
+  constructor(options: GatewayOptions<C>) {
+    this.#options = options;
+    this.#onUpgrade = (request, socket, head) => this.#route(request, socket, head);
+  }
+
+  /** Takes the upgrades of this node:http or node:https server. */
+  attach(server: Server): void {
+    this.#server = server;
+    server.on('upgrade', this.#onUpgrade);
+  }
+
+  /**
+   * Takes no more, sends goaway to every agent, waits until what they said is handled, then cuts what is left,
+   * channels too. The caller bounds the wait.
+   */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#options.registry.close();
+    await this.#closeAll();
+    this.#server?.off('upgrade', this.#onUpgrade);
+  }
+
+  /** Gives the closing handshakes their time; `ws` cuts those that do not end. */
+  async #closeAll(): Promise<void> {
+    const closed = [...this.#open].map(
+      (ws) =>
+        new Promise<void>((resolve) => {
+          ws.once('close', () => resolve());
+          ws.close(1001);
+        }),
+    );
+    await Promise.all(closed);
+  }
+
+  #route(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // Until ws or fallback has it, a reset must not become an uncaught error.
+    const onError = (): void => {
+      socket.destroy();
+    };
+    socket.on('error', onError);
+    const path = upgradePath(request);
+    if (path !== TUNNEL_PATH && path !== CHANNEL_PATH) {
+      this.#passOn(request, socket, head, onError);
+    } else if (this.#closing || this.#checking >= MAX_CHECKING) {
+      refuseUpgrade(socket, 503);
+    } else if (!offersSubprotocol(request)) {
+      refuseUpgrade(socket, 400);
+    } else {
+      void this.#check(request, socket, (bearer) =>
+        path === TUNNEL_PATH
+          ? this.#admitTunnel(request, socket, head, bearer)
+          : this.#admitChannel(request, socket, head, bearer),
+      );
+    }
+  }
+
+  #passOn(request: IncomingMessage, socket: Duplex, head: Buffer, onError: () => void): void {
+    if (!this.#options.fallback) {
+      refuseUpgrade(socket, 404);
+      return;
+    }
+    socket.off('error', onError);
+    this.#options.fallback(request, socket, head);
+  }
+
+  /** Never rejects: a failed check is an answer too. */
+  async #check(request: IncomingMessage, socket: Duplex, admit: (bearer: string) => Promise<boolean>): Promise<void> {
+    const bearer = bearerOf(request);
+    if (bearer === undefined) {
+      refuseUpgrade(socket, 401);
+      return;
+    }
+    this.#checking += 1;
+    try {
+      if (!(await admit(bearer))) refuseUpgrade(socket, 401);
+    } catch (error) {
+      this.#options.log.error({ err: error, source: this.#address(request) }, 'upgrade failed');
+      refuseUpgrade(socket, 503);
+    } finally {
+      this.#checking -= 1;
+    }
+  }
+
+  async #admitTunnel(request: IncomingMessage, socket: Duplex, head: Buffer, bearer: string): Promise<boolean> {
+    const identity = await this.#options.authenticateAgent(bearer);
+    if (!identity) return false;
+    const address = this.#address(request);
+    this.#upgrade(this.#tunnels, request, socket, head, (ws) => {
+      const session = this.#options.registry.open(identity, address, tunnelSocket(ws, socket as Socket));
+      ws.on('message', (data, isBinary) => {
+        if (isBinary) session.onBinary();
+        else session.onText((data as Buffer).toString());
+      });
+      ws.on('close', () => session.onClosed());
+    });
+    return true;
+  }
+
+  async #admitChannel(request: IncomingMessage, socket: Duplex, head: Buffer, token: string): Promise<boolean> {
+    const context = await this.#options.authorizeChannel(token);
+    if (context === undefined) return false;
+    const address = this.#address(request);
+    this.#upgrade(this.#channels, request, socket, head, (ws) => this.#options.onChannel(context, ws, address));
+    return true;
+  }
+
+  /** `take` attaches its handlers before anything is awaited: messages may come in the same read as the upgrade. */
+  #upgrade(
+    server: WebSocketServer,
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    take: (ws: WebSocket) => void,
+  ): void {
+    if (this.#closing) {
+      refuseUpgrade(socket, 503);
+      return;
+    }
+    server.handleUpgrade(request, socket, head, (ws) => {
+      this.#open.add(ws);
+      ws.on('close', () => this.#open.delete(ws));
+      // ws closes by itself after an error; the close event says all that is needed.
+      ws.on('error', (error) => this.#options.log.debug({ err: error }, 'WebSocket error'));
+      take(ws);
+    });
+  }
+
+  #address(request: IncomingMessage): string {
+    return this.#options.clientAddress?.(request) ?? request.socket.remoteAddress ?? '';
+  }
+}
+
+function serverOptions(maxPayload: number): ServerOptions & { closeTimeout: number } {
+  return {
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload,
+    closeTimeout: CLOSE_TIMEOUT_MS,
+    handleProtocols: () => SUBPROTOCOL,
+  };
+}
+
+/** ws sets noDelay itself. */
+function tunnelSocket(ws: WebSocket, socket: Socket): TunnelSocket {
+  return {
+    send: (text) => ws.send(text),
+    ping: () => ws.ping(),
+    close: (code, reason) => ws.close(code, reason),
+    terminate: () => ws.terminate(),
+    pause: () => ws.pause(),
+    resume: () => ws.resume(),
+    get bufferedAmount() {
+      return ws.bufferedAmount;
+    },
+    get bytesRead() {
+      return socket.bytesRead;
+    },
+  };
+}

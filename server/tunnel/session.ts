@@ -1,0 +1,384 @@
+import {
+  CLOSE,
+  decodeAgentMessage,
+  encodeMessage,
+  HELLO_TIMEOUT_MS,
+  Liveness,
+  MAX_MESSAGE_BYTES,
+  MAX_OPEN_JOBS_PER_AGENT,
+  MAX_UNSENT_BYTES,
+  negotiateVersion,
+  READY_TIMEOUT_MS,
+} from '../../protocol/index.ts';
+import type { AgentMessage, Decoded, Hello, Ready, Request, ServerMessage } from '../../protocol/index.ts';
+import type { AgentConnection, Notice, RequestOptions, RequestParams, RequestResult } from '../core/agent-gateway.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { tellFeatures } from './events.ts';
+import type { EventMessage } from './events.ts';
+import { Intake } from './intake.ts';
+import { AgentRequests } from './requests.ts';
+import type { Sent } from './requests.ts';
+import type { AgentIdentity, TunnelCallbacks, TunnelSettings, TunnelSocket } from './types.ts';
+
+/** Where a session stands among its agent's others; kept by the registry. */
+export interface SessionPlace {
+  /**
+   * The session has its epoch and takes over from an older one.
+   * @returns the end of the older one; undefined when this session is itself the older one
+   */
+  claim(session: TunnelSession): Promise<void> | undefined;
+  /** The session accepts nothing more. */
+  release(session: TunnelSession): void;
+}
+
+export interface SessionDeps {
+  callbacks: TunnelCallbacks;
+  settings: TunnelSettings;
+  clock: Clock;
+  random: () => number;
+  log: Log;
+  place: SessionPlace;
+}
+
+type CloseReason = keyof typeof CLOSE;
+type GoawayReason = Extract<ServerMessage, { type: 'goaway' }>['reason'];
+
+/** What the agent is told before its tunnel is closed on purpose, and when it may come back. */
+const GOAWAY: Record<Exclude<CloseReason, 'normal'>, { reason: GoawayReason; afterMs: number }> = {
+  // Nothing will have changed in a second; someone has to put it right.
+  protocol: { reason: 'protocol', afterMs: 60_000 },
+  version: { reason: 'protocol', afterMs: 60_000 },
+  revoked: { reason: 'revoked', afterMs: 60_000 },
+  // Two processes with one credential would otherwise replace each other without end.
+  replaced: { reason: 'replaced', afterMs: 30_000 },
+  handshakeTimeout: { reason: 'restart', afterMs: 5000 },
+  restart: { reason: 'restart', afterMs: 1000 },
+};
+
+/**
+ * One agent's tunnel. Invariants:
+ * - hello, ready and job messages are handled strictly in the order they came; replies, heartbeats and pings never
+ *   wait for them;
+ * - no offer leaves before the agent's list of open jobs is settled;
+ * - after `closed` nothing is sent and no request is open; every onReady is followed by one onGone.
+ */
+export class TunnelSession {
+  readonly identity: AgentIdentity;
+  readonly address: string;
+  /** Settles when everything the agent said is handled and the session's end is recorded. Never rejects. */
+  readonly ended: Promise<void>;
+  /** Messages of unknown type, out of place or unreadable. */
+  ignored = 0;
+
+  readonly #deps: SessionDeps;
+  readonly #socket: TunnelSocket;
+  readonly #intake: Intake;
+  readonly #liveness: Liveness;
+  readonly #resolveEnded: () => void;
+  #state: 'connecting' | 'welcomed' | 'settling' | 'ready' | 'closed' = 'connecting';
+  /** For hello, then for ready. */
+  #deadline: Timer | undefined;
+  #journalId = '';
+  #connection: AgentConnection | undefined;
+  #older: Promise<void> | undefined;
+  /** Set when `ready` has come: the end of its handling. */
+  #settled: Promise<void> | undefined;
+  /** The features have been told of this connection. */
+  #announced = false;
+  #requests: AgentRequests | undefined;
+  #heldOffers: Notice[] | undefined;
+
+  constructor(identity: AgentIdentity, address: string, socket: TunnelSocket, deps: SessionDeps) {
+    this.identity = identity;
+    this.address = address;
+    this.#socket = socket;
+    this.#deps = deps;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#resolveEnded = resolve;
+    this.#intake = new Intake(socket, (error) => this.#onFailure(error));
+    this.#startDeadline(HELLO_TIMEOUT_MS);
+    this.#liveness = new Liveness({
+      timers: deps.clock,
+      random: deps.random,
+      periodMs: deps.settings.pingMs,
+      bytesRead: () => socket.bytesRead,
+      paused: () => this.#intake.paused,
+      ping: () => socket.ping(),
+      onDead: () => this.#onDead(),
+    });
+  }
+
+  /** Its epoch while it can be used, otherwise undefined. */
+  get epoch(): number | undefined {
+    return this.#isOpen() ? this.#connection?.epoch : undefined;
+  }
+
+  /** Its epoch from welcome on, whatever became of it; 0 before. */
+  get claimedEpoch(): number {
+    return this.#connection?.epoch ?? 0;
+  }
+
+  /** @throws AppError `agent_offline` when it cannot be used, otherwise as {@link AgentRequests.ask} */
+  async request<M extends Request['method']>(
+    method: M,
+    params: RequestParams<M>,
+    options: RequestOptions,
+  ): Promise<RequestResult<M>> {
+    if (!this.#isOpen()) throw new AppError('agent_offline', 'the agent is not connected');
+    this.#requests ??= new AgentRequests(this.#deps.clock, (message) => this.#send(message));
+    return this.#requests.ask(method, params, options);
+  }
+
+  /** Sends without waiting. An offer that comes while the agent's list is being settled leaves afterwards. */
+  notify(message: Notice): boolean {
+    if (!this.#isOpen()) return false;
+    if (this.#state === 'settling' && message.type === 'job.offer') return this.#hold(message);
+    return this.#send(message) === 'sent';
+  }
+
+  /** Closes on purpose. `reconnectAfterMs`: when the agent may come back, instead of the reason's own pause. */
+  close(reason: CloseReason, reconnectAfterMs?: number): void {
+    if (this.#state === 'closed') return;
+    if (reason !== 'normal') {
+      const { reason: told, afterMs } = GOAWAY[reason];
+      this.#send({ type: 'goaway', reason: told, reconnect_after_ms: reconnectAfterMs ?? afterMs });
+    }
+    this.#socket.close(CLOSE[reason], reason);
+    this.#end();
+  }
+
+  /** The socket is closed, for whatever reason. */
+  onClosed(): void {
+    this.#end();
+  }
+
+  /** A text message came. Never throws. */
+  onText(text: string): void {
+    if (this.#state === 'closed') return;
+    const decoded = decodeAgentMessage(text);
+    if (decoded.kind === 'message') this.#receive(decoded.message, text.length);
+    else this.#onUnreadable(decoded);
+  }
+
+  /** A binary message came: the tunnel has none. */
+  onBinary(): void {
+    this.close('protocol');
+  }
+
+  #isOpen(): boolean {
+    return this.#state === 'settling' || this.#state === 'ready';
+  }
+
+  #receive(message: AgentMessage, size: number): void {
+    switch (message.type) {
+      case 'hello':
+        this.#intake.push('ordered', size, () => this.#onHello(message));
+        return;
+      case 'ready':
+        this.#intake.push('ordered', size, () => this.#onReady(message));
+        this.#settled ??= this.#intake.done('ordered');
+        return;
+      case 'reply':
+        this.#requests?.onReply(message);
+        return;
+      case 'rows':
+        this.#requests?.onRows(message, size);
+        return;
+      case 'goaway':
+        this.close('normal');
+        return;
+      default:
+        this.#onEvent(message, size);
+    }
+  }
+
+  #onEvent(message: EventMessage, size: number): void {
+    const settled = this.#settled;
+    // Before ready there is nothing an agent may say: what matters it repeats afterwards.
+    if (!settled) this.#ignore(message.type);
+    else if (message.type.startsWith('job.')) this.#intake.push('ordered', size, () => this.#tell(message));
+    else if (message.type !== 'inventory' && this.#state === 'ready') this.#tellNow(message);
+    else {
+      this.#intake.push('facts', size, async () => {
+        await settled;
+        await this.#tell(message);
+      });
+    }
+  }
+
+  async #tell(message: EventMessage): Promise<void> {
+    if (this.#connection && this.#announced) await tellFeatures(this.#deps.callbacks.events, this.#connection, message);
+  }
+
+  /** Heartbeats and the like: the features take them in without waiting for anything. */
+  #tellNow(message: EventMessage): void {
+    this.#tell(message).catch((error: unknown) => this.#onFailure(error));
+  }
+
+  async #onHello(hello: Hello): Promise<void> {
+    if (this.#state !== 'connecting') {
+      this.#ignore('hello');
+      return;
+    }
+    const version = negotiateVersion(hello.versions);
+    if (version === undefined) {
+      this.close('version');
+      return;
+    }
+    const { callbacks, settings } = this.#deps;
+    const { agentId, teamId } = this.identity;
+    const begun = await callbacks.beginSession({ agentId, hello, address: this.address });
+    if (!begun) {
+      this.close('revoked');
+      return;
+    }
+    this.#journalId = hello.journal_id;
+    this.#connection = { agentId, teamId, address: this.address, ...begun };
+    if (!this.#claim()) return;
+    this.#send({
+      type: 'welcome',
+      version,
+      agent_id: agentId,
+      ...begun,
+      settings: { heartbeat_ms: settings.heartbeatMs, silence_ms: settings.silenceMs },
+    });
+    this.#startDeadline(READY_TIMEOUT_MS);
+  }
+
+  /** Takes over from the agent's older session. @returns false when this session is over itself */
+  #claim(): boolean {
+    // Asked of the field at run time: the socket may have closed while the epoch was being raised.
+    if (this.#state !== 'connecting') return false;
+    this.#older = this.#deps.place.claim(this);
+    if (!this.#older) {
+      this.close('replaced');
+      return false;
+    }
+    this.#state = 'welcomed';
+    return true;
+  }
+
+  async #onReady(ready: Ready): Promise<void> {
+    const connection = this.#connection;
+    if (this.#state !== 'welcomed' || !connection) {
+      this.#ignore('ready');
+      return;
+    }
+    const sameJournal = ready.journal_id === this.#journalId;
+    if (ready.epoch !== connection.epoch || sameJournal === connection.reset) {
+      this.close('protocol');
+      return;
+    }
+    const { callbacks } = this.#deps;
+    if (!(await callbacks.confirmSession(connection.agentId, connection.epoch, ready.journal_id))) {
+      this.close('replaced');
+      return;
+    }
+    await this.#older;
+    if (!this.#startSettling()) return;
+    await callbacks.events.onReady(connection, connection.reset ? [] : ready.jobs);
+    this.#finishSettling();
+  }
+
+  #startSettling(): boolean {
+    if (this.#state !== 'welcomed') return false;
+    this.#deadline?.cancel();
+    this.#deadline = undefined;
+    this.#older = undefined;
+    this.#announced = true;
+    this.#state = 'settling';
+    return true;
+  }
+
+  #finishSettling(): void {
+    if (this.#state !== 'settling') return;
+    this.#state = 'ready';
+    const held = this.#heldOffers ?? [];
+    this.#heldOffers = undefined;
+    for (const offer of held) this.#send(offer);
+  }
+
+  #hold(offer: Notice): boolean {
+    this.#heldOffers ??= [];
+    if (this.#heldOffers.length >= MAX_OPEN_JOBS_PER_AGENT) return false;
+    this.#heldOffers.push(offer);
+    return true;
+  }
+
+  #onUnreadable(decoded: Exclude<Decoded<AgentMessage>, { kind: 'message' }>): void {
+    if (decoded.kind === 'unknown') {
+      this.#ignore(decoded.type);
+      return;
+    }
+    const type = decoded.kind === 'invalid' ? decoded.type : 'none';
+    this.#deps.log.warn({ agent_id: this.identity.agentId, message_type: type, reason: decoded.reason }, 'unreadable message from agent');
+    if (decoded.kind === 'garbage' || type === 'hello' || type === 'ready') {
+      this.close('protocol');
+      return;
+    }
+    this.ignored += 1;
+    if (decoded.id !== undefined) this.#requests?.onInvalid(decoded.id);
+  }
+
+  #ignore(type: string): void {
+    this.ignored += 1;
+    this.#deps.log.debug({ agent_id: this.identity.agentId, message_type: type.slice(0, 64) }, 'message ignored');
+  }
+
+  #send(message: ServerMessage): Sent {
+    if (this.#state === 'closed') return 'closed';
+    if (this.#socket.bufferedAmount > MAX_UNSENT_BYTES) return 'congested';
+    const text = encodeMessage(message);
+    if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) return 'too_large';
+    this.#socket.send(text);
+    return 'sent';
+  }
+
+  #startDeadline(ms: number): void {
+    this.#deadline?.cancel();
+    this.#deadline = this.#deps.clock.setTimeout(() => this.close('handshakeTimeout'), ms);
+  }
+
+  /** A callback failed. Before ready the agent cannot be served: it comes again. Later its own repeats put it right. */
+  #onFailure(error: unknown): void {
+    this.#deps.log.error({ err: error, agent_id: this.identity.agentId, epoch: this.claimedEpoch }, 'agent message not handled');
+    if (!this.#isOpen()) this.close('restart', 5000);
+    else if (this.#state === 'settling') this.close('restart', 5000);
+  }
+
+  #onDead(): void {
+    this.#deps.log.info({ agent_id: this.identity.agentId, reason: 'silent' }, 'agent connection is dead');
+    this.#socket.terminate();
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#deadline?.cancel();
+    this.#liveness.stop();
+    this.#requests?.close();
+    this.#heldOffers = undefined;
+    // A socket that is not read would never see the other side's half of the closing handshake.
+    if (this.#intake.paused) this.#socket.resume();
+    this.#deps.place.release(this);
+    void this.#recordEnd().finally(this.#resolveEnded);
+  }
+
+  /** What was received before the end still counts: results are facts. */
+  async #recordEnd(): Promise<void> {
+    await this.#intake.done('ordered');
+    await this.#intake.done('facts');
+    const connection = this.#connection;
+    if (!connection) return;
+    try {
+      if (this.#announced) this.#deps.callbacks.events.onGone(connection);
+      await this.#deps.callbacks.endSession(connection.agentId, connection.epoch);
+    } catch (error) {
+      this.#deps.log.error({ err: error, agent_id: connection.agentId, epoch: connection.epoch }, 'session end not recorded');
+    }
+  }
+}
