@@ -15,16 +15,21 @@ export interface Session {
   readonly policies: ReadonlySet<string>;
   readonly origin: Origin;
   readonly signal: AbortSignal;
+  /** Where the session comes from, for logs and /user/active. */
+  readonly address?: string;
 }
 
 /** A RouterOS error: `!trap` on the API, a line of text on a console. Category as in the API documentation, if any. */
 export class Trap extends Error {
   readonly category: number | undefined;
+  /** A second error for the same command: some commands answer with two `!trap`. */
+  readonly next: Trap | undefined;
 
-  constructor(message: string, category?: number) {
+  constructor(message: string, category?: number, next?: Trap) {
     super(message);
     this.name = 'Trap';
     this.category = category;
+    this.next = next;
   }
 }
 
@@ -32,6 +37,8 @@ export class Trap extends Error {
 export interface CommandResult {
   rows: Row[];
   ret?: string;
+  /** What a console shows instead of rows (`/export`), lines separated by CRLF. The API sends nothing of it. */
+  text?: string;
 }
 
 export interface CommandCall {

@@ -1,0 +1,108 @@
+import type { Socket } from 'node:net';
+import type { SimulatedRouter } from '../router.ts';
+import type { ClientSession, ServiceName } from '../sessions.ts';
+import { LoginGate } from './login.ts';
+import { Outbox } from './outbox.ts';
+import { CommandRunner } from './runner.ts';
+import { readRequest, type Request } from './request.ts';
+import { ProtocolError, SentenceParser } from './sentence-parser.ts';
+
+const ENOUGH = 'too many commands before login';
+
+/** One API connection, from accept to close. */
+export class ApiSession implements ClientSession {
+  readonly service: ServiceName;
+  readonly remoteAddress: string;
+  user: string | undefined;
+  readonly #router: SimulatedRouter;
+  readonly #socket: Socket;
+  readonly #parser = new SentenceParser();
+  readonly #outbox: Outbox;
+  readonly #login: LoginGate;
+  readonly #runner: CommandRunner;
+  readonly #unregister: () => void;
+  #state: 'open' | 'blackholed' | 'closing' = 'open';
+
+  constructor(router: SimulatedRouter, socket: Socket, service: ServiceName) {
+    this.#router = router;
+    this.#socket = socket;
+    this.service = service;
+    this.remoteAddress = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+    const split = (): boolean => router.options.splitEveryByte || router.faults.splitReplies;
+    this.#outbox = new Outbox(socket, { split, muted: () => router.faults.silent || this.#state === 'blackholed' });
+    this.#login = new LoginGate(router.loginMethods);
+    this.#runner = new CommandRunner(router, this.#outbox);
+    this.#unregister = router.sessions.register(this, router.time.now());
+    socket.setNoDelay(true);
+    socket.on('data', (chunk) => this.#receive(chunk));
+    socket.on('error', () => this.#end());
+    socket.on('close', () => this.#end());
+  }
+
+  close(reset: boolean): void {
+    this.#state = 'closing';
+    if (reset) this.#socket.resetAndDestroy();
+    else this.#socket.destroy();
+  }
+
+  blackhole(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'blackholed';
+    this.#socket.pause();
+    this.#runner.abort();
+  }
+
+  garble(bytes: Buffer): void {
+    this.#outbox.sendBytes(bytes);
+  }
+
+  #end(): void {
+    this.#unregister();
+    this.#outbox.stop();
+    this.#runner.abort();
+    if (this.user !== undefined) this.#router.logout(this.user, this.remoteAddress, 'api');
+    this.user = undefined;
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#state !== 'open') return;
+    try {
+      this.#parser.push(chunk, (words) => this.#handle(readRequest(words)));
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.close(false);
+    }
+  }
+
+  #handle(request: Request): void {
+    if (this.#state !== 'open' || this.#router.faults.deaf) return;
+    if (request.word === '/quit') return this.#fatal('session terminated on request');
+    if (request.word === '/login') return this.#logIn(request);
+    if (this.user === undefined) return this.#refuse(request, 'not logged in');
+    if (request.word === '/cancel') this.#runner.cancel(request);
+    else this.#runner.start(request, { user: this.user, address: this.remoteAddress });
+  }
+
+  #logIn(request: Request): void {
+    const step = this.#login.step(request);
+    if (step.kind === 'challenge') return this.#runner.reply(request, [['!done', `=ret=${step.ret}`]]);
+    const from = { via: 'api', address: this.remoteAddress } as const;
+    if (step.kind === 'invalid' || !this.#router.authenticateProof(step.name, step.proof, from)) {
+      return this.#refuse(request, this.#router.version.atLeast('6.43') ? 'invalid user name or password (6)' : 'cannot log in');
+    }
+    this.user = step.name;
+    this.#runner.reply(request, [['!done']]);
+  }
+
+  #refuse(request: Request, message: string): void {
+    if (this.#login.fail()) return this.#fatal(ENOUGH);
+    this.#runner.reply(request, [['!trap', `=message=${message}`], ['!done']]);
+  }
+
+  /** A bare reason word, no tag; then the router hangs up. */
+  #fatal(reason: string): void {
+    this.#state = 'closing';
+    this.#outbox.send(['!fatal', reason]);
+    void this.#outbox.drained().then(() => this.#socket.end());
+  }
+}

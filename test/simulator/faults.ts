@@ -1,0 +1,40 @@
+import type { SessionRegistry } from './sessions.ts';
+
+/** Failures to switch on and off while the router runs. */
+export class Faults {
+  /** Each byte of an API reply in a segment of its own. */
+  splitReplies = false;
+  /** Wait before every API reply. */
+  delayMs = 0;
+  /** Commands are accepted and run, but nothing is answered. */
+  silent = false;
+  /** Commands are taken in, but neither run nor answered. */
+  deaf = false;
+  /** New connections are reset at once. */
+  refuseConnections = false;
+  /** Every file write fails. */
+  diskFull = false;
+  /** Policies taken from every user. */
+  readonly missingPolicies = new Set<string>();
+  readonly #sessions: SessionRegistry;
+
+  constructor(sessions: SessionRegistry) {
+    this.#sessions = sessions;
+  }
+
+  /** RST on every open connection. */
+  resetConnections(): void {
+    this.#sessions.closeAll(true);
+  }
+
+  /** Sends bytes that cannot be part of the protocol (a reserved control byte first) on every API connection. */
+  garbage(bytes: Buffer = Buffer.from([0xff, 0x00, 0xfe, 0x80, 0x13])): void {
+    for (const { session } of this.#sessions.list()) session.garble?.(bytes);
+  }
+
+  /** Back to a healthy router. */
+  clear(): void {
+    Object.assign(this, { splitReplies: false, delayMs: 0, silent: false, deaf: false, refuseConnections: false, diskFull: false });
+    this.missingPolicies.clear();
+  }
+}

@@ -1,0 +1,102 @@
+import type { RouterState } from '../state.ts';
+import type { Item, ItemTable } from './table.ts';
+import type { CommandCall, CommandResult } from './types.ts';
+
+/** Range of versions in which something exists: `[since, until)`. */
+export interface VersionRange {
+  since?: string;
+  until?: string;
+}
+
+export type ValueType =
+  | 'text' | 'bool' | 'int' | 'duration' | 'date' | 'ip' | 'prefix' | 'addresses' | 'matcher' | 'mac' | 'interface'
+  | 'interface-matcher' | 'ports' | 'policies'
+  | readonly string[];
+
+export interface Property extends VersionRange {
+  type?: ValueType;
+  /** Value of a new item when none is given; export leaves it out. */
+  default?: string;
+  required?: boolean;
+  /** Printed, never set. */
+  readOnly?: boolean;
+  /** Set, never printed (passwords). */
+  writeOnly?: boolean;
+  /** Hidden in exports unless asked for. */
+  sensitive?: boolean;
+}
+
+export interface MenuContext {
+  router: RouterState;
+  menu: MenuDefinition;
+  table: ItemTable;
+  call: CommandCall;
+}
+
+export interface CustomCommand extends VersionRange {
+  /** Undefined: takes any. */
+  parameters?: readonly string[];
+  policies?: readonly string[];
+  run(context: MenuContext): CommandResult | Promise<CommandResult>;
+}
+
+/** A change as it is about to be made: the values the item will have. Throw a Trap to refuse it. */
+export interface ProposedChange {
+  router: RouterState;
+  table: ItemTable;
+  values: Map<string, string>;
+  /** Names given by the caller. */
+  given: ReadonlySet<string>;
+  item: Item | undefined;
+  call: CommandCall;
+}
+
+/** One menu as data; what it cannot say as data it says by small functions. */
+export interface MenuDefinition extends VersionRange {
+  path: string;
+  /** One record without ids. */
+  single?: boolean;
+  /** A directory with commands of its own but no items: only `custom` counts. */
+  bare?: boolean;
+  /** Items the router made may be removed all the same (leases, connections, jobs). */
+  removableDynamic?: boolean;
+  /** In print order; `comment` and the flags come last by themselves. */
+  properties: Readonly<Record<string, Property>>;
+  /** Standard commands left out: `add`, `remove`, … */
+  without?: readonly StandardCommand[];
+  custom?: Readonly<Record<string, CustomCommand>>;
+  /** Items are found by this property as well as by id. Default `name`, if the menu has one. */
+  nameProperty?: string;
+  /** Order matters: place-before and move. */
+  ordered?: boolean;
+  /** Items live in this menu's table; this one shows those that pass `only`. */
+  tableOf?: string;
+  only?: (item: Item) => boolean;
+  firstId?: number;
+  limit?: number;
+  /** Further policies a changing command needs, instead of `write`. */
+  changePolicies?: readonly string[];
+  readPolicies?: readonly string[];
+  /** What the log calls an item: "address added by admin". */
+  noun?: string;
+  /** Text of the trap for a second item with the same `unique` values. */
+  unique?: { properties: readonly string[]; message: string };
+  /** Live values, laid over the stored ones. */
+  compute?: (router: RouterState, item: Item) => Iterable<readonly [string, string | undefined]>;
+  /** Refuses or completes a change. */
+  check?: (change: ProposedChange) => void;
+  /** Rows that are not stored at all; replaces the table for reading. */
+  rows?: (router: RouterState) => Iterable<{ id?: string; values: Iterable<readonly [string, string]> }>;
+  /** Never part of an export. */
+  noExport?: boolean;
+}
+
+export type StandardCommand =
+  | 'print' | 'getall' | 'listen' | 'get' | 'find' | 'add' | 'set' | 'remove' | 'enable' | 'disable' | 'comment' | 'unset'
+  | 'move' | 'export' | 'edit';
+
+/** Menu paths with leading slash, each segment once. */
+export function parentOf(path: string): string {
+  const cut = path.lastIndexOf('/');
+  return cut <= 0 ? '' : path.slice(0, cut);
+}

@@ -1,0 +1,95 @@
+import { formatDateTime } from '../../formats.ts';
+import type { RouterState } from '../../state.ts';
+import type { MenuDefinition, Property, ProposedChange } from '../definition.ts';
+import type { Item } from '../table.ts';
+import { Trap } from '../types.ts';
+import { comment, counter, disabled, fixed, flag, FLAGS, readOnly } from './parts.ts';
+
+const DUPLICATE = { properties: ['name'], message: 'failure: already have interface with such name' };
+
+function linkValues(router: RouterState, item: Item): [string, string | undefined][] {
+  const up = item.values.get('disabled') !== 'true' && item.values.get('link') !== 'down';
+  const since = Number(item.values.get('up-at') ?? '0');
+  const lastUp = up && since > 0 ? formatDateTime(router.version, since) : undefined;
+  return [['running', String(up)], ['last-link-up-time', lastUp], ['actual-mtu', item.values.get('mtu') === 'auto' ? '1500' : item.values.get('mtu')]];
+}
+
+const COUNTERS: Readonly<Record<string, Property>> = {
+  'rx-byte': counter, 'tx-byte': counter, 'rx-packet': counter, 'tx-packet': counter, 'rx-drop': counter, 'tx-drop': counter,
+  'rx-error': counter, 'tx-error': counter,
+};
+
+function ofType(...types: string[]): (item: Item) => boolean {
+  return (item) => types.includes(item.values.get('type') ?? '');
+}
+
+/** An interface made in a sub-menu starts with what every interface has. */
+function newInterface(type: string): (change: ProposedChange) => void {
+  return ({ values, item, given }) => {
+    if (item || given.has('.remove')) return;
+    values.set('type', type);
+    if (!values.has('mac-address')) values.set('mac-address', '02:00:00:00:00:01');
+    for (const name of Object.keys(COUNTERS)) values.set(name, '0');
+  };
+}
+
+const builtIn = (change: ProposedChange): void => {
+  const isBuiltIn = change.item?.values.get('builtin') === 'true';
+  if (isBuiltIn) throw new Trap('failure: can not change builtin list');
+};
+
+const noTraffic = { parameters: undefined, policies: ['read'], run: monitorTraffic };
+
+function monitorTraffic({ call }: { call: { attributes: ReadonlyMap<string, string> } }) {
+  const names = (call.attributes.get('interface') ?? call.attributes.get('numbers') ?? 'ether1').split(',');
+  if (!call.attributes.has('once')) throw new Trap('failure: only once is simulated here');
+  return { rows: names.map((name) => new Map([['name', name], ['rx-packets-per-second', '12'], ['rx-bits-per-second', '9600'], ['tx-packets-per-second', '11'], ['tx-bits-per-second', '12000']])) };
+}
+
+export const INTERFACE_MENUS: readonly MenuDefinition[] = [
+  {
+    path: '/interface', without: ['add', 'remove', 'unset'], noun: 'interface', noExport: true, unique: DUPLICATE, compute: linkValues,
+    properties: {
+      name: { required: true }, 'default-name': readOnly, type: readOnly, mtu: { default: '1500' }, 'actual-mtu': readOnly, l2mtu: readOnly,
+      'mac-address': readOnly, 'last-link-up-time': readOnly, 'link-downs': counter, ...COUNTERS, running: readOnly, slave: readOnly,
+      dynamic: readOnly, disabled, comment,
+    },
+    custom: { 'monitor-traffic': noTraffic },
+  },
+  {
+    path: '/interface/ethernet', tableOf: '/interface', only: ofType('ether'), without: ['add', 'remove', 'unset'], noun: 'interface',
+    unique: DUPLICATE, compute: linkValues,
+    properties: {
+      name: { required: true }, 'default-name': readOnly, mtu: { default: '1500' }, l2mtu: readOnly, 'mac-address': { type: 'mac' },
+      'orig-mac-address': readOnly, arp: fixed('enabled'), 'auto-negotiation': flag('true'), running: readOnly, slave: readOnly, disabled, comment,
+    },
+  },
+  {
+    path: '/interface/bridge', tableOf: '/interface', only: ofType('bridge'), noun: 'interface', unique: DUPLICATE, compute: linkValues,
+    check: newInterface('bridge'),
+    properties: {
+      name: { required: true }, mtu: fixed('auto'), 'actual-mtu': readOnly, 'mac-address': readOnly, 'protocol-mode': fixed('rstp'),
+      'vlan-filtering': flag('false'), running: readOnly, disabled, comment,
+    },
+  },
+  {
+    path: '/interface/bridge/port', noun: 'bridge port',
+    properties: { interface: { type: 'interface', required: true }, bridge: { type: 'interface', required: true }, pvid: fixed('1'), inactive: readOnly, ...FLAGS },
+  },
+  {
+    path: '/interface/vlan', tableOf: '/interface', only: ofType('vlan'), noun: 'interface', unique: DUPLICATE, compute: linkValues,
+    check: newInterface('vlan'),
+    properties: {
+      name: { required: true }, mtu: fixed('1500'), 'mac-address': readOnly, 'vlan-id': { type: 'int', required: true },
+      interface: { type: 'interface', required: true }, running: readOnly, disabled, comment,
+    },
+  },
+  {
+    path: '/interface/list', noun: 'interface list', check: builtIn, unique: { properties: ['name'], message: 'failure: interface list with such name already exists' },
+    properties: { name: { required: true }, include: fixed(''), exclude: fixed(''), builtin: readOnly, dynamic: readOnly, comment },
+  },
+  {
+    path: '/interface/list/member', noun: 'interface list member', unique: { properties: ['list', 'interface'], message: 'failure: already have such member' },
+    properties: { list: { type: 'interface-matcher', required: true }, interface: { type: 'interface', required: true }, dynamic: readOnly, disabled, comment },
+  },
+];
