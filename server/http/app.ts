@@ -1,6 +1,6 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
-import fastify from 'fastify';
+import fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -23,6 +23,8 @@ export interface AppOptions {
   tls?: { cert: Buffer; key: Buffer } | undefined;
   /** Proxies whose X-Forwarded-For is believed; empty for none. */
   trustProxy: string[];
+  /** How errors are answered; problem+json unless an interface has an error object of its own. */
+  errorHandler?: typeof errorHandler;
 }
 
 /** Largest request body: a script of 2,000 characters, a command's parameters and group lists fit many times. */
@@ -34,7 +36,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export function createApp(options: AppOptions): App {
   const instance = fastify({
     loggerInstance: options.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
@@ -45,7 +47,7 @@ export function createApp(options: AppOptions): App {
   }) as unknown as App;
   instance.setValidatorCompiler(validatorCompiler);
   instance.setSerializerCompiler(serializerCompiler);
-  instance.setErrorHandler(errorHandler);
+  instance.setErrorHandler(options.errorHandler ?? errorHandler);
   instance.setNotFoundHandler(notFoundHandler);
   instance.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);

@@ -70,10 +70,12 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   };
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalbox"');
   // A string, so that the response schema of the route's success does not get to see it.
-  void reply.code(status).type('application/problem+json; charset=utf-8').serializer(String).send(JSON.stringify(problem));
+  // Set here as well: errors before routing run no hook.
+  void reply.code(status).header('x-request-id', request.id).type('application/problem+json; charset=utf-8').serializer(String).send(JSON.stringify(problem));
 }
 
-function toAppError(error: FastifyError | AppError): AppError {
+/** Whatever a route, a hook or Fastify itself threw, as the one error type. */
+export function toAppError(error: FastifyError | AppError): AppError {
   if (error instanceof AppError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) return validationError(error);
   const status = error.statusCode ?? 500;

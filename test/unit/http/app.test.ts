@@ -1,0 +1,207 @@
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { AppError } from '../../../server/core/errors.ts';
+import type { Claim, IdempotencyKeys, IdempotencyScope } from '../../../server/core/idempotency.ts';
+import type { Principal } from '../../../server/core/principal.ts';
+import { createApp } from '../../../server/http/app.ts';
+import type { App } from '../../../server/http/app.ts';
+import { identifyCaller, principalOf, requireCaller, requireRole } from '../../../server/http/authentication.ts';
+import { replayRepeatedPosts } from '../../../server/http/idempotency.ts';
+import { limitRequests } from '../../../server/http/rate-limit.ts';
+import { plantErrorHandler, plantRoutes } from '../../../server/sandbox/routes.ts';
+
+const principals: Record<string, Principal> = {
+  viewer: { kind: 'api_key', id: 'k1', teamId: 't1', role: 'viewer' },
+  operator: { kind: 'api_key', id: 'k2', teamId: 't1', role: 'operator' },
+};
+const authenticate = async (bearer: string): Promise<Principal | undefined> => principals[bearer];
+
+/** Answers of finished POSTs by team, scope and key. */
+class MemoryKeys implements IdempotencyKeys {
+  readonly records = new Map<string, { fingerprint: string; claim: Claim }>();
+
+  async claim(scope: IdempotencyScope, fingerprint: string): Promise<Claim> {
+    const record = this.records.get(JSON.stringify(scope));
+    if (!record) {
+      this.records.set(JSON.stringify(scope), { fingerprint, claim: { state: 'running' } });
+      return { state: 'claimed' };
+    }
+    return record.fingerprint === fingerprint ? record.claim : { state: 'other_payload' };
+  }
+
+  async finish(scope: IdempotencyScope, status: number, response: string): Promise<void> {
+    this.records.get(JSON.stringify(scope))!.claim = { state: 'finished', status, response };
+  }
+
+  async release(scope: IdempotencyScope): Promise<void> {
+    this.records.delete(JSON.stringify(scope));
+  }
+}
+
+let app: App;
+let runs = 0;
+let gate: Promise<void> = Promise.resolve();
+
+beforeEach(async () => {
+  runs = 0;
+  gate = Promise.resolve();
+  app = createApp({ log: pino({ level: 'silent' }), now: () => Date.now(), trustProxy: [] });
+  await app.register(async (instance) => {
+    const scope = instance as App;
+    identifyCaller(scope, authenticate);
+    await limitRequests(scope, 60);
+    requireCaller(scope);
+    requireRole(scope);
+    replayRepeatedPosts(scope, new MemoryKeys(), () => Date.now());
+    scope.get('/who', async (request) => principalOf(request));
+    scope.post(
+      '/things',
+      { config: { role: 'operator' }, schema: { body: z.object({ name: z.string().max(5), size: z.int() }) } },
+      async (request) => {
+        await gate;
+        runs += 1;
+        if (request.body.name === 'crash') throw new TypeError('secret detail');
+        if (request.body.name === 'lost') throw new AppError('router_unreachable', 'the router does not answer');
+        return { run: runs };
+      },
+    );
+  });
+});
+
+afterEach(async () => app.close());
+
+const bearer = (who: string) => ({ authorization: `Bearer ${who}` });
+/** `then` because inject sends nothing before it is awaited. */
+const who = (name: string) => app.inject({ method: 'GET', url: '/who', headers: bearer(name) }).then((reply) => reply);
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  app.inject({ method: 'POST', url: '/things', headers: { ...bearer('operator'), ...headers }, payload: body as object }).then((reply) => reply);
+
+describe('errors are problem+json of one shape', () => {
+  test.each([
+    ['no credential', { method: 'GET', url: '/who' }, 401, 'unauthenticated'],
+    ['wrong credential', { method: 'GET', url: '/who', headers: bearer('nobody') }, 401, 'unauthenticated'],
+    ['two credentials', { method: 'GET', url: '/who', headers: { authorization: 'Bearer a b' } }, 401, 'unauthenticated'],
+    ['right missing', { method: 'POST', url: '/things', headers: bearer('viewer'), payload: { name: 'a', size: 1 } }, 403, 'forbidden'],
+    ['unknown path', { method: 'GET', url: '/nowhere' }, 404, 'not_found'],
+    ['malformed escape', { method: 'GET', url: '/%zz' }, 422, 'invalid'],
+    ['malformed JSON', { method: 'POST', url: '/things', headers: { ...bearer('operator'), 'content-type': 'application/json' }, payload: '{"a"' }, 422, 'invalid'],
+    ['other content type', { method: 'POST', url: '/things', headers: { ...bearer('operator'), 'content-type': 'text/xml' }, payload: '<a/>' }, 415, 'unsupported_media_type'],
+    ['too large', { method: 'POST', url: '/things', headers: bearer('operator'), payload: { name: 'x'.repeat(1_100_000) } }, 413, 'too_large'],
+    ['wrong fields', { method: 'POST', url: '/things', headers: bearer('operator'), payload: { name: 'too long', size: 'x' } }, 422, 'invalid'],
+    ['no router', { method: 'POST', url: '/things', headers: bearer('operator'), payload: { name: 'lost', size: 1 } }, 503, 'router_unreachable'],
+    ['crash', { method: 'POST', url: '/things', headers: bearer('operator'), payload: { name: 'crash', size: 1 } }, 500, 'internal'],
+  ] as const)('%s', async (_name, request, status, code) => {
+    const reply = await app.inject(request as never);
+    expect(reply.statusCode).toBe(status);
+    expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
+    const body = reply.json<Record<string, unknown>>();
+    expect(body).toMatchObject({ status, code, title: expect.any(String), message: body['detail'], request_id: reply.headers['x-request-id'] });
+    expect(reply.body).not.toContain('secret detail');
+  });
+
+  test('every refused field is named with its reasons', async () => {
+    const reply = await post({ name: 'too long', size: 'x' });
+    expect(Object.keys(reply.json<{ errors: object }>().errors).sort()).toEqual(['name', 'size']);
+  });
+
+  test('401 says how to authenticate', async () => {
+    expect((await app.inject('/who')).headers['www-authenticate']).toContain('Bearer');
+  });
+});
+
+describe('60 requests a minute for each key', () => {
+  test('the 61st is 429 with Retry-After, and another key is not affected', async () => {
+    const replies = await Promise.all(Array.from({ length: 61 }, () => who('viewer')));
+    expect(replies.map((reply) => reply.statusCode).filter((status) => status === 200)).toHaveLength(60);
+    const refused = replies.find((reply) => reply.statusCode === 429)!;
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(refused.json()).toMatchObject({ code: 'rate_limited', status: 429 });
+    expect((await who('operator')).statusCode).toBe(200);
+  });
+
+  test('refused bodies count as well', async () => {
+    for (let i = 0; i < 60; i += 1) await post({ name: 1 });
+    expect((await post({ name: 'a', size: 1 })).statusCode).toBe(429);
+  });
+
+  test('strangers are counted by address', async () => {
+    const replies = await Promise.all(Array.from({ length: 61 }, (_, i) => who(`guess${i}`)));
+    expect(replies.map((reply) => reply.statusCode).filter((status) => status === 429)).toHaveLength(1);
+    expect((await who('viewer')).statusCode).toBe(200);
+  });
+});
+
+describe('Idempotency-Key', () => {
+  const key = { 'idempotency-key': '"abc"' };
+
+  test('the same key and body gives the first answer again', async () => {
+    const first = await post({ name: 'a', size: 1 }, key);
+    const second = await post({ size: 1, name: 'a' }, { 'idempotency-key': 'abc' });
+    expect(second.json()).toEqual(first.json());
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect(runs).toBe(1);
+  });
+
+  test('another body is refused', async () => {
+    await post({ name: 'a', size: 1 }, key);
+    const reply = await post({ name: 'b', size: 1 }, key);
+    expect(reply.statusCode).toBe(422);
+    expect(reply.json()).toMatchObject({ errors: { 'idempotency-key': [expect.stringContaining('another request body')] } });
+  });
+
+  test('while the first is under way the second is a conflict', async () => {
+    let open = (): void => {};
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const first = post({ name: 'a', size: 1 }, key);
+    const second = await post({ name: 'a', size: 1 }, key);
+    expect(second.statusCode).toBe(409);
+    open();
+    expect((await first).statusCode).toBe(200);
+  });
+
+  test('a failure of the service is not kept', async () => {
+    expect((await post({ name: 'lost', size: 1 }, key)).statusCode).toBe(503);
+    expect((await post({ name: 'lost', size: 1 }, key)).statusCode).toBe(503);
+    expect(runs).toBe(2);
+  });
+
+  test('without a key every POST is new', async () => {
+    await post({ name: 'a', size: 1 });
+    await post({ name: 'a', size: 1 });
+    expect(runs).toBe(2);
+  });
+
+  test.each(['', 'x'.repeat(256), 'a b'])('%j is no key', async (bad) => {
+    expect((await post({ name: 'a', size: 1 }, { 'idempotency-key': bad })).statusCode).toBe(422);
+  });
+});
+
+describe('the plant demonstration', () => {
+  let sandbox: App;
+  beforeEach(async () => {
+    sandbox = createApp({ log: pino({ level: 'silent' }), now: () => Date.now(), trustProxy: [], errorHandler: plantErrorHandler });
+    await plantRoutes(sandbox, { authenticate, ratePerMinute: 60 });
+  });
+  afterEach(async () => sandbox.close());
+  const plant = (payload: object, headers = bearer('viewer')) => sandbox.inject({ method: 'POST', url: '/plants', headers, payload });
+
+  test('a new plant is answered without its id', async () => {
+    expect((await plant({ id: 7, name: 'fern', tag: 'green' })).json()).toEqual({ name: 'fern', tag: 'green' });
+    expect((await plant({ id: 7, name: 'fern' })).json()).toEqual({ name: 'fern' });
+  });
+
+  test('what is wrong is 400 with its own error object', async () => {
+    for (const payload of [{}, { name: 'fern' }, { id: 'x', name: 'fern' }, { id: 1, name: 5 }]) {
+      const reply = await plant(payload);
+      expect(reply.statusCode).toBe(400);
+      expect(reply.json()).toEqual({ error: 400, message: expect.any(String) });
+    }
+  });
+
+  test('a bearer is required', async () => {
+    expect((await plant({ id: 7, name: 'fern' }, bearer('nobody'))).json()).toMatchObject({ error: 401 });
+  });
+});
