@@ -1,0 +1,90 @@
+import { randomInt } from 'node:crypto';
+import { argument, controlBuiltins, valueOf } from './builtins-control.ts';
+import { conversions, findIn, fromJson, lengthOf, pick, sortedEntries, toJson, typeName } from './conversions.ts';
+import { SyntaxFailure, ValueFailure } from './errors.ts';
+import { renderBlock } from './intermediate.ts';
+import type { Builtin, Machine } from './machine.ts';
+import { limitText, toNumber } from './operators.ts';
+import { parseScript } from './parser.ts';
+import { nothing, num, str, toText, type Value } from './values.ts';
+
+const give = (value: Value): { value: Value; returned: false } => ({ value, returned: false });
+
+const runPut: Builtin = async (machine, call, env) => {
+  machine.write(`${toText(await valueOf(machine, call, env, 0, 'message'))}\r\n`);
+  return give(nothing);
+};
+
+/** `:parse` never throws: a source that does not parse is a value too, and its text says why. */
+const runParse: Builtin = async (machine, call, env) => {
+  const expr = argument(call, 0)?.value;
+  if (expr?.kind === 'code') return give({ type: 'code', body: expr.body, source: expr.source, text: renderBlock(expr.body) });
+  return give(parseToValue(machine, toText(await valueOf(machine, call, env, 0))));
+};
+
+export function parseToValue(machine: Machine, source: string): Value {
+  try {
+    const body = parseScript(source, machine.dialect);
+    return { type: 'code', body, source, text: renderBlock(body) };
+  } catch (error) {
+    if (!(error instanceof SyntaxFailure)) throw error;
+    return { type: 'code', body: { statements: [] }, source, text: error.parsed, error: error.message };
+  }
+}
+
+const runEnvironment: Builtin = (machine) => {
+  for (const [name, value] of sortedEntries(machine.globals)) machine.write(`${name}=${toText(value)}\r\n`);
+  return Promise.resolve(give(nothing));
+};
+
+const runRandomNumber: Builtin = async (machine, call, env) => {
+  const [from, to] = [toNumber(await valueOf(machine, call, env, 'from')), toNumber(await valueOf(machine, call, env, 'to'))];
+  if (from === undefined || to === undefined || to < from) throw new ValueFailure('invalid value for argument from');
+  return give(num(from + BigInt(randomInt(Number(to - from) + 1))));
+};
+
+const runRandomText: Builtin = async (machine, call, env) => {
+  const length = Number(toNumber(await valueOf(machine, call, env, 'length')) ?? 0n);
+  const from = toText(await valueOf(machine, call, env, 'from')) || 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+  if (length > 65_536) throw new ValueFailure('invalid value for argument length');
+  return give(str(Array.from({ length }, () => from[randomInt(from.length)] ?? '').join('')));
+};
+
+const runSerialize: Builtin = async (machine, call, env) =>
+  give(limitText(JSON.stringify(toJson(await valueOf(machine, call, env, 0, 'value')))));
+
+const runDeserialize: Builtin = async (machine, call, env) => {
+  try {
+    return give(fromJson(JSON.parse(toText(await valueOf(machine, call, env, 0, 'value')))));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new ValueFailure('failed to parse JSON');
+    throw error;
+  }
+};
+
+const valueBuiltins: Readonly<Record<string, Builtin>> = {
+  put: runPut,
+  parse: runParse,
+  environment: runEnvironment,
+  rndnum: runRandomNumber,
+  rndstr: runRandomText,
+  serialize: runSerialize,
+  deserialize: runDeserialize,
+  len: async (machine, call, env) => give(num(lengthOf(await valueOf(machine, call, env, 0)))),
+  typeof: async (machine, call, env) => give(str(typeName(await valueOf(machine, call, env, 0)))),
+  pick: async (machine, call, env) =>
+    give(pick(await valueOf(machine, call, env, 0), await valueOf(machine, call, env, 1, 'begin'), await valueOf(machine, call, env, 2, 'end'))),
+  find: async (machine, call, env) =>
+    give(findIn(await valueOf(machine, call, env, 0), await valueOf(machine, call, env, 1), await valueOf(machine, call, env, 2, 'from'))),
+  timestamp: (machine) => Promise.resolve(give({ type: 'time', ms: machine.now() })),
+};
+
+function convertWith(convert: (value: Value) => Value): Builtin {
+  return async (machine, call, env) => give(convert(await valueOf(machine, call, env, 0)));
+}
+
+/** Every global command the language itself has; the rest (`:log`, `:execute`, `:ping`) are menus. */
+export function createBuiltins(): ReadonlyMap<string, Builtin> {
+  const converters = Object.entries(conversions).map(([name, convert]): [string, Builtin] => [name, convertWith(convert)]);
+  return new Map([...Object.entries(controlBuiltins), ...Object.entries(valueBuiltins), ...converters]);
+}
