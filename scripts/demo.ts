@@ -1,0 +1,224 @@
+/**
+ * `npm run demo`: a control plane, two simulated routers (RouterOS 6 and 7) and an agent on this machine, as real
+ * processes over real sockets. Runs until Ctrl-C and leaves only `.demo/` behind, which the next run replaces.
+ */
+import { execFile } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { stringify as toYaml } from 'yaml';
+import { Children } from './demo/children.ts';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const folder = path.join(root, '.demo');
+const run = promisify(execFile);
+
+/** How long everything together may take to come up, milliseconds. */
+const START_TIMEOUT_MS = 90_000;
+/** Entry ports of forwards: so many from DEMO_PORT + 100 on. */
+const FORWARD_PORTS = 300;
+
+const firstPort = readFirstPort();
+const baseUrl = `http://127.0.0.1:${firstPort}`;
+const sandboxUrl = `http://127.0.0.1:${firstPort + 1}`;
+const admin = { email: 'admin@example.test', password: 'signalbox-demo' };
+
+/** What `npx signalbox` needs to administer this demo, and the control plane itself to run it. */
+const serverEnv = {
+  SIGNALBOX_LISTEN: `127.0.0.1:${firstPort}`,
+  SIGNALBOX_PUBLIC_URL: baseUrl,
+  SIGNALBOX_SANDBOX_LISTEN: `127.0.0.1:${firstPort + 1}`,
+  SIGNALBOX_DATABASE_URL: `sqlite:${path.join(folder, 'signalbox.db')}`,
+  SIGNALBOX_SECRET_KEY_FILE: path.join(folder, 'secret.key'),
+  SIGNALBOX_FORWARD_HOST: '127.0.0.1',
+  SIGNALBOX_FORWARD_LISTEN: '127.0.0.1',
+  SIGNALBOX_FORWARD_PORTS: `${firstPort + 100}-${firstPort + 100 + FORWARD_PORTS - 1}`,
+  // Everything here is on loopback: as source, as target and as receiver of webhooks.
+  SIGNALBOX_ALLOW_PRIVATE_SOURCES: 'on',
+  SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'on',
+};
+
+const routers = [
+  { identity: 'edge-berlin', version: '7.18.2', model: 'hAP ac^2', api_port: firstPort + 2, ssh_port: firstPort + 3 },
+  { identity: 'edge-zurich', version: '6.49.18', model: 'hEX', api_port: firstPort + 4, ssh_port: firstPort + 5 },
+].map((router) => ({ ...router, username: 'signalbox', password: `router-${router.identity}` }));
+
+interface ListedRouter {
+  id: string;
+  identity: string;
+  has_pulse: boolean;
+}
+
+const children = new Children(root, folder);
+const stopRequested = Promise.withResolvers<void>();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopRequested.resolve());
+
+try {
+  await Promise.race([startDemo(), stopRequested.promise]);
+  await Promise.race([stopRequested.promise, children.failure]);
+} catch (error) {
+  process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  await children.stop();
+}
+
+async function startDemo(): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  say('Starting two simulated routers and the control plane ...');
+  for (const router of routers) {
+    children.start(router.identity, 'scripts/simulator.ts', [
+      `--api-port=${router.api_port}`,
+      `--ssh-port=${router.ssh_port}`,
+      `--version=${router.version}`,
+      `--model=${router.model}`,
+      `--identity=${router.identity}`,
+      `--username=${router.username}`,
+      `--password=${router.password}`,
+    ]);
+  }
+  children.start('server', 'server/main.ts', ['serve'], serverEnv);
+  await until('the control plane answers', async () => (await fetch(`${baseUrl}/healthz`)).ok);
+
+  say('Creating a team, an admin, an API key and an agent ...');
+  const team = await signalbox('team', 'create', 'Demo');
+  const passwordFile = path.join(folder, 'admin-password');
+  await writeFile(passwordFile, admin.password, { mode: 0o600 });
+  await signalbox('user', 'create', admin.email, '--team', text(team, 'id'), '--role', 'admin', '--password-file', passwordFile);
+  const key = await signalbox('key', 'create', '--team', text(team, 'id'), '--name', 'demo');
+  const token = await signalbox('enrol-token', 'create', '--team', text(team, 'id'));
+  const service = await signalbox('service-token', 'create', 'demo');
+  await startAgent(text(token, 'token'));
+
+  say('Waiting for both routers ...');
+  const apiKey = text(key, 'api_key');
+  const listed = await until('both routers are listed', () => listRouters(apiKey));
+  const internalToken = text(service, 'token');
+  await writeDemoFile(apiKey, internalToken, listed);
+  printHelp(apiKey, listed);
+}
+
+async function startAgent(token: string): Promise<void> {
+  const credentials = path.join(folder, 'agent-credentials.json');
+  const config = path.join(folder, 'agent.yaml');
+  await writeFile(config, toYaml(agentConfig(credentials)), { mode: 0o600 });
+  await node('agent/main.ts', ['enrol', '--server', baseUrl, '--token', token, '--credentials', credentials]);
+  children.start('agent', 'agent/main.ts', ['run', '--config', config]);
+}
+
+function agentConfig(credentials: string): object {
+  return {
+    server: baseUrl,
+    credentials,
+    state: path.join(folder, 'agent-state'),
+    // The demo's targets are services on this machine; a real agent keeps the default, which leaves loopback out.
+    forwards: { allow: ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'] },
+    routers: routers.map((router) => ({
+      name: router.identity,
+      host: '127.0.0.1',
+      api: { port: router.api_port, username: router.username, password: router.password },
+      ssh: { port: router.ssh_port, username: router.username, password: router.password },
+    })),
+  };
+}
+
+async function listRouters(apiKey: string): Promise<ListedRouter[] | undefined> {
+  const answer = await fetch(`${baseUrl}/api/routers`, { headers: { authorization: `Bearer ${apiKey}` } });
+  if (!answer.ok) return undefined;
+  const { data } = (await answer.json()) as { data: ListedRouter[] };
+  const ready = routers.every(({ identity }) => data.some((router) => router.identity === identity && router.has_pulse));
+  return ready ? data : undefined;
+}
+
+async function writeDemoFile(apiKey: string, internalToken: string, listed: ListedRouter[]): Promise<void> {
+  const demo = {
+    base_url: baseUrl,
+    sandbox_url: sandboxUrl,
+    console_url: `${baseUrl}/`,
+    admin_email: admin.email,
+    admin_password: admin.password,
+    api_key: apiKey,
+    internal_token: internalToken,
+    env: serverEnv,
+    routers: routers.map((router) => ({
+      id: idOf(listed, router.identity),
+      identity: router.identity,
+      api_port: router.api_port,
+      ssh_port: router.ssh_port,
+      username: router.username,
+      password: router.password,
+    })),
+  };
+  await writeFile(path.join(folder, 'demo.json'), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+}
+
+function printHelp(apiKey: string, listed: ListedRouter[]): void {
+  const id = idOf(listed, routers[0]!.identity);
+  const curl = `curl -s -H 'Authorization: Bearer ${apiKey}'`;
+  const json = `-H 'Content-Type: application/json'`;
+  say(`
+Signalbox is running. Open ${baseUrl}/docs for the API.
+Admin: ${admin.email} / ${admin.password}. Everything else is in .demo/demo.json.
+
+1. The routers:
+   ${curl} ${baseUrl}/api/routers
+2. Ask a router now:
+   ${curl} ${json} ${baseUrl}/api/synchronous/${id} -d '{"command":"/ip/address/print","parameters":""}'
+3. Change something now:
+   ${curl} ${json} ${baseUrl}/api/synchronous/${id} -d '{"command":"/ip/address/add","parameters":"address=10.99.0.1/24 interface=ether2"}'
+4. Queue a script, run once:
+   ${curl} ${json} ${baseUrl}/api/asynchronous/${id} -d '{"description":"motd","script":"/system/note/set note=hello; :put done","make_backup":false,"express_execute":true,"needs_acknowledgement":true}'
+   ${curl} ${baseUrl}/api/routers/${id}/jobs
+5. Open a door for an hour, here to the control plane itself, then use the port it answers:
+   ${curl} ${json} ${baseUrl}/api/routers/${id}/transient-forwarding -d '{"expire_after_minutes":60,"dst_port":${firstPort},"dst_address":"127.0.0.1","allow_from":"127.0.0.1/32"}'
+
+Ctrl-C ends the demo.`);
+}
+
+function idOf(listed: ListedRouter[], identity: string): string {
+  return listed.find((router) => router.identity === identity)?.id ?? '';
+}
+
+async function signalbox(...args: string[]): Promise<Record<string, unknown>> {
+  const output = await node('server/main.ts', [...args, '--json'], serverEnv);
+  return JSON.parse(output) as Record<string, unknown>;
+}
+
+async function node(file: string, args: string[], env: Record<string, string> = {}): Promise<string> {
+  const { stdout } = await run(process.execPath, [path.join(root, file), ...args], {
+    env: { ...process.env, ...env },
+    timeout: START_TIMEOUT_MS,
+  });
+  return stdout;
+}
+
+/** Asks every 100 ms until the answer is neither false nor undefined, a child dies, or the time is up. */
+async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (Date.now() < deadline) {
+    const answer = await ask().catch(() => undefined);
+    if (answer !== undefined && answer !== false) return answer;
+    await Promise.race([children.failure, new Promise((resolve) => setTimeout(resolve, 100))]);
+  }
+  throw new Error(`waited ${START_TIMEOUT_MS / 1000} s until ${what}; see the logs in .demo/`);
+}
+
+function text(object: Record<string, unknown>, field: string): string {
+  const value = object[field];
+  if (typeof value !== 'string') throw new Error(`signalbox answered no ${field}`);
+  return value;
+}
+
+function readFirstPort(): number {
+  const value = Number(process.env['DEMO_PORT'] ?? 8080);
+  if (Number.isInteger(value) && value >= 1 && value <= 65_535 - 100 - FORWARD_PORTS) return value;
+  process.stderr.write(`demo: DEMO_PORT must be a port number up to ${65_535 - 100 - FORWARD_PORTS}\n`);
+  process.exit(2);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
