@@ -1,0 +1,30 @@
+import type { App } from './app.ts';
+
+export interface WriteRecord {
+  team_id: string;
+  actor_kind: string;
+  actor_id: string;
+  source: string;
+  action: string;
+  target: string;
+  result: number;
+}
+
+/** Longest path kept; ours are far shorter. */
+const MAX_TARGET_CHARS = 500;
+
+/** Reports every request of a known caller that may change something, with its result. */
+export function reportWrites(scope: App, report: (record: WriteRecord) => void): void {
+  scope.addHook('onResponse', async (request, reply) => {
+    if (request.method === 'GET' || request.method === 'HEAD' || !request.principal) return;
+    report({
+      team_id: request.principal.teamId,
+      actor_kind: request.principal.kind,
+      actor_id: request.principal.id,
+      source: request.ip,
+      action: `${request.method} ${request.routeOptions.url ?? ''}`,
+      target: request.url.split('?')[0]!.slice(0, MAX_TARGET_CHARS),
+      result: reply.statusCode,
+    });
+  });
+}
