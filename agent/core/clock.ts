@@ -1,0 +1,43 @@
+/** Time, injected everywhere so that tests move it. Milliseconds since 1970 for moments, timers for waits. */
+export interface Clock {
+  now(): number;
+  /** Calls back once after `ms`; never keeps the process alive. */
+  setTimeout(callback: () => void, ms: number): Timer;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+/** setTimeout fires at once for longer waits than this (a signed 32-bit count of milliseconds, 24.8 days). */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout(callback, ms) {
+    const handle = setTimeout(callback, Math.min(Math.max(ms, 0), LONGEST_TIMEOUT_MS));
+    handle.unref();
+    return {
+      cancel: () => {
+        clearTimeout(handle);
+      },
+    };
+  },
+};
+
+/** Resolves after `ms`, or at once when `signal` aborts: whoever loops looks at the signal. */
+export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const wake = (): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = clock.setTimeout(wake, ms);
+    signal.addEventListener('abort', wake);
+  });
+}

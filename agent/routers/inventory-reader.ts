@@ -1,0 +1,89 @@
+import type { Deadline } from '../core/deadline.ts';
+import { AgentError } from '../core/errors.ts';
+import type { RouterFacts, RouterRow } from './adapter.ts';
+import { parseDuration } from './durations.ts';
+import { inventoryLines, parseConsoleFacts, parseFacts, parseSections, plainVersion } from './inventory.ts';
+import type { RouterOsApi } from './routeros-api/index.ts';
+import type { SshSession } from './ssh/index.ts';
+
+/** Reads who and what a router is, over either session. Both readers look the same to the router adapter. */
+export interface InventoryReader<S> {
+  /** Everything. @throws AgentError */
+  read(session: S, deadline: Deadline): Promise<RouterFacts>;
+  /** The cheap part that serves as ping, and tells when everything has to be read again. */
+  glance(session: S, deadline: Deadline): Promise<Glance>;
+}
+
+export interface Glance {
+  uptime: string;
+  uptimeSeconds: number;
+  softwareVersion: string;
+  identity: string;
+}
+
+/** Far beyond any of these menus. */
+const CONSOLE_BYTES = 64 * 1024;
+
+async function firstRow(api: RouterOsApi, path: string, deadline: Deadline, words: string[] = []): Promise<RouterRow> {
+  const { rows } = await api.command({ path, words }, { ...deadline, limits: { maxRows: 100 } });
+  return rows[0] ?? {};
+}
+
+/** A menu that this version or board does not have is no failure. */
+async function optionalRow(api: RouterOsApi, path: string, deadline: Deadline): Promise<RouterRow | undefined> {
+  try {
+    return await firstRow(api, path, deadline);
+  } catch (error) {
+    if (error instanceof AgentError && error.code === 'rejected') return undefined;
+    throw error;
+  }
+}
+
+function glanceOf(resource: RouterRow, identity: RouterRow): Glance {
+  const uptime = resource['uptime'] ?? '';
+  return {
+    uptime,
+    uptimeSeconds: Math.floor(parseDuration(uptime) ?? 0),
+    softwareVersion: plainVersion(resource['version'] ?? ''),
+    identity: identity['name'] ?? '',
+  };
+}
+
+export const apiReader: InventoryReader<RouterOsApi> = {
+  async read(api, deadline) {
+    const [resource, identity, routerboard, license, clock] = await Promise.all([
+      firstRow(api, '/system/resource/print', deadline, [
+        '=.proplist=uptime,version,board-name,architecture-name,platform',
+      ]),
+      firstRow(api, '/system/identity/print', deadline),
+      optionalRow(api, '/system/routerboard/print', deadline),
+      optionalRow(api, '/system/license/print', deadline),
+      optionalRow(api, '/system/clock/print', deadline),
+    ]);
+    return parseFacts({ resource, identity, routerboard, license, clock });
+  },
+
+  async glance(api, deadline) {
+    const [resource, identity] = await Promise.all([
+      firstRow(api, '/system/resource/print', deadline, ['=.proplist=uptime,version']),
+      firstRow(api, '/system/identity/print', deadline),
+    ]);
+    return glanceOf(resource, identity);
+  },
+};
+
+export const sshReader: InventoryReader<SshSession> = {
+  async read(ssh, deadline) {
+    const outputs: string[] = [];
+    for (const line of inventoryLines()) {
+      outputs.push((await ssh.exec(line, { ...deadline, maxBytes: CONSOLE_BYTES })).text);
+    }
+    return parseConsoleFacts(outputs.join('\n'));
+  },
+
+  async glance(ssh, deadline) {
+    const { text } = await ssh.exec(inventoryLines()[0]!, { ...deadline, maxBytes: CONSOLE_BYTES });
+    const { resource = {}, identity = {} } = parseSections(text);
+    return glanceOf(resource, identity);
+  },
+};

@@ -1,0 +1,107 @@
+import { AgentError } from '../core/errors.ts';
+import type { RouterFacts, RouterRow } from './adapter.ts';
+import { parseDuration } from './durations.ts';
+
+/** What an inventory is made of: the first record of each menu, or nothing where the menu has none. */
+export interface InventoryRecords {
+  resource: RouterRow;
+  identity: RouterRow;
+  /** Absent on CHR 7.x; only `routerboard=false` on x86. */
+  routerboard?: RouterRow | undefined;
+  /** `software-id` on boards and x86, `system-id` on CHR. */
+  license?: RouterRow | undefined;
+  clock?: RouterRow | undefined;
+}
+
+/** `7.18.2 (stable)` is version 7.18.2. */
+export function plainVersion(version: string): string {
+  return version.trim().split(/\s/, 1)[0] ?? '';
+}
+
+/** True if the version is that release or a later one. Betas and candidates count as their release. */
+export function isAtLeast(version: string, major: number, minor: number): boolean {
+  const match = /^(\d+)\.(\d+)/.exec(version);
+  if (!match) return false;
+  const [, haveMajor, haveMinor] = match.map(Number);
+  return haveMajor! > major || (haveMajor === major && haveMinor! >= minor);
+}
+
+const isTrue = (text: string | undefined): boolean => text === 'true' || text === 'yes';
+const orNull = (text: string | undefined): string | null => (text === undefined || text === '' ? null : text);
+
+/** v6 names the zone `manual` where only an offset was set; that is no name of a zone. */
+function timeZone(clock: RouterRow | undefined): string | null {
+  const name = orNull(clock?.['time-zone-name']);
+  return name === 'manual' ? null : name;
+}
+
+/**
+ * Who and what a router is, from its own records.
+ * @throws AgentError `unsupported` when it shows nothing that tells it from another router
+ */
+export function parseFacts({ resource, identity, routerboard, license, clock }: InventoryRecords): RouterFacts {
+  const hardwareBoard = isTrue(routerboard?.['routerboard']);
+  const serialNumber = hardwareBoard ? orNull(routerboard?.['serial-number']) : null;
+  const softwareId = orNull(license?.['software-id']) ?? orNull(license?.['system-id']);
+  const hardwareId = serialNumber ?? softwareId;
+  if (hardwareId === null) {
+    throw new AgentError('unsupported', 'the router shows neither a serial number nor a software id: does the user have the policy read?');
+  }
+  const uptime = resource['uptime'] ?? '';
+  return {
+    hardwareId,
+    serialNumber,
+    softwareId,
+    identity: identity['name'] ?? '',
+    softwareVersion: plainVersion(resource['version'] ?? ''),
+    model: hardwareBoard ? orNull(routerboard?.['model']) : null,
+    boardName: resource['board-name'] ?? '',
+    hardwareBoard,
+    architecture: orNull(resource['architecture-name']),
+    timeZone: timeZone(clock),
+    uptime,
+    uptimeSeconds: Math.floor(parseDuration(uptime) ?? 0),
+  };
+}
+
+/** Starts a section of {@link inventoryLines} output. No line a menu prints begins so. */
+const SECTION = '#signalbox ';
+
+/**
+ * Console lines that print an inventory. Two, because a menu that does not exist (routerboard on CHR) is a syntax
+ * error, which keeps its whole line from running.
+ */
+export function inventoryLines(): string[] {
+  const section = (name: string, command: string): string => `:put "${SECTION}${name}"; ${command}`;
+  return [
+    [
+      section('resource', '/system resource print'),
+      section('identity', ':put ("name: " . [/system identity get name])'),
+      section('license', '/system license print'),
+      section('clock', '/system clock print'),
+    ].join('; '),
+    section('routerboard', '/system routerboard print'),
+  ];
+}
+
+/** Reads the `name: value` lines of such output, section by section. */
+export function parseSections(text: string): Partial<Record<string, RouterRow>> {
+  const sections: Partial<Record<string, RouterRow>> = {};
+  let current: RouterRow | undefined;
+  for (const line of text.split('\n')) {
+    if (line.startsWith(SECTION)) {
+      current = {};
+      sections[line.slice(SECTION.length).trim()] = current;
+      continue;
+    }
+    const match = /^\s*([a-z][a-z0-9-]*): (.*?)\s*$/.exec(line);
+    if (current && match) current[match[1]!] = match[2]!;
+  }
+  return sections;
+}
+
+/** Facts from the output of {@link inventoryLines}. @throws AgentError `unsupported` */
+export function parseConsoleFacts(text: string): RouterFacts {
+  const { resource = {}, identity = {}, routerboard, license, clock } = parseSections(text);
+  return parseFacts({ resource, identity, routerboard, license, clock });
+}

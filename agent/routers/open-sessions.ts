@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import type { Deadline } from '../core/deadline.ts';
+import { toError } from '../core/deadline.ts';
+import { AgentError } from '../core/errors.ts';
+import { connectRouterOsApi, type RouterOsApi } from './routeros-api/index.ts';
+import { connectSsh, hostKeyFile, type SshSession } from './ssh/index.ts';
+
+/** The part of a router's configuration that says how to reach it (agent/config.ts, `routers[]`). */
+export interface RouterAccess {
+  name: string;
+  host: string;
+  api?: ApiAccess | undefined;
+  ssh?: SshAccess | undefined;
+}
+
+interface Secret {
+  username: string;
+  password?: string | undefined;
+  password_file?: string | undefined;
+}
+
+interface ApiAccess extends Secret {
+  port?: number | undefined;
+  tls: boolean;
+  ca?: string | undefined;
+  fingerprint?: string | undefined;
+  anonymous_tls: boolean;
+}
+
+interface SshAccess extends Secret {
+  port: number;
+  private_key_file?: string | undefined;
+  host_key?: string | undefined;
+}
+
+/** Files are read at each connection, so that a rotated password needs no restart. @throws AgentError */
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new AgentError('router_unreachable', `${file}: ${toError(error).message}`, { cause: error });
+  }
+}
+
+/** The line end that editors and `echo` leave in the file is no part of the password. */
+async function readPassword({ password, password_file: file }: Secret): Promise<string | undefined> {
+  return file === undefined ? password : (await readText(file)).replace(/\r?\n$/, '');
+}
+
+/** @throws AgentError `router_unreachable`, `invalid` when api is not configured */
+export async function openApi({ host, api }: RouterAccess, deadline: Deadline): Promise<RouterOsApi> {
+  if (!api) throw new AgentError('unsupported', 'no api is configured for this router');
+  // Whoever names a certificate or a pin wants TLS, also where `tls` was forgotten.
+  const useTls = api.tls || api.anonymous_tls || api.ca !== undefined || api.fingerprint !== undefined;
+  const trust = {
+    ca: api.ca === undefined ? undefined : await readText(api.ca),
+    fingerprint: api.fingerprint,
+    anonymous: api.anonymous_tls,
+  };
+  return connectRouterOsApi({
+    host,
+    port: api.port,
+    username: api.username,
+    password: (await readPassword(api)) ?? '',
+    deadline,
+    ...(useTls ? { tls: trust } : {}),
+  });
+}
+
+/** @throws AgentError `router_unreachable`, `unsupported` when ssh is not configured */
+export async function openSsh({ name, host, ssh }: RouterAccess, stateFolder: string, deadline: Deadline): Promise<SshSession> {
+  if (!ssh) throw new AgentError('unsupported', 'no ssh is configured for this router');
+  return connectSsh({
+    host,
+    port: ssh.port,
+    username: ssh.username,
+    password: await readPassword(ssh),
+    privateKey: ssh.private_key_file === undefined ? undefined : await readText(ssh.private_key_file),
+    hostKey: ssh.host_key === undefined ? hostKeyFile(stateFolder, name) : { fingerprint: ssh.host_key },
+    deadline,
+  });
+}

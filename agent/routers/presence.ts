@@ -1,0 +1,115 @@
+import type { Clock } from '../core/clock.ts';
+import { type Deadline, toError } from '../core/deadline.ts';
+import { AgentError } from '../core/errors.ts';
+import type { RouterFacts, RouterState } from './adapter.ts';
+import type { Glance, InventoryReader } from './inventory-reader.ts';
+import type { Log } from './log.ts';
+import { StateBoard } from './router-state.ts';
+import { type KeptSession, SessionKeeper } from './session-keeper.ts';
+
+export interface PresenceOptions<S> {
+  open: (deadline: Deadline) => Promise<S>;
+  reader: InventoryReader<S>;
+  clock: Clock;
+  random: () => number;
+  log: Log;
+}
+
+/** Everything is read again this often, although a change is noticed by the ping. */
+const INVENTORY_INTERVAL_MS = 24 * 60 * 60_000;
+
+/**
+ * Whether a router is there, and what it is. Keeps one session, reads the inventory when it comes up, when the
+ * ping shows a change (new identity or version, uptime gone back) and daily.
+ */
+export class RouterPresence<S extends KeptSession> {
+  readonly #options: PresenceOptions<S>;
+  readonly #board: StateBoard;
+  readonly #keeper: SessionKeeper<S>;
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: PresenceOptions<S>) {
+    this.#options = options;
+    this.#board = new StateBoard(options.log);
+    this.#keeper = new SessionKeeper<S>({
+      ...options,
+      ping: (session, deadline) => this.#ping(session, deadline),
+      events: {
+        up: (session, deadline) => this.#up(session, deadline),
+        down: (reason) => {
+          this.#options.log.info({ reason }, 'router unreachable');
+          this.#board.unreachable(reason);
+        },
+      },
+    });
+  }
+
+  get state(): RouterState {
+    return this.#board.state;
+  }
+
+  subscribe(listener: (state: RouterState) => void): () => void {
+    return this.#board.subscribe(listener);
+  }
+
+  start(): void {
+    this.#keeper.start();
+  }
+
+  /** The session; see {@link SessionKeeper.get}. */
+  get(deadline: Deadline): Promise<S> {
+    return this.#keeper.get(deadline);
+  }
+
+  /** Reads everything now, connecting at once if there is no session. @throws AgentError */
+  async refresh(deadline: Deadline): Promise<RouterFacts> {
+    const session = await this.#keeper.getFresh(deadline);
+    return this.#read(session, deadline);
+  }
+
+  close(): Promise<void> {
+    return this.#keeper.stop();
+  }
+
+  /** A router whose inventory cannot be read is reachable all the same; the reason is shown. */
+  async #up(session: S, deadline: Deadline): Promise<void> {
+    try {
+      const facts = await this.#read(session, deadline);
+      this.#options.log.info({ identity: facts.identity, version: facts.softwareVersion }, 'router reachable');
+    } catch (error) {
+      if (!session.alive) throw error;
+      const reason = `inventory: ${toError(error).message}`;
+      this.#options.log.warn({ reason }, 'router reachable, but its inventory cannot be read');
+      this.#board.reachable(null, reason);
+    }
+  }
+
+  async #read(session: S, deadline: Deadline): Promise<RouterFacts> {
+    const facts = await this.#options.reader.read(session, deadline);
+    this.#readAt = this.#options.clock.now();
+    this.#board.reachable(facts);
+    return facts;
+  }
+
+  async #ping(session: S, deadline: Deadline): Promise<void> {
+    const glance = await this.#options.reader.glance(session, deadline);
+    const { facts } = this.state;
+    const due = this.#options.clock.now() - this.#readAt >= INVENTORY_INTERVAL_MS;
+    if (!facts || due || hasChanged(facts, glance)) await this.#read(session, deadline).catch(ignoreRefusal);
+    else this.#board.tick(glance);
+  }
+}
+
+/** A reboot seen without a lost session (the clock is the router's own) shows as an uptime that went back. */
+function hasChanged(facts: RouterFacts, glance: Glance): boolean {
+  return (
+    facts.identity !== glance.identity ||
+    facts.softwareVersion !== glance.softwareVersion ||
+    facts.uptimeSeconds > glance.uptimeSeconds
+  );
+}
+
+/** The ping itself was answered; what the inventory lacks was said when the session came up. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof AgentError) || error.code === 'outcome_unknown') throw error;
+}

@@ -1,0 +1,51 @@
+import { toError } from '../core/deadline.ts';
+import type { RouterFacts, RouterState } from './adapter.ts';
+import type { Log } from './log.ts';
+
+/** A router's state and those who want to hear of its changes. */
+export class StateBoard {
+  readonly #log: Log;
+  readonly #listeners = new Set<(state: RouterState) => void>();
+  #state: RouterState = { reachable: false, reason: 'not connected yet', facts: null };
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  get state(): RouterState {
+    return this.#state;
+  }
+
+  subscribe(listener: (state: RouterState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  reachable(facts: RouterFacts | null, reason: string | null = null): void {
+    this.#change({ reachable: true, reason, facts: facts ?? this.#state.facts });
+  }
+
+  /** The facts stay: they are what was last known. */
+  unreachable(reason: string): void {
+    this.#change({ reachable: false, reason, facts: this.#state.facts });
+  }
+
+  /** Takes a newer uptime without telling anybody: it changes all the time. */
+  tick(uptime: Pick<RouterFacts, 'uptime' | 'uptimeSeconds'>): void {
+    if (this.#state.facts) this.#state = { ...this.#state, facts: { ...this.#state.facts, ...uptime } };
+  }
+
+  #change(next: RouterState): void {
+    const before = this.#state;
+    this.#state = next;
+    const same = before.reachable === next.reachable && before.reason === next.reason && before.facts === next.facts;
+    if (same) return;
+    for (const listener of this.#listeners) {
+      try {
+        listener(next);
+      } catch (error) {
+        this.#log.error({ err: toError(error) }, 'a listener of the router state failed');
+      }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import type { Duplex } from 'node:stream';
+import { type Clock, systemClock } from '../core/clock.ts';
+import { type Deadline, remaining } from '../core/deadline.ts';
+import { AgentError } from '../core/errors.ts';
+import type { ApiCommand, CommandReply, ConsoleOutput, RouterAdapter, RouterFacts, RouterState } from './adapter.ts';
+import { isAtLeast } from './inventory.ts';
+import { apiReader, type InventoryReader, sshReader } from './inventory-reader.ts';
+import type { Log } from './log.ts';
+import { openApi, openSsh, type RouterAccess } from './open-sessions.ts';
+import { RouterPresence } from './presence.ts';
+import type { RouterOsApi } from './routeros-api/index.ts';
+import { SharedSession } from './shared-session.ts';
+import type { SshSession } from './ssh/index.ts';
+
+export interface RouterConfig extends RouterAccess {
+  forward_way: RouterAdapter['forwardWay'];
+}
+
+export interface RouterDeps {
+  /** Where first-seen host keys are recorded. */
+  stateFolder: string;
+  log: Log;
+  clock?: Clock;
+  random?: () => number;
+}
+
+/** `/execute as-string` exists from here on; before it a console needs SSH. */
+const AS_STRING = { major: 7, minor: 8 };
+
+/**
+ * Everything the agent does with one router. It begins to connect at once; {@link RouterAdapter.close} ends it.
+ * The API session is the router's presence where there is one, else the SSH session.
+ */
+export function createRouterAdapter(config: RouterConfig, deps: RouterDeps): RouterAdapter {
+  const clock = deps.clock ?? systemClock;
+  const random = deps.random ?? Math.random;
+  const open = {
+    api: (deadline: Deadline): Promise<RouterOsApi> => openApi(config, deadline),
+    ssh: (deadline: Deadline): Promise<SshSession> => openSsh(config, deps.stateFolder, deadline),
+  };
+  const present = <S extends RouterOsApi | SshSession>(openIt: (deadline: Deadline) => Promise<S>, reader: InventoryReader<S>): RouterPresence<S> =>
+    new RouterPresence({ open: openIt, reader, clock, random, log: deps.log });
+  if (!config.api) {
+    const presence = present(open.ssh, sshReader);
+    return new Router(config, { presence, ssh: presence, open });
+  }
+  const presence = present(open.api, apiReader);
+  const ssh = config.ssh ? new SharedSession(open.ssh) : undefined;
+  return new Router(config, { presence, api: presence, ssh, open });
+}
+
+/** Where a session comes from when an errand needs one. */
+interface SessionSource<S> {
+  get(deadline: Deadline): Promise<S>;
+  close(): Promise<void>;
+}
+
+interface RouterParts {
+  presence: RouterPresence<RouterOsApi> | RouterPresence<SshSession>;
+  api?: SessionSource<RouterOsApi> | undefined;
+  ssh?: SessionSource<SshSession> | undefined;
+  open: {
+    api: (deadline: Deadline) => Promise<RouterOsApi>;
+    ssh: (deadline: Deadline) => Promise<SshSession>;
+  };
+}
+
+class Router implements RouterAdapter {
+  readonly name: string;
+  readonly host: string;
+  readonly forwardWay: RouterAdapter['forwardWay'];
+  readonly hasApi: boolean;
+  readonly hasSsh: boolean;
+  readonly #parts: RouterParts;
+
+  constructor(config: RouterConfig, parts: RouterParts) {
+    this.name = config.name;
+    this.host = config.host;
+    this.forwardWay = config.forward_way;
+    this.hasApi = parts.api !== undefined;
+    this.hasSsh = parts.ssh !== undefined;
+    this.#parts = parts;
+    parts.presence.start();
+  }
+
+  state(): RouterState {
+    return this.#parts.presence.state;
+  }
+
+  onState(listener: (state: RouterState) => void): () => void {
+    return this.#parts.presence.subscribe(listener);
+  }
+
+  refresh(deadline: Deadline): Promise<RouterFacts> {
+    return this.#parts.presence.refresh(deadline);
+  }
+
+  async command(command: ApiCommand, deadline: Deadline): Promise<CommandReply> {
+    const startedAt = performance.now();
+    const api = await this.#api(deadline);
+    return api.command(command, remaining(deadline, startedAt));
+  }
+
+  async console(line: string, deadline: Deadline & { maxBytes: number }): Promise<ConsoleOutput> {
+    const startedAt = performance.now();
+    if (this.#canExecuteAsString()) {
+      const api = await this.#api(deadline);
+      const words = [`=script=${line}`, '=as-string='];
+      const { ret = '' } = await api.command({ path: '/execute', words }, remaining(deadline, startedAt));
+      return bounded(ret, deadline.maxBytes);
+    }
+    const ssh = await this.#ssh(deadline, 'its version has no /execute as-string (7.8), and no ssh is configured');
+    const { text, truncated } = await ssh.exec(line, { ...remaining(deadline, startedAt), maxBytes: deadline.maxBytes });
+    return { text, truncated };
+  }
+
+  async openTcp(target: { host: string; port: number }, deadline: Deadline): Promise<Duplex> {
+    const startedAt = performance.now();
+    const ssh = await this.#ssh(deadline, 'connections through the router need ssh, which is not configured');
+    return ssh.openTcp(target, remaining(deadline, startedAt));
+  }
+
+  async readFile(name: string, deadline: Deadline & { maxBytes: number }): Promise<Buffer> {
+    const startedAt = performance.now();
+    const ssh = await this.#ssh(deadline, 'reading files needs ssh, which is not configured');
+    return ssh.readFile(name, { ...remaining(deadline, startedAt), maxBytes: deadline.maxBytes });
+  }
+
+  async probe(deadline: Deadline): Promise<void> {
+    const { open } = this.#parts;
+    const session = await (this.hasApi ? open.api(deadline) : open.ssh(deadline));
+    await session.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#parts.presence.close(), this.#parts.ssh?.close()]);
+  }
+
+  /** Unknown version: the API session has just come up and its inventory is not read yet. */
+  #canExecuteAsString(): boolean {
+    const version = this.state().facts?.softwareVersion;
+    return this.hasApi && version !== undefined && isAtLeast(version, AS_STRING.major, AS_STRING.minor);
+  }
+
+  #api(deadline: Deadline): Promise<RouterOsApi> {
+    const { api } = this.#parts;
+    if (!api) throw new AgentError('unsupported', 'commands need the RouterOS API, which is not configured for this router');
+    return api.get(deadline);
+  }
+
+  #ssh(deadline: Deadline, otherwise: string): Promise<SshSession> {
+    const { ssh } = this.#parts;
+    if (!ssh) throw new AgentError('unsupported', otherwise);
+    return ssh.get(deadline);
+  }
+}
+
+/** Line ends to LF, and no more than `maxBytes` of UTF-8. */
+function bounded(text: string, maxBytes: number): ConsoleOutput {
+  const lines = text.replaceAll('\r\n', '\n');
+  const bytes = Buffer.from(lines);
+  if (bytes.length <= maxBytes) return { text: lines, truncated: false };
+  return { text: bytes.subarray(0, maxBytes).toString('utf8').replace(/\uFFFD$/, ''), truncated: true };
+}
+

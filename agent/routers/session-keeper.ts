@@ -1,0 +1,186 @@
+import { type Clock, sleep } from '../core/clock.ts';
+import { type Deadline, settleBy, toError } from '../core/deadline.ts';
+import { AgentError } from '../core/errors.ts';
+
+/** Any session with a router: RouterOS API or SSH. */
+export interface KeptSession {
+  readonly alive: boolean;
+  /** Called once with the reason when the session has ended, at once if it has. */
+  onClose(listener: (reason: string) => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface KeeperEvents<S> {
+  /** A session is there; awaited before the keeper goes on to watch it. */
+  up: (session: S, deadline: Deadline) => Promise<void>;
+  down: (reason: string) => void;
+}
+
+export interface KeeperOptions<S> {
+  open: (deadline: Deadline) => Promise<S>;
+  /** A cheap real request; any answer will do. */
+  ping: (session: S, deadline: Deadline) => Promise<void>;
+  events: KeeperEvents<S>;
+  clock: Clock;
+  /** 0 to 1, for the jitter. */
+  random: () => number;
+}
+
+const OPEN_TIMEOUT_MS = 15_000;
+/** NAT entries on the way live for 60 s and more; a dead router is noticed within two heartbeats. */
+const PING_INTERVAL_MS = 20_000;
+const PING_TIMEOUT_MS = 10_000;
+/** A router at full load may miss one answer, and ending the session would interrupt what runs in it. */
+const PINGS_MISSED = 2;
+const FIRST_BACKOFF_MS = 1000;
+const LONGEST_BACKOFF_MS = 30_000;
+/** A session that lasted this long was a good one: the next failure starts the back-off anew. */
+const STABLE_MS = 60_000;
+/** How long an errand waits for a session that is just being opened. */
+export const OPENING_GRACE_MS = 500;
+
+/** Milliseconds before try number `attempt` (0 = first repetition), full jitter. */
+export function backoffMs(attempt: number, random: () => number): number {
+  return random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempt, 16));
+}
+
+/**
+ * Keeps one session open: opens it, pings it, opens the next when it ends. Owns the session and its loop;
+ * {@link stop} ends both.
+ */
+export class SessionKeeper<S extends KeptSession> {
+  readonly #options: KeeperOptions<S>;
+  readonly #stopping = new AbortController();
+  #loop: Promise<void> | undefined;
+  #session: S | undefined;
+  #reason = 'not connected yet';
+  #opening = false;
+  /** Cuts the present back-off short. */
+  #wake = new AbortController();
+  /** Those who wait for the next outcome of opening. */
+  readonly #waiting = new Set<() => void>();
+
+  constructor(options: KeeperOptions<S>) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** The session, if there is one now. */
+  get current(): S | undefined {
+    return this.#session?.alive ? this.#session : undefined;
+  }
+
+  /** The session now, or within half a second if it is just being opened. @throws AgentError `router_unreachable` */
+  async get(deadline: Deadline): Promise<S> {
+    if (!this.current && this.#opening) {
+      await this.#nextOutcome({ ...deadline, timeoutMs: Math.min(deadline.timeoutMs, OPENING_GRACE_MS) }).catch(() => undefined);
+    }
+    const session = this.current;
+    if (!session) throw new AgentError('router_unreachable', this.#reason);
+    return session;
+  }
+
+  /** The session, opening it now rather than after the back-off. @throws AgentError `router_unreachable` */
+  async getFresh(deadline: Deadline): Promise<S> {
+    if (!this.current && !this.#stopping.signal.aborted) {
+      this.#wake.abort();
+      await this.#nextOutcome(deadline);
+    }
+    return this.get(deadline);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#wake.abort();
+    await this.#session?.close();
+    await this.#loop;
+  }
+
+  #nextOutcome(deadline: Deadline): Promise<void> {
+    let settled: (() => void) | undefined;
+    const outcome = new Promise<void>((resolve) => {
+      settled = resolve;
+      this.#waiting.add(resolve);
+    });
+    return settleBy(outcome, deadline, () => new AgentError('router_unreachable', this.#reason)).finally(() => {
+      if (settled) this.#waiting.delete(settled);
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { clock, random } = this.#options;
+    let attempt = 0;
+    while (!this.#stopping.signal.aborted) {
+      const openedAt = clock.now();
+      const session = await this.#open();
+      if (session) {
+        // stop() has already been through and closed what it knew of.
+        if (this.#stopping.signal.aborted) await session.close();
+        await this.#watch(session);
+        if (clock.now() - openedAt >= STABLE_MS) attempt = 0;
+      }
+      this.#wake = new AbortController();
+      await sleep(clock, backoffMs(attempt, random), AbortSignal.any([this.#wake.signal, this.#stopping.signal]));
+      attempt += 1;
+    }
+  }
+
+  async #open(): Promise<S | undefined> {
+    const { open, events } = this.#options;
+    const deadline = { timeoutMs: OPEN_TIMEOUT_MS, signal: this.#stopping.signal };
+    this.#opening = true;
+    try {
+      this.#session = await open(deadline);
+      await events.up(this.#session, deadline);
+      return this.#session;
+    } catch (error) {
+      const half = this.#session;
+      this.#lose(half, toError(error).message);
+      await half?.close();
+      return undefined;
+    } finally {
+      this.#opening = false;
+      for (const settled of this.#waiting) settled();
+    }
+  }
+
+  /** Pings until the session ends. */
+  async #watch(session: S): Promise<void> {
+    const ended = new AbortController();
+    session.onClose((reason) => {
+      this.#lose(session, reason);
+      ended.abort();
+    });
+    let missed = 0;
+    while (!ended.signal.aborted) {
+      await sleep(this.#options.clock, PING_INTERVAL_MS, ended.signal);
+      if (ended.signal.aborted) break;
+      missed = (await this.#answers(session, ended.signal)) ? 0 : missed + 1;
+      if (missed >= PINGS_MISSED) {
+        this.#lose(session, 'the router does not answer any more');
+        await session.close();
+      }
+    }
+  }
+
+  async #answers(session: S, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#options.ping(session, { timeoutMs: PING_TIMEOUT_MS, signal });
+      return true;
+    } catch (error) {
+      // A refusal is an answer too.
+      return error instanceof AgentError && error.code === 'rejected';
+    }
+  }
+
+  /** The first reason counts: closing a dead session would add another. */
+  #lose(session: S | undefined, reason: string): void {
+    if (this.#session !== session) return;
+    this.#session = undefined;
+    this.#reason = reason;
+    if (!this.#stopping.signal.aborted) this.#options.events.down(reason);
+  }
+}

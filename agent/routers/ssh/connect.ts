@@ -1,0 +1,123 @@
+import { Socket } from 'node:net';
+import { type Algorithms, type AuthenticationType, Client, type ConnectConfig } from 'ssh2';
+import { type Deadline, remaining, settleBy, toError } from '../../core/deadline.ts';
+import { AgentError } from '../../core/errors.ts';
+import { describeNetworkError } from '../network-errors.ts';
+import { checkHostKey, type HostKeyPolicy } from './host-key.ts';
+import { SshConnection, type SshSession } from './session.ts';
+
+export interface SshOptions {
+  host: string;
+  port: number;
+  username: string;
+  password?: string | undefined;
+  /** PEM or OpenSSH format, without a passphrase. */
+  privateKey?: string | undefined;
+  hostKey: HostKeyPolicy;
+  /** For the connection and the login together. */
+  deadline: Deadline;
+}
+
+/** Idle NAT entries are kept alive, and a dead peer is noticed after three of them. */
+const KEEPALIVE_INTERVAL_MS = 15_000;
+const KEEPALIVES_MISSED = 3;
+
+/** What very old v6 offers alone; last in the list, so that nobody else ends up with it. */
+const OLD_ALGORITHMS = {
+  kex: { append: ['diffie-hellman-group14-sha1', 'diffie-hellman-group-exchange-sha1'] },
+  cipher: { append: ['aes128-cbc', 'aes256-cbc'] },
+  // The declaration wants all three of append, prepend and remove; the library takes any of them.
+} as unknown as Algorithms;
+
+/**
+ * Connects, checks the host key and logs in.
+ * @throws AgentError `router_unreachable`; always settles by the deadline
+ */
+export async function connectSsh(options: SshOptions): Promise<SshSession> {
+  const startedAt = performance.now();
+  const socket = await connectTcp(options, options.deadline);
+  const client = new Client();
+  const connection = new SshConnection(client, socket);
+  try {
+    await loggedIn(client, connection, socket, options, remaining(options.deadline, startedAt));
+    return connection;
+  } catch (error) {
+    connection.end(toError(error).message);
+    throw error;
+  }
+}
+
+function unreachable({ host, port }: { host: string; port: number }, reason: string, cause?: unknown): AgentError {
+  return new AgentError('router_unreachable', `${host}:${port}: ${reason}`, { cause });
+}
+
+async function connectTcp(target: { host: string; port: number }, deadline: Deadline): Promise<Socket> {
+  const socket = new Socket();
+  const connected = new Promise<void>((resolve, reject) => {
+    socket.once('error', (error) => {
+      reject(unreachable(target, describeNetworkError(error), error));
+    });
+    socket.setNoDelay(true);
+    socket.connect(target.port, target.host, () => {
+      resolve();
+    });
+  });
+  try {
+    await settleBy(connected, deadline, (reason) => unreachable(target, reason));
+    return socket;
+  } catch (error) {
+    // An error that comes after the deadline has a listener still: the one above.
+    socket.destroy();
+    throw error;
+  }
+}
+
+function loggedIn(client: Client, connection: SshConnection, socket: Socket, options: SshOptions, deadline: Deadline): Promise<void> {
+  const ready = new Promise<void>((resolve, reject) => {
+    client.once('ready', () => {
+      resolve();
+    });
+    connection.onClose((reason) => {
+      reject(unreachable(options, reason));
+    });
+    client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) => {
+      finish(prompts.map(() => options.password ?? ''));
+    });
+    try {
+      client.connect(clientConfig(socket, connection, options, deadline));
+    } catch (error) {
+      // ssh2 throws for a private key that it cannot read.
+      reject(unreachable(options, toError(error).message, error));
+    }
+  });
+  return settleBy(ready, deadline, (reason) => unreachable(options, reason));
+}
+
+function clientConfig(socket: Socket, connection: SshConnection, options: SshOptions, deadline: Deadline): ConnectConfig {
+  const { username, password, privateKey } = options;
+  // The key first: RouterOS refuses passwords to users who have one.
+  const ways: AuthenticationType[] = [];
+  if (privateKey !== undefined) ways.push('publickey');
+  if (password !== undefined) ways.push('password', 'keyboard-interactive');
+  return {
+    sock: socket,
+    username,
+    ...(password === undefined ? {} : { password, tryKeyboard: true }),
+    ...(privateKey === undefined ? {} : { privateKey }),
+    authHandler: ways,
+    algorithms: OLD_ALGORITHMS,
+    readyTimeout: Math.ceil(deadline.timeoutMs),
+    keepaliveInterval: KEEPALIVE_INTERVAL_MS,
+    keepaliveCountMax: KEEPALIVES_MISSED,
+    hostVerifier: (key: Buffer, verify: (valid: boolean) => void): void => {
+      void verifyHostKey(key, connection, options.hostKey, verify);
+    },
+  };
+}
+
+async function verifyHostKey(key: Buffer, connection: SshConnection, policy: HostKeyPolicy, verify: (valid: boolean) => void): Promise<void> {
+  const refusal = await checkHostKey(key, policy).catch((error: unknown) => `the host key cannot be checked: ${toError(error).message}`);
+  // Ended first, because ssh2's own words for it do not say what is wrong.
+  if (refusal !== undefined) connection.end(refusal);
+  verify(refusal === undefined);
+}

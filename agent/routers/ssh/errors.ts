@@ -1,0 +1,36 @@
+import { AgentError } from '../../core/errors.ts';
+import { describeNetworkError } from '../network-errors.ts';
+
+/** RFC 4254, 5.1. RouterOS sends 1 with forwarding switched off, and 2 when it could not connect. */
+const ADMINISTRATIVELY_PROHIBITED = 1;
+const CONNECT_FAILED = 2;
+
+function reasonOf(error: Error): unknown {
+  return 'reason' in error ? error.reason : undefined;
+}
+
+/** Why a TCP connection through the router could not be had. */
+export function forwardFailure(error: Error): AgentError {
+  const reason = reasonOf(error);
+  if (reason === ADMINISTRATIVELY_PROHIBITED) {
+    return new AgentError('not_allowed', 'the router forbids it: /ip/ssh forwarding-enabled must be local or both', { cause: error });
+  }
+  if (reason === CONNECT_FAILED) {
+    return new AgentError('rejected', 'connect failed: the router could not reach the target', { cause: error });
+  }
+  return channelFailure(error);
+}
+
+/** Why a channel (exec, sftp) could not be had. */
+export function channelFailure(error: Error): AgentError {
+  const refused = reasonOf(error) !== undefined || error.message.startsWith('Unable to ');
+  return new AgentError(refused ? 'rejected' : 'outcome_unknown', describeNetworkError(error), { cause: error });
+}
+
+/** What ended the connection, for people. `level` is how ssh2 says which part of it failed. */
+export function describeSshError(error: Error): string {
+  const level = 'level' in error ? error.level : undefined;
+  if (level === 'client-authentication') return 'login refused';
+  if (level === 'client-timeout') return 'the router does not answer any more';
+  return describeNetworkError(error);
+}

@@ -1,0 +1,65 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Which host key is accepted: one that is known, or the first one seen, recorded in a file. */
+export type HostKeyPolicy = { fingerprint: string } | { file: string };
+
+/** The recording of a router's first key, in the agent's state folder. The name may hold any character. */
+export function hostKeyFile(stateFolder: string, routerName: string): HostKeyPolicy {
+  return { file: path.join(stateFolder, 'host-keys', `${encodeURIComponent(routerName)}.hostkey`) };
+}
+
+/** `SHA256:…` as `ssh-keygen -l` prints it: base64 without padding. */
+export function keyFingerprint(key: Buffer): string {
+  return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
+}
+
+/**
+ * Checks a key, recording it if it is the first one. @returns why it is refused; undefined if it is the right one
+ * @throws Error when the recording cannot be read or written: then nobody can say whether the key is right
+ */
+export async function checkHostKey(key: Buffer, policy: HostKeyPolicy): Promise<string | undefined> {
+  const seen = keyFingerprint(key);
+  if ('fingerprint' in policy) {
+    return seen === policy.fingerprint.replace(/=+$/, '') ? undefined : `the host key is ${seen}, not the one required`;
+  }
+  const known = (await recorded(policy.file)) ?? (await record(policy.file, seen));
+  return seen === known ? undefined : `the host key has changed to ${seen}; if that is right, delete ${policy.file}`;
+}
+
+async function recorded(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Writes the fingerprint durably, unless another connection was faster. A file that exists is whole: it gets its
+ * name only after its content is on disk. @returns what is recorded now
+ */
+async function record(file: string, fingerprint: string): Promise<string> {
+  const folder = path.dirname(file);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomUUID()}`;
+  await using handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(`${fingerprint}\n`);
+    await handle.sync();
+    await link(draft, file);
+    await syncFolder(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await unlink(draft);
+  }
+  return (await recorded(file)) ?? fingerprint;
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  await using handle = await open(folder, 'r');
+  await handle.sync();
+}

@@ -1,0 +1,3 @@
+export { connectSsh, type SshOptions } from './connect.ts';
+export { hostKeyFile, type HostKeyPolicy } from './host-key.ts';
+export type { ExecOutput, SshSession } from './session.ts';

@@ -1,0 +1,236 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Client, ClientChannel, SFTPWrapper } from 'ssh2';
+import { type Deadline, onExpiry, toError } from '../../core/deadline.ts';
+import { AgentError } from '../../core/errors.ts';
+import { channelFailure, describeSshError, forwardFailure } from './errors.ts';
+import { readWholeFile } from './sftp.ts';
+import { TcpChannel } from './tcp-channel.ts';
+
+export interface ExecOutput {
+  /** Line ends normalised to LF. */
+  text: string;
+  /** Set when more came than `maxBytes`; the rest was dropped. */
+  truncated: boolean;
+  /** RouterOS sends 0 also for failures, and sometimes none, which says nothing (null). */
+  exitStatus: number | null;
+}
+
+/** A logged-in SSH connection. Any number of channels may be open. */
+export interface SshSession {
+  readonly alive: boolean;
+  /**
+   * Runs one line. @throws AgentError `invalid` (more than one line), `rejected`, `router_unreachable` (not sent),
+   * `outcome_unknown`
+   */
+  exec(line: string, options: Deadline & { maxBytes: number }): Promise<ExecOutput>;
+  /** @throws AgentError `not_allowed` (forwarding is off), `rejected` (connect failed), `outcome_unknown` (deadline) */
+  openTcp(target: { host: string; port: number }, deadline: Deadline): Promise<Duplex>;
+  /** @throws AgentError `rejected`, `not_allowed` (too large), `outcome_unknown` */
+  readFile(name: string, options: Deadline & { maxBytes: number }): Promise<Buffer>;
+  onClose(listener: (reason: string) => void): () => void;
+  /** Settles within a second even if the peer does not answer. */
+  close(): Promise<void>;
+}
+
+/** A peer that does not answer our FIN is given this long. */
+const CLOSE_GRACE_MS = 1000;
+
+/** One request in flight, settled once: by an answer, the deadline or the end of the connection. */
+interface Ask<T> {
+  readonly settled: boolean;
+  readonly succeed: (value: T) => void;
+  readonly fail: (error: AgentError) => void;
+  /** Runs when the request is given up; at once if it already is. */
+  readonly onGivenUp: (stop: () => void) => void;
+}
+
+export class SshConnection implements SshSession {
+  readonly #client: Client;
+  readonly #socket: Socket;
+  readonly #ending = new Set<(reason: string) => void>();
+  #reason: string | undefined;
+
+  /** Takes over both; listens from now on, so that no error of either is ever without a listener. */
+  constructor(client: Client, socket: Socket) {
+    this.#client = client;
+    this.#socket = socket;
+    client.on('error', (error) => {
+      this.end(describeSshError(error));
+    });
+    // Emitted before ssh2 shows the open channels an ordinary end, so they are failed first.
+    client.on('close', () => {
+      this.end('the router closed the connection');
+    });
+  }
+
+  get alive(): boolean {
+    return this.#reason === undefined;
+  }
+
+  /** Ends everything at once; the first reason counts. */
+  end(reason: string): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    const ending = [...this.#ending];
+    this.#ending.clear();
+    for (const ended of ending) ended(reason);
+    this.#socket.destroy();
+  }
+
+  onClose(listener: (reason: string) => void): () => void {
+    if (this.#reason !== undefined) listener(this.#reason);
+    else this.#ending.add(listener);
+    return () => this.#ending.delete(listener);
+  }
+
+  exec(line: string, { maxBytes, ...deadline }: Deadline & { maxBytes: number }): Promise<ExecOutput> {
+    return this.#ask(deadline, (ask) => {
+      if (/[\r\n\0]/.test(line)) {
+        ask.fail(new AgentError('invalid', 'SSH exec takes exactly one line'));
+        return;
+      }
+      this.#client.exec(line, (error, channel) => {
+        if (error) {
+          ask.fail(channelFailure(error));
+          return;
+        }
+        ask.onGivenUp(() => {
+          channel.close();
+        });
+        collect(channel, maxBytes, ask.succeed);
+      });
+    });
+  }
+
+  openTcp({ host, port }: { host: string; port: number }, deadline: Deadline): Promise<Duplex> {
+    return this.#ask(deadline, (ask) => {
+      this.#client.forwardOut('127.0.0.1', 0, host, port, (error, channel) => {
+        if (error) ask.fail(forwardFailure(error));
+        else if (ask.settled) channel.close();
+        else ask.succeed(this.#adopt(new TcpChannel(channel)));
+      });
+    });
+  }
+
+  readFile(name: string, { maxBytes, ...deadline }: Deadline & { maxBytes: number }): Promise<Buffer> {
+    return this.#ask(deadline, (ask) => {
+      this.#client.sftp((error, sftp) => {
+        if (error) {
+          ask.fail(new AgentError('rejected', `SFTP was refused (does the user have the policy ftp?): ${error.message}`, { cause: error }));
+          return;
+        }
+        ask.onGivenUp(() => {
+          sftp.end();
+        });
+        void this.#readAndClose(sftp, name, maxBytes, ask);
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.alive) {
+        resolve();
+        return;
+      }
+      const endGrace = onExpiry({ timeoutMs: CLOSE_GRACE_MS }, () => {
+        this.end('the session was closed');
+      });
+      this.onClose(() => {
+        endGrace();
+        resolve();
+      });
+      this.#client.end();
+    });
+  }
+
+  async #readAndClose(sftp: SFTPWrapper, name: string, maxBytes: number, ask: Ask<Buffer>): Promise<void> {
+    // An error of the subsystem also fails the request that was waiting for it.
+    sftp.on('error', () => undefined);
+    try {
+      ask.succeed(await readWholeFile(sftp, name, maxBytes));
+    } catch (error) {
+      ask.fail(error instanceof AgentError ? error : new AgentError('internal', toError(error).message, { cause: error }));
+    } finally {
+      sftp.end();
+    }
+  }
+
+  /** The end of the connection is an error for the streams in it, not an end of their data. */
+  #adopt(stream: TcpChannel): TcpChannel {
+    const unsubscribe = this.onClose((reason) => {
+      stream.destroy(new AgentError('outcome_unknown', reason));
+    });
+    stream.once('close', unsubscribe);
+    return stream;
+  }
+
+  #ask<T>(deadline: Deadline, start: (ask: Ask<T>) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const refusal = deadline.signal?.aborted ? 'cancelled before it was sent' : this.#reason;
+      if (refusal !== undefined) {
+        reject(new AgentError('router_unreachable', refusal));
+        return;
+      }
+      let settled = false;
+      let stop: (() => void) | undefined;
+      const settle = (): boolean => {
+        const first = !settled;
+        settled = true;
+        endDeadline();
+        unsubscribe();
+        return first;
+      };
+      const giveUp = (reason: string): void => {
+        if (!settle()) return;
+        reject(new AgentError('outcome_unknown', reason));
+        stop?.();
+      };
+      const endDeadline = onExpiry(deadline, giveUp);
+      const unsubscribe = this.onClose(giveUp);
+      try {
+        start({
+          get settled() {
+            return settled;
+          },
+          succeed: (value) => {
+            if (settle()) resolve(value);
+          },
+          fail: (error) => {
+            if (settle()) reject(error);
+          },
+          onGivenUp: (handler) => {
+            stop = handler;
+            if (settled) handler();
+          },
+        });
+      } catch (error) {
+        // ssh2 throws where the socket is not writable any more: nothing was sent.
+        if (settle()) reject(new AgentError('router_unreachable', toError(error).message, { cause: error }));
+      }
+    });
+  }
+}
+
+function collect(channel: ClientChannel, maxBytes: number, done: (output: ExecOutput) => void): void {
+  const chunks: Buffer[] = [];
+  let room = maxBytes;
+  let truncated = false;
+  let exitStatus: number | null = null;
+  channel.on('data', (chunk: Buffer) => {
+    truncated ||= chunk.length > room;
+    const kept = chunk.subarray(0, room);
+    room -= kept.length;
+    if (kept.length > 0) chunks.push(kept);
+  });
+  // RouterOS sends nothing there, but unread it would hold up the channel's end.
+  channel.stderr.resume();
+  channel.on('exit', (code: number | null) => {
+    exitStatus = code;
+  });
+  channel.on('close', () => {
+    const text = Buffer.concat(chunks).toString('utf8').replaceAll('\r\n', '\n');
+    done({ text, truncated, exitStatus });
+  });
+}
