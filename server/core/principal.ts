@@ -14,3 +14,8 @@ export interface Principal {
 export function hasRole(principal: Principal, needed: Role): boolean {
   return ROLES.indexOf(principal.role) >= ROLES.indexOf(needed);
 }
+
+/** Reads a stored role. One that this program does not know (a newer one wrote it) gives the least. */
+export function readRole(text: string): Role {
+  return ROLES.find((role) => role === text) ?? 'viewer';
+}

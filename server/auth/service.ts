@@ -1,0 +1,208 @@
+import type { AgentGateway } from '../core/agent-gateway.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError, invalidField, notFound } from '../core/errors.ts';
+import { hashSecret, newId, newSecret, secretMatches } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import type { Principal } from '../core/principal.ts';
+import type { Storage } from '../storage/db.ts';
+import {
+  API_KEY_SECRET_LENGTH,
+  ENROL_TOKEN_PREFIX,
+  formatApiKey,
+  isPrefixedToken,
+  parseAgentBearer,
+  parseApiKey,
+  SERVICE_TOKEN_PREFIX,
+} from './bearer.ts';
+import { LastUsed } from './last-used.ts';
+import {
+  claimEnrolToken,
+  insertAgent,
+  insertApiKey,
+  insertEnrolToken,
+  insertServiceToken,
+  revokeAgent,
+  revokeApiKey,
+  revokeServiceToken,
+  selectAgentCredential,
+  selectAgents,
+  selectApiKey,
+  selectApiKeys,
+  selectEnrolTokens,
+  selectLiveServiceToken,
+  selectTeamOfApiKey,
+} from './store.ts';
+import type { Agent, AgentIdentity, ApiKey, EnrolToken, NewApiKey, ServiceToken } from './types.ts';
+
+/** Long enough to walk to the router, short enough that a forgotten one is harmless. */
+const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
+const LONGEST_NAME = 100;
+/** Compared with when there is no record, so that every refusal does the same work. Nothing hashes to it. */
+const NO_HASH = '0'.repeat(64);
+
+export interface AuthDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Credentials of programs: API keys, service tokens, enrolment tokens and agents. Three kinds that are never
+ * interchangeable; each has its own check. A check answers undefined for whatever is wrong (malformed, unknown,
+ * other team, other secret, revoked, expired), so that nothing can be learnt from a refusal.
+ */
+export class AuthService {
+  readonly #deps: AuthDeps;
+  readonly #lastUsed: LastUsed;
+
+  constructor(deps: AuthDeps) {
+    this.#deps = deps;
+    this.#lastUsed = new LastUsed({ writes: deps.storage.writes, clock: deps.clock, log: deps.log });
+  }
+
+  /** Writes what is still in memory; before the storage is closed. */
+  async stop(): Promise<void> {
+    await this.#lastUsed.stop();
+  }
+
+  async authenticateApiKey(bearer: string): Promise<Principal | undefined> {
+    const parts = parseApiKey(bearer);
+    if (!parts) return undefined;
+    const found = await selectApiKey(this.#deps.storage.db, parts.teamId, parts.tokenId);
+    const matches = secretMatches(parts.secret, found?.secretHash ?? NO_HASH);
+    if (!matches || !found || !this.#isLive(found.key)) return undefined;
+    this.#lastUsed.note(found.key.id);
+    return { kind: 'api_key', id: found.key.id, teamId: found.key.teamId, role: found.key.role };
+  }
+
+  /** @param bearer `<agent_id>:<secret>` */
+  async authenticateAgent(bearer: string): Promise<AgentIdentity | undefined> {
+    const parts = parseAgentBearer(bearer);
+    if (!parts) return undefined;
+    const found = await selectAgentCredential(this.#deps.storage.db, parts.agentId);
+    const matches = secretMatches(parts.secret, found?.secretHash ?? NO_HASH);
+    return matches && found && !found.revoked ? { agentId: parts.agentId, teamId: found.teamId } : undefined;
+  }
+
+  async authenticateService(token: string): Promise<ServiceToken | undefined> {
+    if (!isPrefixedToken(SERVICE_TOKEN_PREFIX, token)) return undefined;
+    return selectLiveServiceToken(this.#deps.storage.db, hashSecret(token));
+  }
+
+  /**
+   * @returns the record and the whole key, which nobody can read again
+   * @throws AppError `invalid` for a bad name or a moment that has passed
+   */
+  async createApiKey(request: NewApiKey): Promise<{ key: ApiKey; apiKey: string }> {
+    const now = this.#deps.clock.now();
+    if (request.expiresAt !== undefined && request.expiresAt <= now) throw invalidField('expires_at', 'must be in the future');
+    const secret = newSecret(API_KEY_SECRET_LENGTH);
+    const key: ApiKey = {
+      id: newId(now),
+      teamId: request.teamId,
+      name: checkName(request.name),
+      role: request.role ?? 'admin',
+      createdBy: request.createdBy,
+      createdAt: now,
+      lastUsedAt: null,
+      expiresAt: request.expiresAt ?? null,
+      revokedAt: null,
+    };
+    await insertApiKey(this.#deps.storage.db, key, hashSecret(secret));
+    return { key, apiKey: formatApiKey({ tokenId: key.id, teamId: key.teamId, secret }) };
+  }
+
+  async listApiKeys(teamId: string): Promise<ApiKey[]> {
+    return selectApiKeys(this.#deps.storage.db, teamId);
+  }
+
+  /** From the next request on the key is refused. @throws AppError `not_found`, also for another team's key */
+  async revokeApiKey(teamId: string, keyId: string): Promise<void> {
+    const revoked = await revokeApiKey(this.#deps.storage.db, teamId, keyId, this.#deps.clock.now());
+    if (!revoked) throw notFound('API key');
+  }
+
+  /** For the server's administrator only: whose key this is. @throws AppError `not_found` */
+  async findTeamOfApiKey(keyId: string): Promise<string> {
+    const teamId = await selectTeamOfApiKey(this.#deps.storage.db, keyId);
+    if (teamId === undefined) throw notFound(`API key ${keyId}`);
+    return teamId;
+  }
+
+  async createServiceToken(name: string): Promise<{ record: ServiceToken; token: string }> {
+    const now = this.#deps.clock.now();
+    const token = `${SERVICE_TOKEN_PREFIX}${newSecret(API_KEY_SECRET_LENGTH)}`;
+    const record = { id: newId(now), name: checkName(name), createdAt: now };
+    await insertServiceToken(this.#deps.storage.db, record, hashSecret(token));
+    return { record, token };
+  }
+
+  /** @throws AppError `not_found` */
+  async revokeServiceToken(id: string): Promise<void> {
+    if (!(await revokeServiceToken(this.#deps.storage.db, id, this.#deps.clock.now()))) throw notFound('service token');
+  }
+
+  /** @throws AppError `not_found` for a site that is not the team's */
+  async createEnrolToken(request: { teamId: string; siteId: string | null }): Promise<{ record: EnrolToken; token: string }> {
+    const now = this.#deps.clock.now();
+    const token = `${ENROL_TOKEN_PREFIX}${newSecret(API_KEY_SECRET_LENGTH)}`;
+    const record: EnrolToken = {
+      id: newId(now),
+      teamId: request.teamId,
+      siteId: request.siteId,
+      createdAt: now,
+      expiresAt: now + ENROL_TOKEN_LIFE_MS,
+      usedAt: null,
+      agentId: null,
+    };
+    if (!(await insertEnrolToken(this.#deps.storage.db, record, hashSecret(token)))) throw notFound('site');
+    return { record, token };
+  }
+
+  async listEnrolTokens(teamId: string): Promise<EnrolToken[]> {
+    return selectEnrolTokens(this.#deps.storage.db, teamId);
+  }
+
+  /**
+   * Turns a one-use token into an agent with a secret of its own, shown once.
+   * @throws AppError `unauthenticated` for a token that is malformed, unknown, used or expired
+   */
+  async enrolAgent(token: string, name: string): Promise<{ agent_id: string; secret: string }> {
+    const now = this.#deps.clock.now();
+    const agentId = newId(now);
+    const secret = newSecret(API_KEY_SECRET_LENGTH);
+    const secretHash = hashSecret(token);
+    const enrolled = isPrefixedToken(ENROL_TOKEN_PREFIX, token) && (await this.#deps.storage.writes.write(async (tx) => {
+      const place = await claimEnrolToken(tx, { secretHash, agentId, now });
+      if (!place) return false;
+      await insertAgent(tx, { id: agentId, ...place, name, secretHash: hashSecret(secret), createdAt: now });
+      return true;
+    }));
+    if (!enrolled) throw new AppError('unauthenticated', 'the enrolment token is not valid');
+    return { agent_id: agentId, secret };
+  }
+
+  async listAgents(teamId: string): Promise<Agent[]> {
+    return selectAgents(this.#deps.storage.db, teamId);
+  }
+
+  /**
+   * The agent is refused from now on, and its tunnel is cut if it hangs on this node.
+   * @throws AppError `not_found`, also for another team's agent
+   */
+  async revokeAgent(teamId: string, agentId: string, gateway: Pick<AgentGateway, 'disconnect'>): Promise<void> {
+    const revoked = await revokeAgent(this.#deps.storage.db, teamId, agentId, this.#deps.clock.now());
+    if (!revoked) throw notFound('agent');
+    gateway.disconnect(agentId, 'revoked');
+  }
+
+  #isLive(key: ApiKey): boolean {
+    return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > this.#deps.clock.now());
+  }
+}
+
+function checkName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed.length === 0 || trimmed.length > LONGEST_NAME) throw invalidField('name', `must have 1 to ${LONGEST_NAME} characters`);
+  return trimmed;
+}

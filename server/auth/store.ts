@@ -1,0 +1,264 @@
+import { type Selectable, sql } from 'kysely';
+import { readRole } from '../core/principal.ts';
+import { inChunks } from '../storage/columns.ts';
+import type { DbOrTx, Tx } from '../storage/db.ts';
+import type { AgentsTable, ApiKeysTable, EnrolTokensTable } from '../storage/schema.ts';
+import type { Agent, ApiKey, EnrolToken, ServiceToken } from './types.ts';
+
+function toApiKey(row: Omit<Selectable<ApiKeysTable>, 'secret_hash'>): ApiKey {
+  return {
+    id: row.id,
+    teamId: row.team_id,
+    name: row.name,
+    role: readRole(row.role),
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  };
+}
+
+export async function insertApiKey(db: DbOrTx, key: ApiKey, secretHash: string): Promise<void> {
+  await db
+    .insertInto('api_keys')
+    .values({
+      id: key.id,
+      team_id: key.teamId,
+      name: key.name,
+      secret_hash: secretHash,
+      role: key.role,
+      created_by: key.createdBy,
+      created_at: key.createdAt,
+      last_used_at: null,
+      expires_at: key.expiresAt,
+      revoked_at: null,
+    })
+    .execute();
+}
+
+/** The key with this id in this team, with the hash of its secret. */
+export async function selectApiKey(
+  db: DbOrTx,
+  teamId: string,
+  keyId: string,
+): Promise<{ key: ApiKey; secretHash: string } | undefined> {
+  const row = await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('id', '=', keyId)
+    .where('team_id', '=', teamId)
+    .executeTakeFirst();
+  return row && { key: toApiKey(row), secretHash: row.secret_hash };
+}
+
+/** Newest first, revoked ones included. */
+export async function selectApiKeys(db: DbOrTx, teamId: string): Promise<ApiKey[]> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  return rows.map(toApiKey);
+}
+
+/** Only for the server's administrator, who names a key by its id alone. */
+export async function selectTeamOfApiKey(db: DbOrTx, keyId: string): Promise<string | undefined> {
+  const row = await db.selectFrom('api_keys').select('team_id').where('id', '=', keyId).executeTakeFirst();
+  return row?.team_id;
+}
+
+/** False when the team has no such key. A key that is revoked already keeps its moment. */
+export async function revokeApiKey(db: DbOrTx, teamId: string, keyId: string, now: number): Promise<boolean> {
+  const row = await db
+    .updateTable('api_keys')
+    .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.val(now)) }))
+    .where('id', '=', keyId)
+    .where('team_id', '=', teamId)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Sets `last_used_at` of many keys in statements of 500, and never back: another node may have seen later use. */
+export async function updateLastUsed(db: DbOrTx, uses: readonly (readonly [keyId: string, at: number])[]): Promise<void> {
+  for (const chunk of inChunks(uses)) {
+    const values = sql.join(chunk.map(([keyId, at]) => sql`(cast(${keyId} as text), cast(${at} as bigint))`));
+    // Both engines call the columns of a bare VALUES column1, column2.
+    await sql`
+      update api_keys set last_used_at = used.column2 from (values ${values}) as used
+      where api_keys.id = used.column1 and coalesce(api_keys.last_used_at, 0) < used.column2`.execute(db);
+  }
+}
+
+export async function insertServiceToken(db: DbOrTx, token: ServiceToken, secretHash: string): Promise<void> {
+  await db
+    .insertInto('service_tokens')
+    .values({ id: token.id, name: token.name, secret_hash: secretHash, created_at: token.createdAt, revoked_at: null })
+    .execute();
+}
+
+export async function selectLiveServiceToken(db: DbOrTx, secretHash: string): Promise<ServiceToken | undefined> {
+  const row = await db
+    .selectFrom('service_tokens')
+    .selectAll()
+    .where('secret_hash', '=', secretHash)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return row && { id: row.id, name: row.name, createdAt: row.created_at };
+}
+
+export async function revokeServiceToken(db: DbOrTx, id: string, now: number): Promise<boolean> {
+  const row = await db
+    .updateTable('service_tokens')
+    .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.val(now)) }))
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+function toEnrolToken(row: Omit<Selectable<EnrolTokensTable>, 'secret_hash'>): EnrolToken {
+  return {
+    id: row.id,
+    teamId: row.team_id,
+    siteId: row.site_id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    usedAt: row.used_at,
+    agentId: row.agent_id,
+  };
+}
+
+/** False when the site is not one of the team. */
+export async function insertEnrolToken(db: DbOrTx, token: EnrolToken, secretHash: string): Promise<boolean> {
+  if (token.siteId !== null && !(await hasSite(db, token.teamId, token.siteId))) return false;
+  await db
+    .insertInto('enrol_tokens')
+    .values({
+      id: token.id,
+      team_id: token.teamId,
+      site_id: token.siteId,
+      secret_hash: secretHash,
+      created_at: token.createdAt,
+      expires_at: token.expiresAt,
+      used_at: null,
+      agent_id: null,
+    })
+    .execute();
+  return true;
+}
+
+async function hasSite(db: DbOrTx, teamId: string, siteId: string): Promise<boolean> {
+  const row = await db.selectFrom('sites').select('id').where('team_id', '=', teamId).where('id', '=', siteId).executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function selectEnrolTokens(db: DbOrTx, teamId: string): Promise<EnrolToken[]> {
+  const rows = await db
+    .selectFrom('enrol_tokens')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  return rows.map(toEnrolToken);
+}
+
+/** Uses a token up, in one statement: of two that come at once exactly one gets its team. */
+export async function claimEnrolToken(
+  tx: Tx,
+  claim: { secretHash: string; agentId: string; now: number },
+): Promise<{ teamId: string; siteId: string | null } | undefined> {
+  const row = await tx
+    .updateTable('enrol_tokens')
+    .set({ used_at: claim.now, agent_id: claim.agentId })
+    .where('secret_hash', '=', claim.secretHash)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', claim.now)
+    .returning(['team_id', 'site_id'])
+    .executeTakeFirst();
+  return row && { teamId: row.team_id, siteId: row.site_id };
+}
+
+function toAgent(row: Omit<Selectable<AgentsTable>, 'secret_hash'>): Agent {
+  return {
+    id: row.id,
+    teamId: row.team_id,
+    siteId: row.site_id,
+    name: row.name,
+    version: row.version,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+    connectedAt: row.connected_at,
+    disconnectedAt: row.disconnected_at,
+  };
+}
+
+export interface NewAgent {
+  id: string;
+  teamId: string;
+  siteId: string | null;
+  name: string;
+  secretHash: string;
+  createdAt: number;
+}
+
+export async function insertAgent(db: DbOrTx, agent: NewAgent): Promise<void> {
+  await db
+    .insertInto('agents')
+    .values({
+      id: agent.id,
+      team_id: agent.teamId,
+      site_id: agent.siteId,
+      name: agent.name,
+      secret_hash: agent.secretHash,
+      version: null,
+      created_at: agent.createdAt,
+      revoked_at: null,
+      epoch: 0,
+      confirmed_epoch: 0,
+      journal_id: null,
+      connected_at: null,
+      disconnected_at: null,
+    })
+    .execute();
+}
+
+/** By id alone: an agent's credential names no team, its record does. */
+export async function selectAgentCredential(
+  db: DbOrTx,
+  agentId: string,
+): Promise<{ teamId: string; secretHash: string; revoked: boolean } | undefined> {
+  const row = await db
+    .selectFrom('agents')
+    .select(['team_id', 'secret_hash', 'revoked_at'])
+    .where('id', '=', agentId)
+    .executeTakeFirst();
+  return row && { teamId: row.team_id, secretHash: row.secret_hash, revoked: row.revoked_at !== null };
+}
+
+export async function selectAgents(db: DbOrTx, teamId: string): Promise<Agent[]> {
+  const rows = await db
+    .selectFrom('agents')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  return rows.map(toAgent);
+}
+
+/** False when the team has no such agent. */
+export async function revokeAgent(db: DbOrTx, teamId: string, agentId: string, now: number): Promise<boolean> {
+  const row = await db
+    .updateTable('agents')
+    .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.val(now)) }))
+    .where('id', '=', agentId)
+    .where('team_id', '=', teamId)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,61 @@
+import type { Role } from '../core/principal.ts';
+
+/** A developer API key as its team sees it; the secret is shown once, at creation. */
+export interface ApiKey {
+  id: string;
+  teamId: string;
+  name: string;
+  role: Role;
+  createdBy: string | null;
+  createdAt: number;
+  lastUsedAt: number | null;
+  expiresAt: number | null;
+  revokedAt: number | null;
+}
+
+export interface NewApiKey {
+  teamId: string;
+  name: string;
+  /** The team's full rights when missing. */
+  role?: Role | undefined;
+  /** The user who made it; null for the administrator of the server. */
+  createdBy: string | null;
+  /** Never when missing. */
+  expiresAt?: number | undefined;
+}
+
+/** A credential of another back-end service, for `/internal/*` only. It belongs to no team. */
+export interface ServiceToken {
+  id: string;
+  name: string;
+  createdAt: number;
+}
+
+export interface EnrolToken {
+  id: string;
+  teamId: string;
+  siteId: string | null;
+  createdAt: number;
+  expiresAt: number;
+  usedAt: number | null;
+  agentId: string | null;
+}
+
+/** An agent as its team sees it. Its session (epoch, journal) belongs to the tunnel's store. */
+export interface Agent {
+  id: string;
+  teamId: string;
+  siteId: string | null;
+  name: string;
+  version: string | null;
+  createdAt: number;
+  revokedAt: number | null;
+  connectedAt: number | null;
+  disconnectedAt: number | null;
+}
+
+/** Whom a tunnel's credential belongs to. */
+export interface AgentIdentity {
+  agentId: string;
+  teamId: string;
+}

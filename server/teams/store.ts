@@ -1,0 +1,157 @@
+import type { Selectable } from 'kysely';
+import { readRole, type Role } from '../core/principal.ts';
+import { fromFlag } from '../storage/columns.ts';
+import type { DbOrTx } from '../storage/db.ts';
+import type { SitesTable, TeamsTable } from '../storage/schema.ts';
+import type { Member, Site, Team } from './types.ts';
+
+export { isUnique } from '../storage/storage-errors.ts';
+
+function toTeam(row: Selectable<TeamsTable>): Team {
+  return { id: row.id, name: row.name, createdAt: row.created_at };
+}
+
+function toSite(row: Selectable<SitesTable>): Site {
+  return {
+    id: row.id,
+    teamId: row.team_id,
+    name: row.name,
+    timeZone: row.time_zone,
+    latitude: row.latitude,
+    longitude: row.longitude,
+    createdAt: row.created_at,
+  };
+}
+
+export async function insertTeam(db: DbOrTx, team: Team): Promise<void> {
+  await db.insertInto('teams').values({ id: team.id, name: team.name, created_at: team.createdAt }).execute();
+}
+
+export async function selectTeam(db: DbOrTx, idOrName: string): Promise<Team | undefined> {
+  const row = await db
+    .selectFrom('teams')
+    .selectAll()
+    .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
+    .executeTakeFirst();
+  return row && toTeam(row);
+}
+
+export async function selectTeams(db: DbOrTx): Promise<Team[]> {
+  const rows = await db.selectFrom('teams').selectAll().orderBy('name').execute();
+  return rows.map(toTeam);
+}
+
+/** Makes the person if the address is new. Returns the id that the address has, old or new. */
+export async function insertUserUnlessKnown(
+  db: DbOrTx,
+  user: { id: string; email: string; passwordHash: string; createdAt: number },
+): Promise<string> {
+  await db
+    .insertInto('users')
+    .values({ id: user.id, email: user.email, password_hash: user.passwordHash, created_at: user.createdAt })
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .execute();
+  const { id } = await db.selectFrom('users').select('id').where('email', '=', user.email).executeTakeFirstOrThrow();
+  return id;
+}
+
+export async function selectUserByEmail(db: DbOrTx, email: string): Promise<{ id: string; passwordHash: string | null } | undefined> {
+  const row = await db.selectFrom('users').select(['id', 'password_hash']).where('email', '=', email).executeTakeFirst();
+  return row && { id: row.id, passwordHash: row.password_hash };
+}
+
+/** False when the person is a member of this team already. */
+export async function insertMember(
+  db: DbOrTx,
+  member: { teamId: string; userId: string; role: Role; createdAt: number },
+): Promise<boolean> {
+  const row = await db
+    .insertInto('members')
+    .values({ team_id: member.teamId, user_id: member.userId, role: member.role, active: 1, created_at: member.createdAt })
+    .onConflict((conflict) => conflict.columns(['team_id', 'user_id']).doNothing())
+    .returning('user_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+function membersWithEmail(db: DbOrTx) {
+  return db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select(['members.team_id', 'members.user_id', 'members.role', 'members.active', 'members.created_at', 'users.email']);
+}
+
+type MemberRow = Awaited<ReturnType<ReturnType<typeof membersWithEmail>['execute']>>[number];
+
+function toMember(row: MemberRow): Member {
+  return {
+    userId: row.user_id,
+    teamId: row.team_id,
+    email: row.email,
+    role: readRole(row.role),
+    active: fromFlag(row.active),
+    createdAt: row.created_at,
+  };
+}
+
+export async function selectMembers(db: DbOrTx, teamId: string): Promise<Member[]> {
+  const rows = await membersWithEmail(db).where('members.team_id', '=', teamId).orderBy('users.email').execute();
+  return rows.map(toMember);
+}
+
+/** The teams of one person; by design across teams, for the moment after the login. */
+export async function selectMemberships(db: DbOrTx, userId: string): Promise<Member[]> {
+  const rows = await membersWithEmail(db)
+    .where('members.user_id', '=', userId)
+    .orderBy('members.created_at')
+    .orderBy('members.team_id')
+    .execute();
+  return rows.map(toMember);
+}
+
+/** False when the person is no member of this team. */
+export async function updateMember(
+  db: DbOrTx,
+  teamId: string,
+  userId: string,
+  change: { role?: Role; active?: 0 | 1 },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('members')
+    .set(change)
+    .where('team_id', '=', teamId)
+    .where('user_id', '=', userId)
+    .returning('user_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function insertSite(db: DbOrTx, site: Site): Promise<void> {
+  await db
+    .insertInto('sites')
+    .values({
+      id: site.id,
+      team_id: site.teamId,
+      name: site.name,
+      time_zone: site.timeZone,
+      latitude: site.latitude,
+      longitude: site.longitude,
+      created_at: site.createdAt,
+    })
+    .execute();
+}
+
+export async function selectSite(db: DbOrTx, teamId: string, idOrName: string): Promise<Site | undefined> {
+  const row = await db
+    .selectFrom('sites')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
+    .executeTakeFirst();
+  return row && toSite(row);
+}
+
+export async function selectSites(db: DbOrTx, teamId: string): Promise<Site[]> {
+  const rows = await db.selectFrom('sites').selectAll().where('team_id', '=', teamId).orderBy('name').execute();
+  return rows.map(toSite);
+}

@@ -1,0 +1,39 @@
+import type { Role } from '../core/principal.ts';
+
+/** The tenant. Every record belongs to one. */
+export interface Team {
+  id: string;
+  name: string;
+  createdAt: number;
+}
+
+/** A person, and what they may do in one team. The same person may be a member of several. */
+export interface Member {
+  userId: string;
+  teamId: string;
+  email: string;
+  role: Role;
+  active: boolean;
+  createdAt: number;
+}
+
+/** A place where routers stand. */
+export interface Site {
+  id: string;
+  teamId: string;
+  name: string;
+  /** IANA name. */
+  timeZone: string | null;
+  /** Degrees. */
+  latitude: number | null;
+  longitude: number | null;
+  createdAt: number;
+}
+
+export interface NewSite {
+  teamId: string;
+  name: string;
+  timeZone?: string | undefined;
+  latitude?: number | undefined;
+  longitude?: number | undefined;
+}

@@ -1,0 +1,90 @@
+import { beforeEach, expect, test } from 'vitest';
+import { TeamsService } from '../../server/teams/service.ts';
+import type { Team } from '../../server/teams/types.ts';
+import { describeEachDatabase } from '../harness/databases.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+
+describeEachDatabase('teams', (open) => {
+  const clock = new ManualClock();
+  let teams: TeamsService;
+  let north: Team;
+  let south: Team;
+
+  beforeEach(async () => {
+    teams = new TeamsService({ storage: await open(), clock });
+    north = await teams.createTeam('North');
+    south = await teams.createTeam('South');
+  });
+
+  test('a team is found by id or name', async () => {
+    expect(await teams.findTeam(north.id)).toEqual(north);
+    expect(await teams.findTeam('South')).toEqual(south);
+    await expect(teams.findTeam('East')).rejects.toMatchObject({ code: 'not_found' });
+    expect((await teams.listTeams()).map((team) => team.name)).toEqual(['North', 'South']);
+  });
+
+  test.each(['North', ' North '])('the name %j is taken', async (name) => {
+    await expect(teams.createTeam(name)).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test.each(['', '  ', 'x'.repeat(101), '01890a5d-ac96-774b-bcce-b302099a8057', 'a\0b'])('the name %j is refused', async (name) => {
+    await expect(teams.createTeam(name)).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  test('a new user gets a generated password, which opens the account and nothing else does', async () => {
+    const { member, generatedPassword } = await teams.createUser({ teamId: north.id, email: ' Ada@Example.org', role: 'operator' });
+    expect(member).toMatchObject({ email: 'ada@example.org', role: 'operator', teamId: north.id, active: true });
+    expect(await teams.checkPassword('ADA@example.org', generatedPassword!)).toEqual({ userId: member.userId, memberships: [member] });
+    expect(await teams.checkPassword('ada@example.org', `${generatedPassword}x`)).toBeUndefined();
+    expect(await teams.checkPassword('eve@example.org', generatedPassword!)).toBeUndefined();
+  });
+
+  test('a person may be a member of two teams with two roles and keeps one password', async () => {
+    const first = await teams.createUser({ teamId: north.id, email: 'ada@example.org', role: 'admin', password: 'correct horse' });
+    clock.advance(1);
+    const second = await teams.createUser({ teamId: south.id, email: 'ada@example.org', role: 'viewer', password: 'battery staple' });
+    expect(second.member.userId).toBe(first.member.userId);
+    expect(second.generatedPassword).toBeNull();
+    expect(await teams.checkPassword('ada@example.org', 'battery staple')).toBeUndefined();
+    expect((await teams.checkPassword('ada@example.org', 'correct horse'))?.memberships.map((it) => it.role)).toEqual(['admin', 'viewer']);
+    expect(await teams.listMembers(south.id)).toEqual([second.member]);
+  });
+
+  test('a member of the team already, a bad address and a short password are refused', async () => {
+    const user = { teamId: north.id, email: 'ada@example.org', role: 'admin' as const };
+    await teams.createUser(user);
+    await expect(teams.createUser(user)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(teams.createUser({ ...user, email: 'ada' })).rejects.toMatchObject({ code: 'invalid' });
+    await expect(teams.createUser({ ...user, email: 'b@c.d', password: 'short' })).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  test('roles change in one team only, and a switched-off membership is not offered at login', async () => {
+    const { member } = await teams.createUser({ teamId: north.id, email: 'ada@example.org', role: 'viewer', password: 'correct horse' });
+    await teams.createUser({ teamId: south.id, email: 'ada@example.org', role: 'viewer' });
+    await teams.changeMember(north.id, member.userId, { role: 'admin' });
+    await teams.changeMember(south.id, member.userId, { active: false });
+    const login = await teams.checkPassword('ada@example.org', 'correct horse');
+    expect(login?.memberships.map((it) => [it.teamId, it.role])).toEqual([[north.id, 'admin']]);
+    const stranger = await teams.createUser({ teamId: south.id, email: 'bob@example.org', role: 'viewer' });
+    await expect(teams.changeMember(north.id, stranger.member.userId, { role: 'admin' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('sites belong to one team', async () => {
+    const site = await teams.createSite({ teamId: north.id, name: 'Depot', timeZone: 'Europe/Madrid', latitude: 40.4, longitude: -3.7 });
+    await teams.createSite({ teamId: south.id, name: 'Depot' });
+    expect(await teams.findSite(north.id, 'Depot')).toEqual(site);
+    expect(await teams.findSite(north.id, site.id)).toEqual(site);
+    await expect(teams.findSite(south.id, site.id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(teams.createSite({ teamId: north.id, name: 'Depot' })).rejects.toMatchObject({ code: 'conflict' });
+    expect(await teams.listSites(north.id)).toEqual([site]);
+  });
+
+  test.each([
+    { timeZone: 'Mars/Olympus' },
+    { latitude: 90.1 },
+    { longitude: -181 },
+    { latitude: Number.NaN },
+  ])('a site with %j is refused', async (fields) => {
+    await expect(teams.createSite({ teamId: north.id, name: 'Depot', ...fields })).rejects.toMatchObject({ code: 'invalid' });
+  });
+});

@@ -1,0 +1,44 @@
+import type { Clock, Timer } from '../../server/core/clock.ts';
+
+interface PendingTimer {
+  at: number;
+  callback: () => void;
+}
+
+/** A clock that stands still until the test moves it. */
+export class ManualClock implements Clock {
+  #now: number;
+  readonly #timers = new Set<PendingTimer>();
+
+  constructor(now = 1_700_000_000_000) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  setTimeout(callback: () => void, ms: number): Timer {
+    const timer = { at: this.#now + ms, callback };
+    this.#timers.add(timer);
+    return { cancel: () => this.#timers.delete(timer) };
+  }
+
+  /** Moves on by `ms`, firing what falls due, in order and each at its own moment. */
+  advance(ms: number): void {
+    const end = this.#now + ms;
+    for (;;) {
+      const due = [...this.#timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+      if (due === undefined) break;
+      this.#timers.delete(due);
+      this.#now = Math.max(this.#now, due.at);
+      due.callback();
+    }
+    this.#now = end;
+  }
+
+  /** How many timers are set. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+}
