@@ -6,6 +6,7 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Log } from '../core/log.ts';
 import { newId } from '../core/ids.ts';
+import type { IsTrustedProxy } from './client-address.ts';
 import { errorHandler, frameworkErrors, notFoundHandler } from './error-handler.ts';
 
 /** What a feature's `routes.ts` receives: Fastify with zod schemas as the source of validation, types and documents. */
@@ -21,8 +22,8 @@ export interface AppOptions {
   log: Log;
   now: () => number;
   tls?: { cert: Buffer; key: Buffer } | undefined;
-  /** Proxies whose X-Forwarded-For is believed; empty for none. */
-  trustProxy: string[];
+  /** Whose X-Forwarded-For is believed; nobody's by default. */
+  isTrustedProxy?: IsTrustedProxy;
   /** How errors are answered; problem+json unless an interface has an error object of its own. */
   errorHandler?: typeof errorHandler;
 }
@@ -39,7 +40,7 @@ export function createApp(options: AppOptions): App {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
+    trustProxy: options.isTrustedProxy ?? false,
     routerOptions: { maxParamLength: 300 },
     genReqId: () => newId(options.now()),
     frameworkErrors,

@@ -46,7 +46,7 @@ let gate: Promise<void> = Promise.resolve();
 beforeEach(async () => {
   runs = 0;
   gate = Promise.resolve();
-  app = createApp({ log: pino({ level: 'silent' }), now: () => Date.now(), trustProxy: [] });
+  app = createApp({ log: pino({ level: 'silent' }), now: () => Date.now() });
   await app.register(async (instance) => {
     const scope = instance as App;
     identifyCaller(scope, authenticate);
@@ -182,7 +182,7 @@ describe('Idempotency-Key', () => {
 describe('the plant demonstration', () => {
   let sandbox: App;
   beforeEach(async () => {
-    sandbox = createApp({ log: pino({ level: 'silent' }), now: () => Date.now(), trustProxy: [], errorHandler: plantErrorHandler });
+    sandbox = createApp({ log: pino({ level: 'silent' }), now: () => Date.now(), errorHandler: plantErrorHandler });
     await plantRoutes(sandbox, { authenticate, ratePerMinute: 60 });
   });
   afterEach(async () => sandbox.close());
