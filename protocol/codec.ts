@@ -12,8 +12,6 @@ export type Decoded<M> =
   /** Not a message at all: the peer does not speak this protocol. */
   | { kind: 'garbage'; reason: string };
 
-const envelope = z.looseObject({ type: z.string().min(1).max(64), id: z.unknown() });
-
 function decode<M>(schemas: Record<string, z.ZodType<M>>, data: string): Decoded<M> {
   let value: unknown;
   try {
@@ -21,15 +19,19 @@ function decode<M>(schemas: Record<string, z.ZodType<M>>, data: string): Decoded
   } catch {
     return { kind: 'garbage', reason: 'not JSON' };
   }
-  const outer = envelope.safeParse(value);
-  if (!outer.success) return { kind: 'garbage', reason: 'no message type' };
-  const { type, id } = outer.data;
+  const type = member(value, 'type');
+  if (typeof type !== 'string' || type === '' || type.length > 64) return { kind: 'garbage', reason: 'no message type' };
   const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
   if (!schema) return { kind: 'unknown', type };
   const parsed = schema.safeParse(value);
   if (parsed.success) return { kind: 'message', message: parsed.data };
+  const id = member(value, 'id');
   const reason = z.prettifyError(parsed.error).slice(0, 1000);
   return { kind: 'invalid', type, id: Number.isSafeInteger(id) ? (id as number) : undefined, reason };
+}
+
+function member(value: unknown, name: 'type' | 'id'): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 /** Reads a message that an agent sent. */

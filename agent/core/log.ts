@@ -1,0 +1,7 @@
+/** What the agent's parts need of its logger (pino has this shape); injected, so that tests can be silent. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

@@ -1,0 +1,36 @@
+/** Shortest and longest upper bound of a pause between two dials, milliseconds (DESIGN.md section 4). */
+const FIRST_CEILING_MS = 1000;
+const LAST_CEILING_MS = 60_000;
+
+/** A tunnel that served this long was good: the next failure starts from the beginning. */
+const STABLE_MS = 30_000;
+
+/** How the last connection went. */
+export interface LastConnection {
+  /** For how long it was ready; 0 if it never was. */
+  readyMs: number;
+  /** The server's wish, from `goaway`. */
+  reconnectAfterMs?: number | undefined;
+}
+
+/**
+ * Pauses between dials, with full jitter: anything from nothing to a ceiling that doubles, so that thousands of
+ * agents that lost the same server do not come back in step.
+ */
+export class Backoff {
+  readonly #random: () => number;
+  #failures = 0;
+
+  /** @param random 0 <= x < 1 */
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** How long to wait before the next dial, milliseconds. */
+  next(last: LastConnection): number {
+    if (last.readyMs >= STABLE_MS) this.#failures = 0;
+    const ceiling = Math.min(LAST_CEILING_MS, FIRST_CEILING_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    return Math.floor((last.reconnectAfterMs ?? 0) + this.#random() * ceiling);
+  }
+}

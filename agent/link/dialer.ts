@@ -1,0 +1,206 @@
+import type { IncomingMessage } from 'node:http';
+import net from 'node:net';
+import type { Socket } from 'node:net';
+import tls from 'node:tls';
+import { WebSocket } from 'ws';
+import type { ClientOptions } from 'ws';
+import {
+  CHANNEL_PATH,
+  MAX_CHANNEL_MESSAGE_BYTES,
+  MAX_MESSAGE_BYTES,
+  SUBPROTOCOL,
+  TUNNEL_PATH,
+} from '../../protocol/index.ts';
+import type { ChannelSocket } from '../../protocol/index.ts';
+import { onExpiry } from '../core/deadline.ts';
+import { LinkError } from './errors.ts';
+import type { LinkSocket, LinkSocketEvents, TunnelDialer } from './types.ts';
+
+/** Name look-up, TCP, TLS and the upgrade together: three round trips and room for a busy server. */
+const DIAL_TIMEOUT_MS = 15_000;
+
+/** A closing handshake the server does not finish is cut after this long, milliseconds. */
+const CLOSE_TIMEOUT_MS = 2000;
+
+export interface DialerOptions {
+  /** Base address of the control plane: `https://host[:port][/path]`, or http, ws, wss. */
+  server: string;
+  agentId: string;
+  secret: string;
+  /** PEM of the authority that signed the server's certificate, instead of the public ones. */
+  ca?: string | undefined;
+}
+
+/** Dials the control plane: the tunnel with the agent's secret, channels with their forward's token. */
+export class Dialer implements TunnelDialer {
+  readonly #options: DialerOptions;
+  readonly #base: URL;
+  readonly #secure: boolean;
+  /** The newest TLS session: the next dial resumes it and saves the certificate exchange. */
+  #tlsSession: Buffer | undefined;
+
+  /** @throws LinkError `refused` when the address is not one */
+  constructor(options: DialerOptions) {
+    this.#options = options;
+    this.#base = webSocketBase(options.server);
+    this.#secure = this.#base.protocol === 'wss:';
+  }
+
+  async dialTunnel<T extends LinkSocketEvents>(attach: (socket: LinkSocket) => T, signal: AbortSignal): Promise<T> {
+    const { agentId, secret } = this.#options;
+    const { ws, transport } = this.#open(TUNNEL_PATH, `${agentId}:${secret}`, MAX_MESSAGE_BYTES);
+    const take = (): T => {
+      const events = attach(linkSocket(ws, transport));
+      ws.on('message', (data, isBinary) => {
+        if (isBinary) events.onBinary();
+        else events.onText((data as Buffer).toString());
+      });
+      ws.on('pong', () => {
+        events.onPong();
+      });
+      ws.on('close', (code) => {
+        events.onClosed(code);
+      });
+      return events;
+    };
+    return whenOpen(ws, take, { timeoutMs: DIAL_TIMEOUT_MS, signal });
+  }
+
+  /**
+   * Opens one channel with its forward's token. `attach` runs before any message can arrive.
+   * @throws LinkError
+   */
+  async dialChannel<T>(
+    token: string,
+    attach: (socket: ChannelSocket) => T,
+    deadline: { timeoutMs?: number; signal?: AbortSignal } = {},
+  ): Promise<T> {
+    const { ws } = this.#open(CHANNEL_PATH, token, MAX_CHANNEL_MESSAGE_BYTES);
+    return whenOpen(ws, () => attach(ws), { timeoutMs: DIAL_TIMEOUT_MS, ...deadline });
+  }
+
+  #open(path: string, bearer: string, maxPayload: number): { ws: WebSocket; transport: Socket } {
+    const url = new URL(this.#base);
+    url.pathname = url.pathname.replace(/\/+$/, '') + path;
+    const transport = this.#connect(url);
+    const options: ClientOptions & { closeTimeout: number } = {
+      headers: { authorization: `Bearer ${bearer}` },
+      perMessageDeflate: false,
+      maxPayload,
+      closeTimeout: CLOSE_TIMEOUT_MS,
+      createConnection: () => transport,
+      ...(this.#secure || isLoopback(url.hostname) ? { generateMask: zeroMask } : {}),
+    };
+    try {
+      return { ws: new WebSocket(url, SUBPROTOCOL, options), transport };
+    } catch (error) {
+      // A credential with characters that no header may have.
+      transport.destroy();
+      throw new LinkError('refused', 'the credential cannot be sent', { cause: error });
+    }
+  }
+
+  #connect(url: URL): Socket {
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const port = Number(url.port || (this.#secure ? 443 : 80));
+    if (!this.#secure) return net.connect({ host, port, noDelay: true });
+    const { ca } = this.#options;
+    const socket = tls.connect({
+      host,
+      port,
+      // The name asked for and checked; an address is checked as such, and may not be sent as a name.
+      servername: net.isIP(host) === 0 ? host : '',
+      ALPNProtocols: ['http/1.1'],
+      ...(ca === undefined ? {} : { ca }),
+      ...(this.#tlsSession === undefined ? {} : { session: this.#tlsSession }),
+    });
+    socket.setNoDelay(true);
+    socket.on('session', (session) => {
+      this.#tlsSession = session;
+    });
+    return socket;
+  }
+}
+
+/** @throws LinkError `refused` */
+function webSocketBase(server: string): URL {
+  const url = URL.parse(server);
+  if (!url || !/^(https?|wss?):$/.test(url.protocol)) throw new LinkError('refused', `not an address of a control plane: ${server}`);
+  url.protocol = url.protocol === 'https:' || url.protocol === 'wss:' ? 'wss:' : 'ws:';
+  url.search = '';
+  url.hash = '';
+  return url;
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}
+
+/**
+ * Masking keeps hostile scripts in browsers from steering plain proxies. Under TLS and on loopback no proxy reads
+ * along, and a zero key saves the XOR of every byte at both ends.
+ */
+function zeroMask(mask: Buffer): void {
+  mask.fill(0);
+}
+
+/** Settles once the WebSocket is open and `take` has put its handlers on it, or it will never be. */
+function whenOpen<T>(ws: WebSocket, take: () => T, deadline: { timeoutMs: number; signal?: AbortSignal }): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let waiting = true;
+    let endWait = (): void => undefined;
+    const finish = (): void => {
+      waiting = false;
+      endWait();
+    };
+    const fail = (error: LinkError): void => {
+      finish();
+      reject(error);
+      ws.terminate();
+    };
+    // Stays for the life of the connection: after the open, the close event that follows says all that is needed.
+    ws.on('error', (error) => {
+      if (waiting) fail(new LinkError('unreachable', error.message, { cause: error }));
+    });
+    ws.on('unexpected-response', (_request, response) => {
+      fail(refusal(response));
+    });
+    ws.on('open', () => {
+      finish();
+      resolve(take());
+    });
+    endWait = onExpiry(deadline, (reason) => {
+      fail(new LinkError(deadline.signal?.aborted ? 'cancelled' : 'timeout', `no connection: ${reason}`));
+    });
+  });
+}
+
+function refusal(response: IncomingMessage): LinkError {
+  const status = response.statusCode ?? 0;
+  response.resume();
+  if (status === 401) return new LinkError('unauthorized', 'the control plane does not accept the credential');
+  return new LinkError('refused', `the control plane answered ${status} instead of a tunnel`);
+}
+
+function linkSocket(ws: WebSocket, transport: Socket): LinkSocket {
+  return {
+    send: (text, sent) => {
+      ws.send(text, () => sent?.());
+    },
+    ping: () => {
+      ws.ping();
+    },
+    close: (code, reason) => {
+      ws.close(code, reason);
+    },
+    terminate: () => {
+      ws.terminate();
+    },
+    get bufferedAmount() {
+      return ws.bufferedAmount;
+    },
+    get bytesRead() {
+      return transport.bytesRead;
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/** Why a connection to the control plane could not be had. */
+export type LinkErrorCode =
+  /** The credential is not good: an administrator must act. */
+  | 'unauthorized'
+  /** The server answered, but with something else than a tunnel. */
+  | 'refused'
+  /** No connection: name, network or TLS. */
+  | 'unreachable'
+  | 'timeout'
+  | 'cancelled';
+
+export class LinkError extends Error {
+  readonly code: LinkErrorCode;
+
+  constructor(code: LinkErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'LinkError';
+    this.code = code;
+  }
+}

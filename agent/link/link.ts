@@ -1,0 +1,116 @@
+import type { RouterBeat } from '../../protocol/index.ts';
+import { sleep } from '../core/clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { settleBy } from '../core/deadline.ts';
+import { AgentError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { Backoff } from './backoff.ts';
+import type { LastConnection } from './backoff.ts';
+import { LinkError } from './errors.ts';
+import { LinkSession } from './session.ts';
+import type { AgentNotice, LinkHost, TunnelDialer } from './types.ts';
+
+export interface LinkOptions {
+  dialer: TunnelDialer;
+  host: LinkHost;
+  clock: Clock;
+  /** 0 <= x < 1. */
+  random: () => number;
+  log: Log;
+}
+
+/** Closing handshake and last words at stop, milliseconds. */
+const GOODBYE_MS = 2000;
+
+const NEVER_READY: LastConnection = { readyMs: 0 };
+
+/** Keeps the agent connected: one tunnel at a time, dialled again for ever until {@link stop}. */
+export class AgentLink {
+  readonly #options: LinkOptions;
+  readonly #stopping = new AbortController();
+  readonly #backoff: Backoff;
+  #session: LinkSession | undefined;
+  #loop: Promise<void> | undefined;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.random);
+  }
+
+  /** Begins to dial. */
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Epoch of the tunnel while it is ready, otherwise undefined. */
+  get epoch(): number | undefined {
+    return this.#session?.epoch;
+  }
+
+  /** @returns false when it was not sent: no ready tunnel, too large, or the server does not read */
+  send(message: AgentNotice): boolean {
+    return this.#session?.notify(message) ?? false;
+  }
+
+  /** A heartbeat at once, for routers whose reachability changed. */
+  beat(routers: RouterBeat[]): void {
+    this.#session?.beat(routers);
+  }
+
+  /** True when the server answers a ping over the tunnel before the deadline: proof that the way there works. */
+  async isAlive(deadline: { timeoutMs: number; signal?: AbortSignal }): Promise<boolean> {
+    const pong = this.#session?.ping() ?? Promise.resolve(false);
+    const late = (): AgentError => new AgentError('outcome_unknown', 'the control plane did not answer');
+    return settleBy(pong, deadline, late).catch(() => false);
+  }
+
+  /** Lets work under way end, says goodbye and stops dialling; after `deadlineMs` it cuts. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#stopping.abort();
+    const session = this.#session;
+    if (session) {
+      await this.#within(session.idle(), deadlineMs);
+      session.leave();
+    }
+    const loop = this.#loop ?? Promise.resolve();
+    await this.#within(loop, GOODBYE_MS);
+    session?.terminate();
+    await loop;
+  }
+
+  /** Waits for `work`, at most `ms`. */
+  async #within(work: Promise<void>, ms: number): Promise<void> {
+    const done = new AbortController();
+    await Promise.race([work.finally(() => done.abort()), sleep(this.#options.clock, ms, done.signal)]);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const last = await this.#connect();
+      if (signal.aborted) return;
+      const pause = this.#backoff.next(last);
+      this.#options.log.info({ pause_ms: pause }, 'dialling again');
+      await sleep(this.#options.clock, pause, signal);
+    }
+  }
+
+  /** One connection from dial to end. Never rejects. */
+  async #connect(): Promise<LastConnection> {
+    const { dialer, log } = this.#options;
+    try {
+      const attach = (socket: ConstructorParameters<typeof LinkSession>[0]): LinkSession => {
+        this.#session = new LinkSession(socket, this.#options);
+        return this.#session;
+      };
+      const session = await dialer.dialTunnel(attach, this.#stopping.signal);
+      return await session.ended;
+    } catch (error) {
+      const code = error instanceof LinkError ? error.code : 'internal';
+      log.warn({ err: error, reason: code }, 'no connection to the control plane');
+      return NEVER_READY;
+    } finally {
+      this.#session = undefined;
+    }
+  }
+}

@@ -1,0 +1,308 @@
+import {
+  CLOSE,
+  decodeServerMessage,
+  encodeMessage,
+  HELLO_TIMEOUT_MS,
+  Lane,
+  Liveness,
+  MAX_MESSAGE_BYTES,
+  MAX_OPEN_JOBS_PER_AGENT,
+  MAX_UNSENT_BYTES,
+  PROTOCOL_VERSIONS,
+} from '../../protocol/index.ts';
+import type { AgentMessage, RouterBeat, ServerMessage, Welcome } from '../../protocol/index.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { LastConnection } from './backoff.ts';
+import { readyMessages } from './ready.ts';
+import { ServedRequests } from './requests.ts';
+import type { AgentNotice, JobServerMessage, LinkHost, LinkSocket, LinkSocketEvents } from './types.ts';
+
+export interface SessionDeps {
+  host: LinkHost;
+  clock: Clock;
+  random: () => number;
+  log: Log;
+}
+
+/** Job messages waiting for the journal: an offer and a go for every job that may be open. */
+const MAX_WAITING_JOBS = 2 * MAX_OPEN_JOBS_PER_AGENT;
+
+/** After goaway the server closes; if it does not, this end does, milliseconds. */
+const LEAVE_MS = 5000;
+
+/**
+ * One tunnel as the agent sees it, from hello to the end. Invariants:
+ * - ready is sent only after the epoch is on disk, and nothing but hello before ready;
+ * - job messages reach the host one after the other; requests, pings and heartbeats never wait for them;
+ * - after `closed` no request is being worked on with a live signal, and onDown follows every onReady.
+ */
+export class LinkSession implements LinkSocketEvents {
+  /** How it went; settles once the socket is closed. Never rejects. */
+  readonly ended: Promise<LastConnection>;
+  /** Messages of unknown type, out of place or unreadable. */
+  ignored = 0;
+
+  readonly #deps: SessionDeps;
+  readonly #socket: LinkSocket;
+  readonly #requests: ServedRequests;
+  readonly #jobs: Lane;
+  readonly #resolveEnded: (last: LastConnection) => void;
+  #state: 'greeting' | 'adopting' | 'ready' | 'closed' = 'greeting';
+  #epoch = 0;
+  #readySince: number | undefined;
+  #reconnectAfterMs: number | undefined;
+  #last: LastConnection = { readyMs: 0 };
+  /** For welcome; later for the server's close after goaway. */
+  #deadline: Timer;
+  #heartbeat: Timer | undefined;
+  #liveness: Liveness | undefined;
+  readonly #pongWaiters = new Set<(alive: boolean) => void>();
+
+  constructor(socket: LinkSocket, deps: SessionDeps) {
+    this.#socket = socket;
+    this.#deps = deps;
+    const { promise, resolve } = Promise.withResolvers<LastConnection>();
+    this.ended = promise;
+    this.#resolveEnded = resolve;
+    const { host, clock, log } = deps;
+    const port = {
+      send: (message: AgentMessage, sent?: () => void) => this.#send(message, sent),
+      get bufferedAmount() {
+        return socket.bufferedAmount;
+      },
+    };
+    this.#requests = new ServedRequests(host.requests, port, clock, log);
+    this.#jobs = new Lane((error) => {
+      log.error({ err: error }, 'job message not handled');
+    });
+    this.#deadline = clock.setTimeout(() => this.#cut('no welcome in time'), HELLO_TIMEOUT_MS);
+    this.#send({ type: 'hello', versions: [...PROTOCOL_VERSIONS], ...host.hello() });
+  }
+
+  /** Epoch of a tunnel that is ready, otherwise undefined. */
+  get epoch(): number | undefined {
+    return this.#state === 'ready' ? this.#epoch : undefined;
+  }
+
+  /** @returns false when it was not sent: no ready tunnel, too large, or the server does not read */
+  notify(message: AgentNotice): boolean {
+    return this.#state === 'ready' && this.#send(message);
+  }
+
+  /** A heartbeat at once, with the routers that changed. */
+  beat(routers: RouterBeat[]): void {
+    if (this.#state === 'ready') this.#send({ type: 'heartbeat', routers });
+  }
+
+  /** Resolves true when the server answers a ping, false when the tunnel is not ready or breaks first. */
+  ping(): Promise<boolean> {
+    if (this.#state !== 'ready') return Promise.resolve(false);
+    return new Promise((resolve) => {
+      this.#pongWaiters.add(resolve);
+      this.#socket.ping();
+    });
+  }
+
+  /** Settles when the requests and job messages under way are done. */
+  async idle(): Promise<void> {
+    await Promise.all([this.#requests.idle(), this.#jobs.idle]);
+  }
+
+  /** Says goodbye and closes. */
+  leave(): void {
+    if (this.#state === 'closed') return;
+    if (this.#state === 'ready') this.#send({ type: 'goaway', reason: 'restart', reconnect_after_ms: 0 });
+    this.#close('normal');
+  }
+
+  /** Cuts the connection without a word. */
+  terminate(): void {
+    this.#cut('terminated');
+  }
+
+  onText(text: string): void {
+    if (this.#state === 'closed') return;
+    const decoded = decodeServerMessage(text);
+    switch (decoded.kind) {
+      case 'message':
+        this.#receive(decoded.message);
+        return;
+      case 'unknown':
+        this.ignored += 1;
+        return;
+      case 'invalid':
+        this.#onInvalid(decoded.type, decoded.id, decoded.reason);
+        return;
+      case 'garbage':
+        this.#deps.log.warn({ reason: decoded.reason }, 'the server does not speak this protocol');
+        this.#close('protocol');
+    }
+  }
+
+  onBinary(): void {
+    this.#close('protocol');
+  }
+
+  onPong(): void {
+    this.#answerPings(true);
+  }
+
+  onClosed(): void {
+    this.#end();
+    this.#resolveEnded(this.#last);
+  }
+
+  #receive(message: ServerMessage): void {
+    if (message.type === 'welcome') {
+      this.#onWelcome(message);
+      return;
+    }
+    if (message.type === 'goaway') {
+      this.#onGoaway(message.reason, message.reconnect_after_ms);
+      return;
+    }
+    if (this.#state !== 'ready') {
+      this.ignored += 1;
+      return;
+    }
+    switch (message.type) {
+      case 'request':
+        this.#requests.serve(message);
+        return;
+      case 'cancel':
+        this.#requests.cancel(message.id);
+        return;
+      case 'channel.dial':
+        this.#deps.host.onChannelDial(message.forward_id, message.count);
+        return;
+      default:
+        this.#onJob(message);
+    }
+  }
+
+  #onJob(message: JobServerMessage): void {
+    if (this.#jobs.length >= MAX_WAITING_JOBS) {
+      this.#deps.log.warn({}, 'the server sends more job messages than jobs can be open');
+      this.#close('protocol');
+      return;
+    }
+    const { jobs } = this.#deps.host;
+    this.#jobs.push(() => {
+      switch (message.type) {
+        case 'job.offer':
+          return jobs.onOffer(message);
+        case 'job.go':
+          return jobs.onGo(message.job_id);
+        case 'job.ack':
+          return jobs.onAck(message.job_id);
+        case 'job.revoke':
+          return jobs.onRevoke(message.job_id);
+      }
+    });
+  }
+
+  #onWelcome(welcome: Welcome): void {
+    if (this.#state !== 'greeting') {
+      this.ignored += 1;
+      return;
+    }
+    this.#state = 'adopting';
+    this.#deadline.cancel();
+    this.#epoch = welcome.epoch;
+    const { clock, random } = this.#deps;
+    this.#liveness = new Liveness({
+      timers: clock,
+      random,
+      // Two silent periods end it, so half the server's figure each.
+      periodMs: welcome.settings.silence_ms / 2,
+      bytesRead: () => this.#socket.bytesRead,
+      paused: () => false,
+      ping: () => this.#socket.ping(),
+      onDead: () => this.#cut('the server is silent'),
+    });
+    this.#adopt(welcome).catch((error: unknown) => {
+      this.#deps.log.error({ err: error }, 'the epoch could not be stored');
+      this.#close('restart');
+    });
+  }
+
+  async #adopt(welcome: Welcome): Promise<void> {
+    const { host, clock } = this.#deps;
+    const { epoch, reset, agent_id: agentId, settings } = welcome;
+    const { journalId, jobs } = await host.adopt({ agentId, epoch, reset });
+    if (this.#state !== 'adopting') return;
+    const { ready, results } = readyMessages(epoch, journalId, jobs);
+    this.#state = 'ready';
+    this.#readySince = clock.now();
+    this.#send(ready);
+    for (const result of results) this.#send(result);
+    this.#beatEvery(settings.heartbeat_ms);
+    host.onReady(epoch);
+  }
+
+  #beatEvery(ms: number): void {
+    const { clock, host } = this.#deps;
+    this.#send({ type: 'heartbeat', routers: host.beats() });
+    this.#heartbeat = clock.setTimeout(() => this.#beatEvery(ms), ms);
+  }
+
+  #onGoaway(reason: string, reconnectAfterMs: number): void {
+    this.#deps.log.info({ reason, reconnect_after_ms: reconnectAfterMs }, 'the server closes the tunnel');
+    this.#reconnectAfterMs = reconnectAfterMs;
+    this.#deadline.cancel();
+    this.#deadline = this.#deps.clock.setTimeout(() => this.#cut('still open after goaway'), LEAVE_MS);
+  }
+
+  #onInvalid(type: string, id: number | undefined, reason: string): void {
+    this.ignored += 1;
+    this.#deps.log.warn({ message_type: type, reason }, 'unreadable message from the server');
+    if (type === 'welcome') this.#close('protocol');
+    else if (type === 'request' && id !== undefined) {
+      this.#send({ type: 'reply', id, outcome: { ok: false, error: { code: 'invalid', message: 'the agent cannot read this request' } } });
+    }
+  }
+
+  /** Too large or too much waiting: not sent. The connection is not to blame, and goes on. */
+  #send(message: AgentMessage, sent?: () => void): boolean {
+    if (this.#state === 'closed' || this.#socket.bufferedAmount > MAX_UNSENT_BYTES) return false;
+    const text = encodeMessage(message);
+    if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {
+      this.#deps.log.error({ message_type: message.type }, 'message too large for the tunnel');
+      return false;
+    }
+    this.#socket.send(text, sent);
+    return true;
+  }
+
+  #answerPings(alive: boolean): void {
+    for (const resolve of this.#pongWaiters) resolve(alive);
+    this.#pongWaiters.clear();
+  }
+
+  #close(reason: keyof typeof CLOSE): void {
+    if (this.#state === 'closed') return;
+    this.#socket.close(CLOSE[reason], reason);
+    this.#end();
+  }
+
+  #cut(reason: string): void {
+    this.#deps.log.info({ reason }, 'tunnel cut');
+    this.#socket.terminate();
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#deadline.cancel();
+    this.#heartbeat?.cancel();
+    this.#liveness?.stop();
+    this.#requests.abortAll();
+    this.#answerPings(false);
+    const { clock, host } = this.#deps;
+    if (this.#readySince !== undefined) host.onDown();
+    const readyMs = this.#readySince === undefined ? 0 : clock.now() - this.#readySince;
+    this.#last = { readyMs, reconnectAfterMs: this.#reconnectAfterMs };
+  }
+}
