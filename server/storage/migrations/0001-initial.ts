@@ -83,6 +83,8 @@ function jobs(text: string): string[] {
     'create index jobs_by_router_phase on jobs (router_id, phase, created_at, id)',
     // Read backwards for the newest first.
     'create index jobs_by_team_router on jobs (team_id, router_id, created_at, id)',
+    // How a POST that was repeated after a crash finds the job it had made.
+    'create index jobs_by_key on jobs (team_id, router_id, idempotency_key)',
     'create index jobs_by_phase_expiry on jobs (phase, expires_at)',
     'create index jobs_by_agent_phase on jobs (agent_id, phase)',
     // Any comparison with overdue_at implies that it is not null, so these may be partial; see above.

@@ -1,0 +1,245 @@
+import type { Heartbeat, JobDeclined, JobResult, OpenJob } from '../../protocol/index.ts';
+import type { AgentConnection, AgentEvents, AgentGateway } from '../core/agent-gateway.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError, invalidField, notFound } from '../core/errors.ts';
+import { newSecret } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import type { Page } from '../core/page.ts';
+import type { RoutersService } from '../routers/service.ts';
+import type { RouterRecord } from '../routers/types.ts';
+import type { Storage } from '../storage/db.ts';
+import { JobChanges } from './changes.ts';
+import { Dispatcher } from './dispatch/dispatcher.ts';
+import { HandOver } from './hand-over/hand-over.ts';
+import { JobIds } from './job-ids.ts';
+import { whyNotNotify } from './notify-url.ts';
+import type { NotifyUrlRules } from './notify-url.ts';
+import { CANCEL_REQUESTED, isFinished } from './state.ts';
+import type { Phase, Status } from './state.ts';
+import { cancelQueued, deleteFinished, insertJob, requestCancel, selectJob, selectJobByKey, selectJobs } from './store.ts';
+import { JobSweeper } from './sweeper.ts';
+import type { Cancellation, JobRecord, JobRequest, JobRules, NewJob } from './types.ts';
+
+/** A key is remembered for a day (server/idempotency); a later one makes a new job. */
+const KEY_KEPT_MS = 24 * 3600_000;
+/** `token`: a handle of the job that cannot be guessed. */
+const TOKEN_CHARS = 32;
+/** A DELETE that loses a race against a transition looks again; phases only move forward. */
+const CANCEL_TRIES = 4;
+
+export interface JobsDeps {
+  storage: Storage;
+  gateway: Pick<AgentGateway, 'notify' | 'disconnect'>;
+  routers: Pick<RoutersService, 'getRouter'>;
+  clock: Clock;
+  log: Log;
+  rules: JobRules;
+  notifyUrls: NotifyUrlRules;
+  /** Spreads repeated offers; for tests. */
+  random?: () => number;
+}
+
+type JobEvents = Pick<
+  AgentEvents,
+  'onReady' | 'onGone' | 'onHeartbeat' | 'onJobAccepted' | 'onJobDeclined' | 'onJobBegan' | 'onJobEnded' | 'onJobRefused'
+>;
+
+/** Jobs: created by callers, handed to agents, run once, reported. JOBS.md in code. */
+export class JobsService implements JobEvents {
+  /** Every change of a job's row that this process made. */
+  readonly changes = new JobChanges();
+  readonly #deps: JobsDeps;
+  readonly #log: Log;
+  readonly #ids = new JobIds();
+  readonly #handOver: HandOver;
+  readonly #dispatcher: Dispatcher;
+  readonly #sweeper: JobSweeper;
+
+  constructor(deps: JobsDeps) {
+    this.#deps = deps;
+    this.#log = deps.log;
+    this.#handOver = new HandOver({ ...deps, changes: this.changes });
+    this.#dispatcher = new Dispatcher(deps);
+    this.#sweeper = new JobSweeper({ ...deps, changes: this.changes });
+    this.changes.subscribe((job) => {
+      if (isFinished(job.phase as Phase)) this.#dispatcher.routerIsFree(job.agent_id, job.router_id);
+    });
+  }
+
+  start(): void {
+    this.#dispatcher.start();
+    this.#sweeper.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#dispatcher.stop();
+    await this.#sweeper.stop();
+  }
+
+  /**
+   * Stores a job; when this resolves it is on disk. A key that the caller chose finds its earlier job again.
+   * @throws AppError `not_found` for the router, `invalid` for the URL
+   */
+  async createJob(teamId: string, routerId: string, wanted: NewJob, request: JobRequest): Promise<JobRecord> {
+    const refused = wanted.notifyUrl === undefined ? undefined : whyNotNotify(wanted.notifyUrl, this.#deps.notifyUrls);
+    if (refused !== undefined) throw invalidField('notify_url', refused);
+    const router = await this.#deps.routers.getRouter(teamId, routerId);
+    const { job, isNew } = await this.#store(router, wanted, request);
+    if (isNew) this.changes.publish(job);
+    if (wanted.expressExecute) this.#dispatcher.expressIsWaiting(router.agent_id);
+    return job;
+  }
+
+  async #store(router: RouterRecord, wanted: NewJob, request: JobRequest): Promise<{ job: JobRecord; isNew: boolean }> {
+    const now = this.#deps.clock.now();
+    const values = this.#valuesOf(router, wanted, request, now);
+    return this.#deps.storage.writes.write(async (tx) => {
+      const key = { ...values, since: now - KEY_KEPT_MS };
+      const earlier = request.keyGiven ? await selectJobByKey(tx, key) : undefined;
+      return earlier ? { job: earlier, isNew: false } : { job: await insertJob(tx, values), isNew: true };
+    });
+  }
+
+  #valuesOf(router: RouterRecord, wanted: NewJob, request: JobRequest, now: number) {
+    const { rules } = this.#deps;
+    const deliveryMs = wanted.deliverWithinMinutes === undefined ? rules.defaultDeliveryMs : wanted.deliverWithinMinutes * 60_000;
+    return {
+      id: this.#ids.next(now),
+      teamId: router.team_id,
+      routerId: router.id,
+      siteId: router.site_id,
+      token: newSecret(TOKEN_CHARS),
+      requestId: request.requestId,
+      idempotencyKey: request.idempotencyKey,
+      description: wanted.description,
+      script: wanted.script,
+      expressExecute: wanted.expressExecute,
+      needsAcknowledgement: wanted.needsAcknowledgement,
+      makeBackup: wanted.makeBackup,
+      notifyUrl: wanted.notifyUrl ?? null,
+      timeoutMs: wanted.timeoutSeconds === undefined ? rules.defaultTimeoutMs : wanted.timeoutSeconds * 1000,
+      now,
+      expiresAt: now + deliveryMs,
+    };
+  }
+
+  /** Newest first. @throws AppError `not_found` for the router */
+  async listJobs(teamId: string, routerId: string, statuses: readonly Status[], page: Page): Promise<JobRecord[]> {
+    const router = await this.#deps.routers.getRouter(teamId, routerId);
+    return selectJobs(this.#deps.storage.db, { teamId, routerId: router.id, statuses, page });
+  }
+
+  /** @throws AppError `not_found` */
+  async getJob(teamId: string, routerId: string, jobId: string): Promise<JobRecord> {
+    const job = await selectJob(this.#deps.storage.db, teamId, routerId, jobId);
+    if (!job) throw notFound('job');
+    return job;
+  }
+
+  /**
+   * Takes a job back, or marks a finished one as deleted; repeating it changes nothing. A job that its agent holds but
+   * may not have begun is asked back: `requested` when the answer is not there yet.
+   * @throws AppError `not_found`; `conflict` once the script has begun, because it cannot be recalled
+   */
+  async cancelJob(teamId: string, routerId: string, jobId: string): Promise<Cancellation> {
+    const first = await this.getJob(teamId, routerId, jobId);
+    const isWithdrawn = !isFinished(first.phase as Phase);
+    let job = first;
+    for (let attempt = 0; attempt < CANCEL_TRIES; attempt += 1) {
+      if (job.phase === 'running' || (isWithdrawn && hasRun(job))) throw tooLate();
+      if (job.deleted_at !== null) return { state: 'deleted', job };
+      const change = await this.#tryCancel(job);
+      if (change) return change;
+      job = await this.getJob(teamId, routerId, jobId);
+    }
+    throw new AppError('conflict', 'the job is changing; try again');
+  }
+
+  /** Undefined when the job has moved on meanwhile. */
+  async #tryCancel(job: JobRecord): Promise<Cancellation | undefined> {
+    const { storage, clock } = this.#deps;
+    const target = { teamId: job.team_id, jobId: job.id, now: clock.now() };
+    if (job.phase === 'accepted') return this.#askBack(job);
+    const change = job.phase === 'queued' ? cancelQueued : deleteFinished;
+    const deleted = await storage.writes.write((tx) => change(tx, target));
+    if (!deleted) return undefined;
+    this.changes.publish(deleted);
+    return { state: 'deleted', job: deleted };
+  }
+
+  async #askBack(job: JobRecord): Promise<Cancellation | undefined> {
+    const { storage, clock, rules, gateway } = this.#deps;
+    const wait = this.changes.next(job.id, clock, rules.revokeWaitMs);
+    try {
+      const target = { teamId: job.team_id, jobId: job.id, now: clock.now() };
+      const asked = await storage.writes.write((tx) => requestCancel(tx, target));
+      if (!asked) return undefined;
+      const isSent = asked.agent_id !== null && gateway.notify(asked.agent_id, { type: 'job.revoke', job_id: job.id });
+      if (isSent) await wait.changed;
+      const now = await this.getJob(job.team_id, job.router_id, job.id);
+      return now.phase === 'accepted' && now.reason === CANCEL_REQUESTED ? { state: 'requested', job: now } : undefined;
+    } finally {
+      wait.stop();
+    }
+  }
+
+  // What agents say. Nothing may be thrown into the tunnel: a failed write is logged, not answered, and settled at the
+  // agent's next `ready`.
+
+  async onReady(connection: AgentConnection, entries: OpenJob[]): Promise<void> {
+    const isSettled = await this.#attempt(connection, 'ready', () => this.#handOver.settle(connection, entries));
+    if (isSettled) this.#dispatcher.agentIsReady(connection);
+    // Nothing may be offered on an unsettled list; a new tunnel tries again.
+    else this.#deps.gateway.disconnect(connection.agentId, 'restart');
+  }
+
+  onGone(connection: AgentConnection): void {
+    this.#dispatcher.agentIsGone(connection);
+  }
+
+  onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void {
+    const names = heartbeat.routers.filter((beat) => beat.reachable).map((beat) => beat.name);
+    if (names.length > 0) this.#dispatcher.checkedIn(connection.agentId, names);
+  }
+
+  async onJobAccepted(connection: AgentConnection, jobId: string): Promise<void> {
+    await this.#attempt(connection, 'job.accepted', () => this.#handOver.accepted(connection, jobId));
+    this.#dispatcher.accepted(jobId);
+  }
+
+  async onJobDeclined(_connection: AgentConnection, declined: JobDeclined): Promise<void> {
+    this.#dispatcher.declined(declined);
+  }
+
+  async onJobBegan(connection: AgentConnection, jobId: string): Promise<void> {
+    await this.#attempt(connection, 'job.began', () => this.#handOver.began(connection, jobId));
+  }
+
+  async onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void> {
+    await this.#attempt(connection, 'job.ended', () => this.#handOver.ended(connection, jobId, result));
+  }
+
+  async onJobRefused(connection: AgentConnection, jobId: string): Promise<void> {
+    await this.#attempt(connection, 'job.refused', () => this.#handOver.refused(connection, jobId));
+  }
+
+  async #attempt(connection: AgentConnection, type: string, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      const { agentId, epoch } = connection;
+      this.#log.error({ err: error, agent_id: agentId, epoch, message_type: type }, 'an agent message about a job failed');
+      return false;
+    }
+  }
+}
+
+/** The agent's word on the script has come: nothing can be taken back any more. */
+function hasRun(job: JobRecord): boolean {
+  return job.phase === 'done' && job.reason !== 'rejected';
+}
+
+function tooLate(): AppError {
+  return new AppError('conflict', 'the script has begun and cannot be recalled');
+}
