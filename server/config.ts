@@ -1,0 +1,266 @@
+import { readFile } from 'node:fs/promises';
+import net from 'node:net';
+import path from 'node:path';
+import process from 'node:process';
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+import { AppError, type FieldErrors } from './core/errors.ts';
+
+/**
+ * The control plane's configuration: `SIGNALBOX_*` in the environment, or the same names in the YAML file that
+ * SIGNALBOX_CONFIG names; the environment wins. Read and checked once, passed on frozen; nothing else reads `process.env`.
+ */
+
+export interface ListenAddress {
+  host: string;
+  /** 0 lets the system choose. */
+  port: number;
+}
+
+/** Any value as it is written: YAML gives numbers and booleans where the environment gives text. */
+type RawValues = Record<string, string>;
+
+const ON = new Set(['on', 'true', 'yes', '1']);
+const OFF = new Set(['off', 'false', 'no', '0']);
+
+/** A schema from a function that gives undefined for a text it does not understand. The text is never echoed: it may hold a secret. */
+function readAs<T>(read: (text: string) => T | undefined, expected: string) {
+  return (text: string, context: z.RefinementCtx): T => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom', message: `must be ${expected}` });
+    return z.NEVER;
+  };
+}
+
+function readFlag(text: string): boolean | undefined {
+  const word = text.toLowerCase();
+  if (ON.has(word)) return true;
+  return OFF.has(word) ? false : undefined;
+}
+
+function readListen(text: string): ListenAddress | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):([0-9]{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  const host = match?.[1] ?? match?.[2];
+  if (host === undefined || port > 65_535 || (match?.[1] !== undefined && !net.isIPv6(host))) return undefined;
+  return { host, port };
+}
+
+function readPortRange(text: string): { first: number; last: number } | undefined {
+  const match = /^([0-9]{1,5})-([0-9]{1,5})$/.exec(text);
+  const [first, last] = [Number(match?.[1]), Number(match?.[2])];
+  return first >= 1 && last <= 65_535 && first <= last ? { first, last } : undefined;
+}
+
+/** On, off, or the addresses and networks of the proxies whose X-Forwarded-For is believed. */
+function readTrustProxy(text: string): boolean | string[] | undefined {
+  const flag = readFlag(text);
+  if (flag !== undefined) return flag;
+  const proxies = text.split(',').map((part) => part.trim());
+  const valid = proxies.every((proxy) => net.isIP(proxy) !== 0 || z.union([z.cidrv4(), z.cidrv6()]).safeParse(proxy).success);
+  return valid ? proxies : undefined;
+}
+
+function readUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') return undefined;
+  return url.href.replace(/\/$/, '');
+}
+
+function readAddress(text: string): string | undefined {
+  return net.isIP(text) === 0 ? undefined : text;
+}
+
+function readDatabaseUrl(text: string): string | undefined {
+  return /^(sqlite:.+|postgres(ql)?:\/\/.*)$/.test(text) ? text : undefined;
+}
+
+function wholeNumber(fallback: number, least: number, most: number) {
+  const read = (text: string): number | undefined => {
+    const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? value : undefined;
+  };
+  return z.string().default(String(fallback)).transform(readAs(read, `a whole number from ${least} to ${most}`));
+}
+
+const flag = z.string().default('off').transform(readAs(readFlag, 'on or off'));
+const LISTEN_FORM = 'address:port, like 127.0.0.1:8080 or [::1]:8080';
+
+const schema = z.strictObject({
+  SIGNALBOX_LISTEN: z.string().default('127.0.0.1:8080').transform(readAs(readListen, LISTEN_FORM)),
+  SIGNALBOX_PUBLIC_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
+  SIGNALBOX_SANDBOX_LISTEN: z
+    .string()
+    .default('127.0.0.1:8081')
+    .transform(readAs((text) => (text === '' ? null : readListen(text)), `${LISTEN_FORM}, or empty`)),
+  SIGNALBOX_DATABASE_URL: z
+    .string()
+    .default('sqlite:./data/signalbox.db')
+    .transform(readAs(readDatabaseUrl, 'sqlite:<file> or postgres://…')),
+  SIGNALBOX_FORWARD_HOST: z.string().regex(/^[A-Za-z0-9.:-]{1,253}$/, 'must be a host name or an address').optional(),
+  SIGNALBOX_FORWARD_LISTEN: z.string().transform(readAs(readAddress, 'an IP address')).optional(),
+  SIGNALBOX_FORWARD_PORTS: z
+    .string()
+    .default('20000-60000')
+    .transform(readAs(readPortRange, 'first-last, each from 1 to 65535')),
+  SIGNALBOX_SECRET_KEY_FILE: z.string().default('./data/secret.key'),
+  SIGNALBOX_RATE_LIMIT_PER_MINUTE: wholeNumber(60, 1, 10_000_000),
+  SIGNALBOX_ALLOW_PRIVATE_SOURCES: flag,
+  SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: flag,
+  SIGNALBOX_TRUST_PROXY: z
+    .string()
+    .default('off')
+    .transform(readAs(readTrustProxy, 'on, off, or proxy addresses separated by commas')),
+  SIGNALBOX_TLS_CERT_FILE: z.string().optional(),
+  SIGNALBOX_TLS_KEY_FILE: z.string().optional(),
+  SIGNALBOX_HEARTBEAT_SECONDS: wholeNumber(30, 1, 3600),
+  SIGNALBOX_OFFLINE_AFTER_SECONDS: wholeNumber(75, 2, 86_400),
+  SIGNALBOX_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { error: 'must be trace, debug, info, warn, error, fatal or silent' })
+    .default('info'),
+});
+
+type Checked = z.infer<typeof schema>;
+
+export interface Config {
+  readonly listen: Readonly<ListenAddress>;
+  /** Where people and agents reach the control plane; without a slash at the end. */
+  readonly publicUrl: string;
+  /** Null: the demonstration endpoint is off. */
+  readonly sandboxListen: Readonly<ListenAddress> | null;
+  readonly databaseUrl: string;
+  readonly forwards: {
+    /** The `entry_point` name. */
+    readonly host: string;
+    /** Address that the entry ports bind. */
+    readonly listen: string;
+    readonly ports: { readonly first: number; readonly last: number };
+  };
+  readonly secretKeyFile: string;
+  readonly rateLimitPerMinute: number;
+  readonly allowPrivateSources: boolean;
+  readonly allowLoopbackWebhooks: boolean;
+  readonly trustProxy: boolean | readonly string[];
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  readonly heartbeatMs: number;
+  readonly offlineAfterMs: number;
+  readonly logLevel: Checked['SIGNALBOX_LOG_LEVEL'];
+}
+
+/** Relative files in the YAML file count from its folder, those in the environment from the working directory. */
+const FILE_NAMES = ['SIGNALBOX_SECRET_KEY_FILE', 'SIGNALBOX_TLS_CERT_FILE', 'SIGNALBOX_TLS_KEY_FILE'];
+/** Empty means something here; everywhere else it is the same as not set. */
+const MAY_BE_EMPTY = 'SIGNALBOX_SANDBOX_LISTEN';
+
+/** @throws AppError `invalid` whose `errors` names every mistake */
+export async function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Promise<Config> {
+  const { SIGNALBOX_CONFIG: file, ...own } = pickOwn(env);
+  const fromFile = file === undefined ? {} : await readConfigFile(file);
+  return checkConfig({ ...fromFile, ...own });
+}
+
+/** Checks values that were read already. @throws AppError `invalid` whose `errors` names every mistake */
+export function checkConfig(values: RawValues): Config {
+  const result = schema.safeParse(values);
+  const mistakes = crossMistakes(values);
+  for (const issue of result.error?.issues ?? []) {
+    if (issue.code === 'unrecognized_keys') for (const name of issue.keys) add(mistakes, name, 'is not a setting');
+    else add(mistakes, String(issue.path[0]), issue.message);
+  }
+  if (!result.success || Object.keys(mistakes).length > 0) throw configError(mistakes);
+  return toConfig(result.data);
+}
+
+function pickOwn(values: Readonly<Record<string, string | undefined>>): RawValues {
+  const own: RawValues = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (!name.startsWith('SIGNALBOX_') || value === undefined) continue;
+    if (value.trim() !== '' || name === MAY_BE_EMPTY) own[name] = value.trim();
+  }
+  return own;
+}
+
+async function readConfigFile(file: string): Promise<RawValues> {
+  const folder = path.dirname(path.resolve(file));
+  try {
+    const document = z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+      .nullable()
+      .parse(parseYaml(await readFile(file, 'utf8')));
+    const texts = Object.entries(document ?? {}).map(([name, value]) => [name, String(value ?? '').trim()] as const);
+    const given = texts.filter(([name, value]) => value !== '' || name === MAY_BE_EMPTY);
+    return Object.fromEntries(given.map(([name, value]) => [name, fromFolder(folder, name, value)]));
+  } catch (cause) {
+    const reason = cause instanceof z.ZodError ? 'must hold one value for each name' : (cause as Error).message;
+    throw configError({ SIGNALBOX_CONFIG: [`${file}: ${reason}`] }, cause);
+  }
+}
+
+function fromFolder(folder: string, name: string, value: string): string {
+  if (FILE_NAMES.includes(name)) return path.resolve(folder, value);
+  const database = name === 'SIGNALBOX_DATABASE_URL' ? /^sqlite:(?!:memory:)(.+)$/.exec(value)?.[1] : undefined;
+  return database === undefined ? value : `sqlite:${path.resolve(folder, database)}`;
+}
+
+/** Mistakes that only show between values; looked for even when single values are wrong, to name all at once. */
+function crossMistakes(values: RawValues): FieldErrors {
+  const mistakes: FieldErrors = {};
+  const { SIGNALBOX_TLS_CERT_FILE: cert, SIGNALBOX_TLS_KEY_FILE: key } = values;
+  if (cert === undefined && key !== undefined) add(mistakes, 'SIGNALBOX_TLS_CERT_FILE', 'is needed with SIGNALBOX_TLS_KEY_FILE');
+  if (cert !== undefined && key === undefined) add(mistakes, 'SIGNALBOX_TLS_KEY_FILE', 'is needed with SIGNALBOX_TLS_CERT_FILE');
+  const heartbeat = Number(values['SIGNALBOX_HEARTBEAT_SECONDS'] ?? 30);
+  const offlineAfter = Number(values['SIGNALBOX_OFFLINE_AFTER_SECONDS'] ?? 75);
+  if (offlineAfter <= heartbeat) add(mistakes, 'SIGNALBOX_OFFLINE_AFTER_SECONDS', 'must be more than SIGNALBOX_HEARTBEAT_SECONDS');
+  const host = readListen(values['SIGNALBOX_LISTEN'] ?? '')?.host;
+  if (host !== undefined && isWildcard(host) && values['SIGNALBOX_PUBLIC_URL'] === undefined) {
+    add(mistakes, 'SIGNALBOX_PUBLIC_URL', 'is needed when SIGNALBOX_LISTEN is every address of this machine');
+  }
+  return mistakes;
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+function add(mistakes: FieldErrors, name: string, reason: string): void {
+  (mistakes[name] ??= []).push(reason);
+}
+
+function configError(mistakes: FieldErrors, cause?: unknown): AppError {
+  const lines = Object.entries(mistakes).flatMap(([name, reasons]) => reasons.map((reason) => `  ${name} ${reason}`));
+  return new AppError('invalid', `the configuration has mistakes:\n${lines.join('\n')}`, { errors: mistakes, cause });
+}
+
+function toConfig(checked: Checked): Config {
+  const { SIGNALBOX_LISTEN: listen, SIGNALBOX_TLS_CERT_FILE: certFile, SIGNALBOX_TLS_KEY_FILE: keyFile } = checked;
+  const tls = certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : null;
+  const host = net.isIPv6(listen.host) ? `[${listen.host}]` : listen.host;
+  const publicUrl = checked.SIGNALBOX_PUBLIC_URL ?? `${tls ? 'https' : 'http'}://${host}:${listen.port}`;
+  return deepFreeze({
+    listen,
+    publicUrl,
+    sandboxListen: checked.SIGNALBOX_SANDBOX_LISTEN,
+    databaseUrl: checked.SIGNALBOX_DATABASE_URL,
+    forwards: {
+      host: checked.SIGNALBOX_FORWARD_HOST ?? new URL(publicUrl).hostname.replace(/^\[|\]$/g, ''),
+      // A control plane that only this machine reaches opens no doors to others either.
+      listen: checked.SIGNALBOX_FORWARD_LISTEN ?? readAddress(listen.host) ?? '127.0.0.1',
+      ports: checked.SIGNALBOX_FORWARD_PORTS,
+    },
+    secretKeyFile: checked.SIGNALBOX_SECRET_KEY_FILE,
+    rateLimitPerMinute: checked.SIGNALBOX_RATE_LIMIT_PER_MINUTE,
+    allowPrivateSources: checked.SIGNALBOX_ALLOW_PRIVATE_SOURCES,
+    allowLoopbackWebhooks: checked.SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS,
+    trustProxy: checked.SIGNALBOX_TRUST_PROXY,
+    tls,
+    heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,
+    offlineAfterMs: checked.SIGNALBOX_OFFLINE_AFTER_SECONDS * 1000,
+    logLevel: checked.SIGNALBOX_LOG_LEVEL,
+  });
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) deepFreeze(part as object);
+  return Object.freeze(value);
+}

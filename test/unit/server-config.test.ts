@@ -1,0 +1,141 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { checkConfig, loadConfig } from '../../server/config.ts';
+import { AppError } from '../../server/core/errors.ts';
+
+/** Every mistake that these values have, by name. */
+function mistakesOf(values: Record<string, string>): Record<string, string[]> {
+  try {
+    checkConfig(values);
+    return {};
+  } catch (error) {
+    return (error as AppError).errors ?? {};
+  }
+}
+
+async function configFile(text: string): Promise<{ file: string; folder: string }> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-config-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, 'signalbox.yaml');
+  await writeFile(file, text);
+  return { file, folder };
+}
+
+test('without any setting it is a control plane for this machine', () => {
+  expect(checkConfig({})).toEqual({
+    listen: { host: '127.0.0.1', port: 8080 },
+    publicUrl: 'http://127.0.0.1:8080',
+    sandboxListen: { host: '127.0.0.1', port: 8081 },
+    databaseUrl: 'sqlite:./data/signalbox.db',
+    forwards: { host: '127.0.0.1', listen: '127.0.0.1', ports: { first: 20_000, last: 60_000 } },
+    secretKeyFile: './data/secret.key',
+    rateLimitPerMinute: 60,
+    allowPrivateSources: false,
+    allowLoopbackWebhooks: false,
+    trustProxy: false,
+    tls: null,
+    heartbeatMs: 30_000,
+    offlineAfterMs: 75_000,
+    logLevel: 'info',
+  });
+});
+
+test('it is frozen, all the way down', () => {
+  const config = checkConfig({});
+  expect([config, config.listen, config.forwards, config.forwards.ports].every(Object.isFrozen)).toBe(true);
+});
+
+test.each([
+  ['SIGNALBOX_LISTEN', '[::1]:0', { listen: { host: '::1', port: 0 }, publicUrl: 'http://[::1]:0' }],
+  ['SIGNALBOX_PUBLIC_URL', 'https://box.example.net/', { publicUrl: 'https://box.example.net' }],
+  ['SIGNALBOX_SANDBOX_LISTEN', '', { sandboxListen: null }],
+  ['SIGNALBOX_DATABASE_URL', 'postgres://u:p@db/signalbox', { databaseUrl: 'postgres://u:p@db/signalbox' }],
+  ['SIGNALBOX_RATE_LIMIT_PER_MINUTE', '100000', { rateLimitPerMinute: 100_000 }],
+  ['SIGNALBOX_ALLOW_PRIVATE_SOURCES', 'ON', { allowPrivateSources: true }],
+  ['SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS', 'true', { allowLoopbackWebhooks: true }],
+  ['SIGNALBOX_TRUST_PROXY', '10.0.0.1, 192.168.0.0/16', { trustProxy: ['10.0.0.1', '192.168.0.0/16'] }],
+  ['SIGNALBOX_TRUST_PROXY', 'on', { trustProxy: true }],
+  ['SIGNALBOX_HEARTBEAT_SECONDS', '5', { heartbeatMs: 5000 }],
+  ['SIGNALBOX_LOG_LEVEL', 'debug', { logLevel: 'debug' }],
+])('%s=%s', (name, value, expected) => {
+  expect(checkConfig({ [name]: value })).toMatchObject(expected);
+});
+
+test.each([
+  ['SIGNALBOX_LISTEN', '8080'],
+  ['SIGNALBOX_LISTEN', '127.0.0.1:65536'],
+  ['SIGNALBOX_LISTEN', '::1:80'],
+  ['SIGNALBOX_PUBLIC_URL', 'box.example.net'],
+  ['SIGNALBOX_PUBLIC_URL', 'ftp://box.example.net'],
+  ['SIGNALBOX_SANDBOX_LISTEN', 'off'],
+  ['SIGNALBOX_DATABASE_URL', 'mysql://u:secret@db'],
+  ['SIGNALBOX_DATABASE_URL', 'sqlite:'],
+  ['SIGNALBOX_FORWARD_LISTEN', 'eth0'],
+  ['SIGNALBOX_FORWARD_HOST', 'https://box'],
+  ['SIGNALBOX_FORWARD_PORTS', '60000-20000'],
+  ['SIGNALBOX_FORWARD_PORTS', '0-10'],
+  ['SIGNALBOX_RATE_LIMIT_PER_MINUTE', '0'],
+  ['SIGNALBOX_RATE_LIMIT_PER_MINUTE', '1e3'],
+  ['SIGNALBOX_ALLOW_PRIVATE_SOURCES', 'maybe'],
+  ['SIGNALBOX_TRUST_PROXY', 'proxy.example.net'],
+  ['SIGNALBOX_TLS_CERT_FILE', 'cert.pem', 'SIGNALBOX_TLS_KEY_FILE'],
+  ['SIGNALBOX_TLS_KEY_FILE', 'key.pem', 'SIGNALBOX_TLS_CERT_FILE'],
+  ['SIGNALBOX_HEARTBEAT_SECONDS', '80', 'SIGNALBOX_OFFLINE_AFTER_SECONDS'],
+  ['SIGNALBOX_LISTEN', '0.0.0.0:8080', 'SIGNALBOX_PUBLIC_URL'],
+  ['SIGNALBOX_LOG_LEVEL', 'loud'],
+  ['SIGNALBOX_LISTENS', '127.0.0.1:8080'],
+])('%s=%s is a mistake', (name, value, named = name) => {
+  expect(Object.keys(mistakesOf({ [name]: value }))).toEqual([named]);
+});
+
+test('every mistake is named at once, and no value is repeated', () => {
+  const values = { SIGNALBOX_LISTEN: 'secret-1', SIGNALBOX_DATABASE_URL: 'mysql://secret-2', SIGNALBOX_TYPO: 'secret-3', SIGNALBOX_TLS_KEY_FILE: 'secret-4' };
+  expect(Object.keys(mistakesOf(values)).sort()).toEqual([
+    'SIGNALBOX_DATABASE_URL',
+    'SIGNALBOX_LISTEN',
+    'SIGNALBOX_TLS_CERT_FILE',
+    'SIGNALBOX_TYPO',
+  ]);
+  expect(() => checkConfig(values)).toThrow(expect.not.stringContaining('secret') as string);
+});
+
+test('TLS makes the public address https', () => {
+  const files = { SIGNALBOX_TLS_CERT_FILE: 'cert.pem', SIGNALBOX_TLS_KEY_FILE: 'key.pem' };
+  expect(checkConfig(files)).toMatchObject({ publicUrl: 'https://127.0.0.1:8080', tls: { certFile: 'cert.pem', keyFile: 'key.pem' } });
+});
+
+test('a YAML file has the same names; the environment wins, empty values there do not count', async () => {
+  const { file, folder } = await configFile(
+    [
+      'SIGNALBOX_LISTEN: 127.0.0.1:9000',
+      'SIGNALBOX_RATE_LIMIT_PER_MINUTE: 120',
+      'SIGNALBOX_ALLOW_PRIVATE_SOURCES: true',
+      'SIGNALBOX_SANDBOX_LISTEN:',
+      'SIGNALBOX_DATABASE_URL: sqlite:box.db',
+      'SIGNALBOX_SECRET_KEY_FILE: keys/secret',
+    ].join('\n'),
+  );
+  const env = { SIGNALBOX_CONFIG: file, SIGNALBOX_LISTEN: '127.0.0.1:9001', SIGNALBOX_RATE_LIMIT_PER_MINUTE: '', PATH: '/bin' };
+  expect(await loadConfig(env)).toMatchObject({
+    listen: { port: 9001 },
+    rateLimitPerMinute: 120,
+    allowPrivateSources: true,
+    sandboxListen: null,
+    databaseUrl: `sqlite:${path.join(folder, 'box.db')}`,
+    secretKeyFile: path.join(folder, 'keys/secret'),
+  });
+});
+
+test.each(['- a list', 'SIGNALBOX_LISTEN: [1, 2]', 'a: b: c'])('a file that holds %j is a mistake that names the file', async (text) => {
+  const { file } = await configFile(text);
+  await expect(loadConfig({ SIGNALBOX_CONFIG: file })).rejects.toMatchObject({
+    code: 'invalid',
+    errors: { SIGNALBOX_CONFIG: [expect.stringContaining(file) as string] },
+  });
+});
+
+test('a file that is missing is a mistake that names the file', async () => {
+  await expect(loadConfig({ SIGNALBOX_CONFIG: '/no/such/file.yaml' })).rejects.toThrow('/no/such/file.yaml');
+});
