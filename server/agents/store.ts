@@ -1,0 +1,44 @@
+import { storableText } from '../storage/columns.ts';
+import type { DbOrTx } from '../storage/db.ts';
+import type { KnownSession } from './types.ts';
+
+/** Raises the agent's epoch; undefined when there is no such agent or it was revoked. */
+export async function raiseEpoch(db: DbOrTx, agentId: string, version: string): Promise<KnownSession | undefined> {
+  const row = await db
+    .updateTable('agents')
+    .set((eb) => ({ epoch: eb('epoch', '+', 1), version: storableText(version) }))
+    .where('id', '=', agentId)
+    .where('revoked_at', 'is', null)
+    .returning(['epoch', 'confirmed_epoch', 'journal_id'])
+    .executeTakeFirst();
+  return row && { epoch: row.epoch, confirmedEpoch: row.confirmed_epoch, journalId: row.journal_id };
+}
+
+/** The agent has this epoch on disk. @returns false when a newer epoch was given out meanwhile, or the agent was revoked */
+export async function confirmEpoch(
+  db: DbOrTx,
+  session: { agentId: string; epoch: number; journalId: string; now: number },
+): Promise<boolean> {
+  const { agentId, epoch, journalId, now } = session;
+  const row = await db
+    .updateTable('agents')
+    .set({ confirmed_epoch: epoch, journal_id: journalId, connected_at: now, disconnected_at: null })
+    .where('id', '=', agentId)
+    .where('epoch', '=', epoch)
+    .where('confirmed_epoch', '<', epoch)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The tunnel of this epoch is over; a newer one is not touched. */
+export async function recordDisconnect(db: DbOrTx, session: { agentId: string; epoch: number; now: number }): Promise<void> {
+  await db
+    .updateTable('agents')
+    .set({ disconnected_at: session.now })
+    .where('id', '=', session.agentId)
+    .where('epoch', '=', session.epoch)
+    .where('confirmed_epoch', '=', session.epoch)
+    .execute();
+}

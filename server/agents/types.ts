@@ -1,0 +1,21 @@
+/** What an agent says of its memory when it connects. */
+export interface AgentMemory {
+  journalId: string;
+  /** The newest epoch this journal has seen, 0 for none. */
+  lastEpoch: number;
+}
+
+/** What the control plane knows of it, as of the epoch just given. */
+export interface KnownSession {
+  epoch: number;
+  /** The newest epoch the agent has confirmed to have on disk, 0 for none. */
+  confirmedEpoch: number;
+  /** The journal that confirmed it. */
+  journalId: string | null;
+}
+
+export interface SessionStart {
+  epoch: number;
+  /** The agent's memory cannot be trusted. */
+  reset: boolean;
+}
