@@ -1,0 +1,48 @@
+/** The facts of INTERFACE.md 2.2 that a product carries as text. */
+export const TEXT_COLUMNS = [
+  'category',
+  'slug',
+  'name',
+  'model',
+  'short_description',
+  'product_details',
+  'architecture',
+  'cpu',
+  'cpu_core_count',
+  'cpu_nominal_frequency',
+  'switch_chip_model',
+  'router_os_license',
+  'operating_system',
+  'ram',
+  'storage_size',
+  'storage_type',
+  'mtbf',
+  'tested_ambient_temperature',
+  'price',
+  'banner',
+  'thumbnail',
+] as const;
+
+export type TextColumn = (typeof TEXT_COLUMNS)[number];
+
+/** Columns of the file beyond the interface's. */
+export const EXTRA_COLUMNS = ['board_name', 'product_code', 'released', 'discontinued'] as const;
+
+/** A product; null where no source says. */
+export type ProductFacts = Record<TextColumn, string | null> & { archived: boolean | null };
+
+/** One row of the catalogue. */
+export type Product = ProductFacts & {
+  name: string;
+  /** The maker's product code. Not always what the router prints: matching.ts. */
+  model: string;
+  archived: boolean;
+  /** What `/system/resource` prints, where it was seen. */
+  boardName: string | null;
+};
+
+/** What a router says of itself. */
+export interface RouterNames {
+  model: string | null;
+  boardName: string;
+}
