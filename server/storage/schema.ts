@@ -222,6 +222,66 @@ export interface AuditLogTable {
   result: Fixed<number>;
 }
 
+/** Where a router says it stands, by its own GPS receiver. */
+export interface RouterPositionsTable {
+  router_id: Fixed<string>;
+  latitude: number;
+  longitude: number;
+  reported_at: Millis;
+}
+
+export interface FaultsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  router_id: Fixed<string>;
+  type: Fixed<string>;
+  severity: string;
+  message: string;
+  cause: string;
+  /** When it began, which is before it was noticed. */
+  created_at: Fixed<Millis>;
+  resolved_at: Millis | null;
+  /** How often it came back within its time. */
+  occurrences: number;
+  updated_at: Millis;
+}
+
+export interface DevicesTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  /** The site, or the router where it stands in none. */
+  place: Fixed<string>;
+  site_id: Fixed<string | null>;
+  /** `AA:BB:CC:DD:EE:FF`. */
+  mac: Fixed<string>;
+  hostname: string | null;
+  manufacturer: string | null;
+  first_seen_at: Fixed<Millis>;
+}
+
+export interface DeviceAliasesTable {
+  team_id: Fixed<string>;
+  mac: Fixed<string>;
+  alias: string;
+  updated_at: Millis;
+}
+
+export interface DeviceSightingsTable {
+  device_id: Fixed<string>;
+  router_id: Fixed<string>;
+  ip_address: string | null;
+  interface: string | null;
+  ip_first_seen_at: Millis;
+  last_seen_at: Millis;
+  /** Still there: then it was last seen when its router's report was last confirmed. 2: to be confirmed by a running report. */
+  present: 0 | 1 | 2;
+}
+
+export interface DeviceReportsTable {
+  router_id: Fixed<string>;
+  confirmed_at: Millis;
+}
+
 export interface Schema {
   teams: TeamsTable;
   users: UsersTable;
@@ -238,4 +298,10 @@ export interface Schema {
   forward_connections: ForwardConnectionsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_log: AuditLogTable;
+  router_positions: RouterPositionsTable;
+  faults: FaultsTable;
+  devices: DevicesTable;
+  device_aliases: DeviceAliasesTable;
+  device_sightings: DeviceSightingsTable;
+  device_reports: DeviceReportsTable;
 }

@@ -1,5 +1,6 @@
 import { initial } from './0001-initial.ts';
+import { inventory } from './0002-inventory.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
-export const migrations: readonly Migration[] = [initial];
+export const migrations: readonly Migration[] = [initial, inventory];
