@@ -11,6 +11,7 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  type TransactionSettings,
 } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { ConnectionLock } from './connection-lock.ts';
@@ -107,9 +108,12 @@ class SqliteDriver implements Driver {
     return Promise.resolve();
   }
 
-  /** IMMEDIATE: a transaction that reads first and writes later would otherwise fail when another process wrote between. */
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(rawQuery('begin immediate'));
+  /**
+   * IMMEDIATE: a transaction that reads first and writes later would otherwise fail when another process wrote between.
+   * One that only reads takes a snapshot and leaves others writing.
+   */
+  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    await connection.executeQuery(rawQuery(settings.accessMode === 'read only' ? 'begin' : 'begin immediate'));
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {

@@ -1,0 +1,28 @@
+import type { Schema } from './schema.ts';
+
+export type TableName = keyof Schema;
+
+/** Every table with its primary key; each comes after those it refers to. What copies a whole database goes by this. */
+export const TABLES = {
+  teams: ['id'],
+  users: ['id'],
+  members: ['team_id', 'user_id'],
+  api_keys: ['id'],
+  service_tokens: ['id'],
+  sites: ['id'],
+  agents: ['id'],
+  enrol_tokens: ['id'],
+  routers: ['id'],
+  router_presence: ['router_id'],
+  jobs: ['id'],
+  forwards: ['id'],
+  forward_connections: ['id'],
+  idempotency_keys: ['team_id', 'scope', 'key'],
+  audit_log: ['id'],
+} as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
+
+export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
+
+export function isTableName(name: string): name is TableName {
+  return Object.hasOwn(TABLES, name);
+}

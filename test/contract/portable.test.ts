@@ -1,0 +1,121 @@
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { AuthService } from '../../server/auth/service.ts';
+import { newId } from '../../server/core/ids.ts';
+import type { Storage } from '../../server/storage/db.ts';
+import { migrate } from '../../server/storage/migrate.ts';
+import { openStorage } from '../../server/storage/open.ts';
+import { exportDatabase, importDatabase } from '../../server/storage/portable.ts';
+import { TABLE_NAMES } from '../../server/storage/tables.ts';
+import { databaseKinds, describeEachDatabase } from '../harness/databases.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { seedRouter } from '../harness/seed.ts';
+import { silentLog } from '../harness/silent-log.ts';
+
+async function everything({ db }: Storage): Promise<Record<string, unknown[]>> {
+  const tables: Record<string, unknown[]> = {};
+  for (const table of TABLE_NAMES) tables[table] = (await sql`select * from ${sql.table(table)} order by 1, 2`.execute(db)).rows;
+  return tables;
+}
+
+/** Two teams, with keys, agents and routers, and enough audit entries for several pages. */
+async function fill(storage: Storage): Promise<string> {
+  const north = await seedRouter(storage);
+  await seedRouter(storage);
+  const auth = new AuthService({ storage, clock: new ManualClock(), log: silentLog });
+  const { apiKey } = await auth.createApiKey({ teamId: north.teamId, name: 'ключ "1"\n', createdBy: null });
+  await storage.db
+    .insertInto('sites')
+    .values({ id: newId(1), team_id: north.teamId, name: 'Depot', time_zone: null, latitude: -33.456789012345, longitude: 0, created_at: 1 })
+    .execute();
+  const entries = Array.from({ length: 450 }, (_, at) => ({
+    id: newId(at),
+    team_id: north.teamId,
+    at,
+    actor_kind: 'api_key',
+    actor_id: 'a',
+    source: '::1',
+    action: 'POST /x',
+    target: null,
+    result: 200,
+  }));
+  await storage.db.insertInto('audit_log').values(entries).execute();
+  await storage.db
+    .insertInto('idempotency_keys')
+    .values([1, 2, 3].map((key) => ({ team_id: north.teamId, scope: 's', key: String(key), fingerprint: 'f', created_at: 2 ** 52, status: null, response: '{}' })))
+    .execute();
+  return apiKey;
+}
+
+describeEachDatabase('export and import', (open) => {
+  let folder: string;
+  let file: string;
+  let source: Storage;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-export-'));
+    file = path.join(folder, 'all.jsonl');
+    source = await open();
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test('every table of the database is part of an export', async () => {
+    const query = source.engine === 'sqlite' ? sql<{ name: string }>`select name from sqlite_master where type = 'table'` : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = 'public'`;
+    const { rows } = await query.execute(source.db);
+    expect(rows.map((row) => row.name).filter((name) => name !== 'schema_migrations').sort()).toEqual([...TABLE_NAMES].sort());
+  });
+
+  test.each(databaseKinds())('an export goes into $name unchanged, and its keys work there', async (kind) => {
+    const apiKey = await fill(source);
+    const rows = await exportDatabase(source, file, new Date(0));
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const database = await kind.create();
+    const target = await openStorage(database.url, { log: silentLog });
+    await migrate(target);
+    expect(await importDatabase(target, file)).toBe(rows);
+    expect(await everything(target)).toEqual(await everything(source));
+    const auth = new AuthService({ storage: target, clock: new ManualClock(), log: silentLog });
+    expect(await auth.authenticateApiKey(apiKey)).toBeDefined();
+    await auth.stop();
+    await target.close();
+    await database.remove();
+  });
+
+  test('an export does not replace a file', async () => {
+    await writeFile(file, 'precious');
+    await expect(exportDatabase(source, file, new Date(0))).rejects.toMatchObject({ code: 'conflict' });
+    expect(await readFile(file, 'utf8')).toBe('precious');
+  });
+
+  test('a database that holds anything refuses an import', async () => {
+    await fill(source);
+    await exportDatabase(source, file, new Date(0));
+    await expect(importDatabase(source, file)).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test.each([
+    ['cut short', (text: string) => text.split('\n').slice(0, -2).join('\n'), 'invalid'],
+    ['cut in a line', (text: string) => text.slice(0, -30), 'invalid'],
+    ['without a row', (text: string) => text.split('\n').toSpliced(2, 1).join('\n'), 'invalid'],
+    ['with a strange table', (text: string) => text.replace('"table":"teams"', '"table":"schema_migrations"'), 'invalid'],
+    ['with something after its end', (text: string) => `${text}{}\n`, 'invalid'],
+    ['of another schema', (text: string) => text.replace(/"schema":[0-9]+/, '"schema":999'), 'conflict'],
+    ['that is none', () => 'hello', 'invalid'],
+    ['that is empty', () => '', 'invalid'],
+  ])('a file %s is refused, and nothing of it stays', async (_what, change, code) => {
+    await fill(source);
+    const whole = path.join(folder, 'whole.jsonl');
+    await exportDatabase(source, whole, new Date(0));
+    await appendFile(file, change(await readFile(whole, 'utf8')));
+    const target = await open();
+    await expect(importDatabase(target, file)).rejects.toMatchObject({ code });
+    expect(Object.values(await everything(target)).flat()).toEqual([]);
+  });
+
+  test('a file that is missing is said so', async () => {
+    await expect(importDatabase(source, path.join(folder, 'none'))).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
