@@ -26,8 +26,6 @@ export class FileStore {
   readonly #clock: FileClock;
   readonly #isFull: () => boolean;
   #next = 1;
-  /** Called after every write; the router uses it to run `*.auto.rsc`. */
-  onWritten: ((file: StoredFile) => void) | undefined;
 
   constructor(clock: FileClock, isFull: () => boolean) {
     this.#clock = clock;
@@ -56,7 +54,6 @@ export class FileStore {
     file.contents = bytes;
     file.modifiedAt = this.#clock.wallMs();
     file.writtenAt = this.#clock.now();
-    this.onWritten?.(file);
     return file;
   }
 

@@ -1,10 +1,12 @@
 /** The only door of the RouterOS stand-in. */
-import { startApiServer, type ApiListener } from './api/server.ts';
+import { startApiServer, type ApiListener, type Certificate } from './api/server.ts';
+import { createSelfSigned } from './certificate.ts';
 import type { Execution } from './executions.ts';
 import type { Faults } from './faults.ts';
-import type { ScriptEngine } from './menu/types.ts';
 import type { SimulatorOptions } from './options.ts';
 import { SimulatedRouter } from './router.ts';
+import { createScripts } from './scripts.ts';
+import { startSshServer, type SshListener } from './ssh/server.ts';
 
 export { SimulatedRouter } from './router.ts';
 export { ManualTime, systemTime, type TimeSource } from './time.ts';
@@ -17,42 +19,87 @@ export interface Simulator {
   readonly apiPort: number;
   readonly apiTlsPort: number;
   readonly sshPort: number;
+  /** `SHA256:…` of the SSH host key, '' without SSH. */
+  readonly sshFingerprint: string;
+  /** PEM certificate of api-ssl, if it has one. */
+  readonly tlsCertificate: string | undefined;
   readonly router: SimulatedRouter;
   readonly faults: Faults;
-  /** Everything that really ran, oldest first. */
+  /** Everything that really ran, oldest first; grows as the router works. */
   readonly executions: readonly Execution[];
+  /** Messages of the router's log, oldest first. */
+  readonly log: string[];
   /** Items of a menu as plain objects, whoever may see them. */
   items(path: string): Record<string, string>[];
-  /** Drops every session, stays away for `downMs` (default 1000 ms of the time source), and comes back. */
+  /** Drops every session, refuses new ones for `downMs` of the time source (default 0), and comes back. */
   reboot(options?: { downMs?: number }): Promise<void>;
+  /** Ends everything; no handle stays open. */
   close(): Promise<void>;
 }
 
-/** Starts a router; every port is chosen before it resolves. Rejects when a port is taken or an option makes no sense. */
-export async function startSimulator(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
-  const router = new SimulatedRouter(options, () => NO_SCRIPTS);
-  const { host, apiPort } = router.options;
-  const api = apiPort === null ? undefined : await startApiServer(router, { host, port: apiPort });
-  return simulator(router, api);
+interface Listeners {
+  api: ApiListener | undefined;
+  tls: ApiListener | undefined;
+  ssh: SshListener | undefined;
+  certificate: Certificate | undefined;
 }
 
-const NO_SCRIPTS: ScriptEngine = { run: () => Promise.resolve({ error: 'scripts are not simulated yet' }) };
+/** Starts a router; every port is known when it resolves. Rejects when a port is taken or an option makes no sense. */
+export async function startSimulator(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
+  const router = new SimulatedRouter(options, createScripts);
+  const listeners: Listeners = { api: undefined, tls: undefined, ssh: undefined, certificate: undefined };
+  router.powerOn();
+  try {
+    await openListeners(router, listeners);
+    await router.settled();
+  } catch (error) {
+    await closeAll(router, listeners);
+    throw error;
+  }
+  return simulator(router, listeners);
+}
 
-function simulator(router: SimulatedRouter, api: ApiListener | undefined): Simulator {
-  const everything = new Set(['read', 'policy', 'sensitive']);
-  const session = { user: 'test', policies: everything, origin: 'console' as const, signal: new AbortController().signal };
+async function openListeners(router: SimulatedRouter, listeners: Listeners): Promise<void> {
+  const { host, apiPort, apiTlsPort, sshPort, tls, sshHostKey } = router.options;
+  if (apiPort !== null) listeners.api = await startApiServer(router, { host, port: apiPort });
+  if (apiTlsPort !== null) {
+    listeners.certificate = tls === 'self-signed' ? await createSelfSigned(router.options.identity) : tls;
+    if (listeners.certificate) router.useCertificate();
+    listeners.tls = await startApiServer(router, { host, port: apiTlsPort, tls: { certificate: listeners.certificate } });
+  }
+  if (sshPort !== null) listeners.ssh = await startSshServer(router, { host, port: sshPort, ...(sshHostKey === undefined ? {} : { hostKey: sshHostKey }) });
+}
+
+async function closeAll(router: SimulatedRouter, { api, tls, ssh }: Listeners): Promise<void> {
+  await router.powerOff();
+  await Promise.all([api?.close(), tls?.close(), ssh?.close()]);
+}
+
+function simulator(router: SimulatedRouter, listeners: Listeners): Simulator {
+  const policies = new Set(['read', 'policy', 'sensitive', 'test']);
+  const session = { user: 'test', policies, origin: 'console' as const, signal: new AbortController().signal };
+  const items = (path: string): Record<string, string>[] => router.menus.items(session, path).map((row) => Object.fromEntries(row));
   return {
-    apiPort: api?.port ?? 0,
-    apiTlsPort: 0,
-    sshPort: 0,
+    apiPort: listeners.api?.port ?? 0,
+    apiTlsPort: listeners.tls?.port ?? 0,
+    sshPort: listeners.ssh?.port ?? 0,
+    sshFingerprint: listeners.ssh?.fingerprint ?? '',
+    tlsCertificate: listeners.certificate?.cert,
     router,
     faults: router.faults,
     executions: router.executions.list(),
-    items: (path) => router.menus.items(session, path).map((row) => Object.fromEntries(row)),
-    reboot: () => Promise.resolve(),
-    close: async () => {
-      router.powerOff();
-      await api?.close();
+    items,
+    get log() {
+      return items('/log').map((entry) => entry['message'] ?? '');
     },
+    reboot: ({ downMs = 0 } = {}) => reboot(router, downMs),
+    close: () => closeAll(router, listeners),
   };
+}
+
+async function reboot(router: SimulatedRouter, downMs: number): Promise<void> {
+  await router.powerOff();
+  if (downMs > 0) await new Promise<void>((resolve) => void router.time.after(downMs, resolve));
+  router.boot();
+  await router.settled();
 }

@@ -55,6 +55,8 @@ export interface SimulatorOptions {
   managementInterface: string;
   /** PEM certificate and key of api-ssl; `self-signed` makes one with the openssl program, undefined means anonymous DH. */
   tls: { cert: string; key: string } | 'self-signed' | undefined;
+  /** Private SSH host key (PEM or OpenSSH), so that a router keeps its fingerprint. Default: a new one. */
+  sshHostKey: string | undefined;
   /** Start with no addresses, leases or firewall: a router out of a reset. */
   blank: boolean;
   /** Flash write-back: for so long after a write `/file/print` shows a size of 0. */
@@ -62,6 +64,8 @@ export interface SimulatorOptions {
   /** GPS position, for boards that have the package. */
   gps: { latitude: string; longitude: string } | undefined;
   uptimeMs: number;
+  /** How long `/system/reboot` takes, by the time source. */
+  rebootMs: number;
 }
 
 export const DEFAULT_OPTIONS: SimulatorOptions = {
@@ -87,8 +91,10 @@ export const DEFAULT_OPTIONS: SimulatorOptions = {
   managementAddress: '192.168.88.1',
   managementInterface: 'bridge',
   tls: undefined,
+  sshHostKey: undefined,
   blank: false,
   fileSizeLagMs: 0,
   gps: undefined,
   uptimeMs: 4_000_000,
+  rebootMs: 1000,
 };

@@ -1,47 +1,41 @@
-import { methodsOf, proves, type LoginMethods, type Proof } from './api/login.ts';
+import * as accounts from './accounts.ts';
+import type { Account, LoginOrigin } from './accounts.ts';
+import { methodsOf, type LoginMethods, type Proof } from './api/login.ts';
 import { RouterClock } from './clock.ts';
 import { ExecutionRecord } from './executions.ts';
 import { Faults } from './faults.ts';
 import { FileStore } from './files.ts';
 import { inputVerdict, type Verdict } from './firewall.ts';
-import { formatDateTime } from './formats.ts';
-import { matchesAddress } from './addresses.ts';
 import { ALL_MENUS } from './menu/definitions/index.ts';
+import { isSchedulerAllowed } from './menu/definitions/scripts.ts';
 import { exportMenus } from './menu/export.ts';
 import { MenuRegistry } from './menu/registry.ts';
-import type { ItemTable } from './menu/table.ts';
+import type { ItemTable, SavedTable } from './menu/table.ts';
 import type { MenuTree, ScriptEngine, Session } from './menu/types.ts';
 import { findModel, type Model } from './models.ts';
+import { NatRelay } from './nat/relay.ts';
 import { DEFAULT_OPTIONS, type SimulatorOptions } from './options.ts';
+import { startReactions } from './reactions.ts';
+import { Scheduler } from './scheduler.ts';
 import { boardNumber, seedRouter } from './seed.ts';
 import { SessionRegistry, type ServiceName } from './sessions.ts';
+import { readSshSettings, type SshSettings } from './ssh-settings.ts';
 import type { RouterState } from './state.ts';
 import { systemTime, type TimeSource } from './time.ts';
 import { RouterVersion } from './version.ts';
 
-/** What a successful login gives. */
-export interface Account {
-  user: string;
-  policies: ReadonlySet<string>;
-}
-
-export interface LoginOrigin {
-  via: 'api' | 'ssh';
-  address: string;
-}
-
-/** Settings of `/ip/ssh` and of the ssh service, as an SSH server needs them. */
-export interface SshSettings {
-  forwarding: 'no' | 'local' | 'remote' | 'both';
-  passwordWithKey: boolean;
-  strongCrypto: boolean;
-  hostKeyType: 'rsa' | 'ed25519';
-  hostKeySize: number;
-}
+export type { Account, LoginOrigin } from './accounts.ts';
+export type { SshSettings } from './ssh-settings.ts';
 
 export type EngineFactory = (router: SimulatedRouter) => ScriptEngine;
 
-/** One simulated router: its menus, clock, files and users. Servers for API and SSH are put around it by index.ts. */
+/** Between the command and the moment the router goes down its answer still gets out. */
+const REBOOT_GRACE_MS = 100;
+
+/**
+ * One simulated router: its menus, clock, files and users. Servers for API and SSH are put around it by index.ts.
+ * Invariant: while it is off nothing runs, every connection is refused, and no timer of its own is pending.
+ */
 export class SimulatedRouter implements RouterState {
   readonly options: SimulatorOptions;
   readonly version: RouterVersion;
@@ -55,14 +49,20 @@ export class SimulatedRouter implements RouterState {
   readonly executions: ExecutionRecord;
   readonly files: FileStore;
   readonly scripts: ScriptEngine;
+  /** Global script variables by user; a reboot forgets them. Filled by the script engine. */
+  readonly globals = new Map<string, Map<string, unknown>>();
   readonly #registry: MenuRegistry;
-  /** Aborted at a reboot; everything the router runs on its own hangs on it. */
+  readonly #nat: NatRelay;
+  readonly #scheduler: Scheduler;
+  /** Aborted at power-off; everything the router runs on its own hangs on it. */
   #life = new AbortController();
-  /** Called when a command asked for a reboot; set by whoever owns the listeners. */
-  onReboot: ((downMs: number | undefined) => void) | undefined;
+  #isOn = false;
+  #stopReactions: () => void = () => undefined;
+  #cancelReboot: () => void = () => undefined;
 
   constructor(options: Partial<SimulatorOptions>, engine: EngineFactory) {
-    this.options = { ...DEFAULT_OPTIONS, ...options };
+    const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+    this.options = { ...DEFAULT_OPTIONS, ...given };
     this.version = new RouterVersion(this.options.version);
     this.model = findModel(this.options.model);
     const { identity } = this.options;
@@ -74,6 +74,11 @@ export class SimulatedRouter implements RouterState {
     this.files = new FileStore({ wallMs: () => this.clock.wallMs(), now: () => this.time.now() }, () => this.faults.diskFull);
     this.#registry = new MenuRegistry(this, ALL_MENUS, exportMenus);
     this.scripts = engine(this);
+    this.#nat = new NatRelay(this);
+    this.#scheduler = new Scheduler(this, () => isSchedulerAllowed(this));
+    this.clock.onSet = () => {
+      if (this.#isOn) this.#scheduler.replan();
+    };
     seedRouter(this);
   }
 
@@ -100,7 +105,7 @@ export class SimulatedRouter implements RouterState {
   }
 
   log(topics: string, message: string): void {
-    if (this.hasMenu('/log')) this.table('/log').add([['.at', String(this.clock.wallMs())], ['topics', topics], ['message', message]]);
+    this.table('/log').add([['.at', String(this.clock.wallMs())], ['topics', topics], ['message', message]]);
   }
 
   /** Checks a password login; the caller says how it came, for the log and `/user address`. */
@@ -109,40 +114,20 @@ export class SimulatedRouter implements RouterState {
   }
 
   authenticateProof(user: string, proof: Proof, from: LoginOrigin = { via: 'api', address: '127.0.0.1' }): Account | undefined {
-    const item = this.#userMayEnter(user, from);
-    if (!item || !proves(proof, item.get('password') ?? '')) {
-      this.log('system,error,critical', `login failure for user ${user} from ${from.address} via ${from.via}`);
-      return undefined;
-    }
-    return this.loggedIn(user, from);
+    return accounts.authenticate(this, user, proof, from);
   }
 
-  /** A user known by other means (a public key) enters: logged, dated, and given back. Undefined when not allowed. */
+  /** A user proved by a public key enters: logged, dated, and given back. Undefined when he may not. */
   loggedIn(user: string, from: LoginOrigin): Account | undefined {
-    if (!this.#userMayEnter(user, from)) return undefined;
-    const item = this.table('/user').find('name', user);
-    if (item) this.table('/user').update(item, [['last-logged-in', formatDateTime(this.version, this.clock.wallMs())]]);
-    this.log('system,info,account', `user ${user} logged in from ${from.address} via ${from.via}`);
-    return { user, policies: this.policiesOf(user) };
+    return accounts.recordLogin(this, user, from);
   }
 
   logout(user: string, address: string, via: string): void {
     this.log('system,info,account', `user ${user} logged out from ${address} via ${via}`);
   }
 
-  #userMayEnter(user: string, from: LoginOrigin): ReadonlyMap<string, string> | undefined {
-    const values = this.table('/user').find('name', user)?.values;
-    if (!values || values.get('disabled') === 'true' || !this.policiesOf(user).has(from.via)) return undefined;
-    const networks = (values.get('address') ?? '').split(',').filter((network) => network !== '');
-    const allowed = networks.length === 0 || networks.some((network) => matchesAddress(network, from.address));
-    return allowed ? values : undefined;
-  }
-
   policiesOf(user: string): ReadonlySet<string> {
-    const group = this.table('/user').find('name', user)?.values.get('group') ?? '';
-    const policy = this.table('/user/group').find('name', group)?.values.get('policy') ?? '';
-    const granted = policy.split(',').filter((name) => name !== '' && !name.startsWith('!'));
-    return new Set(granted.filter((name) => !this.faults.missingPolicies.has(name)));
+    return accounts.policiesOf(this, user);
   }
 
   /** Public keys of a user as OpenSSH lines without comment. */
@@ -153,20 +138,12 @@ export class SimulatedRouter implements RouterState {
 
   /** `/ip/ssh` as it stands now; read anew for every connection. */
   get sshSettings(): SshSettings {
-    const read = (name: string): string => this.setting('/ip/ssh', name);
-    const forwarding = { true: 'both', yes: 'both', false: 'no' }[read('forwarding-enabled')] ?? read('forwarding-enabled');
-    return {
-      forwarding: forwarding as SshSettings['forwarding'],
-      passwordWithKey: read('always-allow-password-login') === 'true' || read('password-authentication') === 'yes',
-      strongCrypto: read('strong-crypto') === 'true',
-      hostKeyType: read('host-key-type') === 'ed25519' ? 'ed25519' : 'rsa',
-      hostKeySize: Number(read('host-key-size') || '2048'),
-    };
+    return readSshSettings(this);
   }
 
-  /** What happens to a connection to one of the router's services: firewall, /ip/service and faults taken together. */
+  /** What happens to a connection to one of the router's services: power, firewall, /ip/service and faults together. */
   verdict(service: ServiceName, remoteAddress: string, state: 'new' | 'established' = 'new'): Verdict {
-    if (this.faults.refuseConnections && state === 'new') return 'reject';
+    if (!this.#isOn || (this.faults.refuseConnections && state === 'new')) return 'reject';
     return inputVerdict(this, { service, remoteAddress: remoteAddress.replace(/^::ffff:/, ''), state });
   }
 
@@ -176,57 +153,82 @@ export class SimulatedRouter implements RouterState {
     return this.verdict((service ?? 'api') as ServiceName, remoteAddress) === 'accept';
   }
 
-  /** Where an address the router would connect to really is, for relays and SSH forwarding. */
   resolveHost(address: string): { address: string; routesBack: boolean } {
-    const host = this.options.hosts[address];
-    if (host === undefined) return { address, routesBack: true };
+    if (address === this.options.managementAddress) return { address: this.options.host, routesBack: true };
+    const host = this.options.hosts[address] ?? address;
     return typeof host === 'string' ? { address: host, routesBack: true } : { address: host.address, routesBack: host.routesBack ?? true };
+  }
+
+  /** A certificate is in place: the services that use one name it. */
+  useCertificate(): void {
+    const table = this.table('/ip/service');
+    const item = table.find('name', 'api-ssl');
+    if (item) table.update(item, [['certificate', 'simulator']]);
   }
 
   ownSession(session: Pick<Session, 'user' | 'policies' | 'origin'>): Session & { end(): void } {
     const controller = new AbortController();
     const life = this.#life.signal;
-    const end = (): void => controller.abort();
-    life.addEventListener('abort', end, { once: true });
-    return {
-      ...session, signal: controller.signal,
-      end: () => {
-        life.removeEventListener('abort', end);
-        end();
-      },
+    const end = (): void => {
+      life.removeEventListener('abort', end);
+      controller.abort();
     };
+    if (life.aborted) end();
+    else life.addEventListener('abort', end, { once: true });
+    return { ...session, signal: controller.signal, end };
   }
 
-  scheduleReboot(downMs?: number): void {
-    this.onReboot?.(downMs);
+  settled(): Promise<void> {
+    return this.#nat.settled();
   }
 
-  /** Power goes: everything running stops, sessions drop, what is not kept is gone. */
-  powerOff(): void {
+  scheduleReboot(downMs: number = this.options.rebootMs): void {
+    this.#cancelReboot();
+    this.#cancelReboot = this.time.after(REBOOT_GRACE_MS, () => {
+      void this.powerOff();
+      this.#cancelReboot = this.time.after(downMs, () => this.boot());
+    });
+  }
+
+  /** Everything running stops and every connection ends. Resolves when the listeners of dst-nat rules are closed. */
+  async powerOff(): Promise<void> {
+    this.#cancelReboot();
+    if (!this.#isOn) return;
+    this.#isOn = false;
+    this.#stopReactions();
+    this.#scheduler.stop();
     this.#life.abort();
-    this.sessions.closeAll(true);
+    this.sessions.closeAll(false);
+    await this.#nat.stop();
   }
 
-  powerOn(): void {
-    this.#life = new AbortController();
+  /** Comes up again after a power-off: what is not kept is gone and uptime starts anew. */
+  boot(): void {
     this.clock.reboot();
     if (this.model.flashFolder) this.files.keepOnlyFlash();
-    for (const menu of this.#registry.definitions()) this.#forgetDynamic(menu.path);
+    for (const path of ['/log', '/ip/firewall/connection', '/system/script/job']) this.table(path).clear();
+    this.globals.clear();
     this.log('system,info', 'router rebooted');
+    this.powerOn();
   }
 
-  #forgetDynamic(path: string): void {
-    const table = this.#registry.table(path);
-    if (path === '/log') for (const item of [...(table?.items ?? [])]) table?.remove(item);
+  /** Starts serving: firewall, dst-nat listeners and scheduler. */
+  powerOn(): void {
+    if (this.#isOn) return;
+    this.#isOn = true;
+    this.#life = new AbortController();
+    this.#stopReactions = startReactions(this);
+    this.#nat.start();
+    this.#scheduler.start();
   }
 
   saveConfiguration(): string {
-    const tables = this.#registry.definitions().filter((menu) => this.#registry.table(menu.path) && !menu.noExport);
-    return JSON.stringify(tables.map((menu) => [menu.path, this.table(menu.path).save()]));
+    const stored = this.#registry.definitions().filter((menu) => this.#registry.table(menu.path) && !menu.volatile);
+    return JSON.stringify(stored.map((menu) => [menu.path, this.table(menu.path).save()]));
   }
 
   restoreConfiguration(saved: string): void {
-    const tables = JSON.parse(saved) as [string, ReturnType<ItemTable['save']>][];
+    const tables = JSON.parse(saved) as [string, SavedTable][];
     for (const [path, table] of tables) this.#registry.table(path)?.restore(table);
   }
 }

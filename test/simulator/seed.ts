@@ -1,5 +1,7 @@
 /** A router as it comes out of the box and has been used for a while, consistent in itself. */
 import { createHash } from 'node:crypto';
+import { addKey, readPublicKey } from './menu/definitions/user-keys.ts';
+import { allowedFeatures } from './menu/definitions/tools.ts';
 import { ALL_POLICIES } from './menu/values.ts';
 import type { RouterState } from './state.ts';
 
@@ -31,6 +33,7 @@ export function seedRouter(router: RouterState): void {
   seedSystem(router);
   seedInterfaces(router);
   seedServices(router);
+  seedManagement(router);
   if (!router.options.blank) seedNetwork(router);
 }
 
@@ -42,10 +45,11 @@ function seedUsers(router: RouterState): void {
   for (const [name, policies] of Object.entries(router.options.groups)) {
     add(router, '/user/group', { name, policy: policies.join(','), skin: 'default' });
   }
-  for (const { name, password, group, address } of router.options.users) {
+  for (const { name, password, group, address, publicKeys } of router.options.users) {
     const comment: Values = name === 'admin' ? { comment: 'system default user' } : {};
     const extra: Values = { 'inactivity-timeout': '10m', 'inactivity-policy': 'none', expired: 'false', disabled: 'false' };
     add(router, '/user', { name, group: group ?? 'full', address: address ?? '', password, ...extra, ...comment });
+    for (const key of publicKeys ?? []) addKey(router.table('/user/ssh-keys'), name, readPublicKey(router, key));
   }
 }
 
@@ -54,6 +58,8 @@ function seedSystem(router: RouterState): void {
   const health: Values = Object.fromEntries(model.sensors.map(({ name, value }) => [name, value]));
   if (version.major >= 7) for (const { name, value, type } of model.sensors) add(router, '/system/health', { name, value, type });
   else put(router, '/system/health', health);
+  put(router, '/system/device-mode', { mode: options.deviceMode, ...allowedFeatures(options.deviceMode), flagged: 'false', 'attempt-count': '0' });
+  if (model.flashFolder) router.files.makeDirectory('flash');
   put(router, '/system/identity', { name: options.identity });
   const packages = version.major >= 7 ? ['routeros'] : ['system', 'security', 'dhcp', 'advanced-tools', 'wireless'];
   for (const name of packages) add(router, '/system/package', { name, version: version.text, scheduled: '', disabled: 'false' });
@@ -91,10 +97,34 @@ function seedServices(router: RouterState): void {
   }
 }
 
-function seedNetwork(router: RouterState): void {
+/** Without this address nobody could reach the router at all. */
+function seedManagement(router: RouterState): void {
   const { managementAddress, managementInterface } = router.options;
   const network = managementAddress.replace(/\.\d+$/, '');
   add(router, '/ip/address', { address: `${managementAddress}/24`, network: `${network}.0`, interface: managementInterface, disabled: 'false', comment: 'defconf' });
+}
+
+/** The default configuration of a home router, as far as it concerns connections. */
+function seedFirewall(router: RouterState): void {
+  const rules: Values[] = [
+    { chain: 'input', action: 'accept', 'connection-state': 'established,related,untracked', comment: 'defconf: accept established,related,untracked' },
+    { chain: 'input', action: 'drop', 'connection-state': 'invalid', comment: 'defconf: drop invalid' },
+    { chain: 'input', action: 'accept', protocol: 'icmp', comment: 'defconf: accept ICMP' },
+    { chain: 'input', action: 'drop', 'in-interface-list': '!LAN', comment: 'defconf: drop all not coming from LAN' },
+    { chain: 'forward', action: 'accept', 'connection-state': 'established,related,untracked', comment: 'defconf: accept established,related, untracked' },
+    { chain: 'forward', action: 'drop', 'connection-state': 'invalid', comment: 'defconf: drop invalid' },
+    { chain: 'forward', action: 'drop', 'connection-state': 'new', 'connection-nat-state': '!dstnat', 'in-interface-list': 'WAN', comment: 'defconf: drop all from WAN not DSTNATed' },
+  ];
+  const end: Values = { log: 'false', 'log-prefix': '', bytes: '0', packets: '0', disabled: 'false' };
+  for (const rule of rules) add(router, '/ip/firewall/filter', { ...rule, ...end });
+  const masquerade = { chain: 'srcnat', action: 'masquerade', 'out-interface-list': 'WAN', comment: 'defconf: masquerade' };
+  add(router, '/ip/firewall/nat', { ...masquerade, ...end });
+}
+
+function seedNetwork(router: RouterState): void {
+  const { managementAddress, managementInterface } = router.options;
+  const network = managementAddress.replace(/\.\d+$/, '');
+  seedFirewall(router);
   add(router, '/ip/address', { address: '203.0.113.2/30', network: '203.0.113.0', interface: 'ether1', disabled: 'false' });
   const route = { 'dst-address': '0.0.0.0/0', gateway: '203.0.113.1', distance: '1', scope: '30', 'target-scope': '10', active: 'true', static: 'true', disabled: 'false' };
   const v7: Values = { 'routing-table': 'main', 'immediate-gw': '203.0.113.1%ether1' };

@@ -30,12 +30,16 @@ export interface RouterState {
   /** A value of a one-record menu such as /ip/ssh; '' when unset or absent. */
   setting(path: string, name: string): string;
   hasMenu(path: string): boolean;
+  /** Where an address the router would connect to really is. */
+  resolveHost(address: string): { address: string; routesBack: boolean };
   log(topics: string, message: string): void;
   policiesOf(user: string): ReadonlySet<string>;
   /** A session of the router's own (scheduler, script job) with a signal that also ends at a reboot. */
   ownSession(session: Pick<Session, 'user' | 'policies' | 'origin'>): Session & { end(): void };
   /** Starts a reboot and returns at once; sessions are dropped a moment later. */
   scheduleReboot(downMs?: number): void;
+  /** Resolves when what was changed has taken effect (listeners of dst-nat rules). */
+  settled(): Promise<void>;
   /** All that a backup holds. */
   saveConfiguration(): string;
   restoreConfiguration(saved: string): void;

@@ -35,7 +35,7 @@ export interface MenuContext {
 
 export interface CustomCommand extends VersionRange {
   /** Undefined: takes any. */
-  parameters?: readonly string[];
+  parameters?: readonly string[] | ((router: RouterState) => readonly string[]);
   policies?: readonly string[];
   run(context: MenuContext): CommandResult | Promise<CommandResult>;
 }
@@ -54,6 +54,8 @@ export interface ProposedChange {
 /** One menu as data; what it cannot say as data it says by small functions. */
 export interface MenuDefinition extends VersionRange {
   path: string;
+  /** Only on routers for which this holds (boards, packages). */
+  when?: (router: RouterState) => boolean;
   /** One record without ids. */
   single?: boolean;
   /** A directory with commands of its own but no items: only `custom` counts. */
@@ -87,7 +89,9 @@ export interface MenuDefinition extends VersionRange {
   check?: (change: ProposedChange) => void;
   /** Rows that are not stored at all; replaces the table for reading. */
   rows?: (router: RouterState) => Iterable<{ id?: string; values: Iterable<readonly [string, string]> }>;
-  /** Never part of an export. */
+  /** Not part of a backup: the router's own observations. */
+  volatile?: boolean;
+  /** Never part of the whole router's export. */
   noExport?: boolean;
 }
 

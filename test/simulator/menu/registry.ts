@@ -43,7 +43,9 @@ export class MenuRegistry implements MenuTree {
   constructor(router: RouterState, definitions: readonly MenuDefinition[], exporter: ExportMenus) {
     this.#router = router;
     this.#export = exporter;
-    for (const definition of definitions) if (router.version.within(definition)) this.#install(definition);
+    for (const definition of definitions) {
+      if (router.version.within(definition) && (definition.when?.(router) ?? true)) this.#install(definition);
+    }
   }
 
   #install(menu: MenuDefinition): void {
@@ -86,7 +88,7 @@ export class MenuRegistry implements MenuTree {
     const menu = this.#menus.get(clean(path));
     if (!menu) return [];
     const custom = menu.custom?.[command];
-    if (custom) return custom.parameters;
+    if (custom) return typeof custom.parameters === 'function' ? custom.parameters(this.#router) : custom.parameters;
     const settable = settableNames(this.#router, menu);
     return STANDARD_PARAMETERS[command as StandardCommand]?.(settable, menu) ?? [];
   }
@@ -119,6 +121,7 @@ export class MenuRegistry implements MenuTree {
     const execution = this.#router.executions.begin(entry);
     try {
       const result = await run();
+      await this.#router.settled();
       execution.end('ok');
       return result;
     } catch (error) {

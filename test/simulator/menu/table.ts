@@ -67,6 +67,10 @@ export class ItemTable {
     this.#tell('remove', item);
   }
 
+  clear(): void {
+    for (const item of [...this.#items].reverse()) this.remove(item);
+  }
+
   move(item: Item, before: Item | undefined): void {
     this.#items = this.#items.filter((other) => other !== item);
     const at = before && before !== item ? this.#items.indexOf(before) : this.#items.length;
@@ -101,6 +105,6 @@ export class ItemTable {
   }
 
   #tell(kind: ChangeKind, item: Item): void {
-    for (const watcher of [...this.#watchers]) watcher({ kind, item });
+    for (const watcher of this.#watchers) watcher({ kind, item });
   }
 }

@@ -69,7 +69,7 @@ export const ADDRESS_MENUS: readonly MenuDefinition[] = [
     properties: { name: {}, address: { type: 'ip' }, ttl: fixed('1d'), ...FLAGS },
   },
   {
-    path: '/ip/neighbor', noExport: true, without: ['add', 'set', 'remove', 'unset'],
+    path: '/ip/neighbor', noExport: true, volatile: true, without: ['add', 'set', 'remove', 'unset'],
     properties: {
       interface: readOnly, address: readOnly, address4: { readOnly: true, since: '6.45' }, 'mac-address': readOnly, identity: readOnly,
       platform: readOnly, version: readOnly, unpack: readOnly, age: readOnly, uptime: readOnly, 'software-id': readOnly, board: readOnly,

@@ -1,4 +1,8 @@
 import type { MenuDefinition } from '../definition.ts';
+import { FILE_MENUS } from './files.ts';
+import { FIREWALL_MENUS } from './firewall.ts';
+import { SCRIPT_MENUS } from './scripts.ts';
+import { TOOL_MENUS } from './tools.ts';
 import { ADDRESS_MENUS } from './addresses.ts';
 import { INTERFACE_MENUS } from './interfaces.ts';
 import { SERVICE_MENUS } from './services.ts';
@@ -6,4 +10,7 @@ import { SYSTEM_MENUS } from './system.ts';
 import { USER_MENUS } from './users.ts';
 
 /** Every menu of every version; the registry picks those of its own. Interfaces first, as in an export. */
-export const ALL_MENUS: readonly MenuDefinition[] = [...INTERFACE_MENUS, ...ADDRESS_MENUS, ...SERVICE_MENUS, ...SYSTEM_MENUS, ...USER_MENUS];
+export const ALL_MENUS: readonly MenuDefinition[] = [
+  ...TOOL_MENUS, ...INTERFACE_MENUS, ...ADDRESS_MENUS, ...FIREWALL_MENUS, ...SERVICE_MENUS, ...SYSTEM_MENUS, ...SCRIPT_MENUS, ...FILE_MENUS,
+  ...USER_MENUS,
+];

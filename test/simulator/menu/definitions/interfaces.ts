@@ -38,7 +38,7 @@ const builtIn = (change: ProposedChange): void => {
   if (isBuiltIn) throw new Trap('failure: can not change builtin list');
 };
 
-const noTraffic = { parameters: undefined, policies: ['read'], run: monitorTraffic };
+const noTraffic = { policies: ['read'], run: monitorTraffic };
 
 function monitorTraffic({ call }: { call: { attributes: ReadonlyMap<string, string> } }) {
   const names = (call.attributes.get('interface') ?? call.attributes.get('numbers') ?? 'ether1').split(',');

@@ -87,7 +87,7 @@ export const SERVICE_MENUS: readonly MenuDefinition[] = [
     custom: { 'make-static': makeStatic },
   },
   {
-    path: '/log', limit: 1000, noExport: true, without: ['add', 'set', 'remove', 'unset'],
+    path: '/log', limit: 1000, noExport: true, volatile: true, without: ['add', 'set', 'remove', 'unset'],
     properties: { time: readOnly, topics: readOnly, message: readOnly, 'extra-info': { readOnly: true, since: '7.0' } },
     compute: (router, item) => [['time', formatRecent(router.version, Number(item.values.get('.at')), router.clock.wallMs())], ['extra-info', '']],
     custom: { info: logCommand('info'), warning: logCommand('warning'), error: logCommand('error'), debug: logCommand('debug') },

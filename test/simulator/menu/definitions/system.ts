@@ -73,11 +73,11 @@ function license({ model, softwareId }: RouterState): [string, string][] {
 /** Sensors as set on the table, so that a test can heat the router up. */
 const health: readonly MenuDefinition[] = [
   {
-    path: '/system/health', since: '7.0', without: ['add', 'remove', 'set', 'unset'], firstId: 13, noExport: true,
+    path: '/system/health', since: '7.0', without: ['add', 'remove', 'set', 'unset'], firstId: 13, noExport: true, volatile: true,
     properties: { name: readOnly, value: readOnly, type: readOnly },
   },
   {
-    path: '/system/health', until: '7.0', single: true, noExport: true,
+    path: '/system/health', until: '7.0', single: true, noExport: true, volatile: true,
     properties: {
       voltage: readOnly, temperature: readOnly, 'cpu-temperature': readOnly, 'fan1-speed': readOnly, 'psu1-state': readOnly,
       'psu2-state': readOnly,
@@ -122,22 +122,22 @@ export const SYSTEM_MENUS: readonly MenuDefinition[] = [
   { path: '/system', bare: true, properties: {}, custom: { reboot, shutdown: reboot } },
   { path: '/system/identity', single: true, noun: 'identity', properties: { name: { default: 'MikroTik' } } },
   {
-    path: '/system/resource', single: true, without: ['set'], noExport: true, compute: resources,
+    path: '/system/resource', single: true, without: ['set'], noExport: true, volatile: true, compute: resources,
     properties: Object.fromEntries(RESOURCE_NAMES.map((name) => [name, readOnly])), custom: { monitor: monitorResource },
   },
   {
-    path: '/system/resource/cpu', without: ['add', 'set', 'remove', 'unset'], noExport: true, properties: {},
+    path: '/system/resource/cpu', without: ['add', 'set', 'remove', 'unset'], noExport: true, volatile: true, properties: {},
     rows: (router) => Array.from({ length: router.model.cpuCount }, (_, index) => ({
       id: `*${index}`, values: [['cpu', `cpu${index}`], ['load', '2'], ['irq', '0'], ['disk', '0']],
     })),
   },
   {
-    path: '/system/routerboard', single: true, without: ['set'], noExport: true, compute: routerboard,
+    path: '/system/routerboard', when: ({ model, version }) => model.boardName !== 'CHR' || version.major < 7, single: true, without: ['set'], noExport: true, volatile: true, compute: routerboard,
     properties: Object.fromEntries(['routerboard', 'board-name', 'model', 'serial-number', 'firmware-type', 'factory-firmware',
       'current-firmware', 'upgrade-firmware'].map((name) => [name, readOnly])),
   },
   {
-    path: '/system/license', single: true, without: ['set'], noExport: true, compute: license,
+    path: '/system/license', single: true, without: ['set'], noExport: true, volatile: true, compute: license,
     properties: { 'software-id': readOnly, nlevel: readOnly, features: readOnly, 'system-id': readOnly, level: readOnly },
   },
   ...health,
@@ -160,11 +160,11 @@ export const SYSTEM_MENUS: readonly MenuDefinition[] = [
     },
   },
   {
-    path: '/system/package', without: ['add', 'set', 'remove', 'unset'], noExport: true,
+    path: '/system/package', without: ['add', 'set', 'remove', 'unset'], noExport: true, volatile: true,
     properties: { name: readOnly, version: readOnly, 'build-time': readOnly, scheduled: readOnly, disabled: readOnly },
   },
   {
-    path: '/system/package/update', single: true, noExport: true,
+    path: '/system/package/update', single: true, noExport: true, volatile: true,
     properties: { channel: { default: 'stable' }, 'installed-version': readOnly },
     compute: (router) => [['installed-version', router.version.text]],
   },

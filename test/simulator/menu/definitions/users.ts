@@ -32,7 +32,7 @@ function activeUsers(router: RouterState) {
 
 export const USER_MENUS: readonly MenuDefinition[] = [
   {
-    path: '/user', noun: 'user', changePolicies: ['write', 'policy'], check: checkUser,
+    path: '/user', noExport: true, noun: 'user', changePolicies: ['write', 'policy'], check: checkUser,
     unique: { properties: ['name'], message: 'failure: user with the same name already exists' },
     properties: {
       name: { required: true }, group: { required: true }, address: { type: 'addresses', default: '' }, password: { writeOnly: true, default: '', sensitive: true },
@@ -41,11 +41,11 @@ export const USER_MENUS: readonly MenuDefinition[] = [
     },
   },
   {
-    path: '/user/group', noun: 'user group', changePolicies: ['write', 'policy'], unique: { properties: ['name'], message: 'failure: group with the same name already exists' },
+    path: '/user/group', noExport: true, noun: 'user group', changePolicies: ['write', 'policy'], unique: { properties: ['name'], message: 'failure: group with the same name already exists' },
     properties: { name: { required: true }, policy: { type: 'policies', default: '' }, skin: { default: 'default' }, comment },
   },
   {
-    path: '/user/active', properties: {}, rows: activeUsers, noExport: true, without: ['add', 'set', 'remove', 'unset'],
+    path: '/user/active', properties: {}, rows: activeUsers, noExport: true, volatile: true, without: ['add', 'set', 'remove', 'unset'],
     custom: { 'request-logout': { policies: ['policy'], run: requestLogout, since: '7.0' } },
   },
   {

@@ -1,0 +1,76 @@
+import type { CustomCommand, MenuDefinition, Property, ProposedChange } from '../definition.ts';
+import { Trap } from '../types.ts';
+import { counter, fixed, flag, FLAGS, readOnly } from './parts.ts';
+
+const PROTOCOLS = ['tcp', 'udp', 'icmp', 'igmp', 'ipip', 'gre', 'ipsec-esp', 'ipsec-ah', 'ospf', 'sctp', 'udp-lite', 'icmpv6', 'l2tp'];
+const signed = (names: readonly string[]): readonly string[] => [...names, ...names.map((name) => `!${name}`)];
+
+const PORTS = ['dst-port', 'src-port', 'to-ports', 'port'];
+
+/** Ports only mean something with a protocol that has them. */
+function needPortProtocol({ values }: ProposedChange): void {
+  const protocol = values.get('protocol') ?? '';
+  const hasPorts = PORTS.some((name) => values.has(name));
+  if (hasPorts && !['tcp', 'udp', 'sctp', 'udp-lite', '6', '17'].includes(protocol)) throw new Trap('failure: ports can be specified if proto is tcp or udp');
+}
+
+function checkRule(change: ProposedChange): void {
+  if (change.given.has('.remove')) return;
+  needPortProtocol(change);
+  if (!change.item) for (const name of ['bytes', 'packets']) change.values.set(name, '0');
+}
+
+const MATCHERS: Readonly<Record<string, Property>> = {
+  protocol: { type: [...signed(PROTOCOLS), '6', '17', '1'] }, 'src-address': { type: 'matcher' }, 'dst-address': { type: 'matcher' },
+  'src-address-list': {}, 'dst-address-list': {}, 'src-port': { type: 'ports' }, 'dst-port': { type: 'ports' }, port: { type: 'ports' },
+  'in-interface': { type: 'interface-matcher' }, 'out-interface': { type: 'interface-matcher' },
+  'in-interface-list': { type: 'interface-matcher' }, 'out-interface-list': { type: 'interface-matcher' },
+  'src-mac-address': {}, 'dst-address-type': {}, 'src-address-type': {}, 'connection-mark': {}, 'packet-mark': {}, 'routing-mark': {},
+  'connection-bytes': {}, 'connection-limit': {}, 'connection-rate': {}, 'connection-type': {}, content: {}, limit: {}, 'dst-limit': {},
+  'layer7-protocol': {}, 'packet-size': {}, 'per-connection-classifier': {}, random: {}, time: {}, 'tcp-flags': {}, 'tcp-mss': {}, ttl: {},
+  'icmp-options': {}, 'ipsec-policy': {}, 'jump-target': {}, 'address-list': {}, 'address-list-timeout': {},
+};
+
+const RULE_END: Readonly<Record<string, Property>> = { log: flag('false'), 'log-prefix': fixed(''), bytes: counter, packets: counter, ...FLAGS };
+
+const resetCounters: CustomCommand = {
+  run({ table, call }) {
+    const wanted = (call.attributes.get('.id') ?? call.attributes.get('numbers'))?.split(',');
+    for (const item of table.items) if (!wanted || wanted.includes(item.id)) table.update(item, [['bytes', '0'], ['packets', '0']]);
+    return { rows: [] };
+  },
+};
+const custom = { 'reset-counters': resetCounters, 'reset-counters-all': resetCounters };
+
+const NAT_ACTIONS = ['accept', 'dst-nat', 'src-nat', 'masquerade', 'redirect', 'netmap', 'jump', 'return', 'log', 'passthrough', 'same', 'add-src-to-address-list', 'add-dst-to-address-list', 'endpoint-independent-nat'];
+const FILTER_ACTIONS = ['accept', 'drop', 'reject', 'tarpit', 'jump', 'return', 'log', 'passthrough', 'fasttrack-connection', 'add-src-to-address-list', 'add-dst-to-address-list'];
+
+export const FIREWALL_MENUS: readonly MenuDefinition[] = [
+  {
+    path: '/ip/firewall/filter', ordered: true, noun: 'filter rule', check: checkRule, custom,
+    properties: {
+      chain: { required: true }, action: { type: FILTER_ACTIONS, default: 'accept' }, 'reject-with': {}, 'connection-state': {},
+      'connection-nat-state': {}, 'hw-offload': { since: '7.18' }, ...MATCHERS, ...RULE_END,
+    },
+  },
+  {
+    path: '/ip/firewall/nat', ordered: true, noun: 'nat rule', check: checkRule, custom,
+    properties: {
+      chain: { required: true }, action: { type: NAT_ACTIONS, default: 'accept' }, 'to-addresses': { type: 'matcher' }, 'to-ports': { type: 'ports' },
+      ...MATCHERS, ...RULE_END,
+    },
+  },
+  {
+    path: '/ip/firewall/address-list', noun: 'address list entry', nameProperty: 'address',
+    unique: { properties: ['list', 'address'], message: 'failure: already have such entry' },
+    properties: { list: { required: true }, address: { required: true }, timeout: { type: 'duration' }, 'creation-time': readOnly, dynamic: readOnly, disabled: FLAGS['disabled'] ?? {}, comment: {} },
+  },
+  {
+    path: '/ip/firewall/connection', without: ['add', 'set', 'unset'], removableDynamic: true, volatile: true, noExport: true,
+    properties: {
+      protocol: readOnly, 'src-address': readOnly, 'dst-address': readOnly, 'reply-src-address': readOnly, 'reply-dst-address': readOnly,
+      'tcp-state': readOnly, timeout: readOnly, 'orig-bytes': readOnly, 'repl-bytes': readOnly, dstnat: readOnly, srcnat: readOnly, assured: readOnly,
+      confirmed: readOnly, 'seen-reply': readOnly,
+    },
+  },
+];
