@@ -54,3 +54,6 @@ export type JobResult = z.infer<typeof jobs.jobResult>;
 export type JobReason = z.infer<typeof jobs.jobReason>;
 export type OpenJob = z.infer<typeof jobs.openJob>;
 export type JobDeclined = z.infer<typeof jobs.jobDeclined>;
+
+/** For the agent's journal, which keeps results on disk. */
+export { jobResult } from './jobs.ts';

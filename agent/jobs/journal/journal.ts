@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import type { JobResult } from '../../../protocol/index.ts';
+import { AgentError } from '../../core/errors.ts';
+import type { JournalDisk } from './disk.ts';
+import { applyRecord, compactRecords, emptyMemory, whyNot } from './memory.ts';
+import type { JournalEntry, JournalMemory } from './memory.ts';
+import { damaged, decodeJournal, encodeRecord } from './records.ts';
+import type { BootMark, JournalRecord, StoredOffer } from './records.ts';
+
+/** The file is written anew when this much of it has been appended since the last time, in bytes. */
+const COMPACT_AFTER_BYTES = 1024 * 1024;
+
+/**
+ * The agent's memory of jobs, on disk before anything is said or done about it. Invariants:
+ * - a method resolves only when its line is on the disk; when it rejects, nothing has changed;
+ * - lines are written one after the other, and each is checked against all before it at the moment it is written:
+ *   BEGIN and REFUSED of the same job exclude each other however they race.
+ */
+export class Journal {
+  readonly #disk: JournalDisk;
+  readonly #newId: () => string;
+  #memory: JournalMemory;
+  #appended = 0;
+  /** The end of the line of writes; never rejects. */
+  #writing: Promise<unknown> = Promise.resolve();
+
+  private constructor(disk: JournalDisk, memory: JournalMemory, newId: () => string) {
+    this.#disk = disk;
+    this.#memory = memory;
+    this.#newId = newId;
+  }
+
+  /** @throws AgentError `internal` when it is damaged or the disk cannot be written */
+  static async open(disk: JournalDisk, newId: () => string = randomUUID): Promise<Journal> {
+    const content = await disk.read();
+    const { records, goodBytes } = decodeJournal(content ?? Buffer.alloc(0));
+    const memory = replay(records);
+    const isNew = memory.id === '';
+    // Nothing was ever confirmed from a file without a first line.
+    if (isNew) memory.id = newId();
+    else if (content && goodBytes < content.length) await disk.truncate(goodBytes);
+    const journal = new Journal(disk, memory, newId);
+    // A full disk does not keep the agent from starting: results that are already in the journal must get out.
+    await (isNew ? journal.#compact() : journal.#compactIfPossible());
+    return journal;
+  }
+
+  get id(): string {
+    return this.#memory.id;
+  }
+
+  /** The newest epoch on disk, 0 for none. */
+  get lastEpoch(): number {
+    return this.#memory.lastEpoch;
+  }
+
+  get(jobId: string): JournalEntry | undefined {
+    return this.#memory.entries.get(jobId);
+  }
+
+  entries(): JournalEntry[] {
+    return [...this.#memory.entries.values()];
+  }
+
+  /** The result of a job that is over and forgotten, without its output. */
+  over(jobId: string): JobResult | undefined {
+    return this.#memory.over.get(jobId);
+  }
+
+  /** Starts a new memory under a new id: the control plane does not trust this one. */
+  async reset(): Promise<void> {
+    await this.#inTurn(async () => {
+      const fresh = { ...emptyMemory(), id: this.#newId() };
+      await this.#write(fresh);
+      this.#memory = fresh;
+    });
+  }
+
+  async confirmEpoch(epoch: number): Promise<void> {
+    await this.#append({ t: 'epoch', epoch });
+  }
+
+  async accept(offer: StoredOffer): Promise<void> {
+    await this.#append({ t: 'accept', offer });
+  }
+
+  /** From here on the script may have run. @throws AgentError `not_allowed` when it was begun or refused before */
+  async begin(jobId: string, boot: BootMark): Promise<void> {
+    await this.#append({ t: 'begin', id: jobId, boot });
+  }
+
+  /** The job will never begin. @throws AgentError `not_allowed` when it has begun */
+  async refuse(jobId: string): Promise<void> {
+    await this.#append({ t: 'refused', id: jobId });
+  }
+
+  async end(jobId: string, result: JobResult): Promise<void> {
+    await this.#append({ t: 'end', id: jobId, result });
+  }
+
+  /** The control plane has the outcome. */
+  async acked(jobId: string): Promise<void> {
+    await this.#append({ t: 'acked', id: jobId });
+  }
+
+  /** Nothing of the job is left on the router: the entry goes. */
+  async cleaned(jobId: string): Promise<void> {
+    await this.#append({ t: 'cleaned', id: jobId });
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#disk.close();
+  }
+
+  #append(record: JournalRecord): Promise<void> {
+    return this.#inTurn(async () => {
+      const reason = whyNot(this.#memory, record);
+      if (reason !== undefined) throw new AgentError('not_allowed', reason);
+      const line = encodeRecord(record);
+      await this.#disk.append(line);
+      applyRecord(this.#memory, record);
+      this.#appended += line.length;
+      if (this.#appended > COMPACT_AFTER_BYTES && record.t === 'cleaned') await this.#compactIfPossible();
+    });
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#writing.then(work);
+    this.#writing = done.catch(() => undefined);
+    return done;
+  }
+
+  async #compact(): Promise<void> {
+    await this.#write(this.#memory);
+  }
+
+  /** The line that made the journal long is on disk already: its caller must not hear of a full disk here. */
+  async #compactIfPossible(): Promise<void> {
+    try {
+      await this.#compact();
+    } catch {
+      // Tried again after as much again; appending goes on meanwhile.
+      this.#appended = 0;
+    }
+  }
+
+  async #write(memory: JournalMemory): Promise<void> {
+    await this.#disk.replace(Buffer.concat(compactRecords(memory).map(encodeRecord)));
+    this.#appended = 0;
+  }
+}
+
+function replay(records: JournalRecord[]): JournalMemory {
+  const memory = emptyMemory();
+  for (const [index, record] of records.entries()) {
+    const reason = whyNot(memory, record);
+    if (reason !== undefined) throw damaged(index + 1, reason);
+    applyRecord(memory, record);
+  }
+  return memory;
+}

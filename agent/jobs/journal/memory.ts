@@ -1,0 +1,139 @@
+import type { JobResult } from '../../../protocol/index.ts';
+import type { BootMark, JournalRecord, StoredOffer } from './records.ts';
+
+/** A job the agent answers for, from ACCEPT until nothing of it is left on the router. */
+export interface JournalEntry {
+  readonly offer: StoredOffer;
+  readonly state: 'accepted' | 'begun' | 'refused' | 'ended';
+  readonly boot: BootMark | undefined;
+  readonly result: JobResult | undefined;
+  /** The control plane has the outcome; only the router is still to be cleaned. */
+  readonly acked: boolean;
+}
+
+/**
+ * Finished jobs remembered by id. An offer of one of them can only be an old one that came late, or come from a control
+ * plane whose database was restored; a day of a busy agent fits.
+ */
+const OVER_LIMIT = 1000;
+
+/** What the records add up to. Pure: {@link applyRecord} is the only thing that changes it. */
+export interface JournalMemory {
+  id: string;
+  lastEpoch: number;
+  entries: Map<string, JournalEntry>;
+  /** Results of finished jobs without their output, oldest first. */
+  over: Map<string, JobResult>;
+}
+
+export function emptyMemory(): JournalMemory {
+  return { id: '', lastEpoch: 0, entries: new Map(), over: new Map() };
+}
+
+/** Why the record cannot follow what came before, or undefined. */
+export function whyNot(memory: JournalMemory, record: JournalRecord): string | undefined {
+  if (record.t === 'journal') return memory.id === '' ? undefined : 'a journal begins in the middle';
+  if (memory.id === '') return 'the first line is missing';
+  switch (record.t) {
+    case 'epoch':
+      return record.epoch > memory.lastEpoch ? undefined : 'the epoch goes back';
+    case 'over':
+      return undefined;
+    case 'accept':
+      return memory.entries.has(record.offer.job_id) ? 'a job is accepted twice' : undefined;
+    default:
+      return whyNotStep(memory.entries.get(record.id), record.t);
+  }
+}
+
+type Step = 'begin' | 'refused' | 'end' | 'acked' | 'cleaned';
+
+/** BEGIN happens once, and only to a job that was not refused: this is what "never run twice" rests on. */
+const STEPS: Record<Step, (entry: JournalEntry) => boolean> = {
+  begin: (entry) => entry.state === 'accepted',
+  refused: (entry) => entry.state === 'accepted',
+  // Without BEGIN: a job that failed before anything ran.
+  end: (entry) => entry.state === 'accepted' || entry.state === 'begun',
+  acked: (entry) => (entry.state === 'ended' || entry.state === 'refused') && !entry.acked,
+  cleaned: (entry) => entry.acked,
+};
+
+function whyNotStep(entry: JournalEntry | undefined, step: Step): string | undefined {
+  if (!entry) return `${step} of a job that was not accepted`;
+  return STEPS[step](entry) ? undefined : `${step} of a job that is ${entry.acked ? 'acked' : entry.state}`;
+}
+
+/** The record must be allowed by {@link whyNot}. */
+export function applyRecord(memory: JournalMemory, record: JournalRecord): void {
+  switch (record.t) {
+    case 'journal':
+      memory.id = record.id;
+      return;
+    case 'epoch':
+      memory.lastEpoch = record.epoch;
+      return;
+    case 'over':
+      remember(memory, record.id, record.result);
+      return;
+    case 'accept':
+      memory.entries.set(record.offer.job_id, {
+        offer: record.offer,
+        state: 'accepted',
+        boot: undefined,
+        result: undefined,
+        acked: false,
+      });
+      return;
+    case 'cleaned':
+      finish(memory, record.id);
+      return;
+    default:
+      memory.entries.set(record.id, stepped(memory.entries.get(record.id)!, record));
+  }
+}
+
+function stepped(entry: JournalEntry, record: Extract<JournalRecord, { t: 'begin' | 'refused' | 'end' | 'acked' }>): JournalEntry {
+  switch (record.t) {
+    case 'begin':
+      return { ...entry, state: 'begun', boot: record.boot };
+    case 'refused':
+      return { ...entry, state: 'refused' };
+    case 'end':
+      return { ...entry, state: 'ended', result: record.result };
+    case 'acked':
+      return { ...entry, acked: true };
+  }
+}
+
+/** A refused job never ran, so it may be offered again; an ended one may not. */
+function finish(memory: JournalMemory, id: string): void {
+  const entry = memory.entries.get(id);
+  memory.entries.delete(id);
+  if (entry?.result) remember(memory, id, entry.result);
+}
+
+function remember(memory: JournalMemory, id: string, result: JobResult): void {
+  memory.over.delete(id);
+  memory.over.set(id, { ...result, output: null, output_truncated: result.output !== null || result.output_truncated });
+  const oldest = memory.over.keys().next();
+  if (memory.over.size > OVER_LIMIT && !oldest.done) memory.over.delete(oldest.value);
+}
+
+/** The fewest records that add up to the same memory. */
+export function compactRecords(memory: JournalMemory): JournalRecord[] {
+  const records: JournalRecord[] = [{ t: 'journal', v: 1, id: memory.id }];
+  if (memory.lastEpoch > 0) records.push({ t: 'epoch', epoch: memory.lastEpoch });
+  for (const [id, result] of memory.over) records.push({ t: 'over', id, result });
+  for (const entry of memory.entries.values()) records.push(...entryRecords(entry));
+  return records;
+}
+
+function entryRecords({ offer, state, boot, result, acked }: JournalEntry): JournalRecord[] {
+  const id = offer.job_id;
+  const records: JournalRecord[] = [{ t: 'accept', offer }];
+  if (boot) records.push({ t: 'begin', id, boot });
+  if (state === 'refused') records.push({ t: 'refused', id });
+  if (result) records.push({ t: 'end', id, result });
+  if (acked) records.push({ t: 'acked', id });
+  return records;
+}

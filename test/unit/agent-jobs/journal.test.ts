@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { JournalFile } from '../../../agent/jobs/journal/disk.ts';
+import { lockFolder } from '../../../agent/jobs/journal/folder-lock.ts';
+import { Journal } from '../../../agent/jobs/journal/journal.ts';
+import { decodeJournal, encodeRecord } from '../../../agent/jobs/journal/records.ts';
+import type { JournalRecord, StoredOffer } from '../../../agent/jobs/journal/records.ts';
+import type { JobResult } from '../../../protocol/index.ts';
+import { MemoryDisk } from '../../harness/jobs/memory-disk.ts';
+
+const boot = { at: 1000, uptime_seconds: 5 };
+const completed: JobResult = { outcome: 'completed', reason: null, error: null, output: 'ok\n', output_truncated: false };
+
+function offer(script = ':put 1'): StoredOffer {
+  return {
+    job_id: randomUUID(),
+    router: 'r1',
+    hardware_id: 'S1',
+    script,
+    make_backup: false,
+    needs_acknowledgement: true,
+    timeout_ms: 1000,
+  };
+}
+
+describe('the job journal', () => {
+  let disk: MemoryDisk;
+  let journal: Journal;
+
+  beforeEach(async () => {
+    disk = new MemoryDisk();
+    journal = await Journal.open(disk);
+  });
+
+  const reopen = (): Promise<Journal> => Journal.open(disk);
+
+  it('remembers every step of a job over a restart', async () => {
+    const job = offer();
+    await journal.confirmEpoch(7);
+    await journal.accept(job);
+    expect((await reopen()).get(job.job_id)).toMatchObject({ offer: job, state: 'accepted' });
+    await journal.begin(job.job_id, boot);
+    expect((await reopen()).get(job.job_id)).toMatchObject({ state: 'begun', boot });
+    await journal.end(job.job_id, completed);
+    expect((await reopen()).get(job.job_id)).toMatchObject({ state: 'ended', result: completed, acked: false });
+    await journal.acked(job.job_id);
+    expect((await reopen()).get(job.job_id)).toMatchObject({ acked: true });
+    await journal.cleaned(job.job_id);
+    const last = await reopen();
+    expect(last.entries()).toEqual([]);
+    expect(last.id).toBe(journal.id);
+    expect(last.lastEpoch).toBe(7);
+  });
+
+  it('knows a finished job for a while, without its output', async () => {
+    const job = offer();
+    await journal.accept(job);
+    await journal.begin(job.job_id, boot);
+    await journal.end(job.job_id, completed);
+    await journal.acked(job.job_id);
+    await journal.cleaned(job.job_id);
+    expect((await reopen()).over(job.job_id)).toEqual({ ...completed, output: null, output_truncated: true });
+  });
+
+  it('lets a refused job be offered again', async () => {
+    const job = offer();
+    await journal.accept(job);
+    await journal.refuse(job.job_id);
+    await journal.acked(job.job_id);
+    await journal.cleaned(job.job_id);
+    await expect(journal.accept(job)).resolves.toBeUndefined();
+  });
+
+  it.each(['begin first', 'refuse first'])('lets either BEGIN or REFUSED happen, never both (%s)', async (order) => {
+    const job = offer();
+    await journal.accept(job);
+    const steps = [() => journal.begin(job.job_id, boot), () => journal.refuse(job.job_id)];
+    if (order === 'refuse first') steps.reverse();
+    const [first, second] = await Promise.allSettled(steps.map((step) => step()));
+    expect(first).toMatchObject({ status: 'fulfilled' });
+    expect(second).toMatchObject({ status: 'rejected', reason: { code: 'not_allowed' } });
+  });
+
+  it('never lets a job begin twice', async () => {
+    const job = offer();
+    await journal.accept(job);
+    await journal.begin(job.job_id, boot);
+    const restarted = await reopen();
+    await expect(restarted.begin(job.job_id, boot)).rejects.toMatchObject({ code: 'not_allowed' });
+  });
+
+  it('changes nothing when the disk is full, and goes on when it is not', async () => {
+    const job = offer();
+    disk.full = true;
+    await expect(journal.accept(job)).rejects.toMatchObject({ code: 'internal' });
+    expect(journal.entries()).toEqual([]);
+    disk.full = false;
+    await journal.accept(job);
+    expect((await reopen()).get(job.job_id)).toMatchObject({ state: 'accepted' });
+  });
+
+  it('opens on a full disk, so that results can still be reported', async () => {
+    const job = offer();
+    await journal.accept(job);
+    disk.full = true;
+    expect((await reopen()).get(job.job_id)).toMatchObject({ state: 'accepted' });
+  });
+
+  it('starts afresh under another id when the control plane does not trust it', async () => {
+    const before = journal.id;
+    await journal.accept(offer());
+    await journal.confirmEpoch(9);
+    await journal.reset();
+    expect(journal.id).not.toBe(before);
+    const restarted = await reopen();
+    expect(restarted).toMatchObject({ id: journal.id, lastEpoch: 0 });
+    expect(restarted.entries()).toEqual([]);
+  });
+
+  it('stays small however many jobs pass through it', async () => {
+    for (let n = 0; n < 1500; n += 1) {
+      const job = offer(`:put "${'x'.repeat(1500)}"`);
+      await journal.accept(job);
+      await journal.begin(job.job_id, boot);
+      await journal.end(job.job_id, completed);
+      await journal.acked(job.job_id);
+      await journal.cleaned(job.job_id);
+    }
+    expect(disk.content!.length).toBeLessThan(1.6 * 1024 * 1024);
+    expect((await reopen()).entries()).toEqual([]);
+  });
+
+  it('drops a last line that was torn, and nothing else', async () => {
+    const [kept, torn] = [offer(), offer()];
+    await journal.accept(kept);
+    const whole = disk.content!.length;
+    await journal.accept(torn);
+    disk.content = disk.content!.subarray(0, whole + 30);
+    const restarted = await reopen();
+    expect(restarted.entries().map((entry) => entry.offer)).toEqual([kept]);
+    await restarted.accept(torn);
+    expect((await reopen()).entries()).toHaveLength(2);
+  });
+
+  it('drops a last line of which blocks were never written', async () => {
+    await journal.accept(offer());
+    const whole = disk.content!.length;
+    await journal.accept(offer());
+    disk.content!.fill(0, whole + 10, whole + 40);
+    expect((await reopen()).entries()).toHaveLength(1);
+  });
+
+  it.each([
+    ['a flipped bit in a confirmed line', (content: Buffer): void => void (content[60]! ^= 1)],
+    ['a flipped bit in the last line', (content: Buffer): void => void (content[content.length - 20]! ^= 1)],
+    ['a missing line', (content: Buffer): void => void content.copy(content, 0, content.indexOf(10) + 1)],
+  ])('stops with a clear message at %s', async (_what, damage) => {
+    await journal.accept(offer());
+    await journal.accept(offer());
+    damage(disk.content!);
+    await expect(reopen()).rejects.toThrow(/the job journal is damaged in line \d/);
+  });
+
+  it('recovers a prefix of what was confirmed wherever the power failed', async () => {
+    const steps = fc.array(fc.constantFrom('accept', 'begin', 'refused', 'end', 'acked', 'epoch'), { maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(steps, fc.double({ min: 0, max: 1, noNaN: true }), async (names, cut) => {
+        const disk = new MemoryDisk();
+        const journal = await Journal.open(disk);
+        const records = await appendAll(journal, disk, names);
+        const at = Math.floor(disk.content!.length * cut);
+        const recovered = decodeJournal(disk.content!.subarray(0, at)).records;
+        expect(recovered).toEqual(records.slice(0, recovered.length));
+        // No whole line is lost.
+        const lines = disk.content!.subarray(0, at).filter((byte) => byte === 10).length;
+        expect(recovered).toHaveLength(lines);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** Does whatever of these is allowed at that point, and returns every line of the file. */
+async function appendAll(journal: Journal, disk: MemoryDisk, names: string[]): Promise<JournalRecord[]> {
+  const jobs: string[] = [];
+  for (const [index, name] of names.entries()) {
+    const id = jobs.at(-1) ?? randomUUID();
+    const step: Promise<void> =
+      name === 'accept'
+        ? acceptNew(journal, jobs)
+        : name === 'begin'
+          ? journal.begin(id, boot)
+          : name === 'refused'
+            ? journal.refuse(id)
+            : name === 'end'
+              ? journal.end(id, completed)
+              : name === 'acked'
+                ? journal.acked(id)
+                : journal.confirmEpoch(index + 1);
+    await step.catch(() => undefined);
+  }
+  return decodeJournal(disk.content!).records;
+}
+
+async function acceptNew(journal: Journal, jobs: string[]): Promise<void> {
+  const job = offer();
+  await journal.accept(job);
+  jobs.push(job.job_id);
+}
+
+describe('the journal file', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-journal-'));
+  });
+
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('keeps appended lines and outlives its process', async () => {
+    const job = offer('äöü ✓');
+    const journal = await Journal.open(new JournalFile(folder));
+    await journal.accept(job);
+    await journal.close();
+    const again = await Journal.open(new JournalFile(folder));
+    expect(again.get(job.job_id)?.offer).toEqual(job);
+    expect(again.id).toBe(journal.id);
+    await again.close();
+  });
+
+  it('cuts a torn tail off before anything is appended behind it', async () => {
+    const journal = await Journal.open(new JournalFile(folder));
+    await journal.accept(offer());
+    await journal.close();
+    const file = path.join(folder, 'jobs.journal');
+    await writeFile(file, Buffer.concat([await readFile(file), encodeRecord({ t: 'epoch', epoch: 3 }).subarray(0, 12)]));
+    const again = await Journal.open(new JournalFile(folder));
+    await again.confirmEpoch(4);
+    await again.close();
+    expect((await Journal.open(new JournalFile(folder))).lastEpoch).toBe(4);
+  });
+
+  it('ignores the half-written file of a compaction that was cut off', async () => {
+    const journal = await Journal.open(new JournalFile(folder));
+    await journal.confirmEpoch(2);
+    await journal.close();
+    await writeFile(path.join(folder, 'jobs.journal.new'), 'half a li');
+    expect((await Journal.open(new JournalFile(folder))).lastEpoch).toBe(2);
+  });
+
+  it('refuses writes after it was closed', async () => {
+    const journal = await Journal.open(new JournalFile(folder));
+    await journal.close();
+    await expect(journal.accept(offer())).rejects.toMatchObject({ code: 'internal' });
+  });
+
+  it('belongs to one agent at a time', () => {
+    const lock = lockFolder(folder);
+    expect(() => lockFolder(folder)).toThrow(/another agent is using the state folder/);
+    lock.release();
+    lockFolder(folder).release();
+  });
+});
