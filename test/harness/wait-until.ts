@@ -1,7 +1,16 @@
-/** Resolves once `condition` holds; looks every few milliseconds and gives up with `what` after `timeoutMs`. */
-export async function waitUntil(what: string, condition: () => boolean, timeoutMs = 5000): Promise<void> {
+/**
+ * Resolves with the first answer of `ask` that is neither false nor undefined; looks every few milliseconds and gives
+ * up with `what` after `timeoutMs`.
+ */
+export async function waitUntil<T>(
+  what: string,
+  ask: () => T | false | undefined | Promise<T | false | undefined>,
+  timeoutMs = 10_000,
+): Promise<T> {
   const giveUpAt = performance.now() + timeoutMs;
-  while (!condition()) {
+  for (;;) {
+    const answer = await ask();
+    if (answer !== false && answer !== undefined) return answer;
     if (performance.now() > giveUpAt) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
