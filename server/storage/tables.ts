@@ -19,6 +19,12 @@ export const TABLES = {
   forward_connections: ['id'],
   idempotency_keys: ['team_id', 'scope', 'key'],
   audit_log: ['id'],
+  router_positions: ['router_id'],
+  faults: ['id'],
+  devices: ['id'],
+  device_aliases: ['team_id', 'mac'],
+  device_sightings: ['device_id', 'router_id'],
+  device_reports: ['router_id'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
