@@ -20,7 +20,7 @@ export const welcome = z.object({
   version: z.int().min(1),
   agent_id: z.uuid(),
   epoch: z.int().min(1),
-  /** True when the agent's memory cannot be trusted: it starts a fresh journal with this id before `ready`. */
+  /** True when the agent's memory cannot be trusted: it starts a fresh journal under a new id before `ready`. */
   reset: z.boolean(),
   settings: z.object({
     heartbeat_ms: z.int().min(100).max(3_600_000),
