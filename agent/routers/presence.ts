@@ -3,7 +3,7 @@ import { type Deadline, toError } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
 import type { RouterFacts, RouterState } from './adapter.ts';
 import type { Glance, InventoryReader } from './inventory-reader.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../core/log.ts';
 import { StateBoard } from './router-state.ts';
 import { type KeptSession, SessionKeeper } from './session-keeper.ts';
 

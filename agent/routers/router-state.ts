@@ -1,6 +1,6 @@
 import { toError } from '../core/deadline.ts';
 import type { RouterFacts, RouterState } from './adapter.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../core/log.ts';
 
 /** A router's state and those who want to hear of its changes. */
 export class StateBoard {

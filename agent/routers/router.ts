@@ -5,7 +5,7 @@ import { AgentError } from '../core/errors.ts';
 import type { ApiCommand, CommandReply, ConsoleOutput, RouterAdapter, RouterFacts, RouterState } from './adapter.ts';
 import { isAtLeast } from './inventory.ts';
 import { apiReader, type InventoryReader, sshReader } from './inventory-reader.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../core/log.ts';
 import { openApi, openSsh, type RouterAccess } from './open-sessions.ts';
 import { RouterPresence } from './presence.ts';
 import type { RouterOsApi } from './routeros-api/index.ts';
