@@ -1,6 +1,6 @@
 // Who may import whom. `protocol` stands alone; agent and server meet only there. In the server:
 // core < storage, http, tunnel < features < compose. A rule is relaxed only with its reason in the same commit.
-const features = 'agents|routers|jobs|commands|forwards|devices|faults|notifications|catalog|teams|auth|sandbox|campaigns|backups|webhooks|events|audit|idempotency';
+const features = 'agents|routers|jobs|commands|forwards|devices|faults|notifications|catalog|teams|auth|sandbox|campaigns|backups|webhooks|events|audit|idempotency|metadata';
 const feature = `^server/(?:${features})/`;
 const lib = (names) => `node_modules/(?:${names})(?:/|$)`;
 const sql = lib('kysely|better-sqlite3|pg');
@@ -30,8 +30,9 @@ module.exports = {
       { path: '^server/(main|compose)[.]ts$' }),
 
     forbid('agent-parts-are-strangers',
-      { path: '^agent/(link|routers|forward)/' }, { path: '^agent/', pathNot: '^agent/(?:$1/|core/)' }),
-    forbid('agent-work-sees-only-the-adapter', { path: '^agent/(jobs|commands)/' },
+      { path: '^agent/(link|routers)/' }, { path: '^agent/', pathNot: '^agent/(?:$1/|core/)' }),
+    // A forward's way to its target leads over the router, so it sees the adapter like jobs and commands do.
+    forbid('agent-work-sees-only-the-adapter', { path: '^agent/(jobs|commands|forward)/' },
       { path: '^agent/', pathNot: '^agent/(?:$1/|core/|routers/adapter[.]ts$)' }),
 
     forbid('agent-stays-light', { path: '^(agent|protocol)/' }, { path: [web, sql] }),

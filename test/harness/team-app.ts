@@ -1,0 +1,45 @@
+import pino from 'pino';
+import type { Role } from '../../server/core/principal.ts';
+import { createApp } from '../../server/http/app.ts';
+import type { App } from '../../server/http/app.ts';
+import { identifyCaller, requireCaller, requireRole } from '../../server/http/authentication.ts';
+
+export interface TeamAnswer {
+  status: number;
+  headers: Record<string, unknown>;
+  // The tests say what they expect of it.
+  body: Record<string, unknown>;
+}
+
+/** An HTTP application with some features' routes only, asked without a socket. */
+export class TeamApp {
+  readonly app: App = createApp({ log: pino({ level: 'silent' }), now: () => Date.now() });
+
+  /** The bearer is `<team>/<role>`. */
+  constructor(register: (app: App) => void) {
+    void this.app.register(async (instance) => {
+      const scope = instance as App;
+      identifyCaller(scope, async (bearer) => {
+        const [teamId = '', role = ''] = bearer.split('/');
+        return { kind: 'api_key', id: bearer, teamId, role: role as Role };
+      });
+      requireCaller(scope);
+      requireRole(scope);
+      register(scope);
+    });
+  }
+
+  async ask(teamId: string, method: 'GET' | 'PUT' | 'POST', url: string, body?: object, role: Role = 'admin'): Promise<TeamAnswer> {
+    const answer = await this.app.inject({
+      method,
+      url,
+      headers: { authorization: `Bearer ${teamId}/${role}` },
+      ...(body === undefined ? {} : { payload: body }),
+    });
+    return { status: answer.statusCode, headers: answer.headers, body: answer.json<Record<string, unknown>>() };
+  }
+
+  get(teamId: string, url: string): Promise<TeamAnswer> {
+    return this.ask(teamId, 'GET', url);
+  }
+}
