@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import {
+  decodeAgentMessage,
+  decodeServerMessage,
+  encodeMessage,
+  MAX_OPEN_JOBS_PER_AGENT,
+  MAX_OUTPUT_BYTES,
+  MAX_SCRIPT_CHARS,
+} from '../../../protocol/index.ts';
+import type { AgentMessage, ServerMessage } from '../../../protocol/index.ts';
+
+const JOB = '0198c0de-0000-7000-8000-00000000000a';
+const FORWARD = '0198c0de-0000-7000-8000-00000000000f';
+const AGENT = '0198c0de-0000-7000-8000-000000000001';
+const JOURNAL = '0198c0de-0000-7000-8000-000000000002';
+const RESULT = { outcome: 'failed', reason: 'script_error', error: 'expected end of command', output: 'a\r\n', output_truncated: false } as const;
+
+const agentExamples: AgentMessage[] = [
+  { type: 'hello', versions: [1], agent_version: '1.0.0', journal_id: JOURNAL, last_epoch: 0, routers: ['depot'] },
+  { type: 'ready', epoch: 3, journal_id: JOURNAL, jobs: [{ job_id: JOB, state: 'accepted' }, { job_id: JOB, state: 'ended', result: RESULT }] },
+  { type: 'heartbeat', routers: [{ name: 'depot', reachable: false, uptime_seconds: null, reason: 'timed out' }] },
+  {
+    type: 'inventory',
+    router: 'depot',
+    facts: {
+      hardware_id: 'HB1', serial_number: 'HB1', software_id: null, identity: 'Depot ✓', software_version: '7.18.2', model: null,
+      board_name: 'CHR', hardware_board: false, architecture: null, time_zone: 'Europe/Riga', uptime: '1w3d', uptime_seconds: 864_000,
+    },
+  },
+  { type: 'goaway', reason: 'restart', reconnect_after_ms: 0 },
+  { type: 'rows', id: 7, rows: [{ '.id': '*1', 'mac-address': 'AA' }, {}] },
+  { type: 'reply', id: 7, outcome: { ok: true, result: { method: 'command', ret: '*1' } } },
+  { type: 'reply', id: 8, outcome: { ok: true, result: { method: 'forward.open', way: 'ssh', way_reason: 'has SSH', target_reachable: null } } },
+  { type: 'reply', id: 9, outcome: { ok: true, result: { method: 'forward.close' } } },
+  { type: 'reply', id: 10, outcome: { ok: false, error: { code: 'rejected', message: 'no such item', category: 0 } } },
+  { type: 'job.accepted', job_id: JOB },
+  { type: 'job.declined', job_id: JOB, reason: 'busy' },
+  { type: 'job.began', job_id: JOB },
+  { type: 'job.ended', job_id: JOB, result: RESULT },
+  { type: 'job.refused', job_id: JOB },
+  { type: 'forward.lost', forward_id: FORWARD, reason: 'SSH session ended' },
+];
+
+const serverExamples: ServerMessage[] = [
+  { type: 'welcome', version: 1, agent_id: AGENT, epoch: 1, reset: false, settings: { heartbeat_ms: 30_000, silence_ms: 55_000 } },
+  { type: 'goaway', reason: 'replaced', reconnect_after_ms: 30_000 },
+  { type: 'request', id: 1, remaining_ms: 5000, method: 'command', params: { router: 'depot', hardware_id: 'HB1', path: '/ip/address/print', words: ['?type=ether'] } },
+  {
+    type: 'request', id: 2, remaining_ms: 0, method: 'forward.open',
+    params: {
+      router: 'depot', hardware_id: 'HB1', forward_id: FORWARD, dst_address: '10.0.0.9', dst_port: 22, expires_in_ms: 60_000,
+      channel_token: 'token', warm_channels: 2, max_channels: 64,
+    },
+  },
+  { type: 'request', id: 3, remaining_ms: 1000, method: 'forward.close', params: { forward_id: FORWARD } },
+  { type: 'cancel', id: 1 },
+  { type: 'job.offer', job_id: JOB, router: 'depot', hardware_id: 'HB1', script: ':put 1', make_backup: true, needs_acknowledgement: true, timeout_ms: 300_000 },
+  { type: 'job.go', job_id: JOB },
+  { type: 'job.ack', job_id: JOB },
+  { type: 'job.revoke', job_id: JOB },
+  { type: 'channel.dial', forward_id: FORWARD, count: 4 },
+];
+
+describe('every message comes out as it went in', () => {
+  test.each(agentExamples)('agent: $type', (message) => {
+    expect(decodeAgentMessage(encodeMessage(message))).toEqual({ kind: 'message', message });
+  });
+
+  test.each(serverExamples)('server: $type', (message) => {
+    expect(decodeServerMessage(encodeMessage(message))).toEqual({ kind: 'message', message });
+  });
+});
+
+describe('a peer may say more than this version knows', () => {
+  test('an unknown type is named, so that it can be counted', () => {
+    expect(decodeAgentMessage('{"type":"telemetry","id":3}')).toEqual({ kind: 'unknown', type: 'telemetry' });
+  });
+
+  test('a message of the other direction is unknown', () => {
+    expect(decodeAgentMessage(encodeMessage({ type: 'job.go', job_id: JOB }))).toEqual({ kind: 'unknown', type: 'job.go' });
+    expect(decodeServerMessage(encodeMessage({ type: 'job.began', job_id: JOB }))).toEqual({ kind: 'unknown', type: 'job.began' });
+  });
+
+  test('names of Object.prototype are no types', () => {
+    expect(decodeAgentMessage('{"type":"constructor"}')).toEqual({ kind: 'unknown', type: 'constructor' });
+  });
+
+  test('an unknown member is dropped', () => {
+    expect(decodeServerMessage('{"type":"cancel","id":1,"why":"impatience"}')).toEqual({ kind: 'message', message: { type: 'cancel', id: 1 } });
+  });
+});
+
+describe('a known type with wrong content names the request it belongs to', () => {
+  test.each([
+    { text: '{"type":"reply","id":7,"outcome":{"ok":true}}', id: 7 },
+    { text: '{"type":"rows","id":8,"rows":[{"a":1}]}', id: 8 },
+    { text: '{"type":"reply","id":"7","outcome":{"ok":false}}', id: undefined },
+    { text: '{"type":"job.accepted","job_id":"nonsense"}', id: undefined },
+    { text: '{"type":"heartbeat"}', id: undefined },
+  ])('$text', ({ text, id }) => {
+    expect(decodeAgentMessage(text)).toMatchObject({ kind: 'invalid', id });
+  });
+
+  test('a request of an unknown method belongs to its id', () => {
+    expect(decodeServerMessage('{"type":"request","id":5,"remaining_ms":1,"method":"dance","params":{}}')).toMatchObject({ kind: 'invalid', type: 'request', id: 5 });
+  });
+
+  test('the reason is short, however much is wrong', () => {
+    const rows = Array.from({ length: 1000 }, () => ({ a: 1 }));
+    const decoded = decodeAgentMessage(JSON.stringify({ type: 'rows', id: 1, rows }));
+    expect(decoded.kind === 'invalid' && decoded.reason.length).toBeLessThanOrEqual(1000);
+  });
+});
+
+describe('what is not a message is garbage', () => {
+  test.each(['', 'GET / HTTP/1.1', '{"type":"hello"', 'null', '42', '"hello"', '[]', '{}', '{"type":7}', '{"type":""}', `{"type":"${'x'.repeat(65)}"}`])(
+    '%s',
+    (text) => {
+      expect(decodeAgentMessage(text).kind).toBe('garbage');
+      expect(decodeServerMessage(text).kind).toBe('garbage');
+    },
+  );
+});
+
+describe('limits hold at the edge', () => {
+  const offer = (script: string) => ({ ...serverExamples.find((message) => message.type === 'job.offer'), script }) as ServerMessage;
+  const ended = (output: string): AgentMessage => ({ type: 'job.ended', job_id: JOB, result: { ...RESULT, output } });
+  const ready = (count: number): AgentMessage => ({
+    type: 'ready', epoch: 1, journal_id: JOURNAL, jobs: Array.from({ length: count }, () => ({ job_id: JOB, state: 'begun' as const })),
+  });
+
+  test.each([
+    { what: 'script', longest: decodeServerMessage(encodeMessage(offer('x'.repeat(MAX_SCRIPT_CHARS)))), longer: decodeServerMessage(encodeMessage(offer('x'.repeat(MAX_SCRIPT_CHARS + 1)))) },
+    { what: 'output', longest: decodeAgentMessage(encodeMessage(ended('x'.repeat(MAX_OUTPUT_BYTES)))), longer: decodeAgentMessage(encodeMessage(ended('x'.repeat(MAX_OUTPUT_BYTES + 1)))) },
+    { what: 'list of open jobs', longest: decodeAgentMessage(encodeMessage(ready(MAX_OPEN_JOBS_PER_AGENT))), longer: decodeAgentMessage(encodeMessage(ready(MAX_OPEN_JOBS_PER_AGENT + 1))) },
+  ])('$what', ({ longest, longer }) => {
+    expect(longest.kind).toBe('message');
+    expect(longer.kind).toBe('invalid');
+  });
+});
