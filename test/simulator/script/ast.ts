@@ -1,4 +1,22 @@
-import type { Value } from './values.ts';
+// Programs and values in one file: a literal holds a value, and a function is a value that holds a program.
+
+/** A value of the script language. Numbers are 64-bit signed, times are milliseconds. */
+export type Value =
+  | { readonly type: 'nothing' }
+  | { readonly type: 'nil' }
+  | { readonly type: 'str'; readonly text: string }
+  | { readonly type: 'num'; readonly number: bigint }
+  | { readonly type: 'bool'; readonly truth: boolean; readonly text: string }
+  | { readonly type: 'time'; readonly ms: number }
+  | { readonly type: 'ip'; readonly number: number }
+  | { readonly type: 'ip-prefix' | 'ip6' | 'ip6-prefix' | 'id'; readonly text: string }
+  | { readonly type: 'array'; readonly entries: readonly Entry[] }
+  | { readonly type: 'code'; readonly body: Block; readonly source: string; readonly text: string; readonly error?: string };
+
+export interface Entry {
+  readonly key?: string;
+  readonly value: Value;
+}
 
 export type Expr =
   | { readonly kind: 'literal'; readonly value: Value }
