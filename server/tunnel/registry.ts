@@ -4,9 +4,8 @@ import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { TunnelSession } from './session.ts';
-import type { SessionDeps } from './session.ts';
 import { DEFAULT_TUNNEL_SETTINGS } from './types.ts';
-import type { AgentIdentity, TunnelCallbacks, TunnelSettings, TunnelSocket } from './types.ts';
+import type { AgentIdentity, SessionDeps, TunnelCallbacks, TunnelSettings, TunnelSocket } from './types.ts';
 
 export interface RegistryOptions {
   callbacks: TunnelCallbacks;
@@ -22,7 +21,7 @@ const RECONNECT_SPREAD_MS = 10_000;
 
 /** All tunnels of this node: the newest of each agent is the one that features reach. */
 export class TunnelRegistry implements AgentGateway {
-  readonly #deps: SessionDeps;
+  readonly #deps: SessionDeps<TunnelSession>;
   /** By agent: the session with the highest epoch. */
   readonly #newest = new Map<string, TunnelSession>();
   /** Every session whose end is not recorded yet. */

@@ -2,10 +2,8 @@ import { MAX_OPEN_REQUESTS, MAX_REPLY_BYTES, PendingRequests } from '../../proto
 import type { AgentMessage, ReplyOutcome, Request, ServerMessage, Timers } from '../../protocol/index.ts';
 import type { RequestOptions, RequestParams, RequestResult } from '../core/agent-gateway.ts';
 import { AppError } from '../core/errors.ts';
+import type { Sent } from './outbox.ts';
 import { replyErrorToAppError } from './reply-errors.ts';
-
-/** What the tunnel did with a message: nothing reached the agent unless it says `sent`. */
-export type Sent = 'sent' | 'too_large' | 'congested' | 'closed';
 
 type Rows = Extract<AgentMessage, { type: 'rows' }>;
 type Reply = Extract<AgentMessage, { type: 'reply' }>;

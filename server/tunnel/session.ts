@@ -1,61 +1,18 @@
-import {
-  CLOSE,
-  decodeAgentMessage,
-  encodeMessage,
-  HELLO_TIMEOUT_MS,
-  Liveness,
-  MAX_MESSAGE_BYTES,
-  MAX_OPEN_JOBS_PER_AGENT,
-  MAX_UNSENT_BYTES,
-  negotiateVersion,
-  READY_TIMEOUT_MS,
-} from '../../protocol/index.ts';
+import { CLOSE, decodeAgentMessage, HELLO_TIMEOUT_MS, Liveness, READY_TIMEOUT_MS } from '../../protocol/index.ts';
 import type { AgentMessage, Decoded, Hello, Ready, Request, ServerMessage } from '../../protocol/index.ts';
-import type { AgentConnection, Notice, RequestOptions, RequestParams, RequestResult } from '../core/agent-gateway.ts';
-import type { Clock, Timer } from '../core/clock.ts';
+import type { Notice, RequestOptions, RequestParams, RequestResult } from '../core/agent-gateway.ts';
+import type { Timer } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
+import { goaway } from './closing.ts';
+import type { CloseReason } from './closing.ts';
 import { tellFeatures } from './events.ts';
 import type { EventMessage } from './events.ts';
+import { Handshake } from './handshake.ts';
 import { Intake } from './intake.ts';
+import { Outbox } from './outbox.ts';
+import type { Sent } from './outbox.ts';
 import { AgentRequests } from './requests.ts';
-import type { Sent } from './requests.ts';
-import type { AgentIdentity, TunnelCallbacks, TunnelSettings, TunnelSocket } from './types.ts';
-
-/** Where a session stands among its agent's others; kept by the registry. */
-export interface SessionPlace {
-  /**
-   * The session has its epoch and takes over from an older one.
-   * @returns the end of the older one; undefined when this session is itself the older one
-   */
-  claim(session: TunnelSession): Promise<void> | undefined;
-  /** The session accepts nothing more. */
-  release(session: TunnelSession): void;
-}
-
-export interface SessionDeps {
-  callbacks: TunnelCallbacks;
-  settings: TunnelSettings;
-  clock: Clock;
-  random: () => number;
-  log: Log;
-  place: SessionPlace;
-}
-
-type CloseReason = keyof typeof CLOSE;
-type GoawayReason = Extract<ServerMessage, { type: 'goaway' }>['reason'];
-
-/** What the agent is told before its tunnel is closed on purpose, and when it may come back. */
-const GOAWAY: Record<Exclude<CloseReason, 'normal'>, { reason: GoawayReason; afterMs: number }> = {
-  // Nothing will have changed in a second; someone has to put it right.
-  protocol: { reason: 'protocol', afterMs: 60_000 },
-  version: { reason: 'protocol', afterMs: 60_000 },
-  revoked: { reason: 'revoked', afterMs: 60_000 },
-  // Two processes with one credential would otherwise replace each other without end.
-  replaced: { reason: 'replaced', afterMs: 30_000 },
-  handshakeTimeout: { reason: 'restart', afterMs: 5000 },
-  restart: { reason: 'restart', afterMs: 1000 },
-};
+import type { AgentIdentity, SessionDeps, TunnelSocket } from './types.ts';
 
 /**
  * One agent's tunnel. Invariants:
@@ -72,25 +29,24 @@ export class TunnelSession {
   /** Messages of unknown type, out of place or unreadable. */
   ignored = 0;
 
-  readonly #deps: SessionDeps;
+  readonly #deps: SessionDeps<TunnelSession>;
   readonly #socket: TunnelSocket;
+  readonly #outbox: Outbox;
   readonly #intake: Intake;
+  readonly #handshake: Handshake;
   readonly #liveness: Liveness;
   readonly #resolveEnded: () => void;
   #state: 'connecting' | 'welcomed' | 'settling' | 'ready' | 'closed' = 'connecting';
   /** For hello, then for ready. */
   #deadline: Timer | undefined;
-  #journalId = '';
-  #connection: AgentConnection | undefined;
   #older: Promise<void> | undefined;
   /** Set when `ready` has come: the end of its handling. */
   #settled: Promise<void> | undefined;
   /** The features have been told of this connection. */
   #announced = false;
   #requests: AgentRequests | undefined;
-  #heldOffers: Notice[] | undefined;
 
-  constructor(identity: AgentIdentity, address: string, socket: TunnelSocket, deps: SessionDeps) {
+  constructor(identity: AgentIdentity, address: string, socket: TunnelSocket, deps: SessionDeps<TunnelSession>) {
     this.identity = identity;
     this.address = address;
     this.#socket = socket;
@@ -98,6 +54,8 @@ export class TunnelSession {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#resolveEnded = resolve;
+    this.#outbox = new Outbox(socket);
+    this.#handshake = new Handshake(deps.callbacks, deps.settings);
     this.#intake = new Intake(socket, (error) => this.#onFailure(error));
     this.#startDeadline(HELLO_TIMEOUT_MS);
     this.#liveness = new Liveness({
@@ -113,12 +71,12 @@ export class TunnelSession {
 
   /** Its epoch while it can be used, otherwise undefined. */
   get epoch(): number | undefined {
-    return this.#isOpen() ? this.#connection?.epoch : undefined;
+    return this.#isOpen() ? this.#handshake.connection?.epoch : undefined;
   }
 
   /** Its epoch from welcome on, whatever became of it; 0 before. */
   get claimedEpoch(): number {
-    return this.#connection?.epoch ?? 0;
+    return this.#handshake.connection?.epoch ?? 0;
   }
 
   /** @throws AppError `agent_offline` when it cannot be used, otherwise as {@link AgentRequests.ask} */
@@ -135,17 +93,15 @@ export class TunnelSession {
   /** Sends without waiting. An offer that comes while the agent's list is being settled leaves afterwards. */
   notify(message: Notice): boolean {
     if (!this.#isOpen()) return false;
-    if (this.#state === 'settling' && message.type === 'job.offer') return this.#hold(message);
+    if (this.#state === 'settling' && message.type === 'job.offer') return this.#outbox.hold(message);
     return this.#send(message) === 'sent';
   }
 
   /** Closes on purpose. `reconnectAfterMs`: when the agent may come back, instead of the reason's own pause. */
   close(reason: CloseReason, reconnectAfterMs?: number): void {
     if (this.#state === 'closed') return;
-    if (reason !== 'normal') {
-      const { reason: told, afterMs } = GOAWAY[reason];
-      this.#send({ type: 'goaway', reason: told, reconnect_after_ms: reconnectAfterMs ?? afterMs });
-    }
+    const last = goaway(reason, reconnectAfterMs);
+    if (last) this.#send(last);
     this.#socket.close(CLOSE[reason], reason);
     this.#end();
   }
@@ -210,7 +166,8 @@ export class TunnelSession {
   }
 
   async #tell(message: EventMessage): Promise<void> {
-    if (this.#connection && this.#announced) await tellFeatures(this.#deps.callbacks.events, this.#connection, message);
+    const { connection } = this.#handshake;
+    if (connection && this.#announced) await tellFeatures(this.#deps.callbacks.events, connection, message);
   }
 
   /** Heartbeats and the like: the features take them in without waiting for anything. */
@@ -223,34 +180,17 @@ export class TunnelSession {
       this.#ignore('hello');
       return;
     }
-    const version = negotiateVersion(hello.versions);
-    if (version === undefined) {
-      this.close('version');
-      return;
+    const welcome = await this.#handshake.greet(this.identity, this.address, hello);
+    if (typeof welcome === 'string') this.close(welcome);
+    else if (this.#claim()) {
+      this.#send(welcome);
+      this.#startDeadline(READY_TIMEOUT_MS);
     }
-    const { callbacks, settings } = this.#deps;
-    const { agentId, teamId } = this.identity;
-    const begun = await callbacks.beginSession({ agentId, hello, address: this.address });
-    if (!begun) {
-      this.close('revoked');
-      return;
-    }
-    this.#journalId = hello.journal_id;
-    this.#connection = { agentId, teamId, address: this.address, ...begun };
-    if (!this.#claim()) return;
-    this.#send({
-      type: 'welcome',
-      version,
-      agent_id: agentId,
-      ...begun,
-      settings: { heartbeat_ms: settings.heartbeatMs, silence_ms: settings.silenceMs },
-    });
-    this.#startDeadline(READY_TIMEOUT_MS);
   }
 
   /** Takes over from the agent's older session. @returns false when this session is over itself */
   #claim(): boolean {
-    // Asked of the field at run time: the socket may have closed while the epoch was being raised.
+    // The socket may have closed while the epoch was being raised.
     if (this.#state !== 'connecting') return false;
     this.#older = this.#deps.place.claim(this);
     if (!this.#older) {
@@ -262,24 +202,18 @@ export class TunnelSession {
   }
 
   async #onReady(ready: Ready): Promise<void> {
-    const connection = this.#connection;
-    if (this.#state !== 'welcomed' || !connection) {
+    if (this.#state !== 'welcomed') {
       this.#ignore('ready');
       return;
     }
-    const sameJournal = ready.journal_id === this.#journalId;
-    if (ready.epoch !== connection.epoch || sameJournal === connection.reset) {
-      this.close('protocol');
-      return;
-    }
-    const { callbacks } = this.#deps;
-    if (!(await callbacks.confirmSession(connection.agentId, connection.epoch, ready.journal_id))) {
-      this.close('replaced');
+    const connection = await this.#handshake.confirm(ready);
+    if (typeof connection === 'string') {
+      this.close(connection);
       return;
     }
     await this.#older;
     if (!this.#startSettling()) return;
-    await callbacks.events.onReady(connection, connection.reset ? [] : ready.jobs);
+    await this.#deps.callbacks.events.onReady(connection, connection.reset ? [] : ready.jobs);
     this.#finishSettling();
   }
 
@@ -296,16 +230,7 @@ export class TunnelSession {
   #finishSettling(): void {
     if (this.#state !== 'settling') return;
     this.#state = 'ready';
-    const held = this.#heldOffers ?? [];
-    this.#heldOffers = undefined;
-    for (const offer of held) this.#send(offer);
-  }
-
-  #hold(offer: Notice): boolean {
-    this.#heldOffers ??= [];
-    if (this.#heldOffers.length >= MAX_OPEN_JOBS_PER_AGENT) return false;
-    this.#heldOffers.push(offer);
-    return true;
+    this.#outbox.release();
   }
 
   #onUnreadable(decoded: Exclude<Decoded<AgentMessage>, { kind: 'message' }>): void {
@@ -329,12 +254,7 @@ export class TunnelSession {
   }
 
   #send(message: ServerMessage): Sent {
-    if (this.#state === 'closed') return 'closed';
-    if (this.#socket.bufferedAmount > MAX_UNSENT_BYTES) return 'congested';
-    const text = encodeMessage(message);
-    if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) return 'too_large';
-    this.#socket.send(text);
-    return 'sent';
+    return this.#state === 'closed' ? 'closed' : this.#outbox.send(message);
   }
 
   #startDeadline(ms: number): void {
@@ -342,11 +262,10 @@ export class TunnelSession {
     this.#deadline = this.#deps.clock.setTimeout(() => this.close('handshakeTimeout'), ms);
   }
 
-  /** A callback failed. Before ready the agent cannot be served: it comes again. Later its own repeats put it right. */
+  /** A callback failed. Before the agent is ready it cannot be served and comes again; later its own repeats put it right. */
   #onFailure(error: unknown): void {
     this.#deps.log.error({ err: error, agent_id: this.identity.agentId, epoch: this.claimedEpoch }, 'agent message not handled');
-    if (!this.#isOpen()) this.close('restart', 5000);
-    else if (this.#state === 'settling') this.close('restart', 5000);
+    if (this.#state !== 'ready') this.close('restart');
   }
 
   #onDead(): void {
@@ -361,7 +280,6 @@ export class TunnelSession {
     this.#deadline?.cancel();
     this.#liveness.stop();
     this.#requests?.close();
-    this.#heldOffers = undefined;
     // A socket that is not read would never see the other side's half of the closing handshake.
     if (this.#intake.paused) this.#socket.resume();
     this.#deps.place.release(this);
@@ -372,7 +290,7 @@ export class TunnelSession {
   async #recordEnd(): Promise<void> {
     await this.#intake.done('ordered');
     await this.#intake.done('facts');
-    const connection = this.#connection;
+    const { connection } = this.#handshake;
     if (!connection) return;
     try {
       if (this.#announced) this.#deps.callbacks.events.onGone(connection);

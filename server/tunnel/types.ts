@@ -1,5 +1,7 @@
 import type { Hello } from '../../protocol/index.ts';
 import type { AgentEvents } from '../core/agent-gateway.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 
 /**
  * What the tunnel needs from the rest of the server, given by compose.ts: it knows no feature and no storage.
@@ -59,3 +61,25 @@ export interface TunnelSettings {
 }
 
 export const DEFAULT_TUNNEL_SETTINGS: TunnelSettings = { heartbeatMs: 30_000, pingMs: 25_000, silenceMs: 55_000 };
+
+/** Where a session `S` stands among its agent's others; kept by the registry. */
+export interface SessionPlace<S> {
+  /**
+   * The session has its epoch and takes over from an older one.
+   * @returns the end of the older one; undefined when this session is itself the older one
+   */
+  claim(session: S): Promise<void> | undefined;
+  /** The session accepts nothing more. */
+  release(session: S): void;
+}
+
+/** What all sessions of a node share. */
+export interface SessionDeps<S> {
+  callbacks: TunnelCallbacks;
+  settings: TunnelSettings;
+  clock: Clock;
+  /** 0 <= x < 1. */
+  random: () => number;
+  log: Log;
+  place: SessionPlace<S>;
+}
