@@ -1,0 +1,72 @@
+import type { AuthService } from '../auth/service.ts';
+import type { Config } from '../config.ts';
+import type { Storage } from '../storage/db.ts';
+import type { TeamsService } from '../teams/service.ts';
+
+/** What the administration commands work with, on the database directly. */
+export interface Administration {
+  config: Config;
+  storage: Storage;
+  teams: TeamsService;
+  auth: AuthService;
+}
+
+/** What a command came to: for programs (`--json`, one object) and for people (lines). */
+export interface Result {
+  json: Record<string, unknown>;
+  lines: string[];
+}
+
+export interface Option {
+  /** Shown in the help: `--team T`. */
+  value: string;
+  help: string;
+  required?: boolean;
+  choices?: readonly string[];
+  /** Only a number will do; read it with {@link Input.number}. */
+  numeric?: boolean;
+}
+
+/** One administration command, as data: parsing, help and refusals come from this. */
+export interface Command {
+  /** As typed: `team create`. */
+  name: string;
+  summary: string;
+  /** Names of the arguments without a dash, all needed: `NAME`. */
+  positionals: readonly string[];
+  options: Readonly<Record<string, Option>>;
+  run(administration: Administration, input: Input): Promise<Result>;
+}
+
+/** The command line, checked against the command. */
+export class Input {
+  readonly #positionals: ReadonlyMap<string, string>;
+  readonly #options: ReadonlyMap<string, string>;
+
+  constructor(positionals: ReadonlyMap<string, string>, options: ReadonlyMap<string, string>) {
+    this.#positionals = positionals;
+    this.#options = options;
+  }
+
+  /** A positional or required option; the parser has made sure that it is there. */
+  need(name: string): string {
+    const value = this.#positionals.get(name) ?? this.#options.get(name);
+    if (value === undefined) throw new UsageError(`${name} is missing`);
+    return value;
+  }
+
+  option(name: string): string | undefined {
+    return this.#options.get(name);
+  }
+
+  /** A numeric option; the parser has made sure that it is a number. */
+  number(name: string): number | undefined {
+    const text = this.#options.get(name);
+    return text === undefined ? undefined : Number(text);
+  }
+}
+
+/** The command line is wrong: the usage is shown and the exit code is 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

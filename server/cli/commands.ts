@@ -1,0 +1,212 @@
+import { readFile } from 'node:fs/promises';
+import { AppError } from '../core/errors.ts';
+import { ROLES, type Role } from '../core/principal.ts';
+import { exportDatabase, importDatabase } from '../storage/portable.ts';
+import { type Administration, type Command, type Input, type Option, UsageError } from './command.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** "Never" is said by leaving the option out; more than this is a typing mistake. */
+const LONGEST_KEY_LIFE_DAYS = 36_500;
+
+const TEAM: Option = { value: 'T', help: 'team, by id or name', required: true };
+const ONCE = 'This is shown once; it cannot be read again.';
+
+function role(help: string, required: boolean): Option {
+  return { value: 'R', help: `${help}: ${ROLES.join(', ')}`, required, choices: ROLES };
+}
+
+/** The parser has checked the choice. */
+function roleOf(input: Input): Role | undefined {
+  return input.option('role') as Role | undefined;
+}
+
+async function teamIdOf({ teams }: Administration, input: Input): Promise<string> {
+  return (await teams.findTeam(input.need('team'))).id;
+}
+
+const teamCreate: Command = {
+  name: 'team create',
+  summary: 'make a team, the tenant that everything belongs to',
+  positionals: ['NAME'],
+  options: {},
+  async run({ teams }, input) {
+    const { id, name } = await teams.createTeam(input.need('NAME'));
+    return { json: { id, name }, lines: [`team ${name}: ${id}`] };
+  },
+};
+
+const userCreate: Command = {
+  name: 'user create',
+  summary: 'make a person a member of a team',
+  positionals: ['EMAIL'],
+  options: {
+    team: TEAM,
+    role: role('what they may do', true),
+    'password-file': { value: 'F', help: 'first line is the password; generated when missing' },
+  },
+  async run(administration, input) {
+    const teamId = await teamIdOf(administration, input);
+    const file = input.option('password-file');
+    const { member, generatedPassword } = await administration.teams.createUser({
+      teamId,
+      email: input.need('EMAIL'),
+      role: roleOf(input)!,
+      password: file === undefined ? undefined : await readFirstLine(file),
+    });
+    const { userId: id, email } = member;
+    const lines = [`user ${email}, ${member.role}: ${id}`];
+    if (generatedPassword !== null) lines.push(`password: ${generatedPassword}`, ONCE);
+    return { json: { id, email, role: member.role, team_id: teamId, password: generatedPassword }, lines };
+  },
+};
+
+async function readFirstLine(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).split(/\r?\n/, 1)[0] ?? '';
+  } catch (cause) {
+    throw new AppError('unavailable', `cannot read ${file}`, { cause });
+  }
+}
+
+const keyCreate: Command = {
+  name: 'key create',
+  summary: 'make an API key for a team',
+  positionals: [],
+  options: {
+    team: TEAM,
+    name: { value: 'N', help: 'what it is for', required: true },
+    role: role('narrow it to a role; admin when missing', false),
+    'expires-in-days': { value: 'N', help: 'when it stops working; never when missing', numeric: true },
+  },
+  async run(administration, input) {
+    const teamId = await teamIdOf(administration, input);
+    const { key, apiKey } = await administration.auth.createApiKey({
+      teamId,
+      name: input.need('name'),
+      role: roleOf(input),
+      createdBy: null,
+      expiresAt: expiryOf(input),
+    });
+    const json = { id: key.id, team_id: teamId, name: key.name, role: key.role, api_key: apiKey };
+    return { json, lines: [`API key ${key.name}, ${key.role}: ${key.id}`, apiKey, ONCE] };
+  },
+};
+
+function expiryOf(input: Input): number | undefined {
+  const days = input.number('expires-in-days');
+  if (days === undefined) return undefined;
+  if (days <= 0 || days > LONGEST_KEY_LIFE_DAYS) throw new UsageError(`--expires-in-days must be over 0 and at most ${LONGEST_KEY_LIFE_DAYS}`);
+  return Date.now() + Math.round(days * DAY_MS);
+}
+
+const keyRevoke: Command = {
+  name: 'key revoke',
+  summary: 'refuse an API key from now on',
+  positionals: ['ID'],
+  options: {},
+  async run({ auth }, input) {
+    const id = input.need('ID');
+    await auth.revokeApiKey(await auth.findTeamOfApiKey(id), id);
+    return { json: { id, revoked: true }, lines: [`API key ${id} is revoked`] };
+  },
+};
+
+const enrolTokenCreate: Command = {
+  name: 'enrol-token create',
+  summary: 'make a token with which one agent enrols, within 24 hours',
+  positionals: [],
+  options: { team: TEAM, site: { value: 'S', help: 'site where its routers stand, by id or name' } },
+  async run(administration, input) {
+    const teamId = await teamIdOf(administration, input);
+    const siteName = input.option('site');
+    const site = siteName === undefined ? null : await administration.teams.findSite(teamId, siteName);
+    const { record, token } = await administration.auth.createEnrolToken({ teamId, siteId: site?.id ?? null });
+    const expiresAt = new Date(record.expiresAt).toISOString();
+    return { json: { id: record.id, token, expires_at: expiresAt }, lines: [token, `For one agent, until ${expiresAt}.`, ONCE] };
+  },
+};
+
+const serviceTokenCreate: Command = {
+  name: 'service-token create',
+  summary: 'make a token for another back-end service (/internal only)',
+  positionals: ['NAME'],
+  options: {},
+  async run({ auth }, input) {
+    const { record, token } = await auth.createServiceToken(input.need('NAME'));
+    return { json: { id: record.id, name: record.name, token }, lines: [`service token ${record.name}: ${record.id}`, token, ONCE] };
+  },
+};
+
+const serviceTokenRevoke: Command = {
+  name: 'service-token revoke',
+  summary: 'refuse a service token from now on',
+  positionals: ['ID'],
+  options: {},
+  async run({ auth }, input) {
+    const id = input.need('ID');
+    await auth.revokeServiceToken(id);
+    return { json: { id, revoked: true }, lines: [`service token ${id} is revoked`] };
+  },
+};
+
+const siteCreate: Command = {
+  name: 'site create',
+  summary: 'make a site, a place where routers stand',
+  positionals: ['NAME'],
+  options: {
+    team: TEAM,
+    'time-zone': { value: 'Z', help: 'IANA name, like Europe/Madrid' },
+    latitude: { value: 'DEG', help: 'degrees, north is positive', numeric: true },
+    longitude: { value: 'DEG', help: 'degrees, east is positive', numeric: true },
+  },
+  async run(administration, input) {
+    const { id, teamId, name, timeZone, latitude, longitude } = await administration.teams.createSite({
+      teamId: await teamIdOf(administration, input),
+      name: input.need('NAME'),
+      timeZone: input.option('time-zone'),
+      latitude: input.number('latitude'),
+      longitude: input.number('longitude'),
+    });
+    return { json: { id, team_id: teamId, name, time_zone: timeZone, latitude, longitude }, lines: [`site ${name}: ${id}`] };
+  },
+};
+
+const exportAll: Command = {
+  name: 'export',
+  summary: 'write the whole database to a new file that import reads',
+  positionals: ['FILE'],
+  options: {},
+  async run({ storage, config }, input) {
+    const file = input.need('FILE');
+    const rows = await exportDatabase(storage, file, new Date());
+    return {
+      json: { file, rows },
+      lines: [`${rows} rows written to ${file}`, `It holds no key: keep ${config.secretKeyFile} with it.`],
+    };
+  },
+};
+
+const importAll: Command = {
+  name: 'import',
+  summary: 'read an export into an empty database, of either engine',
+  positionals: ['FILE'],
+  options: {},
+  async run({ storage }, input) {
+    const file = input.need('FILE');
+    const rows = await importDatabase(storage, file);
+    return { json: { file, rows }, lines: [`${rows} rows read from ${file}`] };
+  },
+};
+
+export const commands: readonly Command[] = [
+  teamCreate,
+  userCreate,
+  keyCreate,
+  keyRevoke,
+  enrolTokenCreate,
+  serviceTokenCreate,
+  serviceTokenRevoke,
+  siteCreate,
+  exportAll,
+  importAll,
+];

@@ -1,0 +1,38 @@
+import type { Command } from './command.ts';
+
+const SERVE = { name: 'serve', summary: 'run the control plane' };
+
+/** `signalbox --help`. */
+export function overview(commands: readonly Command[]): string {
+  const entries = [SERVE, ...commands].map(({ name, summary }) => `  ${name.padEnd(22)} ${summary}`);
+  return `Usage: signalbox COMMAND [ARGUMENTS]
+
+The control plane and its administration, on the server's own machine. Settings come from
+SIGNALBOX_* in the environment or the YAML file that SIGNALBOX_CONFIG names.
+
+Commands:
+${entries.join('\n')}
+
+signalbox COMMAND --help says more. Every command but serve takes --json and then prints one JSON object.
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+`;
+}
+
+/** `signalbox serve --help`. */
+export function serveHelp(): string {
+  return `Usage: signalbox serve
+
+Runs the control plane until SIGTERM or SIGINT, then finishes what is under way. The database is made or brought
+up to date at the start.
+`;
+}
+
+/** `signalbox team create --help`. */
+export function commandHelp(command: Command): string {
+  const options = Object.entries(command.options);
+  const required = options.filter(([, option]) => option.required).map(([name, { value }]) => `--${name} ${value}`);
+  const line = [command.name, ...command.positionals, ...required, '[OPTIONS]'].join(' ');
+  const rows = [...options.map(([name, { value, help }]) => [`--${name} ${value}`, help]), ['--json', 'print one JSON object']];
+  const table = rows.map(([left, right]) => `  ${left!.padEnd(26)} ${right}`).join('\n');
+  return `Usage: signalbox ${line}\n\n${command.summary}\n\nOptions:\n${table}\n`;
+}

@@ -1,0 +1,121 @@
+import { AuthService } from '../auth/service.ts';
+import { loadConfig } from '../config.ts';
+import { systemClock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { migrate } from '../storage/migrate.ts';
+import { openStorage } from '../storage/open.ts';
+import { TeamsService } from '../teams/service.ts';
+import { type Command, type Input, type Result, UsageError } from './command.ts';
+import { commands } from './commands.ts';
+import { commandHelp, overview, serveHelp } from './help.ts';
+import { parseCommandLine } from './parse.ts';
+import { serve } from './serve.ts';
+
+/** Where a command line writes to, and which settings it sees; the process's own in production. */
+export interface Surroundings {
+  stdout: (text: string) => void;
+  stderr: (text: string) => void;
+  env?: Record<string, string | undefined>;
+}
+
+/** Exit codes. Scripts tell a wrong command line from a failure by them. */
+const DONE = 0;
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/** Runs `signalbox` with these words. @returns the exit code; after `serve` the process goes on by itself */
+export async function runCli(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  try {
+    return await dispatch(words, surroundings);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      surroundings.stderr(`signalbox: ${error.message}\n`);
+      return WRONG_USAGE;
+    }
+    surroundings.stderr(`signalbox: ${describe(error)}\n`);
+    return FAILED;
+  }
+}
+
+/** Our own errors speak for themselves; of others the place matters too. */
+function describe(error: unknown): string {
+  if (!(error instanceof AppError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return error.code === 'unavailable' ? `${error.message}${cause}` : error.message;
+}
+
+async function dispatch(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  const [first] = words;
+  if (first === undefined || first === 'help' || first.startsWith('-')) return general(first, surroundings);
+  const wantsHelp = words.some((word) => word === '--help' || word === '-h');
+  if (first === 'serve') return serveCommand(words, wantsHelp, surroundings);
+  const command = commands.find(({ name }) => isCalled(name, words));
+  if (command === undefined) return unknown(words, wantsHelp, surroundings);
+  if (wantsHelp) return say(surroundings, commandHelp(command));
+  return administer(command, words.slice(command.name.split(' ').length), surroundings);
+}
+
+function isCalled(name: string, words: readonly string[]): boolean {
+  return name.split(' ').every((part, index) => words[index] === part);
+}
+
+function say({ stdout }: Surroundings, text: string): number {
+  stdout(text);
+  return DONE;
+}
+
+function general(first: string | undefined, surroundings: Surroundings): number {
+  if (first === '--help' || first === '-h' || first === 'help') return say(surroundings, overview(commands));
+  surroundings.stderr(overview(commands));
+  return WRONG_USAGE;
+}
+
+/** `signalbox key` or `signalbox key --help`: what begins with that word. */
+function unknown(words: readonly string[], wantsHelp: boolean, surroundings: Surroundings): number {
+  const family = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
+  const text = overview(family.length > 0 ? family : commands);
+  if (wantsHelp && family.length > 0) return say(surroundings, text);
+  surroundings.stderr(`signalbox: unknown command: ${words.join(' ')}\n\n${text}`);
+  return WRONG_USAGE;
+}
+
+async function serveCommand(words: readonly string[], wantsHelp: boolean, surroundings: Surroundings): Promise<number> {
+  if (wantsHelp) return say(surroundings, serveHelp());
+  if (words.length > 1) throw new UsageError(`unexpected argument: ${words[1]}\n\n${serveHelp()}`);
+  await serve(await loadConfig(surroundings.env), surroundings.stderr);
+  return DONE;
+}
+
+async function administer(command: Command, words: readonly string[], surroundings: Surroundings): Promise<number> {
+  try {
+    const { input, json } = parseCommandLine(command, words);
+    const result = await onDatabase(command, input, surroundings);
+    surroundings.stdout(json ? `${JSON.stringify(result.json)}\n` : `${result.lines.join('\n')}\n`);
+    return DONE;
+  } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(`${error.message}\n\n${commandHelp(command)}`);
+    throw error;
+  }
+}
+
+/** The control plane may be running on the same database: these commands are ordinary writers beside it. */
+async function onDatabase(command: Command, input: Input, { env, stderr }: Surroundings): Promise<Result> {
+  const config = await loadConfig(env);
+  const log = warningsTo(stderr);
+  const storage = await openStorage(config.databaseUrl, { log });
+  try {
+    await migrate(storage);
+    const deps = { storage, clock: systemClock, log };
+    return await command.run({ config, storage, teams: new TeamsService(deps), auth: new AuthService(deps) }, input);
+  } finally {
+    await storage.close();
+  }
+}
+
+function warningsTo(stderr: (text: string) => void): Log {
+  const write = (_fields: unknown, message: string): void => stderr(`signalbox: ${message}\n`);
+  const quiet = (): void => undefined;
+  const log: Log = { debug: quiet, info: quiet, warn: write, error: write, child: () => log };
+  return log;
+}

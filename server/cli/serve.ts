@@ -1,0 +1,32 @@
+import closeWithGrace from 'close-with-grace';
+import type { Config } from '../config.ts';
+import type { RunningServer } from '../compose.ts';
+
+/** Requests under way get 10 s and agents 5 s (compose.ts); what is in memory is written after that. */
+const SHUTDOWN_DEADLINE_MS = 20_000;
+
+/**
+ * Starts the control plane and leaves it running: from here on signals and unexpected errors end the process, with
+ * code 0 after a signal and 1 after an error. @throws AppError when it cannot be started
+ */
+export async function serve(config: Config, complain: (text: string) => void): Promise<void> {
+  // Loaded here so that the administration commands start without a web server.
+  const { startServer } = await import('../compose.ts');
+  let server: RunningServer | undefined;
+  let stopping = false;
+  const logger = { error: (...parts: unknown[]) => complain(parts.map(String).join(' ')) };
+  // Before the start, so that a signal during it is not lost: the start finishes, then everything is closed.
+  const starting = startServer(config).then((started) => (server = started));
+  const grace = closeWithGrace({ delay: SHUTDOWN_DEADLINE_MS, logger }, async ({ err }) => {
+    stopping = true;
+    if (err) complain(`signalbox: ${err.stack ?? err.message}`);
+    await starting.catch(() => undefined);
+    await server?.close();
+  });
+  try {
+    await starting;
+  } catch (error) {
+    if (!stopping) grace.uninstall();
+    throw error;
+  }
+}

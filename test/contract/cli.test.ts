@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { AuthService } from '../../server/auth/service.ts';
+import { runCli } from '../../server/cli/run.ts';
+import { systemClock } from '../../server/core/clock.ts';
+import { openStorage } from '../../server/storage/open.ts';
+import { databaseKinds, type TestDatabase } from '../harness/databases.ts';
+import { silentLog } from '../harness/silent-log.ts';
+
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+async function runWith(databaseUrl: string, words: string[]): Promise<Ran> {
+  const ran = { stdout: '', stderr: '' };
+  const code = await runCli(words, {
+    stdout: (text) => void (ran.stdout += text),
+    stderr: (text) => void (ran.stderr += text),
+    env: { SIGNALBOX_DATABASE_URL: databaseUrl },
+  });
+  return { code, ...ran };
+}
+
+describe.each(databaseKinds())('signalbox on $name', (kind) => {
+  let database: TestDatabase;
+  let folder: string;
+
+  const run = (...words: string[]): Promise<Ran> => runWith(database.url, words);
+
+  /** Runs with `--json` and reads the one object. */
+  async function json(...words: string[]): Promise<Record<string, unknown>> {
+    const { code, stdout, stderr } = await run(...words, '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^\{.*\}\n$/);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  }
+
+  async function withAuth<T>(use: (auth: AuthService) => Promise<T>): Promise<T> {
+    const storage = await openStorage(database.url, { log: silentLog });
+    try {
+      return await use(new AuthService({ storage, clock: systemClock, log: silentLog }));
+    } finally {
+      await storage.close();
+    }
+  }
+
+  beforeEach(async () => {
+    database = await kind.create();
+    folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-cli-'));
+  });
+  afterEach(async () => {
+    await database.remove();
+    await rm(folder, { recursive: true });
+  });
+
+  test('a fresh database: team, user, key, site and tokens, each as one JSON object', async () => {
+    const team = await json('team', 'create', 'North');
+    expect(team).toEqual({ id: expect.any(String) as string, name: 'North' });
+    const passwordFile = path.join(folder, 'password');
+    await writeFile(passwordFile, 'correct horse\n');
+    expect(await json('user', 'create', 'ada@example.org', '--team', 'North', '--role', 'admin', '--password-file', passwordFile)).toEqual({
+      id: expect.any(String) as string,
+      email: 'ada@example.org',
+      role: 'admin',
+      team_id: team['id'],
+      password: null,
+    });
+    expect(await json('user', 'create', 'bob@example.org', '--team', String(team['id']), '--role', 'viewer')).toMatchObject({
+      password: expect.stringMatching(/^[A-Za-z0-9]{20}$/) as string,
+    });
+    expect(await json('site', 'create', 'Depot', '--team', 'North', '--time-zone', 'Europe/Madrid', '--latitude', '40.4', '--longitude', '-3.7')).toMatchObject({
+      team_id: team['id'],
+      name: 'Depot',
+      time_zone: 'Europe/Madrid',
+      latitude: 40.4,
+      longitude: -3.7,
+    });
+    const key = await json('key', 'create', '--team', 'North', '--name', 'demo', '--role', 'operator', '--expires-in-days', '30');
+    expect(key).toEqual({ id: expect.any(String) as string, team_id: team['id'], name: 'demo', role: 'operator', api_key: expect.any(String) as string });
+    const token = await json('enrol-token', 'create', '--team', 'North', '--site', 'Depot');
+    expect(token).toEqual({ id: expect.any(String) as string, token: expect.any(String) as string, expires_at: expect.any(String) as string });
+    const service = await json('service-token', 'create', 'billing');
+    expect(service).toEqual({ id: expect.any(String) as string, name: 'billing', token: expect.any(String) as string });
+    await withAuth(async (auth) => {
+      expect(await auth.authenticateApiKey(String(key['api_key']))).toMatchObject({ teamId: team['id'], role: 'operator' });
+      expect(await auth.authenticateService(String(service['token']))).toMatchObject({ name: 'billing' });
+      expect(await auth.enrolAgent(String(token['token']), 'gw')).toHaveProperty('secret');
+    });
+  });
+
+  test('a key that is revoked stops working at once, also for a server that is running', async () => {
+    await run('team', 'create', 'North');
+    await withAuth(async (auth) => {
+      const key = await json('key', 'create', '--team', 'North', '--name', 'demo');
+      expect(await auth.authenticateApiKey(String(key['api_key']))).toBeDefined();
+      expect(await json('key', 'revoke', String(key['id']))).toEqual({ id: key['id'], revoked: true });
+      expect(await auth.authenticateApiKey(String(key['api_key']))).toBeUndefined();
+    });
+    expect(await run('key', 'revoke', '01890a5d-ac96-774b-bcce-b302099a8057')).toMatchObject({ code: 1 });
+  });
+
+  test('export and import, and the second import is refused', async () => {
+    await run('team', 'create', 'North');
+    const file = path.join(folder, 'all.jsonl');
+    expect(await json('export', file)).toMatchObject({ rows: 1 });
+    const other = await kind.create();
+    expect(await runWith(other.url, ['import', file])).toMatchObject({ code: 0, stdout: `1 rows read from ${file}\n` });
+    expect(await runWith(other.url, ['import', file])).toMatchObject({ code: 1, stderr: expect.stringContaining('not empty') as string });
+    await other.remove();
+  });
+
+  test.each([
+    [['team', 'create', 'North'], 'exists already'],
+    [['key', 'create', '--team', 'South', '--name', 'x'], 'team South not found'],
+    [['enrol-token', 'create', '--team', 'North', '--site', 'Depot'], 'site Depot not found'],
+    [['user', 'create', 'nobody', '--team', 'North', '--role', 'admin'], 'email'],
+    [['import', '/no/such/file'], 'not empty'],
+  ])('what fails says why and ends with 1: %j', async (words, reason) => {
+    await run('team', 'create', 'North');
+    expect(await run(...words, '--json')).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(reason) as string });
+  });
+});
+
+describe('signalbox', () => {
+  const run = (...words: string[]): Promise<Ran> => runWith('sqlite::memory:', words);
+
+  test.each([
+    [[], 'Commands:'],
+    [['frobnicate'], 'unknown command: frobnicate'],
+    [['team'], 'team create'],
+    [['team', 'create'], 'NAME is missing'],
+    [['team', 'create', 'a', 'b'], 'unexpected argument: b'],
+    [['team', 'create', 'a', '--colour', 'red'], '--colour'],
+    [['key', 'create', '--name', 'x'], '--team is missing'],
+    [['key', 'create', '--team', 'a', '--name', 'x', '--role', 'king'], 'viewer, operator, admin'],
+    [['site', 'create', 'a', '--team', 'a', '--latitude', 'north'], '--latitude must be a number'],
+    [['serve', 'now'], 'unexpected argument: now'],
+  ])('a wrong command line shows the usage and ends with 2: %j', async (words, reason) => {
+    const { code, stdout, stderr } = await run(...words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(reason);
+    expect(stderr).toContain('Usage: signalbox');
+  });
+
+  test.each([[['--help']], [['help']], [['serve', '--help']], [['key', '--help']], [['key', 'create', '--help']], [['import', '-h']]])(
+    'help goes to standard output: %j',
+    async (words) => {
+      expect(await run(...words)).toEqual({ code: 0, stdout: expect.stringContaining('Usage: signalbox') as string, stderr: '' });
+    },
+  );
+
+  test('mistakes in the settings are all named', async () => {
+    const lines: string[] = [];
+    const code = await runCli(['team', 'create', 'x'], {
+      stdout: () => undefined,
+      stderr: (text) => void lines.push(text),
+      env: { SIGNALBOX_LISTEN: 'nowhere', SIGNALBOX_TYPO: '1' },
+    });
+    expect(code).toBe(1);
+    expect(lines.join('')).toMatch(/SIGNALBOX_LISTEN[^]*SIGNALBOX_TYPO/);
+  });
+
+  test('as a program, with nothing but its JSON on standard output', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-cli-'));
+    const env = { ...process.env, SIGNALBOX_DATABASE_URL: `sqlite:${folder}/data/box.db` };
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['server/main.ts', 'team', 'create', 'North', '--json'], { env });
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'North' });
+    expect(stderr).toBe('');
+    expect((await readFile(`${folder}/data/box.db`)).subarray(0, 6).toString()).toBe('SQLite');
+    await rm(folder, { recursive: true });
+  });
+});
