@@ -15,7 +15,7 @@ export interface TlsTrust {
 /** Options for Node's TLS client. */
 export function tlsOptions({ ca, fingerprint, anonymous }: TlsTrust): ConnectionOptions {
   // Anonymous Diffie-Hellman is below OpenSSL's default security level and does not exist in TLS 1.3.
-  if (anonymous) return { ciphers: 'ADH:DEFAULT:@SECLEVEL=0', rejectUnauthorized: false };
+  if (anonymous) return { ciphers: 'ADH:HIGH:@SECLEVEL=0', rejectUnauthorized: false };
   if (fingerprint === undefined) return { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca: [ca] }) };
   // The pin says which certificate it must be, so its name says nothing more. verifyPin runs before the login.
   if (ca === undefined) return { rejectUnauthorized: false };
