@@ -1,0 +1,142 @@
+import type { Clock } from '../core/clock.ts';
+import { AgentError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { findRouter } from '../core/routers.ts';
+import type { Routers } from '../core/routers.ts';
+import type { Deadline } from '../routers/adapter.ts';
+import { AllowList } from './allowlist.ts';
+import { chooseWay } from './choose-way.ts';
+import { ForwardingMemory } from './forwarding-memory.ts';
+import { OpenForward } from './open-forward.ts';
+import { SshForwarding } from './ssh-forwarding.ts';
+import type { DialChannel, ForwardOpenParams, OpenedForward } from './types.ts';
+
+export interface ForwardAcceptorOptions {
+  routers: Routers;
+  dialChannel: DialChannel;
+  /** `forwards` of the configuration. */
+  allow: readonly string[];
+  maxConnections: number;
+  /** Remembers there what has to be set back on routers. */
+  stateFolder: string;
+  clock: Clock;
+  log: Log;
+}
+
+/** Forwards open at one agent, all routers together. */
+const MAX_FORWARDS = 2000;
+
+/** The agent's side of forwards: `forward.open`, `forward.close` and `channel.dial` end here. */
+export class ForwardAcceptor {
+  readonly #options: ForwardAcceptorOptions;
+  readonly #allow: AllowList;
+  readonly #sshForwarding: SshForwarding;
+  /** Settled or still opening; a forward that could not be opened is taken out again. */
+  readonly #forwards = new Map<string, Promise<OpenForward>>();
+  readonly #ready = new Map<string, OpenForward>();
+  readonly #subscriptions: (() => void)[] = [];
+  readonly #tasks = new Set<Promise<void>>();
+  #closed = false;
+
+  constructor(options: ForwardAcceptorOptions) {
+    this.#options = options;
+    this.#allow = new AllowList(options.allow);
+    this.#sshForwarding = new SshForwarding(new ForwardingMemory(options.stateFolder), options.log);
+  }
+
+  /** Puts back on every router what a former run left behind, now or as soon as it is reachable. */
+  start(): void {
+    for (const router of this.#options.routers.values()) {
+      const restoreIfReachable = (): void => {
+        if (router.state().reachable) this.#track(this.#sshForwarding.restore(router));
+      };
+      this.#subscriptions.push(router.onState(restoreIfReachable));
+      restoreIfReachable();
+    }
+  }
+
+  /**
+   * Opens a forward, or renews the terms of one that is open.
+   * @throws AgentError `not_allowed` by the agent's own list, `router_unreachable`, `wrong_router`, `unsupported`, …
+   */
+  async open(params: ForwardOpenParams, deadline: Deadline): Promise<OpenedForward> {
+    const refusal = this.#allow.refusal(params.dst_address);
+    if (refusal !== undefined) throw new AgentError('not_allowed', refusal);
+    if (this.#closed) throw new AgentError('internal', 'the agent is stopping');
+    const forward = await (this.#forwards.get(params.forward_id) ?? this.#start(params, deadline));
+    if (this.#ready.get(params.forward_id) !== forward) throw new AgentError('internal', 'the forward was closed meanwhile');
+    forward.renew({
+      token: params.channel_token,
+      maxChannels: params.max_channels,
+      expiresInMs: params.expires_in_ms,
+      warmChannels: params.warm_channels,
+    });
+    return forward.opened;
+  }
+
+  /** Ends a forward; without effect when there is none. Never rejects. */
+  async close(forwardId: string, reason = 'revoked'): Promise<void> {
+    const opening = this.#forwards.get(forwardId);
+    this.#forwards.delete(forwardId);
+    this.#ready.delete(forwardId);
+    const forward = await opening?.catch(() => undefined);
+    await forward?.close(reason);
+  }
+
+  /** Dials more channels; a forward that is not open has none. */
+  dial(forwardId: string, count: number): void {
+    this.#ready.get(forwardId)?.dial(count);
+  }
+
+  /** Ends all forwards and leaves the routers as they were. */
+  async stop(): Promise<void> {
+    this.#closed = true;
+    for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe();
+    await Promise.all([...this.#forwards.keys()].map((id) => this.close(id, 'the agent is stopping')));
+    await Promise.all(this.#tasks);
+  }
+
+  #start(params: ForwardOpenParams, deadline: Deadline): Promise<OpenForward> {
+    if (this.#forwards.size >= MAX_FORWARDS) throw new AgentError('not_allowed', `the agent has ${MAX_FORWARDS} forwards open`);
+    const opening = this.#openWay(params, deadline);
+    this.#forwards.set(params.forward_id, opening);
+    opening.then(
+      (forward) => {
+        if (this.#forwards.get(params.forward_id) === opening) this.#ready.set(params.forward_id, forward);
+      },
+      () => {
+        if (this.#forwards.get(params.forward_id) === opening) this.#forwards.delete(params.forward_id);
+      },
+    );
+    return opening;
+  }
+
+  async #openWay(params: ForwardOpenParams, deadline: Deadline): Promise<OpenForward> {
+    const { routers, dialChannel, clock, log, maxConnections } = this.#options;
+    const router = findRouter(routers, params.router, params.hardware_id);
+    const target = { host: params.dst_address, port: params.dst_port };
+    const chosen = await chooseWay(router, target, { sshForwarding: this.#sshForwarding }, deadline);
+    return new OpenForward({
+      id: params.forward_id,
+      router: router.name,
+      way: chosen.way,
+      opened: { way: chosen.way.name, way_reason: chosen.reason, target_reachable: chosen.targetReachable },
+      dialChannel,
+      clock,
+      log,
+      mayConnect: () => this.#connectionCount() < maxConnections,
+      onExpired: () => this.#track(this.close(params.forward_id, 'expired')),
+    });
+  }
+
+  #connectionCount(): number {
+    let count = 0;
+    for (const forward of this.#ready.values()) count += forward.connectionCount;
+    return count;
+  }
+
+  #track(task: Promise<void>): void {
+    this.#tasks.add(task);
+    void task.finally(() => this.#tasks.delete(task));
+  }
+}

@@ -1,0 +1,132 @@
+import { AgentError } from '../core/errors.ts';
+import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
+import { isRouterItself } from './router-addresses.ts';
+import type { SshForwarding } from './ssh-forwarding.ts';
+import { answersTcp } from './tcp.ts';
+import type { Target, Way, WayName } from './types.ts';
+import { DirectWay } from './ways/direct.ts';
+import { SshWay } from './ways/ssh.ts';
+
+export interface WayDeps {
+  sshForwarding: SshForwarding;
+}
+
+export interface ChosenWay {
+  way: Way;
+  reason: string;
+  targetReachable: boolean | null;
+}
+
+/** A closed port answers at once; one that is filtered never does, and people wait for the answer. */
+const TARGET_CHECK_MS = 2_000;
+
+interface Candidate {
+  name: WayName;
+  why: string;
+}
+
+/**
+ * Which ways are worth trying, best first: a target that is the router itself is dialled directly; SSH leaves no trace
+ * in the firewall; the API way needs rules on the router.
+ */
+export function candidates(
+  router: Pick<RouterAdapter, 'forwardWay' | 'hasApi' | 'hasSsh'>,
+  targetIsRouter: boolean,
+): Candidate[] {
+  if (router.forwardWay !== 'auto') return [{ name: router.forwardWay, why: 'fixed by the configuration of the agent' }];
+  const ways: Candidate[] = [];
+  if (targetIsRouter) ways.push({ name: 'direct', why: 'the target is the router itself' });
+  if (router.hasSsh) ways.push({ name: 'ssh', why: 'the router forwards over SSH' });
+  // Address translation cannot lead a connection back to the router's own services.
+  if (router.hasApi && !targetIsRouter) ways.push({ name: 'api', why: 'a dst-nat rule, because SSH is not configured' });
+  return ways;
+}
+
+/**
+ * Opens the best way that works and tries the target's port through it.
+ * @throws AgentError of the last way that was tried
+ */
+export async function chooseWay(router: RouterAdapter, target: Target, deps: WayDeps, deadline: Deadline): Promise<ChosenWay> {
+  const targetIsRouter = await isRouterItself(router, target.host, deadline);
+  const options = candidates(router, targetIsRouter);
+  const refused: string[] = [];
+  let lastError: unknown = new AgentError('unsupported', 'this router offers no way for forwards');
+  for (const [index, { name, why }] of options.entries()) {
+    const reason = refused.length === 0 ? why : `${why}; ${refused.join('; ')}`;
+    try {
+      const isLast = index === options.length - 1;
+      const chosen = await openWay(name, router, target, { ...deps, targetIsRouter, isLast }, deadline);
+      if (chosen) return { ...chosen, reason: reason.slice(0, 300) };
+      refused.push(`${name}: the router's port does not answer the agent`);
+    } catch (error) {
+      lastError = error;
+      refused.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  throw lastError;
+}
+
+interface OpenContext extends WayDeps {
+  targetIsRouter: boolean;
+  /** Nothing else is left to try. */
+  isLast: boolean;
+}
+
+async function openWay(
+  name: WayName,
+  router: RouterAdapter,
+  target: Target,
+  context: OpenContext,
+  deadline: Deadline,
+): Promise<Omit<ChosenWay, 'reason'> | undefined> {
+  switch (name) {
+    case 'direct':
+      return openDirect(router, target, context);
+    case 'ssh':
+      return openSsh(router, target, context, deadline);
+    case 'api':
+      throw new AgentError('unsupported', 'the dst-nat way is not available');
+  }
+}
+
+/** The router's services listen on all of its addresses, and the configured one is known to reach it. */
+async function openDirect(
+  router: RouterAdapter,
+  target: Target,
+  { targetIsRouter, isLast }: OpenContext,
+): Promise<Omit<ChosenWay, 'reason'> | undefined> {
+  const actual = targetIsRouter ? { host: router.host, port: target.port } : target;
+  const answers = await answersTcp(actual, { timeoutMs: TARGET_CHECK_MS });
+  return answers || isLast ? { way: new DirectWay(actual), targetReachable: answers } : undefined;
+}
+
+async function openSsh(
+  router: RouterAdapter,
+  target: Target,
+  { sshForwarding }: OpenContext,
+  deadline: Deadline,
+): Promise<Omit<ChosenWay, 'reason'>> {
+  const way = await SshWay.open(router, target, sshForwarding, deadline);
+  try {
+    return { way, targetReachable: await tryTarget(way) };
+  } catch (error) {
+    await way.close();
+    throw error;
+  }
+}
+
+/**
+ * Does the target answer through this way? A target that does not is no reason against the way.
+ * @throws AgentError when it is the way itself that does not work
+ */
+async function tryTarget(way: Way): Promise<boolean> {
+  try {
+    const stream = await way.connect({ timeoutMs: TARGET_CHECK_MS });
+    stream.on('error', () => undefined);
+    stream.destroy();
+    return true;
+  } catch (error) {
+    if (error instanceof AgentError && (error.code === 'rejected' || error.code === 'outcome_unknown')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,131 @@
+import { Channel } from '../../protocol/index.ts';
+import type { ChannelConnection, ChannelSocket } from '../../protocol/index.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { DialChannel, OpenedForward, Way } from './types.ts';
+
+export interface OpenForwardOptions {
+  id: string;
+  router: string;
+  way: Way;
+  opened: OpenedForward;
+  dialChannel: DialChannel;
+  clock: Clock;
+  log: Log;
+  /** Asked before every connection; false when the agent has as many as it may. */
+  mayConnect: () => boolean;
+  onExpired: () => void;
+}
+
+/** Longest wait for the target of one connection: what browsers give a server, roughly. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Channels that are being dialled at the same time; the rest wait, so that a burst does not starve the tunnel. */
+const PARALLEL_DIALS = 16;
+
+/** One open forward on the agent: its way, its channels and the connections on them. */
+export class OpenForward {
+  readonly id: string;
+  readonly router: string;
+  readonly way: Way;
+  readonly opened: OpenedForward;
+  readonly #options: OpenForwardOptions;
+  readonly #channels = new Set<Channel>();
+  readonly #connections = new Set<ChannelConnection>();
+  readonly #stop = new AbortController();
+  #token = '';
+  #maxChannels = 0;
+  #expiry: Timer | undefined;
+  /** Channels still to be dialled, and the dials under way. */
+  #wanted = 0;
+  #dialling = 0;
+
+  constructor(options: OpenForwardOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.router = options.router;
+    this.way = options.way;
+    this.opened = options.opened;
+  }
+
+  get connectionCount(): number {
+    return this.#connections.size;
+  }
+
+  get channelCount(): number {
+    return this.#channels.size;
+  }
+
+  /** Takes the terms of an opening request, the first or a repeated one, and dials the channels it asks for. */
+  renew(terms: { token: string; maxChannels: number; expiresInMs: number; warmChannels: number }): void {
+    this.#token = terms.token;
+    this.#maxChannels = terms.maxChannels;
+    this.#expiry?.cancel();
+    this.#expiry = this.#options.clock.setTimeout(this.#options.onExpired, terms.expiresInMs);
+    this.dial(terms.warmChannels);
+  }
+
+  /** Dials so many more channels, as far as the limit allows. */
+  dial(count: number): void {
+    const room = this.#maxChannels - this.#channels.size - this.#dialling - this.#wanted;
+    this.#wanted += Math.min(count, Math.max(0, room));
+    while (this.#wanted > 0 && this.#dialling < PARALLEL_DIALS && !this.#stop.signal.aborted) {
+      this.#wanted -= 1;
+      this.#dialling += 1;
+      void this.#dialOne();
+    }
+  }
+
+  /** Cuts every connection and undoes the way on the router. Never rejects. */
+  async close(reason: string): Promise<void> {
+    this.#expiry?.cancel();
+    this.#stop.abort();
+    this.#wanted = 0;
+    for (const connection of this.#connections) connection.cut(reason);
+    for (const channel of this.#channels) channel.close(reason);
+    await this.way.close();
+  }
+
+  /** Never rejects: the control plane asks again for what it misses. */
+  async #dialOne(): Promise<void> {
+    try {
+      await this.#options.dialChannel(this.#token, (socket) => this.#adopt(socket), { signal: this.#stop.signal });
+    } catch (error) {
+      this.#options.log.debug({ err: error, forward_id: this.id }, 'a channel could not be dialled');
+      // Whatever is wrong will not be better for the ones that wait.
+      this.#wanted = 0;
+    } finally {
+      this.#dialling -= 1;
+      this.dial(0);
+    }
+  }
+
+  #adopt(socket: ChannelSocket): void {
+    const channel: Channel = new Channel(socket, 'accepter', {
+      onConnection: (connection) => void this.#carry(connection),
+      onClosed: () => this.#channels.delete(channel),
+    });
+    this.#channels.add(channel);
+    if (this.#stop.signal.aborted) channel.close('the forward is over');
+  }
+
+  /** Nothing waits inside the receive handler: what arrives before the target is there is kept by the connection. */
+  async #carry(connection: ChannelConnection): Promise<void> {
+    if (this.#stop.signal.aborted || !this.#options.mayConnect()) {
+      connection.cut('the agent has too many connections');
+      return;
+    }
+    this.#connections.add(connection);
+    const gone = new AbortController();
+    connection.whenClosed(() => {
+      this.#connections.delete(connection);
+      gone.abort();
+    });
+    try {
+      const opening = this.way.connect({ timeoutMs: CONNECT_TIMEOUT_MS, signal: gone.signal });
+      // A stream that is there at once is attached at once: its early bytes need not wait for another turn.
+      connection.attach(opening instanceof Promise ? await opening : opening);
+    } catch (error) {
+      connection.cut(error instanceof Error ? error.message : 'the target could not be reached');
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import type { Clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import type { Storage, Tx } from '../storage/db.ts';
+import type { ForwardLimits } from './limits.ts';
+import { normaliseDestination, normaliseSource } from './policy.ts';
+import { PORT_QUARANTINE_MS, choosePort } from './ports.ts';
+import { countOpenForwards, insertForward, isUnique, selectPortUses, updatePort } from './store.ts';
+import type { ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
+
+export interface CreationDeps {
+  storage: Storage;
+  clock: Clock;
+  settings: ForwardSettings;
+  limits: ForwardLimits;
+}
+
+/** Two nodes may choose the same port in the same moment; the unique index lets one of them try again. */
+const INSERT_ATTEMPTS = 5;
+
+export interface NewForward {
+  teamId: string;
+  routerId: string;
+  createdBy: string;
+  channelTokenHash: string;
+  request: ForwardRequest;
+}
+
+/**
+ * Checks a request and stores it with a port of its own.
+ * @throws AppError `invalid` naming the field, `conflict` when the team has too many, `unavailable` without a free port
+ */
+export async function storeNewForward(deps: CreationDeps, forward: NewForward): Promise<ForwardRecord> {
+  const { request } = forward;
+  const source = normaliseSource(request.allowFrom, { allowPrivate: deps.settings.allowPrivateSources });
+  const destination = normaliseDestination(request.dstAddress);
+  const now = deps.clock.now();
+  return retryOnCollision(deps, async (tx) => {
+    if ((await countOpenForwards(tx, forward.teamId)) >= deps.limits.openPerTeam) {
+      throw new AppError('conflict', `the team has ${deps.limits.openPerTeam} open forwards already; revoke one first`);
+    }
+    return insertForward(tx, {
+      id: newId(now),
+      team_id: forward.teamId,
+      router_id: forward.routerId,
+      port: await freePort(deps, tx, new Set()),
+      allow_only_cidr: source,
+      dst_address: destination,
+      dst_port: request.dstPort,
+      entry_point: deps.settings.host,
+      channel_token_hash: forward.channelTokenHash,
+      way: null,
+      way_reason: null,
+      target_reachable: null,
+      created_by: forward.createdBy,
+      created_at: now,
+      authorized_at: null,
+      expires_at: now + request.expireAfterMinutes * 60_000,
+      closed_at: null,
+      revoked_at: null,
+      refused_attempts: 0,
+    });
+  });
+}
+
+/** Gives a forward another port because another program holds its present one. @throws AppError `unavailable` */
+export async function movePort(deps: CreationDeps, record: ForwardRecord, unusable: ReadonlySet<number>): Promise<number> {
+  return retryOnCollision(deps, async (tx) => {
+    const port = await freePort(deps, tx, unusable);
+    await updatePort(tx, { teamId: record.team_id, id: record.id }, port);
+    return port;
+  });
+}
+
+async function freePort({ clock, settings }: CreationDeps, tx: Tx, unusable: ReadonlySet<number>): Promise<number> {
+  const uses = await selectPortUses(tx, clock.now() - PORT_QUARANTINE_MS);
+  const port = choosePort(settings.ports, uses, unusable);
+  if (port === undefined) throw new AppError('unavailable', 'every port for forwards is in use');
+  return port;
+}
+
+async function retryOnCollision<T>(deps: CreationDeps, work: (tx: Tx) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await deps.storage.writes.write(work);
+    } catch (error) {
+      if (attempt >= INSERT_ATTEMPTS || !isUnique(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/** Everything about forwards that has a bound, in one place; tests use smaller ones. */
+export interface ForwardLimits {
+  /** Forwards of one team that are open at the same time. */
+  openPerTeam: number;
+  /** Connections through one forward at the same time. */
+  connections: number;
+  /** Channels of one forward, busy and free. Not fewer than `connections`, else some of those always wait. */
+  channels: number;
+  /** Channels kept free in advance: what a browser's first burst takes. */
+  warmChannels: number;
+  /** Longest wait of an accepted client for a channel. */
+  channelWaitMs: number;
+  /** When channels that were asked for are taken as not coming. */
+  dialTimeoutMs: number;
+  /** Channels beyond what the busiest moment of the last such period needed are closed. */
+  idlePeriodMs: number;
+  /** Longest wait of the creating request for the router's side. */
+  createWaitMs: number;
+  /** Longest time an agent may take to open a way; it may have to log in to the router first. */
+  openTimeoutMs: number;
+  /** Pause before the agent is asked again after a failure that may pass. */
+  retryMs: number;
+  /** Finished connections and refused attempts are stored this often. */
+  flushMs: number;
+}
+
+export const FORWARD_LIMITS: ForwardLimits = {
+  openPerTeam: 1000,
+  connections: 512,
+  channels: 512,
+  warmChannels: 4,
+  channelWaitMs: 10_000,
+  dialTimeoutMs: 5_000,
+  idlePeriodMs: 30_000,
+  createWaitMs: 5_000,
+  openTimeoutMs: 30_000,
+  retryMs: 15_000,
+  flushMs: 1_000,
+};

@@ -1,0 +1,217 @@
+import { z } from 'zod';
+import type { App } from '../http/app.ts';
+import { principalOf } from '../http/authentication.ts';
+import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
+import { problemSchema } from '../http/error-handler.ts';
+import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
+import type { ForwardView, ForwardsService } from './service.ts';
+import { timeToExpire } from './time-to-expire.ts';
+import type { ForwardConnectionRecord } from './types.ts';
+
+/** INTERFACE.md 4.6. */
+const bodySchema = z.object({
+  expire_after_minutes: z.int().min(10).max(1440),
+  dst_port: z.int().min(1).max(65_535),
+  dst_address: z.string().min(1).max(255).meta({ examples: ['192.168.88.10'] }),
+  allow_from: z.string().min(1).max(64).meta({ examples: ['203.0.113.7', '203.0.113.0/24'] }),
+});
+
+/** INTERFACE.md 2.7; the fields from `router_id` on are ours. */
+const forwardSchema = z
+  .object({
+    id: z.string(),
+    port: z.int(),
+    revoked_early: z.boolean(),
+    allow_only_cidr: z.string(),
+    authorized_at: dateTime.nullable(),
+    expires_at: dateTime,
+    expired: z.boolean(),
+    entry_point: z.string(),
+    dst_address: z.string(),
+    dst_port: z.int(),
+    time_to_expire: z.string(),
+    router_id: z.string(),
+    created_at: dateTime,
+    closed_at: dateTime.nullable(),
+    way: z.string().nullable(),
+    way_reason: z.string().nullable(),
+    target_reachable: z.boolean().nullable(),
+    refused_attempts: z.int(),
+    open_connections: z.int(),
+  })
+  .meta({ id: 'TransientForward' });
+
+const connectionSchema = z
+  .object({
+    id: z.string(),
+    source: z.string(),
+    opened_at: dateTime,
+    closed_at: dateTime,
+    bytes_in: z.int(),
+    bytes_out: z.int(),
+    ended_by: z.string(),
+  })
+  .meta({ id: 'ForwardConnection' });
+
+const forwardParams = routerParams.extend({ id: z.string().max(100) });
+const tags = ['forwards'];
+
+export interface ForwardRoutesDeps {
+  forwards: ForwardsService;
+  now: () => number;
+}
+
+export function forwardRoutes(app: App, deps: ForwardRoutesDeps): void {
+  createRoute(app, deps);
+  readRoutes(app, deps);
+  revokeRoute(app, deps);
+  connectionsRoute(app, deps);
+}
+
+function createRoute(app: App, { forwards, now }: ForwardRoutesDeps): void {
+  app.post(
+    '/api/routers/:router_id/transient-forwarding',
+    {
+      config: { role: 'operator' },
+      schema: {
+        tags,
+        summary: 'Create a transient port forward',
+        description:
+          'Waits a few seconds for the router; authorized_at stays null in the answer if that takes longer or the agent is away.',
+        params: routerParams,
+        body: bodySchema,
+        response: {
+          200: forwardSchema,
+          ...commonErrors,
+          409: problemSchema.describe('The team has too many open forwards'),
+          503: problemSchema.describe('No free port'),
+        },
+      },
+    },
+    async (request) => {
+      const { teamId, id } = principalOf(request);
+      const view = await forwards.create(teamId, request.params.router_id, id, {
+        expireAfterMinutes: request.body.expire_after_minutes,
+        dstPort: request.body.dst_port,
+        dstAddress: request.body.dst_address,
+        allowFrom: request.body.allow_from,
+      });
+      return present(view, now());
+    },
+  );
+}
+
+function readRoutes(app: App, { forwards, now }: ForwardRoutesDeps): void {
+  app.get(
+    '/api/routers/:router_id/transient-forwarding/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Read one transient port forward',
+        params: forwardParams,
+        response: { 200: forwardSchema, ...commonErrors },
+      },
+    },
+    async (request) => {
+      const { router_id: routerId, id } = request.params;
+      return present(await forwards.get(principalOf(request).teamId, routerId, id), now());
+    },
+  );
+  app.get(
+    '/api/routers/:router_id/transient-forwarding',
+    {
+      schema: {
+        tags,
+        summary: 'List the transient port forwards of a router, newest first',
+        params: routerParams,
+        querystring: pageQuery,
+        response: { 200: envelope(z.array(forwardSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const views = await forwards.list(principalOf(request).teamId, request.params.router_id, page);
+      linkNext(request, reply, page, views, ({ record }) => ({ at: record.created_at, id: record.id }));
+      return success(views.map((view) => present(view, now())));
+    },
+  );
+}
+
+function revokeRoute(app: App, { forwards }: ForwardRoutesDeps): void {
+  app.delete(
+    '/api/routers/:router_id/transient-forwarding/:id',
+    {
+      config: { role: 'operator' },
+      schema: {
+        tags,
+        summary: 'Revoke a transient port forward and cut its connections',
+        params: forwardParams,
+        response: { 204: z.null().describe('Revoked, or over already'), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const { router_id: routerId, id } = request.params;
+      await forwards.revoke(principalOf(request).teamId, routerId, id);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function connectionsRoute(app: App, { forwards }: ForwardRoutesDeps): void {
+  app.get(
+    '/api/routers/:router_id/transient-forwarding/:id/connections',
+    {
+      schema: {
+        tags,
+        summary: 'List the finished connections of a forward, newest first',
+        params: forwardParams,
+        querystring: pageQuery,
+        response: { 200: envelope(z.array(connectionSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { router_id: routerId, id } = request.params;
+      const records = await forwards.connections(principalOf(request).teamId, routerId, id, page);
+      linkNext(request, reply, page, records, (record) => ({ at: record.opened_at, id: record.id }));
+      return success(records.map(presentConnection));
+    },
+  );
+}
+
+function present({ record, openConnections }: ForwardView, now: number): z.infer<typeof forwardSchema> {
+  return {
+    id: record.id,
+    port: record.port,
+    revoked_early: record.revoked_at !== null,
+    allow_only_cidr: record.allow_only_cidr,
+    authorized_at: toDateTimeOrNull(record.authorized_at),
+    expires_at: toDateTime(record.expires_at),
+    expired: record.expires_at <= now,
+    entry_point: record.entry_point,
+    dst_address: record.dst_address,
+    dst_port: record.dst_port,
+    // A revoked forward is over, whatever time it had left.
+    time_to_expire: record.closed_at === null ? timeToExpire(record.expires_at, now) : 'expired',
+    router_id: record.router_id,
+    created_at: toDateTime(record.created_at),
+    closed_at: toDateTimeOrNull(record.closed_at),
+    way: record.way,
+    way_reason: record.way_reason,
+    target_reachable: record.target_reachable === null ? null : record.target_reachable === 1,
+    refused_attempts: record.refused_attempts,
+    open_connections: openConnections,
+  };
+}
+
+function presentConnection(record: ForwardConnectionRecord): z.infer<typeof connectionSchema> {
+  return {
+    id: record.id,
+    source: record.source,
+    opened_at: toDateTime(record.opened_at),
+    closed_at: toDateTime(record.closed_at),
+    bytes_in: record.bytes_in,
+    bytes_out: record.bytes_out,
+    ended_by: record.ended_by,
+  };
+}

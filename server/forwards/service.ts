@@ -1,0 +1,263 @@
+import type { ChannelSocket } from '../../protocol/index.ts';
+import type { AgentConnection, AgentGateway } from '../core/agent-gateway.ts';
+import type { Clock } from '../core/clock.ts';
+import { notFound } from '../core/errors.ts';
+import { secretMatches } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import type { Page } from '../core/page.ts';
+import type { RoutersService } from '../routers/service.ts';
+import type { Storage } from '../storage/db.ts';
+import { ConnectionLog } from './connection-log.ts';
+import { movePort, storeNewForward } from './creation.ts';
+import { FORWARD_LIMITS } from './limits.ts';
+import type { ForwardLimits } from './limits.ts';
+import { LiveForward } from './live-forward.ts';
+import { closeForward, markNoWay, selectConnections, selectForward, selectForwards, selectOpenForwards } from './store.ts';
+import type { ChannelGrant, ForwardConnectionRecord, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
+import { WayKeeper, newChannelToken } from './way-keeper.ts';
+
+export interface ForwardsDeps {
+  storage: Storage;
+  routers: Pick<RoutersService, 'getRouter'>;
+  gateway: AgentGateway;
+  clock: Clock;
+  log: Log;
+  settings: ForwardSettings;
+  limits?: ForwardLimits;
+}
+
+/** Other programs may hold ports of the range; so many are tried before giving up. */
+const PORT_ATTEMPTS = 20;
+
+/** A forward as the interface shows it: the record and what only this process knows. */
+export interface ForwardView {
+  record: ForwardRecord;
+  openConnections: number;
+}
+
+/** Transient forwards: created, opened at the agent, expired or revoked, and restored after a restart. */
+export class ForwardsService {
+  readonly #deps: Required<ForwardsDeps>;
+  readonly #live = new Map<string, LiveForward>();
+  readonly #ways: WayKeeper;
+  readonly #connectionLog: ConnectionLog;
+  /** Work that no request waits for; `stop` does. */
+  readonly #tasks = new Set<Promise<void>>();
+  #stopping = false;
+
+  constructor(deps: ForwardsDeps) {
+    this.#deps = { ...deps, limits: deps.limits ?? FORWARD_LIMITS };
+    this.#ways = new WayKeeper(this.#deps);
+    this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs });
+  }
+
+  /** Opens the ports of forwards that were open when the server stopped and closes those whose time has passed. */
+  async start(): Promise<void> {
+    const now = this.#deps.clock.now();
+    for (const record of await selectOpenForwards(this.#deps.storage.db)) {
+      const live = this.#makeLive(record);
+      if (record.expires_at <= now) await this.#end(live, 'expired');
+      else await this.#restore(live, record);
+    }
+  }
+
+  /** Closes every port and connection; the records stay open for the next start. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all([...this.#live.values()].map((live) => live.end('shutdown')));
+    this.#live.clear();
+    await Promise.all(this.#tasks);
+    await this.#connectionLog.flush();
+  }
+
+  /**
+   * Stores the forward, opens its port and waits briefly for the router's side.
+   * @throws AppError `not_found`, `invalid`, `conflict`, `unavailable`
+   */
+  async create(teamId: string, routerId: string, createdBy: string, request: ForwardRequest): Promise<ForwardView> {
+    await this.#deps.routers.getRouter(teamId, routerId);
+    // Replaced when the agent is asked; until then nobody knows it.
+    const { hash } = newChannelToken(routerId);
+    const record = await storeNewForward(this.#deps, { teamId, routerId, createdBy, channelTokenHash: hash, request });
+    const live = this.#makeLive(record);
+    try {
+      await this.#listen(live, record);
+    } catch (error) {
+      await this.#end(live, 'revoked');
+      throw error;
+    }
+    await this.#waitBriefly(this.#track(this.#ways.open(live, record)));
+    return this.get(teamId, routerId, record.id);
+  }
+
+  /** @throws AppError `not_found` */
+  async get(teamId: string, routerId: string, id: string): Promise<ForwardView> {
+    const record = await selectForward(this.#deps.storage.db, { teamId, id }, routerId);
+    if (!record) throw notFound('forward');
+    return this.#view(record);
+  }
+
+  /** Newest first. @throws AppError `not_found` for an unknown router */
+  async list(teamId: string, routerId: string, page: Page): Promise<ForwardView[]> {
+    await this.#deps.routers.getRouter(teamId, routerId);
+    const records = await selectForwards(this.#deps.storage.db, teamId, routerId, page);
+    return records.map((record) => this.#view(record));
+  }
+
+  /** Finished connections, newest first. @throws AppError `not_found` */
+  async connections(teamId: string, routerId: string, id: string, page: Page): Promise<ForwardConnectionRecord[]> {
+    await this.get(teamId, routerId, id);
+    return selectConnections(this.#deps.storage.db, { teamId, id }, page);
+  }
+
+  /** Closes the port and cuts its connections. Without effect on a forward that is over. @throws AppError `not_found` */
+  async revoke(teamId: string, routerId: string, id: string): Promise<void> {
+    const { record } = await this.get(teamId, routerId, id);
+    await this.#end(this.#live.get(id) ?? this.#makeLive(record), 'revoked');
+  }
+
+  /** Checks the bearer of a channel dial. */
+  authorizeChannel(bearer: string): ChannelGrant | undefined {
+    const live = this.#live.get(bearer.split(':', 1)[0]!);
+    if (!live || live.ended || !secretMatches(bearer, live.tokenHash)) return undefined;
+    return { forwardId: live.id, agentId: live.agentId, teamId: live.teamId };
+  }
+
+  /** Takes in a channel. Call it in the same turn of the event loop in which the WebSocket is opened. */
+  onChannel(grant: ChannelGrant, socket: ChannelSocket): void {
+    const live = this.#live.get(grant.forwardId);
+    if (live && !live.ended) live.addChannel(socket);
+    else socket.terminate();
+  }
+
+  /** The agent is back: have all its forwards opened. */
+  onReady(connection: AgentConnection): void {
+    for (const live of this.#live.values()) {
+      if (live.agentId === connection.agentId && live.askedInEpoch !== connection.epoch) this.#reopen(live);
+    }
+  }
+
+  /** A router has shown up behind this agent, perhaps for the first time. */
+  onRouterSeen(connection: AgentConnection, routerId: string): void {
+    for (const live of this.#live.values()) {
+      const asked = live.agentId === connection.agentId && live.askedInEpoch === connection.epoch;
+      if (live.routerId === routerId && live.teamId === connection.teamId && !asked) this.#reopen(live);
+    }
+  }
+
+  /** The agent lost the way to the target; it is asked to find another. */
+  onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void {
+    const live = this.#live.get(forwardId);
+    if (!live || live.agentId !== connection.agentId) return;
+    const key = { teamId: live.teamId, id: forwardId };
+    void this.#track(
+      this.#deps.storage.writes.write((tx) => markNoWay(tx, key, reason)).then(() => undefined),
+      'a lost way could not be stored',
+    );
+    live.retryTimer?.cancel();
+    live.retryTimer = this.#deps.clock.setTimeout(() => this.#reopen(live), this.#deps.limits.retryMs);
+  }
+
+  #view(record: ForwardRecord): ForwardView {
+    const pending = this.#connectionLog.pendingRefusals(record.id);
+    return {
+      record: { ...record, refused_attempts: record.refused_attempts + pending },
+      openConnections: this.#live.get(record.id)?.connectionCount ?? 0,
+    };
+  }
+
+  #makeLive(record: ForwardRecord): LiveForward {
+    const { clock, limits, gateway } = this.#deps;
+    const key = { teamId: record.team_id, id: record.id };
+    const live: LiveForward = new LiveForward({
+      id: record.id,
+      teamId: record.team_id,
+      routerId: record.router_id,
+      allowOnlyCidr: record.allow_only_cidr,
+      expiresAt: record.expires_at,
+      clock,
+      limits,
+      dial: (count) => gateway.notify(live.agentId, { type: 'channel.dial', forward_id: record.id, count }),
+      onConnectionClosed: (summary) => this.#connectionLog.connectionClosed(key, summary),
+      onRefused: (source) => this.#connectionLog.refused(key, source),
+      onExpired: () => void this.#track(this.#end(live, 'expired'), 'the end of a forward could not be stored'),
+    });
+    live.tokenHash = record.channel_token_hash;
+    return live;
+  }
+
+  /** Listens on the record's port, or moves to another when some other program holds it. */
+  async #listen(live: LiveForward, record: ForwardRecord): Promise<void> {
+    const unusable = new Set<number>();
+    let { port } = record;
+    for (;;) {
+      try {
+        await live.listen(this.#deps.settings.listen, port);
+        break;
+      } catch (error) {
+        unusable.add(port);
+        if (unusable.size >= PORT_ATTEMPTS) throw error;
+        port = await movePort(this.#deps, record, unusable);
+      }
+    }
+    this.#live.set(live.id, live);
+    live.startExpiry();
+  }
+
+  /** After a restart the port stays the same: people have written it down. If it is taken, it is tried again until the end. */
+  async #restore(live: LiveForward, record: ForwardRecord): Promise<void> {
+    const { log, clock, limits, settings } = this.#deps;
+    this.#live.set(live.id, live);
+    live.startExpiry();
+    const tryListen = async (): Promise<void> => {
+      try {
+        await live.listen(settings.listen, record.port);
+      } catch (error) {
+        log.error({ err: error, forward_id: live.id, port: record.port }, 'the port of a forward is taken; trying again');
+        if (!live.ended) live.listenTimer = clock.setTimeout(() => void this.#track(tryListen()), limits.retryMs);
+      }
+    };
+    await tryListen();
+    void this.#track(this.#ways.open(live, record));
+  }
+
+  async #end(live: LiveForward, how: 'expired' | 'revoked'): Promise<void> {
+    if (live.ended && !this.#live.has(live.id)) return;
+    await live.end(how);
+    this.#live.delete(live.id);
+    const key = { teamId: live.teamId, id: live.id };
+    await this.#deps.storage.writes.write((tx) => closeForward(tx, key, this.#deps.clock.now(), how));
+    void this.#track(this.#ways.close(live));
+  }
+
+  #reopen(live: LiveForward): void {
+    if (live.ended || this.#stopping) return;
+    void this.#track(
+      (async () => {
+        const key = { teamId: live.teamId, id: live.id };
+        const record = await selectForward(this.#deps.storage.db, key, live.routerId);
+        if (record && record.closed_at === null) await this.#ways.open(live, record);
+      })(),
+      'a forward could not be opened again',
+    );
+  }
+
+  /** Gives work an owner that waits for it in `stop`. The returned promise never rejects. */
+  #track(work: Promise<void>, whatFailed = 'a task of the forwards failed'): Promise<void> {
+    const task = work
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, whatFailed))
+      .finally(() => this.#tasks.delete(task));
+    this.#tasks.add(task);
+    return task;
+  }
+
+  #waitBriefly(work: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#deps.clock.setTimeout(resolve, this.#deps.limits.createWaitMs);
+      void work.finally(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+}

@@ -1,0 +1,182 @@
+import type { Insertable } from 'kysely';
+import type { Page } from '../core/page.ts';
+import { inChunks, storableText, toFlag } from '../storage/columns.ts';
+import type { DbOrTx } from '../storage/db.ts';
+import type { ForwardsTable } from '../storage/schema.ts';
+import type { PortUse } from './ports.ts';
+import type { ConnectionSummary, ForwardConnectionRecord, ForwardRecord } from './types.ts';
+
+export { isUnique } from '../storage/storage-errors.ts';
+
+/** Names one forward of one team in every statement. */
+export interface ForwardKey {
+  teamId: string;
+  id: string;
+}
+
+/** @throws a unique violation when the port has just been given to another forward */
+export async function insertForward(db: DbOrTx, forward: Insertable<ForwardsTable>): Promise<ForwardRecord> {
+  return db.insertInto('forwards').values(forward).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function selectForward(
+  db: DbOrTx,
+  { teamId, id }: ForwardKey,
+  routerId: string,
+): Promise<ForwardRecord | undefined> {
+  return db
+    .selectFrom('forwards')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('router_id', '=', routerId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Newest first. */
+export async function selectForwards(db: DbOrTx, teamId: string, routerId: string, page: Page): Promise<ForwardRecord[]> {
+  let query = db.selectFrom('forwards').selectAll().where('team_id', '=', teamId).where('router_id', '=', routerId);
+  const { before } = page;
+  if (before) {
+    query = query.where((eb) =>
+      eb.or([eb('created_at', '<', before.at), eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)])]),
+    );
+  }
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
+}
+
+/** Forwards of all teams that are not closed: read once at start. */
+export async function selectOpenForwards(db: DbOrTx): Promise<ForwardRecord[]> {
+  return db.selectFrom('forwards').selectAll().where('closed_at', 'is', null).orderBy('created_at').execute();
+}
+
+export async function countOpenForwards(db: DbOrTx, teamId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('forwards')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('team_id', '=', teamId)
+    .where('closed_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Ports of all teams: the range is shared. */
+export async function selectPortUses(db: DbOrTx, closedSince: number): Promise<PortUse[]> {
+  const rows = await db
+    .selectFrom('forwards')
+    .select(['port', 'closed_at'])
+    .where((eb) => eb.or([eb('closed_at', 'is', null), eb('closed_at', '>', closedSince)]))
+    .execute();
+  return rows.map((row) => ({ port: row.port, closedAt: row.closed_at }));
+}
+
+/** Another program holds the port that was chosen first. @throws a unique violation like {@link insertForward} */
+export async function updatePort(db: DbOrTx, { teamId, id }: ForwardKey, port: number): Promise<void> {
+  await db.updateTable('forwards').set({ port }).where('team_id', '=', teamId).where('id', '=', id).execute();
+}
+
+export async function updateChannelToken(db: DbOrTx, { teamId, id }: ForwardKey, hash: string): Promise<void> {
+  await db
+    .updateTable('forwards')
+    .set({ channel_token_hash: hash })
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .execute();
+}
+
+export interface WayFound {
+  way: string;
+  wayReason: string;
+  targetReachable: boolean | null;
+  authorizedAt: number;
+}
+
+/** The agent has opened the way; the first time counts as `authorized_at`. @returns undefined when the forward is closed */
+export async function markAuthorized(db: DbOrTx, { teamId, id }: ForwardKey, found: WayFound): Promise<ForwardRecord | undefined> {
+  return db
+    .updateTable('forwards')
+    .set((eb) => ({
+      way: found.way,
+      way_reason: storableText(found.wayReason),
+      target_reachable: found.targetReachable === null ? null : toFlag(found.targetReachable),
+      authorized_at: eb.fn.coalesce('authorized_at', eb.val(found.authorizedAt)),
+    }))
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .where('closed_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The agent could not open the way, or lost it. */
+export async function markNoWay(db: DbOrTx, { teamId, id }: ForwardKey, reason: string): Promise<ForwardRecord | undefined> {
+  return db
+    .updateTable('forwards')
+    .set({ way: null, way_reason: storableText(reason), target_reachable: null })
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .where('closed_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** @returns undefined when it was closed before */
+export async function closeForward(
+  db: DbOrTx,
+  { teamId, id }: ForwardKey,
+  now: number,
+  how: 'expired' | 'revoked',
+): Promise<ForwardRecord | undefined> {
+  return db
+    .updateTable('forwards')
+    .set({ closed_at: now, ...(how === 'revoked' ? { revoked_at: now } : {}) })
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .where('closed_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function addRefusedAttempts(db: DbOrTx, { teamId, id }: ForwardKey, count: number): Promise<void> {
+  await db
+    .updateTable('forwards')
+    .set((eb) => ({ refused_attempts: eb('refused_attempts', '+', count) }))
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .execute();
+}
+
+export type LoggedConnection = ConnectionSummary & { id: string; teamId: string; forwardId: string };
+
+export async function insertConnections(db: DbOrTx, connections: readonly LoggedConnection[]): Promise<void> {
+  for (const chunk of inChunks(connections)) {
+    await db
+      .insertInto('forward_connections')
+      .values(
+        chunk.map((connection) => ({
+          id: connection.id,
+          team_id: connection.teamId,
+          forward_id: connection.forwardId,
+          source: connection.source,
+          opened_at: connection.openedAt,
+          closed_at: connection.closedAt,
+          bytes_in: connection.bytesIn,
+          bytes_out: connection.bytesOut,
+          ended_by: connection.endedBy,
+        })),
+      )
+      .execute();
+  }
+}
+
+/** Newest first. */
+export async function selectConnections(db: DbOrTx, { teamId, id }: ForwardKey, page: Page): Promise<ForwardConnectionRecord[]> {
+  let query = db.selectFrom('forward_connections').selectAll().where('team_id', '=', teamId).where('forward_id', '=', id);
+  const { before } = page;
+  if (before) {
+    query = query.where((eb) =>
+      eb.or([eb('opened_at', '<', before.at), eb.and([eb('opened_at', '=', before.at), eb('id', '<', before.id)])]),
+    );
+  }
+  return query.orderBy('opened_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
+}

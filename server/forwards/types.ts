@@ -1,0 +1,60 @@
+import type { Selectable } from 'kysely';
+import type { ForwardConnectionsTable, ForwardsTable } from '../storage/schema.ts';
+
+export type ForwardRecord = Selectable<ForwardsTable>;
+export type ForwardConnectionRecord = Selectable<ForwardConnectionsTable>;
+
+/** INTERFACE.md 4.6, checked by the route for types and ranges. */
+export interface ForwardRequest {
+  expireAfterMinutes: number;
+  dstPort: number;
+  dstAddress: string;
+  allowFrom: string;
+}
+
+export interface ForwardSettings {
+  /** Public name of this host: `entry_point`. */
+  host: string;
+  /** Address that the entry ports bind. */
+  listen: string;
+  /** Public ports that may be given out, both included. */
+  ports: { from: number; to: number };
+  /** Lets `allow_from` be a private or loopback address. */
+  allowPrivateSources: boolean;
+}
+
+/** What a channel dial is good for. */
+export interface ChannelGrant {
+  forwardId: string;
+  agentId: string;
+  teamId: string;
+}
+
+/** Why a connection through a forward ended, as its log says. */
+export type EndedBy =
+  /** Both sides finished properly. */
+  | 'closed'
+  /** The client, or the line to it, broke the connection. */
+  | 'client'
+  /** The target refused or broke it, or the agent could not reach it. */
+  | 'target'
+  /** The channel to the agent broke. */
+  | 'channel'
+  /** No channel came in time: the agent is away or busy. */
+  | 'no_channel'
+  | 'expired'
+  | 'revoked'
+  /** The control plane was stopped. */
+  | 'shutdown';
+
+/** One finished connection. */
+export interface ConnectionSummary {
+  source: string;
+  openedAt: number;
+  closedAt: number;
+  /** Client to target. */
+  bytesIn: number;
+  /** Target to client. */
+  bytesOut: number;
+  endedBy: EndedBy;
+}

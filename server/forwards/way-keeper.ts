@@ -1,0 +1,122 @@
+import type { AgentGateway, RequestResult } from '../core/agent-gateway.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { hashSecret, newSecret } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import type { RoutersService } from '../routers/service.ts';
+import type { Storage } from '../storage/db.ts';
+import type { ForwardLimits } from './limits.ts';
+import type { LiveForward } from './live-forward.ts';
+import { markAuthorized, markNoWay, updateChannelToken } from './store.ts';
+import type { ForwardRecord } from './types.ts';
+
+export interface WayKeeperDeps {
+  storage: Storage;
+  routers: Pick<RoutersService, 'getRouter'>;
+  gateway: AgentGateway;
+  clock: Clock;
+  log: Log;
+  limits: ForwardLimits;
+}
+
+/** 256 bits and more: the bearer of a forward's channel dials. */
+const CHANNEL_SECRET_LENGTH = 48;
+
+/** A channel bearer is `<forward id>:<secret>`, so that it is found without a query. */
+export function newChannelToken(forwardId: string): { token: string; hash: string } {
+  const token = `${forwardId}:${newSecret(CHANNEL_SECRET_LENGTH)}`;
+  return { token, hash: hashSecret(token) };
+}
+
+/** Has the agent's side of every open forward opened, again after every new tunnel and after failures that may pass. */
+export class WayKeeper {
+  readonly #deps: WayKeeperDeps;
+
+  constructor(deps: WayKeeperDeps) {
+    this.#deps = deps;
+  }
+
+  /** Asks the agent once; never rejects. What came of it is on the record. */
+  async open(live: LiveForward, record: ForwardRecord): Promise<void> {
+    live.retryTimer?.cancel();
+    try {
+      const router = await this.#deps.routers.getRouter(live.teamId, live.routerId);
+      live.agentId = router.agent_id;
+      live.askedInEpoch = this.#deps.gateway.epoch(router.agent_id);
+      if (live.askedInEpoch === undefined || router.agent_router === '') return;
+      const result = await this.#ask(live, record, router.agent_router, router.hardware_id);
+      await this.#opened(live, result);
+    } catch (error) {
+      await this.#failed(live, record, error);
+    }
+  }
+
+  /** Tells the agent that it is over. Best effort: the agent ends it by itself at the same time. */
+  async close(live: LiveForward): Promise<void> {
+    if (live.agentId === '' || this.#deps.gateway.epoch(live.agentId) === undefined) return;
+    try {
+      const options = { timeoutMs: this.#deps.limits.openTimeoutMs };
+      await this.#deps.gateway.request(live.agentId, 'forward.close', { forward_id: live.id }, options);
+    } catch (error) {
+      this.#deps.log.info({ forward_id: live.id, agent_id: live.agentId, err: error }, 'the agent was not told that a forward is over');
+    }
+  }
+
+  async #ask(
+    live: LiveForward,
+    record: ForwardRecord,
+    router: string,
+    hardwareId: string,
+  ): Promise<RequestResult<'forward.open'>> {
+    const { storage, gateway, clock, limits } = this.#deps;
+    // The old token is stored as a hash only, so every opening has a new one.
+    const { token, hash } = newChannelToken(live.id);
+    await storage.writes.write((tx) => updateChannelToken(tx, { teamId: live.teamId, id: live.id }, hash));
+    live.tokenHash = hash;
+    live.pool.expect(limits.warmChannels);
+    return gateway.request(
+      live.agentId,
+      'forward.open',
+      {
+        router,
+        hardware_id: hardwareId,
+        forward_id: live.id,
+        dst_address: record.dst_address,
+        dst_port: record.dst_port,
+        expires_in_ms: Math.max(0, live.expiresAt - clock.now()),
+        channel_token: token,
+        warm_channels: limits.warmChannels,
+        max_channels: limits.channels,
+      },
+      { timeoutMs: limits.openTimeoutMs },
+    );
+  }
+
+  async #opened(live: LiveForward, result: RequestResult<'forward.open'>): Promise<void> {
+    const found = {
+      way: result.way,
+      wayReason: result.way_reason,
+      targetReachable: result.target_reachable,
+      authorizedAt: this.#deps.clock.now(),
+    };
+    const key = { teamId: live.teamId, id: live.id };
+    const open = await this.#deps.storage.writes.write((tx) => markAuthorized(tx, key, found));
+    // Revoked or expired while the agent was opening it.
+    if (!open) await this.close(live);
+  }
+
+  async #failed(live: LiveForward, record: ForwardRecord, error: unknown): Promise<void> {
+    const { storage, log, clock, limits } = this.#deps;
+    const reason = error instanceof AppError ? error.message : 'internal error';
+    log.warn({ forward_id: live.id, agent_id: live.agentId, err: error }, 'the agent could not open a forward');
+    const key = { teamId: live.teamId, id: live.id };
+    try {
+      await storage.writes.write((tx) => markNoWay(tx, key, reason.slice(0, 300)));
+    } catch (storeError) {
+      log.warn({ forward_id: live.id, err: storeError }, 'the state of a forward could not be stored');
+    }
+    // What the agent's rules forbid stays forbidden; without a tunnel its return is what brings the next attempt.
+    const passing = !(error instanceof AppError && (error.code === 'invalid' || error.code === 'agent_offline'));
+    if (passing && !live.ended) live.retryTimer = clock.setTimeout(() => void this.open(live, record), limits.retryMs);
+  }
+}
