@@ -68,7 +68,11 @@ export interface AgentConnection {
   reset: boolean;
 }
 
-/** What agents say. Handlers never throw; a promise is awaited before the agent's next message of that kind is handled. */
+/**
+ * What agents say. A promise is awaited before the agent's next message of that kind is handled. When the handling of
+ * `ready` or of a job message rejects, the tunnel is closed, so that the agent repeats at its next `ready` what was
+ * lost; other handlers must not fail.
+ */
 export interface AgentEvents {
   /**
    * The tunnel is ready: the agent's list of open jobs is settled, then new offers may follow. Until this settles, job

@@ -5,6 +5,8 @@ interface Reader {
   resume(): void;
 }
 
+export type LaneName = 'ordered' | 'facts';
+
 /**
  * Messages of one agent that wait for the database, in two lanes: `ordered` (hello, ready, jobs) and `facts`
  * (inventory). When too much waits, the agent is not read until half of it is done, so that memory stays bounded.
@@ -16,10 +18,10 @@ export class Intake {
   #waiting = 0;
   #paused = false;
 
-  constructor(reader: Reader, onError: (error: unknown) => void) {
+  constructor(reader: Reader, onError: (error: unknown, lane: LaneName) => void) {
     this.#reader = reader;
-    this.#ordered = new Lane(onError);
-    this.#facts = new Lane(onError);
+    this.#ordered = new Lane((error) => onError(error, 'ordered'));
+    this.#facts = new Lane((error) => onError(error, 'facts'));
   }
 
   /** True while the agent is not read. */
@@ -28,12 +30,12 @@ export class Intake {
   }
 
   /** Settles when everything pushed into this lane so far is done. */
-  done(lane: 'ordered' | 'facts'): Promise<void> {
+  done(lane: LaneName): Promise<void> {
     return this.#lane(lane).idle;
   }
 
   /** `size`: length of the message, for the bound. */
-  push(lane: 'ordered' | 'facts', size: number, work: () => Promise<void>): void {
+  push(lane: LaneName, size: number, work: () => Promise<void>): void {
     const weight = size + WAITING_MESSAGE_OVERHEAD;
     this.#add(weight);
     this.#lane(lane).push(async () => {
@@ -45,7 +47,7 @@ export class Intake {
     });
   }
 
-  #lane(name: 'ordered' | 'facts'): Lane {
+  #lane(name: LaneName): Lane {
     return name === 'ordered' ? this.#ordered : this.#facts;
   }
 

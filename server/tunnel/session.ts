@@ -9,6 +9,7 @@ import { tellFeatures } from './events.ts';
 import type { EventMessage } from './events.ts';
 import { Handshake } from './handshake.ts';
 import { Intake } from './intake.ts';
+import type { LaneName } from './intake.ts';
 import { Outbox } from './outbox.ts';
 import type { Sent } from './outbox.ts';
 import { AgentRequests } from './requests.ts';
@@ -56,7 +57,7 @@ export class TunnelSession {
     this.#resolveEnded = resolve;
     this.#outbox = new Outbox(socket);
     this.#handshake = new Handshake(deps.callbacks, deps.settings);
-    this.#intake = new Intake(socket, (error) => this.#onFailure(error));
+    this.#intake = new Intake(socket, (error, lane) => this.#onFailure(error, lane));
     this.#startDeadline(HELLO_TIMEOUT_MS);
     this.#liveness = new Liveness({
       timers: deps.clock,
@@ -172,7 +173,7 @@ export class TunnelSession {
 
   /** Heartbeats and the like: the features take them in without waiting for anything. */
   #tellNow(message: EventMessage): void {
-    this.#tell(message).catch((error: unknown) => this.#onFailure(error));
+    this.#tell(message).catch((error: unknown) => this.#onFailure(error, 'facts'));
   }
 
   async #onHello(hello: Hello): Promise<void> {
@@ -262,10 +263,13 @@ export class TunnelSession {
     this.#deadline = this.#deps.clock.setTimeout(() => this.close('handshakeTimeout'), ms);
   }
 
-  /** A callback failed. Before the agent is ready it cannot be served and comes again; later its own repeats put it right. */
-  #onFailure(error: unknown): void {
+  /**
+   * A callback failed. What was lost of the opening or of a job comes again with the next `ready`, so there must be one;
+   * facts come again by themselves.
+   */
+  #onFailure(error: unknown, lane: LaneName): void {
     this.#deps.log.error({ err: error, agent_id: this.identity.agentId, epoch: this.claimedEpoch }, 'agent message not handled');
-    if (this.#state !== 'ready') this.close('restart');
+    if (lane === 'ordered') this.close('restart');
   }
 
   #onDead(): void {
