@@ -51,6 +51,8 @@ export interface CommandCall {
   attributes: ReadonlyMap<string, string>;
   /** Receives rows as they come for commands that do not end by themselves (listen, follow, monitor). */
   onRow?: (row: Row) => void;
+  /** The console of the caller, if it has one: what a script run by this command prints (`/system/script/run`, `/import`). */
+  write?: (text: string) => void;
 }
 
 /** The router's menus. Implemented by the menu registry; used by the API session and the script interpreter. */

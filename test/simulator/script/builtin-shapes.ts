@@ -23,6 +23,7 @@ const shapes: Readonly<Record<string, BuiltinShape>> = {
   return: { positional: 1, names: ['value'] },
   delay: { positional: 1, names: ['delay-time'] },
   nothing: { positional: 0 },
+  quit: { positional: 0 },
   do: { positional: 1, codeFirst: true, names: ['while', 'on-error'], code: ['on-error'] },
   onerror: { positional: 0, variable: 'loop', names: ['in', 'do'], code: ['in', 'do'], since: '7.13' },
   retry: { positional: 0, names: ['command', 'delay', 'max', 'on-error'], code: ['command', 'on-error'], since: '7.10' },

@@ -211,5 +211,5 @@ const runTime: Builtin = async (machine, call, env) => {
 export const controlBuiltins: Readonly<Record<string, Builtin>> = {
   if: runIf, while: runWhile, do: runDo, onerror: runOnError, retry: runRetry, foreach: runForeach, for: runFor,
   local: runLocal, global: runGlobal, set: runSet, delay: runDelay, error: runError, return: runReturn, time: runTime,
-  nothing: () => Promise.resolve(done), beep: () => Promise.resolve(done),
+  nothing: () => Promise.resolve(done), quit: () => Promise.reject(new Interrupted()), beep: () => Promise.resolve(done),
 };

@@ -80,7 +80,12 @@ async function runCall(machine: Machine, call: Extract<Statement, { kind: 'call'
 function located(machine: Machine, error: unknown, statement: Statement): unknown {
   if (machine.session.signal.aborted) return new Interrupted();
   if (!(error instanceof Trap) && !(error instanceof ValueFailure)) return error;
-  return new ScriptFailure(error.message, originOf(statement), statement.line);
+  return new ScriptFailure(consoleWording(error.message), originOf(statement), statement.line);
+}
+
+/** The API and the console name a missing argument differently. */
+function consoleWording(message: string): string {
+  return message.replace(/^missing =(.+)=$/, 'missing value(s) of argument(s) $1');
 }
 
 function originOf(statement: Statement): string {

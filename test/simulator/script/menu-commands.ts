@@ -4,7 +4,7 @@ import type { Environment } from './environment.ts';
 import { filterItems, itemValue, resolveIds } from './items.ts';
 import type { Machine, MenuStatement } from './machine.ts';
 import { printMenu } from './print-command.ts';
-import { formatRecord } from './print-format.ts';
+import { formatPing, formatRecord } from './print-format.ts';
 import { propertyValue } from './literals.ts';
 import { list, nothing, str, toAttribute, toText, type Entry, type Value } from './values.ts';
 
@@ -97,12 +97,20 @@ async function execute(machine: Machine, statement: MenuStatement, attributes: R
     shown += 1;
     machine.write(formatRecord(row));
   };
-  const call: CommandCall = { session: machine.session, path: statement.path, command: statement.command, attributes };
+  const { path, command } = statement;
+  const write = (text: string): void => machine.write(text);
+  const call: CommandCall = { session: machine.session, path, command, attributes, write };
   const result = await machine.menus.run(wanted ? call : { ...call, onRow: show });
   if (wanted) return resultValue(result.rows, result.ret);
-  if (shown === 0) for (const row of result.rows) show(row);
-  if (result.ret !== undefined && statement.command === 'export') machine.write(withCrlf(result.ret));
+  if (result.text !== undefined) machine.write(result.text);
+  else if (shown === 0 && command !== 'run') machine.write(formatRows(statement, result.rows));
+  if (result.ret !== undefined && command === 'export') machine.write(withCrlf(result.ret));
   return resultValue([], result.ret);
+}
+
+/** A ping prints a table, other commands a record per sample. */
+function formatRows(statement: MenuStatement, rows: readonly Row[]): string {
+  return statement.command === 'ping' ? formatPing(rows) : rows.map(formatRecord).join('');
 }
 
 function resultValue(rows: readonly Row[], ret: string | undefined): Value {

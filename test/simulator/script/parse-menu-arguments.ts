@@ -30,7 +30,7 @@ export interface MenuArguments {
 export function parseMenuArguments(grammar: Grammar, path: string, command: string): MenuArguments {
   const { cursor } = grammar;
   const known = knownParameters(grammar, path, command);
-  const positions = unnamed[command] ?? ['numbers'];
+  const positions = positionsOf(command);
   const result: MenuArguments = { args: [] };
   let position = 0;
   for (;;) {
@@ -40,7 +40,7 @@ export function parseMenuArguments(grammar: Grammar, path: string, command: stri
       result.where = parseWhere(grammar);
       return result;
     }
-    const arg = takeNamed(grammar, { path, command, known, first: result.args.length === 0, takesItem: position < positions.length });
+    const arg = takeNamed(grammar, { path, command, known, first: result.args.length === 0, takesItem: itemPositions.has(positions[position] ?? '') });
     if (arg !== undefined) {
       result.args.push(arg);
       continue;
@@ -55,7 +55,15 @@ function knownParameters(grammar: Grammar, path: string, command: string): reado
   const known = grammar.dialect.menus.parameters(path, command);
   if (command === 'get' || command === 'find') return [...(known ?? []), 'numbers', 'number', 'value-name', 'where', 'as-string'];
   if (known === undefined) return undefined;
-  return command === 'print' ? [...known, ...printOptions.filter((name) => !known.includes(name))] : [...known, 'numbers', '.id'];
+  if (command === 'print') return [...known, ...printOptions.filter((name) => !known.includes(name))];
+  return positionsOf(command).some((name) => itemPositions.has(name)) ? [...known, 'numbers', '.id'] : known;
+}
+
+/** Places where a bare word names an item, even one called like a parameter. */
+const itemPositions = new Set(['numbers', 'number', 'value-name', 'destination']);
+
+function positionsOf(command: string): readonly string[] {
+  return unnamed[command] ?? ['numbers'];
 }
 
 interface Context {
@@ -63,7 +71,7 @@ interface Context {
   readonly command: string;
   readonly known: readonly string[] | undefined;
   readonly first: boolean;
-  /** A value without a name may still stand here. */
+  /** A bare word here names an item. */
   readonly takesItem: boolean;
 }
 
@@ -89,7 +97,7 @@ function flagName(context: Context, word: string): string | undefined {
     return name === undefined || context.known?.includes(name) === false ? undefined : name;
   }
   // `remove ether1` and `set wan …` name an item even if a parameter is called alike.
-  if (context.takesItem && context.known?.includes('numbers') === true && !['once', 'as-value'].includes(word)) return undefined;
+  if (context.takesItem && !['once', 'as-value'].includes(word)) return undefined;
   return context.known === undefined ? undefined : resolveParameter(context.known, word);
 }
 

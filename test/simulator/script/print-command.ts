@@ -81,5 +81,6 @@ function formatRows(machine: Machine, statement: MenuStatement, rows: readonly N
     style: values.has('terse') ? 'terse' : values.has('detail') ? 'detail' : 'table',
     proplist: proplist === undefined ? undefined : toAttribute(proplist).split(','),
     ids: values.has('show-ids'),
+    stats: values.has('stats') || values.has('stats-detail'),
   });
 }

@@ -1,5 +1,5 @@
 import type { Row } from '../menu/types.ts';
-import { printShape, quotedProperties, units, type Flag, type PrintShape } from './print-shapes.ts';
+import { isCounter, printShape, quotedProperties, units, type Flag, type PrintShape } from './print-shapes.ts';
 import { isAtLeast } from './versions.ts';
 
 /** A row and its number in the menu's list. */
@@ -14,11 +14,15 @@ export interface PrintOptions {
   readonly style: 'terse' | 'detail' | 'table';
   /** Show only these properties, in this order. */
   readonly proplist?: readonly string[] | undefined;
+  /** Show counters (`stats`). */
+  readonly stats?: boolean;
   /** Show `.id` (`show-ids`). */
   readonly ids?: boolean;
 }
 
 const crlf = '\r\n';
+/** `2024-10-08 11:14:27`, `sep/25/2018 06:30:04`: the one blank that needs no quotes. */
+const isDate = /^(?:\d{4}-\d\d-\d\d|[a-z]{3}\/\d\d\/\d{4}) \d\d:\d\d:\d\d$/;
 /** Width of a terminal nobody has told otherwise. */
 const terminalWidth = 80;
 
@@ -33,6 +37,7 @@ export function formatRecord(row: Row): string {
 export function formatList(rows: readonly NumberedRow[], options: PrintOptions): string {
   if (options.path === '/log') return rows.map(({ row }) => logLine(row, options.style)).join('');
   const shape = printShape(options.path);
+  if (rows.length === 0 && isAtLeast(options.version, '7')) return '';
   if (options.style === 'terse') return rows.map((row) => terseLine(row, shape, options)).join('');
   if (options.style === 'detail' || shape.columns === undefined && isRuleMenu(options.path)) return formatDetail(rows, shape, options);
   return formatTable(rows, shape, options);
@@ -73,7 +78,7 @@ function shownEntries(row: Row, shape: PrintShape, options: PrintOptions): [stri
   if (options.proplist !== undefined) return options.proplist.flatMap((name): [string, string][] => (row.has(name) ? [[name, row.get(name) ?? '']] : []));
   const hidden = new Set(['.id', 'comment', 'disabled', ...shape.flags.flat().map((flag) => flag.property)]);
   if (options.ids === true) hidden.delete('.id');
-  return [...row].filter(([name]) => !hidden.has(name));
+  return [...row].filter(([name]) => !hidden.has(name) && (options.stats === true || !isCounter(name)));
 }
 
 /** ` 0 XI `: the number, a letter per flag column, a space. */
@@ -102,7 +107,8 @@ function detailItem(item: NumberedRow, shape: PrintShape, options: PrintOptions)
 }
 
 function detailValue(name: string, text: string): string {
-  if (!quotedProperties.has(name) && text !== '' && !/[\s"]/.test(text)) return yesNo(text);
+  const isPlain = /^[^\s"]+$/.test(text) || isDate.test(text);
+  if (!quotedProperties.has(name) && isPlain) return yesNo(text);
   return `"${text.replaceAll(/["\\$]/g, (character) => `\\${character}`).replaceAll('\r', '\\r').replaceAll('\n', '\\n')}"`;
 }
 
@@ -125,28 +131,45 @@ function legend(shape: PrintShape, version: string, upper: boolean, rows: readon
 }
 
 function formatTable(rows: readonly NumberedRow[], shape: PrintShape, options: PrintOptions): string {
-  const modern = isAtLeast(options.version, '7');
   const columns = tableColumns(rows, shape, options);
-  const widths = columns.map((name) => Math.max(name.length, ...rows.map(({ row }) => cell(row, name).length)));
-  const line = (start: string, cells: readonly string[]): string =>
-    `${start}${cells.map((text, index) => text.padEnd(widths[index] ?? 0)).join(modern ? '  ' : ' ')}${crlf}`;
-  const gutter = ' '.repeat(shape.flags.length + 2);
-  const heading = line(` #${gutter}`, columns.map((name) => name.toUpperCase()));
-  const names = modern ? `Columns: ${columns.map((name) => name.toUpperCase()).join(', ')}${crlf}` : '';
-  const body = rows.map((item) => commentLine(item, shape, modern) + line(commentless(item, shape, modern), columns.map((name) => cell(item.row, name))));
-  return legend(shape, options.version, modern, rows) + names + heading + body.join('');
+  const names = columns.map((name) => name.toUpperCase());
+  const cells = rows.map(({ row }) => columns.map((name) => cell(row, name)));
+  const widths = columns.map((name, column) => Math.max(name.length, ...cells.map((line) => line[column]?.length ?? 0)));
+  const pad = (line: readonly string[]): string[] => line.map((text, column) => text.padEnd(widths[column] ?? 0));
+  const table: Table = { rows, shape, names: pad(names), cells: cells.map(pad) };
+  return legend(shape, options.version, isAtLeast(options.version, '7'), rows) + (isAtLeast(options.version, '7') ? newTable(table) : oldTable(table));
 }
 
-/** v6 puts the number on the line of the comment, v7 on the line of the values. */
-function commentLine(item: NumberedRow, shape: PrintShape, modern: boolean): string {
-  const comment = item.row.get('comment');
-  if (comment === undefined || comment === '') return '';
-  return modern ? `;;; ${comment}${crlf}` : `${prefix(item, shape)};;; ${comment}${crlf}`;
+interface Table {
+  readonly rows: readonly NumberedRow[];
+  readonly shape: PrintShape;
+  readonly names: readonly string[];
+  readonly cells: readonly (readonly string[])[];
 }
 
-function commentless(item: NumberedRow, shape: PrintShape, modern: boolean): string {
-  const start = prefix(item, shape);
-  return !modern && commentLine(item, shape, modern) !== '' ? ' '.repeat(start.length) : start;
+/** v7: a line with the columns, only the flags in use, comments on lines of their own. */
+function newTable({ rows, shape, names, cells }: Table): string {
+  const used = shape.flags.filter((column) => rows.some(({ row }) => flagLetter(row, column) !== ' '));
+  const width = String(Math.max(0, ...rows.map((item) => item.number))).length;
+  const start = (number: string, letters: string): string => `${number.padStart(width)} ${letters}${used.length === 0 ? '' : ' '}`;
+  const head = `Columns: ${names.map((name) => name.trim()).join(', ')}${crlf}${start('#', ' '.repeat(used.length))}${names.join('  ')}${crlf}`;
+  return head + rows.map((item, index) => {
+    const comment = item.row.get('comment');
+    const letters = used.map((column) => flagLetter(item.row, column)).join('');
+    const line = `${start(String(item.number), letters)}${cells[index]?.join('  ')}${crlf}`;
+    return comment === undefined || comment === '' ? line : `;;; ${comment}${crlf}${line}`;
+  }).join('');
+}
+
+/** v6: all flags have their place, the number stands on the line of the comment if there is one. */
+function oldTable({ rows, shape, names, cells }: Table): string {
+  const head = ` # ${' '.repeat(shape.flags.length)} ${names.join(' ')}${crlf}`;
+  return head + rows.map((item, index) => {
+    const comment = item.row.get('comment');
+    const start = prefix(item, shape);
+    const line = `${cells[index]?.join(' ')}${crlf}`;
+    return comment === undefined || comment === '' ? `${start}${line}` : `${start};;; ${comment}${crlf}${' '.repeat(start.length)}${line}`;
+  }).join('');
 }
 
 function tableColumns(rows: readonly NumberedRow[], shape: PrintShape, options: PrintOptions): string[] {
@@ -158,4 +181,18 @@ function tableColumns(rows: readonly NumberedRow[], shape: PrintShape, options: 
 
 function cell(row: Row, name: string): string {
   return shownValue(name, row.get(name) ?? '').replaceAll(/[\r\n]+/g, ' ');
+}
+
+/** What `/ping` prints: a line per answer, then the sums of the last one. */
+export function formatPing(rows: readonly Row[]): string {
+  const value = (row: Row, name: string): string => row.get(name) ?? '';
+  const lines = rows.map((row) => [
+    value(row, 'seq').padStart(5), value(row, 'host').padEnd(40), value(row, 'size').padStart(4), value(row, 'ttl').padStart(3),
+    value(row, 'time').padEnd(10), value(row, 'status'),
+  ].join(' ').trimEnd());
+  const last = rows.at(-1);
+  const sums = ['sent', 'received', 'packet-loss', 'min-rtt', 'avg-rtt', 'max-rtt'].filter((name) => last?.has(name) === true)
+    .map((name) => `${name}=${last?.get(name) ?? ''}${name === 'packet-loss' ? '%' : ''}`);
+  const head = '  SEQ HOST                                     SIZE TTL TIME       STATUS';
+  return [head, ...lines, `    ${sums.join(' ')}`].map((line) => `${line}${crlf}`).join('');
 }

@@ -74,3 +74,8 @@ export const units: Readonly<Record<string, (text: string) => string>> = {
 function mebibytes(text: string): string {
   return `${(Number(text) / 1_048_576).toFixed(1)}MiB`;
 }
+
+/** Counters a console shows only with `stats`. */
+export function isCounter(name: string): boolean {
+  return /^(?:rx|tx|fp-rx|fp-tx)-|^(?:bytes|packets)$/.test(name);
+}

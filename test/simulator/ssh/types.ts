@@ -45,5 +45,5 @@ export interface SshPeer {
 
 /** A session for one script of a peer; `signal` is that of the channel it runs in. */
 export function peerSession(peer: SshPeer, signal: AbortSignal): Session {
-  return { user: peer.user, policies: peer.router.policiesOf(peer.user), origin: 'ssh', signal };
+  return { user: peer.user, policies: peer.router.policiesOf(peer.user), origin: 'ssh', signal, address: peer.address };
 }
