@@ -7,9 +7,6 @@ import type { WriteScope } from './write-scope.ts';
 const BATCH_LIMIT = 500;
 /** Writes that may wait; each belongs to a request or an agent message that is itself waiting. */
 const QUEUE_LIMIT = 20_000;
-/** Closures only query, and a query on SQLite takes well under a millisecond. */
-const BATCH_DEADLINE_MS = 10_000;
-
 interface PendingWrite {
   work: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
@@ -18,6 +15,13 @@ interface PendingWrite {
 
 /** What one write came to, kept until the commit has decided whether it is true. */
 type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
+
+/** One shared transaction. */
+interface Batch {
+  /** Committed or undone: what a late write of it still does must not touch the connection. */
+  over: boolean;
+  deadline: PromiseWithResolvers<never>;
+}
 
 /** The savepoint around one write, on the connection that holds the shared transaction. */
 export interface Savepoint {
@@ -39,14 +43,17 @@ export class GroupCommit implements WriteQueue {
   readonly #db: Db;
   readonly #scope: WriteScope;
   readonly #savepoint: Savepoint;
+  readonly #deadlineMs: number;
   #queue: PendingWrite[] = [];
   #draining: Promise<void> | undefined;
   #closed = false;
 
-  constructor(db: Db, scope: WriteScope, savepoint: Savepoint) {
+  /** @param deadlineMs Longest time of one transaction, after which it is undone: a write waits for something else than queries */
+  constructor(db: Db, scope: WriteScope, savepoint: Savepoint, deadlineMs: number) {
     this.#db = db;
     this.#scope = scope;
     this.#savepoint = savepoint;
+    this.#deadlineMs = deadlineMs;
   }
 
   /** @throws AppError `unavailable` when the queue is full or closed or the commit failed; else whatever `work` throws */
@@ -77,38 +84,40 @@ export class GroupCommit implements WriteQueue {
     this.#draining = undefined;
   }
 
-  async #commit(batch: PendingWrite[]): Promise<void> {
-    const deadline = Promise.withResolvers<never>();
+  async #commit(writes: PendingWrite[]): Promise<void> {
+    const batch: Batch = { over: false, deadline: Promise.withResolvers<never>() };
     // Someone has to listen while no write is racing against it.
-    deadline.promise.catch(() => undefined);
-    const timer = setTimeout(() => deadline.reject(new AppError('internal', 'a write took too long')), BATCH_DEADLINE_MS);
+    batch.deadline.promise.catch(() => undefined);
+    const tooLong = new AppError('internal', `a write waited for over ${this.#deadlineMs} ms inside its transaction`);
+    const timer = setTimeout(() => batch.deadline.reject(tooLong), this.#deadlineMs);
     try {
-      const outcomes = await this.#db
-        .transaction()
-        .execute((tx) => this.#runAll(tx, batch, deadline.promise));
-      for (const [index, outcome] of outcomes.entries()) settle(batch[index]!, outcome);
+      const outcomes = await this.#db.transaction().execute((tx) => this.#runAll(tx, writes, batch));
+      for (const [index, outcome] of outcomes.entries()) settle(writes[index]!, outcome);
     } catch (error) {
-      for (const write of batch) write.reject(storageUnavailable(error));
+      for (const write of writes) write.reject(storageUnavailable(error));
     } finally {
+      batch.over = true;
       clearTimeout(timer);
     }
   }
 
-  async #runAll(tx: Tx, batch: PendingWrite[], deadline: Promise<never>): Promise<Outcome[]> {
+  async #runAll(tx: Tx, writes: PendingWrite[], batch: Batch): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
-    for (const { work } of batch) {
+    for (const { work } of writes) {
       this.#savepoint.set.run();
-      outcomes.push(await Promise.race([this.#runOne(tx, work), deadline]));
+      outcomes.push(await Promise.race([this.#runOne(tx, work, batch), batch.deadline.promise]));
     }
     return outcomes;
   }
 
-  async #runOne(tx: Tx, work: PendingWrite['work']): Promise<Outcome> {
+  async #runOne(tx: Tx, work: PendingWrite['work'], batch: Batch): Promise<Outcome> {
     try {
       const value = await this.#scope.run(async () => work(tx));
-      this.#savepoint.release.run();
+      // Too late: the savepoint that is set now, if any, is that of a later batch.
+      if (!batch.over) this.#savepoint.release.run();
       return { ok: true, value };
     } catch (error) {
+      if (batch.over) return { ok: false, error };
       // The whole transaction is gone, and with it the writes of the others in it.
       if (!this.#savepoint.isOpen()) throw error;
       this.#savepoint.undo.run();

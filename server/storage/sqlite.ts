@@ -14,9 +14,10 @@ import {
   type TransactionSettings,
 } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import { AppError } from '../core/errors.ts';
 import { ConnectionLock } from './connection-lock.ts';
 import type { Storage } from './db.ts';
-import { GroupCommit } from './group-commit.ts';
+import { GroupCommit, type Savepoint } from './group-commit.ts';
 import { checkParameters } from './parameters.ts';
 import type { Schema } from './schema.ts';
 import { storageUnavailable, typedStorageError } from './storage-errors.ts';
@@ -24,10 +25,18 @@ import { WriteScope } from './write-scope.ts';
 
 /** Distinct statement texts of the whole product stay under this; beyond it the least used is prepared anew. */
 const STATEMENT_LIMIT = 500;
-/** How long SQLite waits for another process (the administration commands) before it gives up. */
-const BUSY_TIMEOUT_MS = 5000;
-/** Above BUSY_TIMEOUT_MS, and above the longest group commit. */
-const LOCK_DEADLINE_MS = 20_000;
+
+/** How long this engine waits for what; milliseconds. */
+export interface SqliteLimits {
+  /** For another process (the administration commands) that writes. */
+  busyMs: number;
+  /** For one group commit to run its writes, which only query: a query takes well under a millisecond. */
+  batchMs: number;
+  /** For the connection; above the two others together. */
+  lockMs: number;
+}
+
+const DEFAULT_LIMITS: SqliteLimits = { busyMs: 5000, batchMs: 10_000, lockMs: 20_000 };
 
 /** Prepared statements by SQL text: stock Kysely prepares anew for each query, which costs more than most queries. */
 class StatementCache {
@@ -40,7 +49,7 @@ class StatementCache {
 
   prepare(sql: string): Database.Statement {
     const known = this.#statements.get(sql);
-    // A busy statement is being iterated: using it again would restart that iteration.
+    // A busy statement is in use further up: running it again would restart it there.
     if (known !== undefined && !known.busy) return known;
     const statement = this.#database.prepare(sql);
     this.#statements.set(sql, statement);
@@ -63,9 +72,9 @@ class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    checkParameters(query.parameters);
-    for (const row of this.#statements.prepare(query.sql).iterate(query.parameters)) yield { rows: [row as R] };
+  /** A stream would hold the one connection for as long as its reader likes. Read pages, as on PostgreSQL. */
+  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new AppError('internal', 'queries are not streamed: read pages');
   }
 
   #run<R>(query: CompiledQuery): QueryResult<R> {
@@ -84,11 +93,12 @@ class SqliteConnection implements DatabaseConnection {
 class SqliteDriver implements Driver {
   readonly #database: Database.Database;
   readonly #connection: SqliteConnection;
-  readonly #lock = new ConnectionLock(LOCK_DEADLINE_MS);
+  readonly #lock: ConnectionLock;
   readonly #scope: WriteScope;
 
-  constructor(database: Database.Database, scope: WriteScope) {
+  constructor(database: Database.Database, scope: WriteScope, lock: ConnectionLock) {
     this.#database = database;
+    this.#lock = lock;
     this.#connection = new SqliteConnection(new StatementCache(database));
     this.#scope = scope;
   }
@@ -142,9 +152,9 @@ class LockedSqliteAdapter extends SqliteAdapter {
   }
 }
 
-function sqliteDialect(database: Database.Database, scope: WriteScope): Dialect {
+function sqliteDialect(database: Database.Database, scope: WriteScope, lock: ConnectionLock): Dialect {
   return {
-    createDriver: () => new SqliteDriver(database, scope),
+    createDriver: () => new SqliteDriver(database, scope, lock),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new LockedSqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
@@ -158,9 +168,9 @@ function makePrivateFile(file: string): void {
   chmodSync(file, 0o600);
 }
 
-function openDatabase(file: string): Database.Database {
+function openDatabase(file: string, busyMs: number): Database.Database {
   if (file !== ':memory:') makePrivateFile(file);
-  const database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
+  const database = new Database(file, { timeout: busyMs });
   database.pragma('journal_mode = WAL');
   // WAL alone syncs at checkpoints only: an acknowledged job could vanish with the power.
   database.pragma('synchronous = FULL');
@@ -168,25 +178,29 @@ function openDatabase(file: string): Database.Database {
   return database;
 }
 
-/**
- * Opens a SQLite file (made when missing, mode 0600) or `:memory:`.
- * @throws AppError `unavailable` when the file cannot be opened
- */
-export function openSqlite(file: string): Storage {
-  let database: Database.Database;
-  try {
-    database = openDatabase(file);
-  } catch (error) {
-    throw storageUnavailable(error);
-  }
-  const scope = new WriteScope();
-  const db = new Kysely<Schema>({ dialect: sqliteDialect(database, scope) });
-  const writes = new GroupCommit(db, scope, {
+function savepointOn(database: Database.Database): Savepoint {
+  return {
     set: database.prepare('savepoint one_write'),
     undo: database.prepare('rollback to one_write'),
     release: database.prepare('release one_write'),
     isOpen: () => database.inTransaction,
-  });
+  };
+}
+
+/**
+ * Opens a SQLite file (made when missing, mode 0600) or `:memory:`.
+ * @throws AppError `unavailable` when the file cannot be opened
+ */
+export function openSqlite(file: string, limits: SqliteLimits = DEFAULT_LIMITS): Storage {
+  let database: Database.Database;
+  try {
+    database = openDatabase(file, limits.busyMs);
+  } catch (error) {
+    throw storageUnavailable(error);
+  }
+  const scope = new WriteScope();
+  const db = new Kysely<Schema>({ dialect: sqliteDialect(database, scope, new ConnectionLock(limits.lockMs)) });
+  const writes = new GroupCommit(db, scope, savepointOn(database), limits.batchMs);
   return {
     db,
     writes,

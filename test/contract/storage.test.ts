@@ -1,3 +1,7 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../server/core/errors.ts';
@@ -5,6 +9,7 @@ import { newId } from '../../server/core/ids.ts';
 import type { DbOrTx, Storage } from '../../server/storage/db.ts';
 import { migrate, programSchema } from '../../server/storage/migrate.ts';
 import { openStorage } from '../../server/storage/open.ts';
+import { openSqlite } from '../../server/storage/sqlite.ts';
 import { isUnique } from '../../server/storage/storage-errors.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedRouter, type SeededRouter } from '../harness/seed.ts';
@@ -218,6 +223,66 @@ describe('SQLite', () => {
     await storage.writes.write((tx) => insertTeam(tx, 'small'));
     expect(await teamNames(storage)).toEqual(['small']);
     await storage.close();
+  });
+
+  test('a write that waits for something else is undone with its batch; what it does later changes nothing', async () => {
+    const storage = openSqlite(':memory:', { busyMs: 100, batchMs: 50, lockMs: 1000 });
+    await migrate(storage);
+    const never = Promise.withResolvers<void>();
+    const later: Promise<unknown>[] = [];
+    const stuck = storage.writes.write(async (tx) => {
+      await insertTeam(tx, 'stuck');
+      await never.promise;
+      later.push(insertTeam(tx, 'too late'));
+    });
+    const neighbour = storage.writes.write((tx) => insertTeam(tx, 'neighbour'));
+    await expect(stuck).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(neighbour).rejects.toMatchObject({ code: 'unavailable' });
+    const next = storage.writes.write(async (tx) => {
+      never.resolve();
+      await insertTeam(tx, 'next');
+    });
+    await next;
+    await expect(later[0]).rejects.toThrow();
+    expect(await teamNames(storage)).toEqual(['next']);
+    await storage.close();
+  });
+
+  test('the outer database used inside a transaction is refused after a while, not a wait for ever', async () => {
+    const storage = openSqlite(':memory:', { busyMs: 100, batchMs: 50, lockMs: 20 });
+    await migrate(storage);
+    await expect(storage.db.transaction().execute(() => teamNames(storage))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await teamNames(storage)).toEqual([]);
+    await storage.close();
+  });
+
+  test('another process that holds the write lock is waited for, then the write is refused; reading goes on', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-db-'));
+    const file = path.join(folder, 'data', 'box.db');
+    const storage = openSqlite(file, { busyMs: 20, batchMs: 1000, lockMs: 1000 });
+    await migrate(storage);
+    const other = new Database(file);
+    other.exec('begin immediate');
+    await expect(storage.writes.write((tx) => insertTeam(tx, 'blocked'))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await teamNames(storage)).toEqual([]);
+    other.exec('rollback');
+    await storage.writes.write((tx) => insertTeam(tx, 'free'));
+    other.close();
+    await storage.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test('a file is private, and durable at every commit', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-db-'));
+    const file = path.join(folder, 'data', 'box.db');
+    const storage = await openStorage(`sqlite:${file}`, { log: silentLog });
+    await migrate(storage);
+    for (const name of [file, `${file}-wal`]) expect((await stat(name)).mode & 0o777).toBe(0o600);
+    const pragma = async (name: string): Promise<unknown> => Object.values((await sql.raw<object>(`pragma ${name}`).execute(storage.db)).rows[0]!)[0];
+    // 2 is FULL.
+    expect([await pragma('journal_mode'), await pragma('synchronous'), await pragma('foreign_keys')]).toEqual(['wal', 2, 1]);
+    await storage.close();
+    await rm(folder, { recursive: true });
   });
 
   test('an address of another kind is refused without showing it', async () => {
