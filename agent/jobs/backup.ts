@@ -1,0 +1,50 @@
+import { AgentError } from '../core/errors.ts';
+import type { Deadline } from '../routers/adapter.ts';
+import type { RouterMenu } from './router/menu.ts';
+
+export interface BackupTimes {
+  /** Between two looks at a file that is being written, milliseconds. */
+  pollMs: number;
+  /** Longest wait for both files, milliseconds: the flash of small boards is slow, and sizes lag up to 40 s. */
+  limitMs: number;
+}
+
+/** Boards with this folder keep only what is in it over a reboot. */
+const FLASH = 'flash';
+
+/**
+ * Takes a binary backup and a text export on the router, and makes sure that both are there and not empty.
+ * @returns their names without suffix
+ * @throws AgentError `rejected` when the router refuses or a file does not appear
+ */
+export async function takeBackup(
+  menu: RouterMenu,
+  name: string,
+  options: { times: BackupTimes; deadline: Deadline; pause: (ms: number) => Promise<void> },
+): Promise<string> {
+  const { deadline } = options;
+  const hasFlash = (await menu.fileSize(FLASH, deadline)) !== undefined;
+  const target = hasFlash ? `${FLASH}/${name}` : name;
+  await menu.saveBackup(target, deadline);
+  await waitForFile(menu, `${target}.backup`, options);
+  await menu.saveExport(target, deadline);
+  await waitForFile(menu, `${target}.rsc`, options);
+  return target;
+}
+
+/** A size that is positive and the same twice: the file is whole. */
+async function waitForFile(
+  menu: RouterMenu,
+  file: string,
+  { times, deadline, pause }: { times: BackupTimes; deadline: Deadline; pause: (ms: number) => Promise<void> },
+): Promise<void> {
+  let before: number | undefined;
+  for (let waited = 0; waited <= times.limitMs; waited += times.pollMs) {
+    const size = await menu.fileSize(file, deadline);
+    if (size !== undefined && size > 0 && size === before) return;
+    before = size;
+    await pause(times.pollMs);
+    if (deadline.signal?.aborted === true) throw new AgentError('outcome_unknown', 'stopped while the backup was taken');
+  }
+  throw new AgentError('rejected', before === undefined ? `${file} was not written` : `${file} stays empty or keeps changing`);
+}

@@ -1,0 +1,65 @@
+import { AgentError } from '../../core/errors.ts';
+import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
+import { failureIn } from '../verdict/grammar.ts';
+import type { RouterMenu } from './menu.ts';
+import { quote } from './quote.ts';
+
+/** Sources are bounded at 2,000 characters of script; a marker is one line. */
+const MAX_BYTES = 64 * 1024;
+/** Before everything a line prints on purpose: whatever else comes is an error or a message of the router. */
+const TAG = 'signalbox:';
+
+/** {@link RouterMenu} over single console lines, for routers that are reached by SSH alone. */
+export function consoleMenu(router: RouterAdapter): RouterMenu {
+  async function run(line: string, deadline: Deadline): Promise<string> {
+    const { text } = await router.console(line, { ...deadline, maxBytes: MAX_BYTES });
+    return text;
+  }
+
+  async function change(line: string, deadline: Deadline): Promise<void> {
+    const failure = failureIn(await run(line, deadline));
+    if (failure !== undefined) throw new AgentError('rejected', failure);
+  }
+
+  /** What the line printed behind the tag, or undefined. */
+  async function ask(line: string, deadline: Deadline): Promise<string | undefined> {
+    const text = await run(line, deadline);
+    const at = text.indexOf(TAG);
+    if (at !== -1) return text.slice(at + TAG.length).replace(/\n$/, '');
+    const failure = failureIn(text);
+    if (failure !== undefined) throw new AgentError('rejected', failure);
+    return undefined;
+  }
+
+  const each = (menu: string, where: string, what: string): string =>
+    `:foreach i in=[${menu} find where ${where}] do={:put (${quote(TAG)} . [${menu} get $i ${what}])}`;
+
+  return {
+    readScript: (name, deadline) => ask(each('/system script', `name=${quote(name)}`, 'source'), deadline),
+    writeScript: async (name, source, deadline) => {
+      const found = `[/system script find where name=${quote(name)}]`;
+      const text = quote(source);
+      const add = `/system script add name=${quote(name)} source=${text}`;
+      await change(`:if ([:len ${found}] = 0) do={${add}} else={/system script set ${found} source=${text}}`, deadline);
+    },
+    removeScript: (name, deadline) => change(`/system script remove [find where name=${quote(name)}]`, deadline),
+    isRunning: async (name, deadline) => {
+      const count = await ask(`:put (${quote(TAG)} . [:len [/system script job find where script=${quote(name)}]])`, deadline);
+      return count !== undefined && count !== '0';
+    },
+    stopScript: (name, deadline) => change(`/system script job remove [find where script=${quote(name)}]`, deadline),
+    saveBackup: (name, deadline) => change(`/system backup save name=${quote(name)} dont-encrypt=yes`, deadline),
+    saveExport: (name, deadline) => change(`/export file=${quote(name)}`, deadline),
+    fileSize: async (name, deadline) => {
+      const size = await ask(each('/file', `name=${quote(name)}`, 'size'), deadline);
+      return size === undefined ? undefined : consoleBytes(size);
+    },
+  };
+}
+
+/** The console may print `40.2KiB` where the API says 41164. */
+function consoleBytes(text: string): number {
+  const match = /^([\d.]+)\s*(B|KiB|MiB|GiB)?$/.exec(text.replaceAll(' ', ''));
+  const units: Record<string, number> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+  return match ? Number(match[1]) * (units[match[2] ?? 'B'] ?? 1) : 0;
+}

@@ -1,0 +1,249 @@
+import type { AgentMessage, JobDeclined, JobOffer, JobResult, OpenJob } from '../../protocol/index.ts';
+import { MAX_OPEN_JOBS_PER_AGENT } from '../../protocol/index.ts';
+import { type Clock, sleep } from '../core/clock.ts';
+import { AgentError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { findRouter } from '../core/routers.ts';
+import type { Routers } from '../core/routers.ts';
+import { DEFAULT_TIMES, Execution } from './execution.ts';
+import type { ExecutionTimes } from './execution.ts';
+import type { Journal } from './journal/journal.ts';
+import type { JournalEntry } from './journal/memory.ts';
+import { menuOf } from './router/menu.ts';
+import { scriptNameOf } from './source.ts';
+
+type JobMessage = Extract<AgentMessage, { type: `job.${string}` }>;
+
+export interface RunnerDeps {
+  journal: Journal;
+  routers: Routers;
+  /** Sends on the tunnel if there is one; what is lost is said again in `ready`. */
+  send: (message: JobMessage) => void;
+  clock: Clock;
+  log: Log;
+  times?: ExecutionTimes;
+}
+
+/**
+ * The agent's side of the hand-over. Invariants:
+ * - everything said to the control plane is on disk first;
+ * - one job per router is open between ACCEPT and END;
+ * - only `go` starts an accepted job, and only once; a begun job found at start is resolved, never run.
+ */
+export class JobRunner {
+  readonly #deps: RunnerDeps;
+  readonly #times: ExecutionTimes;
+  /** Jobs with an execution or a clean-up under way. */
+  readonly #tasks = new Map<string, { controller: AbortController; done: Promise<void> }>();
+  /** Routers with an ACCEPT on its way to the disk. */
+  readonly #accepting = new Set<string>();
+  #stopped = false;
+
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps;
+    this.#times = deps.times ?? DEFAULT_TIMES;
+  }
+
+  get journalId(): string {
+    return this.#deps.journal.id;
+  }
+
+  get lastEpoch(): number {
+    return this.#deps.journal.lastEpoch;
+  }
+
+  /** Takes up what an earlier process left: results to find out, routers to clean. Accepted jobs wait for their `go`. */
+  start(): void {
+    for (const entry of this.#deps.journal.entries()) {
+      if (entry.state === 'begun') this.#execute(entry);
+      if (entry.acked) this.#cleanUp(entry);
+    }
+  }
+
+  /** Leaves what runs to the next start: the journal knows it as begun. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#abortAll();
+  }
+
+  /** Settles with the epoch on disk. With `reset` all jobs are dropped: the control plane calls them unknown. */
+  async confirmEpoch(epoch: number, reset: boolean): Promise<void> {
+    if (reset) {
+      await this.#abortAll();
+      await this.#deps.journal.reset();
+    }
+    await this.#deps.journal.confirmEpoch(epoch);
+  }
+
+  /** Everything the agent answers for: what `ready` carries. */
+  openJobs(): OpenJob[] {
+    return this.#deps.journal
+      .entries()
+      .filter((entry) => !entry.acked)
+      .map(toOpenJob);
+  }
+
+  async onOffer(offer: JobOffer): Promise<void> {
+    const { journal } = this.#deps;
+    const known = journal.get(offer.job_id);
+    const over = journal.over(offer.job_id);
+    if (known && !(known.acked && known.state === 'refused')) return this.#repeat(known);
+    if (over) return this.#send({ type: 'job.ended', job_id: offer.job_id, result: over });
+    const reason = known ? 'busy' : this.#whyNot(offer);
+    if (reason) return this.#send({ type: 'job.declined', job_id: offer.job_id, reason });
+    await this.#accept(offer);
+  }
+
+  async #accept(offer: JobOffer): Promise<void> {
+    const { type: _type, ...stored } = offer;
+    this.#accepting.add(offer.router);
+    try {
+      await this.#deps.journal.accept(stored);
+      this.#send({ type: 'job.accepted', job_id: offer.job_id });
+    } catch (error) {
+      this.#deps.log.error({ err: error, job_id: offer.job_id }, 'a job could not be accepted');
+      this.#send({ type: 'job.declined', job_id: offer.job_id, reason: 'disk' });
+    } finally {
+      this.#accepting.delete(offer.router);
+    }
+  }
+
+  #whyNot(offer: JobOffer): JobDeclined['reason'] | undefined {
+    if (this.#stopped) return 'shutting_down';
+    try {
+      findRouter(this.#deps.routers, offer.router, offer.hardware_id);
+    } catch (error) {
+      return declineReason(error);
+    }
+    const entries = this.#deps.journal.entries();
+    const isBusy = entries.some(({ offer: { router }, state }) => router === offer.router && (state === 'accepted' || state === 'begun'));
+    return isBusy || this.#accepting.has(offer.router) || entries.length >= MAX_OPEN_JOBS_PER_AGENT ? 'busy' : undefined;
+  }
+
+  /** Says again what the journal knows: the control plane has not heard it. */
+  #repeat(entry: JournalEntry): void {
+    const { job_id } = entry.offer;
+    switch (entry.state) {
+      case 'accepted':
+        return this.#send({ type: 'job.accepted', job_id });
+      case 'begun':
+        return this.#send({ type: 'job.began', job_id });
+      case 'refused':
+        return this.#send({ type: 'job.refused', job_id });
+      case 'ended':
+        return this.#send({ type: 'job.ended', job_id, result: entry.result! });
+    }
+  }
+
+  /** The only permission to run. Returns at once; the job goes on by itself. */
+  onGo(jobId: string): Promise<void> {
+    const entry = this.#deps.journal.get(jobId);
+    if (entry?.state === 'accepted' && !this.#tasks.has(jobId)) this.#execute(entry);
+    return Promise.resolve();
+  }
+
+  /** The control plane has stored the outcome. */
+  async onAck(jobId: string): Promise<void> {
+    const entry = this.#deps.journal.get(jobId);
+    if (!entry || entry.acked || (entry.state !== 'ended' && entry.state !== 'refused')) return;
+    if (!(await this.#attempt(jobId, () => this.#deps.journal.acked(jobId)))) return;
+    this.#cleanUp(entry);
+  }
+
+  /** Do not begin this job. Which of BEGIN and REFUSED comes first is decided by the journal. */
+  async onRevoke(jobId: string): Promise<void> {
+    const entry = this.#deps.journal.get(jobId);
+    if (!entry) return;
+    if (entry.state !== 'accepted') return this.#repeat(entry);
+    if (!(await this.#attempt(jobId, () => this.#deps.journal.refuse(jobId)))) return;
+    this.#tasks.get(jobId)?.controller.abort();
+    this.#send({ type: 'job.refused', job_id: jobId });
+  }
+
+  #execute(entry: JournalEntry): void {
+    const { offer, boot } = entry;
+    const router = this.#deps.routers.get(offer.router);
+    if (!router) {
+      this.#deps.log.error({ job_id: offer.job_id, router: offer.router }, 'a job is open for a router that is not configured');
+      return;
+    }
+    const onBegun = (): void => this.#send({ type: 'job.began', job_id: offer.job_id });
+    this.#task(offer.job_id, async (signal) => {
+      const deps = { ...this.#deps, router, times: this.#times, onBegun };
+      const result = await new Execution(offer, entry.state === 'begun' ? boot : undefined, deps, signal).finish();
+      if (result) this.#send({ type: 'job.ended', job_id: offer.job_id, result });
+    });
+  }
+
+  /** Removes the stored script, however long the router is away, and then forgets the job. */
+  #cleanUp({ offer }: JournalEntry): void {
+    this.#task(offer.job_id, async (signal) => {
+      const router = this.#deps.routers.get(offer.router);
+      for (let pause = this.#times.retryMs; !signal.aborted; pause = Math.min(pause * 2, this.#times.longestRetryMs)) {
+        if (!router || (await this.#attempt(offer.job_id, () => this.#removeScript(offer, signal)))) break;
+        await sleep(this.#deps.clock, pause, signal);
+      }
+      if (!signal.aborted) await this.#attempt(offer.job_id, () => this.#deps.journal.cleaned(offer.job_id));
+    });
+  }
+
+  async #removeScript(offer: { job_id: string; router: string; hardware_id: string }, signal: AbortSignal): Promise<void> {
+    const router = findRouterOrGone(this.#deps.routers, offer);
+    if (router) await menuOf(router).removeScript(scriptNameOf(offer.job_id), { timeoutMs: this.#times.errandMs, signal });
+  }
+
+  /** One task per job; the next waits for the one before. Never rejects. */
+  #task(jobId: string, work: (signal: AbortSignal) => Promise<void>): void {
+    const before = this.#tasks.get(jobId)?.done ?? Promise.resolve();
+    const controller = new AbortController();
+    if (this.#stopped) controller.abort();
+    const done = before
+      .then(() => work(controller.signal))
+      .catch((error: unknown) => this.#deps.log.error({ err: error, job_id: jobId }, 'a job stopped unexpectedly'))
+      .finally(() => {
+        if (this.#tasks.get(jobId)?.controller === controller) this.#tasks.delete(jobId);
+      });
+    this.#tasks.set(jobId, { controller, done });
+  }
+
+  async #abortAll(): Promise<void> {
+    const tasks = [...this.#tasks.values()];
+    for (const { controller } of tasks) controller.abort();
+    await Promise.all(tasks.map(({ done }) => done));
+  }
+
+  async #attempt(jobId: string, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      this.#deps.log.warn({ err: error, job_id: jobId }, 'a job could not be carried on now');
+      return false;
+    }
+  }
+
+  #send(message: JobMessage): void {
+    this.#deps.send(message);
+  }
+}
+
+function toOpenJob({ offer: { job_id }, state, result }: JournalEntry): OpenJob {
+  if (state === 'ended') return { job_id, state, result: result as JobResult };
+  return { job_id, state };
+}
+
+function declineReason(error: unknown): JobDeclined['reason'] {
+  const code = error instanceof AgentError ? error.code : 'internal';
+  if (code === 'invalid') return 'unknown_router';
+  return code === 'wrong_router' ? 'wrong_router' : 'router_unreachable';
+}
+
+/** Another device has taken the name: nothing of the job is on it. */
+function findRouterOrGone(routers: Routers, offer: { router: string; hardware_id: string }) {
+  try {
+    return findRouter(routers, offer.router, offer.hardware_id);
+  } catch (error) {
+    if (error instanceof AgentError && error.code === 'wrong_router') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+import { quote } from './router/quote.ts';
+
+/**
+ * The run marker. A job's script is stored on the router as `signalbox-<job id>`; running it replaces its own stored
+ * source by the marker, so that the marker survives a reboot and a second run would find nothing to do:
+ *
+ * - the wrapped script: prepared, nothing has run;
+ * - `# job <id> begun`: written by its first statement;
+ * - `# job <id> done`: written by its last;
+ * - `# job <id> error <message>`: where the version can catch an error with its message.
+ *
+ * The source of a script is a property of every RouterOS version; a comment on scripts is not.
+ */
+export type Marker =
+  | { state: 'absent' }
+  | { state: 'prepared' }
+  | { state: 'begun' }
+  | { state: 'done' }
+  | { state: 'error'; message: string };
+
+/** `:onerror` catches an error together with its message. */
+const ONERROR_SINCE = [7, 13] as const;
+/** Longest message kept in the marker. */
+const MESSAGE_CHARS = 500;
+
+export function scriptNameOf(jobId: string): string {
+  return `signalbox-${jobId}`;
+}
+
+/**
+ * The source that is stored. The caller's lines keep their numbers, because the router names them in errors.
+ * Before `:onerror` an error is left uncaught: `on-error=` would swallow its message, and the answer to the run tells.
+ */
+export function wrapScript(jobId: string, script: string, version: string): string {
+  const set = (value: string): string => `/system script set [find name=${quote(scriptNameOf(jobId))}] source=${value}`;
+  const begun = set(quote(marker(jobId, 'begun')));
+  const done = set(quote(marker(jobId, 'done')));
+  if (!isAtLeast(version, ONERROR_SINCE)) return `${begun}; ${script}\n${done}`;
+  const error = set(`(${quote(`${marker(jobId, 'error')} `)} . [:pick $signalboxError 0 ${MESSAGE_CHARS}])`);
+  return `${begun}; :onerror signalboxError in={ ${script}\n${done} } do={ ${error}; :error $signalboxError }`;
+}
+
+export function readMarker(jobId: string, source: string | undefined): Marker {
+  if (source === undefined) return { state: 'absent' };
+  const text = source.trimEnd();
+  if (text === marker(jobId, 'begun')) return { state: 'begun' };
+  if (text === marker(jobId, 'done')) return { state: 'done' };
+  const error = marker(jobId, 'error');
+  if (text.startsWith(error)) return { state: 'error', message: text.slice(error.length).trim() };
+  return { state: 'prepared' };
+}
+
+function marker(jobId: string, state: 'begun' | 'done' | 'error'): string {
+  return `# job ${jobId} ${state}`;
+}
+
+function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [ours = 0, oursMinor = 0] = version.split(/[.a-z ]/).map(Number);
+  return ours > major || (ours === major && oursMinor >= minor);
+}

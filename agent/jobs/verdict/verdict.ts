@@ -1,0 +1,96 @@
+import type { JobReason, JobResult } from '../../../protocol/index.ts';
+import { MAX_OUTPUT_BYTES } from '../../../protocol/index.ts';
+import type { Marker } from '../source.ts';
+import { failureIn } from './grammar.ts';
+
+/** What is known of a run from the call that started it. */
+export type RunReport =
+  /** The console printed this; the router answered, so the run is over. `mayReturn`: it may end early on purpose. */
+  | { kind: 'text'; text: string; truncated: boolean; mayReturn: boolean }
+  /** `/system/script/run` ended without an error. */
+  | { kind: 'finished' }
+  /** The router refused or the script failed, with this message. */
+  | { kind: 'refused'; message: string }
+  /** The session could not be had: nothing was sent. */
+  | { kind: 'not_sent'; message: string }
+  /** No answer: the session broke, the time was up, or the agent was restarted. */
+  | { kind: 'lost' };
+
+/** What the router says after a run whose end nobody saw. */
+export interface Aftermath {
+  marker: Marker;
+  /** The script is in the list of running scripts. */
+  running: boolean;
+  /** The router has booted since the script began. */
+  rebooted: boolean;
+  /** The script had its time, and what was left of it has been stopped. */
+  stopped: boolean;
+}
+
+/** Longest error text kept. */
+const ERROR_CHARS = 4000;
+
+/** The outcome of a run, or `wait` while the script still runs. Success and failure: marker first, then what was printed. */
+export function judge(report: RunReport, after: Aftermath): JobResult | 'wait' {
+  const output = outputOf(report);
+  const { marker } = after;
+  if (marker.state === 'done') return { ...output, outcome: 'completed', reason: null, error: null };
+  if (marker.state === 'error') return failed(output, 'script_error', marker.message || textError(report) || 'the script failed');
+  switch (report.kind) {
+    case 'refused':
+      return failed(output, 'script_error', report.message);
+    case 'not_sent':
+      return failed(output, 'rejected', `the router could not be reached, nothing ran: ${report.message}`);
+    case 'finished':
+      // It ended before its last line without an error, as `:return` does.
+      return { ...output, outcome: 'completed', reason: null, error: null };
+    case 'text': {
+      const error = textError(report);
+      if (error !== undefined) return failed(output, 'script_error', error);
+      const returned = report.mayReturn && marker.state === 'begun' && !after.running;
+      return returned ? { ...output, outcome: 'completed', reason: null, error: null } : judgeUnseen(output, after);
+    }
+    case 'lost':
+      return judgeUnseen(output, after);
+  }
+}
+
+function judgeUnseen(output: Output, after: Aftermath): JobResult | 'wait' {
+  if (after.running) return 'wait';
+  if (after.rebooted) return unknown(output, 'router_rebooted', 'the router rebooted before the script came to its end');
+  if (after.stopped) return failed(output, 'timed_out', 'the script did not end in time and was stopped');
+  return unknown(output, 'interrupted', 'the script was cut off, or its end was not seen');
+}
+
+type Output = Pick<JobResult, 'output' | 'output_truncated'>;
+
+const NO_OUTPUT: Output = { output: null, output_truncated: false };
+
+function outputOf(report: RunReport): Output {
+  return report.kind === 'text' ? boundOutput(report.text, report.truncated) : NO_OUTPUT;
+}
+
+/** Cut between characters, so that no half of one remains. */
+function boundOutput(text: string, truncated: boolean): Output {
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= MAX_OUTPUT_BYTES) return { output: text, output_truncated: truncated };
+  const cut = bytes.subarray(0, MAX_OUTPUT_BYTES).toString('utf8').replace(/\uFFFD+$/, '');
+  return { output: cut, output_truncated: true };
+}
+
+function textError(report: RunReport): string | undefined {
+  return report.kind === 'text' ? failureIn(report.text) : report.kind === 'refused' ? report.message : undefined;
+}
+
+function failed(output: Output, reason: JobReason, error: string): JobResult {
+  return { ...output, outcome: 'failed', reason, error: error.slice(0, ERROR_CHARS) };
+}
+
+function unknown(output: Output, reason: JobReason, error: string): JobResult {
+  return { ...output, outcome: 'unknown', reason, error };
+}
+
+/** A job that ended before anything of its script ran. */
+export function neverRan(reason: JobReason, error: string): JobResult {
+  return failed(NO_OUTPUT, reason, error);
+}
