@@ -3,7 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { Client } from 'pg';
+import { describe, expect, inject, test } from 'vitest';
 import { AppError } from '../../server/core/errors.ts';
 import { newId } from '../../server/core/ids.ts';
 import type { DbOrTx, Storage } from '../../server/storage/db.ts';
@@ -11,7 +12,7 @@ import { migrate, programSchema } from '../../server/storage/migrate.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import { openSqlite } from '../../server/storage/sqlite.ts';
 import { isUnique } from '../../server/storage/storage-errors.ts';
-import { describeEachDatabase } from '../harness/databases.ts';
+import { databaseKinds, describeEachDatabase } from '../harness/databases.ts';
 import { seedRouter, type SeededRouter } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
 
@@ -289,5 +290,33 @@ describe('SQLite', () => {
     await expect(openStorage('mysql://u:secret@h/db', { log: silentLog })).rejects.toSatisfy(
       (error: AppError) => error.code === 'invalid' && !error.message.includes('secret'),
     );
+  });
+});
+
+describe('PostgreSQL', () => {
+  test('a server that is not there is unavailable, for reads and writes', async () => {
+    // Port 1 is never listened on.
+    const storage = await openStorage('postgres://u:secret@127.0.0.1:1/x?pool_max=2', { log: silentLog });
+    const failure = { code: 'unavailable', message: expect.not.stringContaining('secret') as string };
+    await expect(teamNames(storage)).rejects.toMatchObject(failure);
+    await expect(storage.writes.write((tx) => insertTeam(tx, 'x'))).rejects.toMatchObject(failure);
+    await expect(migrate(storage)).rejects.toMatchObject(failure);
+    await storage.close();
+  });
+
+  test.skipIf(inject('postgresPort') === 0)('connections that the server ends are replaced', async () => {
+    const database = await databaseKinds()[1]!.create();
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (_fields: unknown, message: string) => void warnings.push(message) };
+    const storage = await openStorage(database.url, { log });
+    await migrate(storage);
+    const admin = new Client({ connectionString: database.url });
+    await admin.connect();
+    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()');
+    await admin.end();
+    await expect.poll(() => warnings).toEqual(['lost an idle database connection']);
+    expect(await teamNames(storage)).toEqual([]);
+    await storage.close();
+    await database.remove();
   });
 });
