@@ -36,7 +36,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** The HTTP application with validation, errors and limits, and no route yet. */
 export function createApp(options: AppOptions): App {
   const instance = fastify({
-    loggerInstance: options.log as FastifyBaseLogger,
+    loggerInstance: fastifyLogger(options.log),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -54,4 +54,16 @@ export function createApp(options: AppOptions): App {
     reply.header('x-request-id', request.id);
   });
   return instance;
+}
+
+/** Fastify asks for more levels than the product uses. */
+function fastifyLogger(log: Log): FastifyBaseLogger {
+  const { debug, warn, info, error } = {
+    debug: log.debug.bind(log),
+    warn: log.warn.bind(log),
+    info: log.info.bind(log),
+    error: log.error.bind(log),
+  };
+  const child = (fields: object): FastifyBaseLogger => fastifyLogger(log.child(fields));
+  return { level: 'info', trace: debug, debug, info, warn, error, fatal: error, silent: () => {}, child } as FastifyBaseLogger;
 }
