@@ -42,7 +42,8 @@ function checkRequired(menu: MenuDefinition, values: ReadonlyMap<string, string>
 function checkUnique(context: MenuContext, values: ReadonlyMap<string, string>, self: Item | undefined): void {
   const { unique } = context.menu;
   if (!unique) return;
-  const twin = itemsOf(context.router, context.menu).find(
+  // In the whole table, not only in this menu's part: an interface's name is taken whatever its kind.
+  const twin = context.table.items.find(
     (item) => item !== self && unique.properties.every((name) => item.values.get(name) === values.get(name)),
   );
   if (twin) throw new Trap(unique.message);

@@ -51,7 +51,8 @@ export class NatRelay {
     this.#stops = [];
     await this.#work;
     await Promise.all([...this.#servers.keys()].map((port) => this.#close(port)));
-    for (const socket of this.#sockets) socket.destroy();
+    // Conntrack is gone after a boot: what comes then is answered by a reset.
+    for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
   #plan(): void {

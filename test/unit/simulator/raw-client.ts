@@ -1,7 +1,7 @@
 /** The plainest API client: sentences out, sentences in. Tests see every word the router sends. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { SentenceParser } from '../../simulator/api/sentence-parser.ts';
+import { ProtocolError, SentenceParser } from '../../simulator/api/sentence-parser.ts';
 import { encodeSentence } from '../../simulator/api/words.ts';
 
 const PATIENCE_MS = 10_000;
@@ -11,6 +11,8 @@ export class RawClient implements AsyncDisposable {
   /** Everything received and not yet taken. */
   readonly #received: string[][] = [];
   #closed = false;
+  /** Set once the router has sent what no sentence can be made of. */
+  fault: ProtocolError | undefined;
   #wake: () => void = () => undefined;
 
   constructor(socket: Socket) {
@@ -18,7 +20,7 @@ export class RawClient implements AsyncDisposable {
     const parser = new SentenceParser();
     socket.setNoDelay(true);
     socket.on('data', (chunk) => {
-      parser.push(chunk, (words) => this.#received.push(words));
+      this.#read(parser, chunk);
       this.#wake();
     });
     socket.on('error', () => undefined);
@@ -26,6 +28,15 @@ export class RawClient implements AsyncDisposable {
       this.#closed = true;
       this.#wake();
     });
+  }
+
+  #read(parser: SentenceParser, chunk: Buffer): void {
+    try {
+      parser.push(chunk, (words) => this.#received.push(words));
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.fault = error;
+    }
   }
 
   static async open(port: number): Promise<RawClient> {
@@ -84,6 +95,19 @@ export class RawClient implements AsyncDisposable {
   /** Resolves when the router has ended the connection. */
   closed(): Promise<void> {
     return this.#until(() => this.#closed);
+  }
+
+  /** True when the router resets a new connection instead of serving it. */
+  static async isRefused(port: number): Promise<boolean> {
+    const socket = connect({ host: '127.0.0.1', port });
+    const code = await new Promise<string>((resolve) => {
+      socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''));
+      socket.on('close', () => resolve(''));
+      socket.on('connect', () => socket.write(encodeSentence(['/login', '=name=admin', '=password='])));
+      socket.on('data', () => resolve('served'));
+    });
+    socket.destroy();
+    return code === 'ECONNRESET' || code === 'ECONNREFUSED' || code === 'EPIPE' || code === '';
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
