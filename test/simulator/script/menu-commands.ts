@@ -4,7 +4,8 @@ import type { Environment } from './environment.ts';
 import { filterItems, itemValue, resolveIds } from './items.ts';
 import type { Machine, MenuStatement } from './machine.ts';
 import { printMenu } from './print-command.ts';
-import { formatPing, formatRecord } from './print-format.ts';
+import { formatRecord } from './print-format.ts';
+import { pingHead, pingLine, pingSums } from './print-ping.ts';
 import { propertyValue } from './literals.ts';
 import { list, nothing, str, toAttribute, toText, type Entry, type Value } from './values.ts';
 
@@ -92,25 +93,32 @@ async function unsetProperties(machine: Machine, statement: MenuStatement, names
 }
 
 async function execute(machine: Machine, statement: MenuStatement, attributes: ReadonlyMap<string, string>, wanted: boolean): Promise<Value> {
-  let shown = 0;
-  const show = (row: Row): void => {
-    shown += 1;
-    machine.write(formatRecord(row));
-  };
   const { path, command } = statement;
+  const printer = createSamplePrinter(machine, command);
   const write = (text: string): void => machine.write(text);
   const call: CommandCall = { session: machine.session, path, command, attributes, write };
-  const result = await machine.menus.run(wanted ? call : { ...call, onRow: show });
+  const result = await machine.menus.run(wanted ? call : { ...call, onRow: printer.show });
   if (wanted) return resultValue(result.rows, result.ret);
   if (result.text !== undefined) machine.write(result.text);
-  else if (shown === 0 && command !== 'run') machine.write(formatRows(statement, result.rows));
+  else if (command !== 'run') printer.finish(result.rows);
   if (result.ret !== undefined && command === 'export') machine.write(withCrlf(result.ret));
   return resultValue([], result.ret);
 }
 
-/** A ping prints a table, other commands a record per sample. */
-function formatRows(statement: MenuStatement, rows: readonly Row[]): string {
-  return statement.command === 'ping' ? formatPing(rows) : rows.map(formatRecord).join('');
+/** Shows samples as they come, or the rows of a command that gave them all at the end. A ping prints a table. */
+function createSamplePrinter(machine: Machine, command: string): { show(row: Row): void; finish(rows: readonly Row[]): void } {
+  const isPing = command === 'ping';
+  let last: Row | undefined;
+  const show = (row: Row): void => {
+    if (isPing) machine.write(last === undefined ? `${pingHead}${pingLine(row)}` : pingLine(row));
+    else machine.write(formatRecord(row));
+    last = row;
+  };
+  const finish = (rows: readonly Row[]): void => {
+    if (last === undefined) rows.forEach(show);
+    if (isPing && last !== undefined) machine.write(pingSums(last));
+  };
+  return { show, finish };
 }
 
 function resultValue(rows: readonly Row[], ret: string | undefined): Value {

@@ -182,17 +182,3 @@ function tableColumns(rows: readonly NumberedRow[], shape: PrintShape, options: 
 function cell(row: Row, name: string): string {
   return shownValue(name, row.get(name) ?? '').replaceAll(/[\r\n]+/g, ' ');
 }
-
-/** What `/ping` prints: a line per answer, then the sums of the last one. */
-export function formatPing(rows: readonly Row[]): string {
-  const value = (row: Row, name: string): string => row.get(name) ?? '';
-  const lines = rows.map((row) => [
-    value(row, 'seq').padStart(5), value(row, 'host').padEnd(40), value(row, 'size').padStart(4), value(row, 'ttl').padStart(3),
-    value(row, 'time').padEnd(10), value(row, 'status'),
-  ].join(' ').trimEnd());
-  const last = rows.at(-1);
-  const sums = ['sent', 'received', 'packet-loss', 'min-rtt', 'avg-rtt', 'max-rtt'].filter((name) => last?.has(name) === true)
-    .map((name) => `${name}=${last?.get(name) ?? ''}${name === 'packet-loss' ? '%' : ''}`);
-  const head = '  SEQ HOST                                     SIZE TTL TIME       STATUS';
-  return [head, ...lines, `    ${sums.join(' ')}`].map((line) => `${line}${crlf}`).join('');
-}

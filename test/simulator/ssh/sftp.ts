@@ -38,7 +38,8 @@ export function serveSftp(peer: SshPeer, sftp: SFTPWrapper): void {
     sftp.status(id, STATUS_CODE.OK);
   }));
   sftp.on('FSTAT', (id: number, handle: Buffer) => reply(id, () => {
-    sftp.attrs(id, attributes(0o100_644, handles.file(handle).length, Date.now()));
+    const { name, length } = handles.file(handle);
+    sftp.attrs(id, { ...attributesOf(peer, name), size: length });
   }));
   sftp.on('OPENDIR', (id: number, path: string) => reply(id, () => sftp.handle(id, handles.add(listDirectory(peer, path)))));
   sftp.on('READDIR', (id: number, handle: Buffer) => reply(id, () => {
