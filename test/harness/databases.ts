@@ -9,6 +9,7 @@ import { afterAll, afterEach, describe, expect, inject } from 'vitest';
 import type { Storage } from '../../server/storage/db.ts';
 import { migrate } from '../../server/storage/migrate.ts';
 import { openStorage } from '../../server/storage/open.ts';
+import { PgliteShelf } from './pglite.ts';
 import { postgresUrl } from './postgres-server.ts';
 import { silentLog } from './silent-log.ts';
 
@@ -50,29 +51,14 @@ async function createPostgres(): Promise<TestDatabase> {
   return { url: postgresUrl(socketFolder, name), remove: () => Promise.resolve() };
 }
 
-async function createPglite(): Promise<TestDatabase> {
-  const { PGlite } = await import('@electric-sql/pglite');
-  const { PGLiteSocketServer } = await import('@electric-sql/pglite-socket');
-  const db = await PGlite.create();
-  const server = new PGLiteSocketServer({ db, host: '127.0.0.1', port: 0, maxConnections: 50 });
-  const listening = new Promise<number>((resolve) => {
-    server.addEventListener('listening', (event) => resolve((event as CustomEvent<{ port: number }>).detail.port));
-  });
-  await server.start();
-  return {
-    // One connection: what several prepare at the same time, PGlite mixes up.
-    url: `postgres://postgres:postgres@127.0.0.1:${await listening}/postgres?pool_max=1`,
-    remove: async () => {
-      await server.stop();
-      await db.close();
-    },
-  };
-}
+// Modules are loaded anew for each test file, so this is the file's own.
+const pglites = new PgliteShelf();
+afterAll(() => pglites.close());
 
 /** The databases of this run: always SQLite, and PostgreSQL as a real server where Debian's binaries are installed. */
 export function databaseKinds(): DatabaseKind[] {
   const postgres =
-    inject('postgresPort') === 0 ? { name: 'PGlite', create: createPglite } : { name: 'PostgreSQL', create: createPostgres };
+    inject('postgresPort') === 0 ? { name: 'PGlite', create: () => pglites.take() } : { name: 'PostgreSQL', create: createPostgres };
   return [{ name: 'SQLite', create: createSqlite }, postgres];
 }
 
