@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { rowBatches } from '../../../agent/link/row-batches.ts';
+import { ROW_BATCH_BYTES } from '../../../protocol/index.ts';
+
+test('no rows, no batch', () => {
+  expect([...rowBatches([])]).toEqual([]);
+});
+
+test('a row larger than a batch travels alone', () => {
+  const [small, large] = [{ a: '1' }, { a: 'x'.repeat(2 * ROW_BATCH_BYTES) }];
+  expect([...rowBatches([small, large, small])]).toEqual([[small], [large], [small]]);
+});
+
+test('all rows arrive in order, in batches near the limit', () => {
+  fc.assert(
+    fc.property(fc.array(fc.record({ a: fc.nat(30_000), b: fc.nat(500) }), { maxLength: 60 }), (sizes) => {
+      const rows = sizes.map(({ a, b }) => ({ a: 'a'.repeat(a), b: 'b'.repeat(b) }));
+      const batches = [...rowBatches(rows)];
+      expect(batches.flat()).toEqual(rows);
+      for (const batch of batches) expect(JSON.stringify(batch).length).toBeLessThanOrEqual(ROW_BATCH_BYTES + 200);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('many tiny rows do not exceed the count of one message', () => {
+  expect([...rowBatches(Array.from({ length: 25_000 }, () => ({})))].map((batch) => batch.length)).toEqual([10_000, 10_000, 5000]);
+});
