@@ -1,3 +1,4 @@
 export { connectSsh, type SshOptions } from './connect.ts';
 export { hostKeyFile, type HostKeyPolicy } from './host-key.ts';
 export type { ExecOutput, SshSession } from './session.ts';
+export { isMissingFile } from './sftp.ts';

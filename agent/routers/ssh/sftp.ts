@@ -8,8 +8,9 @@ const CHUNK_BYTES = 32 * 1024;
 
 /** SSH_FXP_STATUS codes. */
 const EOF = 1;
+const NO_SUCH_FILE = 2;
 const MEANINGS: Readonly<Record<number, string>> = {
-  2: 'no such file',
+  [NO_SUCH_FILE]: 'no such file',
   3: 'permission denied: the user needs the policies ftp and, for backups, sensitive',
 };
 
@@ -23,6 +24,11 @@ function refusal(name: string, error: unknown): AgentError {
   const status = statusOf(error);
   const text = (status === undefined ? undefined : MEANINGS[status]) ?? toError(error).message;
   return new AgentError(status === undefined ? 'outcome_unknown' : 'rejected', `${name}: ${text}`, { cause: error });
+}
+
+/** True for the answer that SFTP works but the file is not there. */
+export function isMissingFile(error: unknown): boolean {
+  return error instanceof AgentError && statusOf(error.cause) === NO_SUCH_FILE;
 }
 
 /**

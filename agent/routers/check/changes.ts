@@ -1,0 +1,49 @@
+import { toError } from '../../core/deadline.ts';
+import { AgentError } from '../../core/errors.ts';
+import { isAtLeast } from '../inventory.ts';
+import type { Check, CheckContext, Finding } from './types.ts';
+
+/** Checks that change something on the router, and take it back. */
+
+/** Adds an item and removes it, whatever happens in between. @throws AgentError the router's refusal */
+async function addAndRemove({ api, deadline }: CheckContext, menu: string, words: string[]): Promise<Finding> {
+  if (!api) throw new AgentError('unsupported', 'no api');
+  const { ret } = await api.command({ path: `${menu}/add`, words }, deadline);
+  if (ret === undefined) throw new AgentError('internal', 'the router did not say what it added');
+  try {
+    await api.command({ path: `${menu}/remove`, words: [`=.id=${ret}`] }, deadline);
+  } catch (error) {
+    throw new AgentError('internal', `${menu} ${ret} was added and could not be removed: ${toError(error).message}`, { cause: error });
+  }
+  return { ok: true, detail: 'added and removed again' };
+}
+
+/** Disabled and far in the future: it could not run even if it were left behind. The date has the version's form. */
+function schedulerWords({ nonce, facts }: CheckContext): string[] {
+  const date = facts && isAtLeast(facts.softwareVersion, 7, 10) ? '2037-01-01' : 'jan/01/2037';
+  return [`=name=${nonce}`, `=start-date=${date}`, '=start-time=00:00:00', '=on-event=:put 1', '=policy=read', '=disabled=yes'];
+}
+
+const withApi = ({ api }: CheckContext): boolean => api !== undefined;
+
+export const changeChecks: readonly Check[] = [
+  {
+    what: 'scripts',
+    costs: 'jobs cannot run',
+    applies: withApi,
+    run: (context) => addAndRemove(context, '/system/script', [`=name=${context.nonce}`, '=source=:put 1', '=policy=read']),
+  },
+  {
+    what: 'scheduler',
+    costs: 'no undo guard, and forward rules stay if the agent is lost (device-mode may forbid it)',
+    applies: withApi,
+    run: (context) => addAndRemove(context, '/system/scheduler', schedulerWords(context)),
+  },
+  {
+    what: 'forward rules',
+    costs: 'no forwards by dst-nat',
+    applies: withApi,
+    run: (context) =>
+      addAndRemove(context, '/ip/firewall/nat', ['=chain=dstnat', '=action=accept', `=comment=${context.nonce}`, '=disabled=yes']),
+  },
+];

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { type Deadline, toError } from '../../core/deadline.ts';
+import type { RouterFacts } from '../adapter.ts';
+import { apiReader, sshReader } from '../inventory-reader.ts';
+import { openApi, openSsh, type RouterAccess } from '../open-sessions.ts';
+import { changeChecks } from './changes.ts';
+import { policyChecks, readPolicies } from './policies.ts';
+import { readingChecks } from './readings.ts';
+import type { Check, CheckContext, CheckRow, Finding } from './types.ts';
+
+export type { CheckRow } from './types.ts';
+
+/** Each step has this long; a router that answers at all answers in a second or two. */
+const STEP_TIMEOUT_MS = 10_000;
+
+export interface CheckOptions {
+  /** Where first-seen host keys are recorded. */
+  stateFolder: string;
+  signal?: AbortSignal;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+/**
+ * Tries everything the agent will want of a router, one thing after another, and takes back what it changes.
+ * Never throws: what fails is a row.
+ */
+export async function checkRouter(config: RouterAccess, { stateFolder, signal, now = Date.now }: CheckOptions): Promise<CheckRow[]> {
+  const deadline: Deadline = { timeoutMs: STEP_TIMEOUT_MS, signal };
+  const rows: CheckRow[] = [];
+  const note = async <T>(what: string, costs: string, work: () => Promise<T>, tell: (value: T) => Finding): Promise<T | undefined> => {
+    try {
+      const value = await work();
+      rows.push(toRow(config.name, what, costs, tell(value)));
+      return value;
+    } catch (error) {
+      rows.push(toRow(config.name, what, costs, { ok: false, detail: toError(error).message }));
+      return undefined;
+    }
+  };
+  const loggedIn = (): Finding => ({ ok: true, detail: 'logged in' });
+  const api = config.api ? await note('api login', 'no commands and no jobs', () => openApi(config, deadline), loggedIn) : undefined;
+  const ssh = config.ssh ? await note('ssh login', 'no forwards by ssh, no files', () => openSsh(config, stateFolder, deadline), loggedIn) : undefined;
+  const nonce = `signalbox-check-${randomBytes(4).toString('hex')}`;
+  const context: CheckContext = { config, api, ssh, facts: undefined, policies: undefined, deadline, now, nonce };
+  try {
+    if (api ?? ssh) {
+      context.facts = await note('inventory', 'the router cannot be told from another', () => readFacts(context), describeFacts);
+      context.policies = await readPolicies(context).catch(() => undefined);
+    }
+    for (const check of checksFor(context)) await note(check.what, check.costs, () => check.run(context), (finding) => finding);
+  } finally {
+    await Promise.all([api?.close(), ssh?.close()]);
+  }
+  return rows;
+}
+
+function checksFor(context: CheckContext): Check[] {
+  return [...policyChecks, ...changeChecks, ...readingChecks].filter((check) => check.applies(context));
+}
+
+async function readFacts({ api, ssh, deadline }: CheckContext): Promise<RouterFacts> {
+  return api ? apiReader.read(api, deadline) : sshReader.read(ssh!, deadline);
+}
+
+function describeFacts({ identity, boardName, softwareVersion, hardwareId }: RouterFacts): Finding {
+  return { ok: true, detail: `${identity}: ${boardName}, RouterOS ${softwareVersion}, ${hardwareId}` };
+}
+
+function toRow(router: string, what: string, costs: string, { ok, detail }: Finding): CheckRow {
+  return { router, what, ok, detail: ok || costs === '' ? detail : `${detail} (${costs})` };
+}

@@ -1,0 +1,60 @@
+import type { Check, CheckContext } from './types.ts';
+
+/** Policies the agent's user needs, and what it costs to do without. */
+const NEEDED: Readonly<Record<string, string>> = {
+  read: 'nothing can be read: no inventory, no commands, no jobs',
+  write: 'nothing can be changed: no jobs, no forwards, only commands that print',
+  api: 'no commands and no jobs',
+  ssh: 'no forwards by ssh, no consoles before 7.8',
+  ftp: 'files cannot be read over SFTP: no backups before jobs',
+  sensitive: 'backups cannot be saved or read, exports have no secrets',
+};
+
+/** Works as well without it; said, because it decides what a script may do. */
+const WELCOME: Readonly<Record<string, string>> = {
+  test: 'not needed by the agent; scripts that ping, trace or fetch will fail',
+  policy: 'not needed by the agent; scripts that manage users will fail',
+  reboot: 'not needed by the agent; scripts that reboot the router will fail',
+};
+
+const knowsPolicies = ({ policies }: CheckContext): boolean => policies !== undefined;
+
+function applies(name: string): Check['applies'] {
+  return (context) => {
+    if (name === 'api' && !context.config.api) return false;
+    if ((name === 'ssh' || name === 'ftp') && !context.config.ssh) return false;
+    return knowsPolicies(context);
+  };
+}
+
+/** One check for each policy, by the list in `/user/group`. */
+export const policyChecks: readonly Check[] = [
+  ...Object.entries(NEEDED).map(([name, costs]) => ({
+    what: `policy ${name}`,
+    costs,
+    applies: applies(name),
+    run: ({ policies }: CheckContext) => Promise.resolve(policies?.has(name) ? { ok: true, detail: 'granted' } : { ok: false, detail: 'missing' }),
+  })),
+  ...Object.entries(WELCOME).map(([name, remark]) => ({
+    what: `policy ${name}`,
+    costs: '',
+    applies: knowsPolicies,
+    run: ({ policies }: CheckContext) => Promise.resolve({ ok: true, detail: policies?.has(name) ? 'granted' : remark }),
+  })),
+];
+
+/** `read,write,!ftp` as a set of what is granted. */
+export function parsePolicies(list: string): ReadonlySet<string> {
+  return new Set(list.split(',').filter((name) => name !== '' && !name.startsWith('!')));
+}
+
+/** Asks the router for the policies of the user it is asked by. @throws AgentError */
+export async function readPolicies({ config, api, deadline }: CheckContext): Promise<ReadonlySet<string> | undefined> {
+  if (!api || !config.api) return undefined;
+  const user = await api.command({ path: '/user/print', words: [`?name=${config.api.username}`, '=.proplist=group'] }, deadline);
+  const group = user.rows[0]?.['group'];
+  if (group === undefined) return undefined;
+  const { rows } = await api.command({ path: '/user/group/print', words: [`?name=${group}`, '=.proplist=policy'] }, deadline);
+  const policy = rows[0]?.['policy'];
+  return policy === undefined ? undefined : parsePolicies(policy);
+}

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkRouter, type CheckRow } from '../../agent/routers/check/index.ts';
+import { parseRouterClock } from '../../agent/routers/router-clock.ts';
+import { AgentRouters } from '../harness/agent-router.ts';
+import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
+
+/** What `signalbox-agent check` says of a router. */
+
+let routers: AgentRouters;
+
+beforeEach(() => {
+  routers = new AgentRouters();
+});
+
+afterEach(() => routers.close());
+
+async function check(options: Partial<SimulatorOptions>, prepare?: (simulator: Simulator) => void): Promise<Record<string, CheckRow>> {
+  const simulator = await routers.simulate(options);
+  prepare?.(simulator);
+  const rows = await checkRouter(routers.config(simulator, { api: true, ssh: true }), { stateFolder: await routers.stateFolder() });
+  // Whatever was tried is gone again.
+  for (const menu of ['/system/script', '/system/scheduler', '/ip/firewall/nat']) {
+    expect(JSON.stringify(simulator.items(menu))).not.toContain('signalbox-check');
+  }
+  return Object.fromEntries(rows.map((row) => [row.what, row]));
+}
+
+const failed = (rows: Record<string, CheckRow>): string[] => Object.values(rows).flatMap(({ what, ok }) => (ok ? [] : [what]));
+
+describe.each(['6.49.10', '7.18.2'])('a healthy router, %s', (version) => {
+  it('has nothing to complain of', async () => {
+    const rows = await check({ version });
+    expect(failed(rows)).toEqual([]);
+    expect(Object.keys(rows)).toEqual(
+      expect.arrayContaining([
+        'api login', 'ssh login', 'inventory', 'policy read', 'policy write', 'policy ftp', 'policy reboot', 'scripts', 'scheduler',
+        'forward rules', 'console', 'sftp', 'ssh forwarding', 'clock',
+      ]),
+    );
+    expect(rows['inventory']?.detail).toContain(`RouterOS ${version}`);
+  });
+});
+
+describe('a router where', () => {
+  it('the user may only read cannot do jobs, and each row says what is lost', async () => {
+    const users = [{ name: 'agent', password: 'Łódź€ secret', group: 'reader' }];
+    const rows = await check({ users, groups: { reader: ['read', 'api', 'ssh'] } });
+    expect(failed(rows)).toEqual(expect.arrayContaining(['policy write', 'policy ftp', 'scripts', 'scheduler', 'forward rules', 'sftp']));
+    expect(rows['scripts']?.detail).toMatch(/not enough permissions.*\(jobs cannot run\)/);
+    expect(rows['policy reboot']?.ok).toBe(true);
+  });
+
+  it('device-mode forbids the scheduler has no undo guard', async () => {
+    const rows = await check({ deviceMode: 'home' });
+    expect(failed(rows)).toEqual(['scheduler']);
+    expect(rows['scheduler']?.detail).toMatch(/device-mode.*no undo guard/);
+  });
+
+  it('the clock never was set is told to use NTP', async () => {
+    const rows = await check({ clock: 'unset' });
+    expect(rows['clock']).toMatchObject({ ok: false, detail: expect.stringMatching(/^1970-01-0.*NTP/) });
+  });
+
+  it('nobody answers has two rows', async () => {
+    const rows = await check({}, (simulator) => {
+      simulator.faults.refuseConnections = true;
+    });
+    expect(Object.keys(rows)).toEqual(['api login', 'ssh login']);
+    expect(failed(rows)).toEqual(['api login', 'ssh login']);
+  });
+});
+
+describe('the clock of a router', () => {
+  it.each([
+    ['2026-11-20', '10:00:47', '+01:00', '2026-11-20T09:00:47Z'],
+    ['nov/20/2026', '10:00:47', '-02:30', '2026-11-20T12:30:47Z'],
+    ['jan/02/1970', '00:00:10', '+00:00', '1970-01-02T00:00:10Z'],
+    ['2026-11-20', '10:00:47', 'unknown', '2026-11-20T10:00:47Z'],
+    ['yesterday', '10:00:47', '+00:00', undefined],
+  ])('%s %s %s', (date, time, offset, moment) => {
+    expect(parseRouterClock({ date, time, 'gmt-offset': offset })).toBe(moment === undefined ? undefined : Date.parse(moment));
+  });
+});
