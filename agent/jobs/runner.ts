@@ -60,27 +60,26 @@ export class JobRunner {
     }
   }
 
-  /** Leaves what runs to the next start: the journal knows it as begun. */
+  /** Leaves what runs to the next start: the journal knows it as begun. Closes the journal. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#abortAll();
+    await this.#deps.journal.close();
   }
 
-  /** Settles with the epoch on disk. With `reset` all jobs are dropped: the control plane calls them unknown. */
-  async confirmEpoch(epoch: number, reset: boolean): Promise<void> {
+  /**
+   * Settles with the epoch on disk. With `reset` all jobs are dropped: the control plane calls them unknown.
+   * @returns what `ready` carries: the journal's id and everything the agent answers for
+   */
+  async adopt(epoch: number, reset: boolean): Promise<{ journalId: string; jobs: OpenJob[] }> {
+    const { journal } = this.#deps;
     if (reset) {
       await this.#abortAll();
-      await this.#deps.journal.reset();
+      await journal.reset();
     }
-    await this.#deps.journal.confirmEpoch(epoch);
-  }
-
-  /** Everything the agent answers for: what `ready` carries. */
-  openJobs(): OpenJob[] {
-    return this.#deps.journal
-      .entries()
-      .filter((entry) => !entry.acked)
-      .map(toOpenJob);
+    await journal.confirmEpoch(epoch);
+    const open = journal.entries().filter((entry) => !entry.acked);
+    return { journalId: journal.id, jobs: open.map(toOpenJob) };
   }
 
   async onOffer(offer: JobOffer): Promise<void> {

@@ -29,7 +29,7 @@ const CANCEL_TRIES = 4;
 
 export interface JobsDeps {
   storage: Storage;
-  gateway: Pick<AgentGateway, 'notify' | 'disconnect'>;
+  gateway: Pick<AgentGateway, 'notify'>;
   routers: Pick<RoutersService, 'getRouter'>;
   clock: Clock;
   log: Log;
@@ -49,7 +49,6 @@ export class JobsService implements JobEvents {
   /** Every change of a job's row that this process made. */
   readonly changes = new JobChanges();
   readonly #deps: JobsDeps;
-  readonly #log: Log;
   readonly #ids = new JobIds();
   readonly #handOver: HandOver;
   readonly #dispatcher: Dispatcher;
@@ -57,7 +56,6 @@ export class JobsService implements JobEvents {
 
   constructor(deps: JobsDeps) {
     this.#deps = deps;
-    this.#log = deps.log;
     this.#handOver = new HandOver({ ...deps, changes: this.changes });
     this.#dispatcher = new Dispatcher(deps);
     this.#sweeper = new JobSweeper({ ...deps, changes: this.changes });
@@ -183,14 +181,11 @@ export class JobsService implements JobEvents {
     }
   }
 
-  // What agents say. Nothing may be thrown into the tunnel: a failed write is logged, not answered, and settled at the
-  // agent's next `ready`.
+  // What agents say. A failed write rejects: the tunnel is then closed, and the agent says it again at its next `ready`.
 
   async onReady(connection: AgentConnection, entries: OpenJob[]): Promise<void> {
-    const isSettled = await this.#attempt(connection, 'ready', () => this.#handOver.settle(connection, entries));
-    if (isSettled) this.#dispatcher.agentIsReady(connection);
-    // Nothing may be offered on an unsettled list; a new tunnel tries again.
-    else this.#deps.gateway.disconnect(connection.agentId, 'restart');
+    await this.#handOver.settle(connection, entries);
+    this.#dispatcher.agentIsReady(connection);
   }
 
   onGone(connection: AgentConnection): void {
@@ -203,35 +198,25 @@ export class JobsService implements JobEvents {
   }
 
   async onJobAccepted(connection: AgentConnection, jobId: string): Promise<void> {
-    await this.#attempt(connection, 'job.accepted', () => this.#handOver.accepted(connection, jobId));
+    await this.#handOver.accepted(connection, jobId);
     this.#dispatcher.accepted(jobId);
   }
 
-  async onJobDeclined(_connection: AgentConnection, declined: JobDeclined): Promise<void> {
+  onJobDeclined(_connection: AgentConnection, declined: JobDeclined): Promise<void> {
     this.#dispatcher.declined(declined);
+    return Promise.resolve();
   }
 
-  async onJobBegan(connection: AgentConnection, jobId: string): Promise<void> {
-    await this.#attempt(connection, 'job.began', () => this.#handOver.began(connection, jobId));
+  onJobBegan(connection: AgentConnection, jobId: string): Promise<void> {
+    return this.#handOver.began(connection, jobId);
   }
 
-  async onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void> {
-    await this.#attempt(connection, 'job.ended', () => this.#handOver.ended(connection, jobId, result));
+  onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void> {
+    return this.#handOver.ended(connection, jobId, result);
   }
 
-  async onJobRefused(connection: AgentConnection, jobId: string): Promise<void> {
-    await this.#attempt(connection, 'job.refused', () => this.#handOver.refused(connection, jobId));
-  }
-
-  async #attempt(connection: AgentConnection, type: string, work: () => Promise<void>): Promise<boolean> {
-    try {
-      await work();
-      return true;
-    } catch (error) {
-      const { agentId, epoch } = connection;
-      this.#log.error({ err: error, agent_id: agentId, epoch, message_type: type }, 'an agent message about a job failed');
-      return false;
-    }
+  onJobRefused(connection: AgentConnection, jobId: string): Promise<void> {
+    return this.#handOver.refused(connection, jobId);
   }
 }
 

@@ -25,13 +25,16 @@ const NEW_FILE = 'jobs.journal.new';
 /** A journal file in the agent's state folder. One operation at a time: the journal above sees to it. */
 export class JournalFile implements JournalDisk {
   readonly #folder: string;
+  readonly #lock: { release(): void } | undefined;
   #handle: FileHandle | undefined;
   #size = 0;
   /** A failed fsync leaves nobody knowing what is on the disk: only reading the file anew, at the next start, tells. */
   #broken: AgentError | undefined;
 
-  constructor(folder: string) {
+  /** @param lock what keeps others out of the folder; released when the file is closed */
+  constructor(folder: string, lock?: { release(): void }) {
     this.#folder = folder;
+    this.#lock = lock;
   }
 
   async read(): Promise<Buffer | undefined> {
@@ -94,6 +97,7 @@ export class JournalFile implements JournalDisk {
     this.#handle = undefined;
     this.#broken ??= new AgentError('internal', 'the job journal is closed');
     await handle?.close();
+    this.#lock?.release();
   }
 
   async #open(size: number): Promise<void> {

@@ -1,0 +1,251 @@
+import { z } from 'zod';
+import type { App } from '../http/app.ts';
+import { principalOf } from '../http/authentication.ts';
+import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
+import { problemSchema } from '../http/error-handler.ts';
+import { idempotencyKeyOf } from '../http/idempotency.ts';
+import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
+import type { JobsService } from './service.ts';
+import { PHASES, STATUSES, statusOf } from './state.ts';
+import type { JobRecord } from './types.ts';
+
+/** INTERFACE.md 4.8. */
+const DESCRIPTION_CHARS = 100;
+const SCRIPT_CHARS = 2000;
+/** A script runs in the agent's session: longer work belongs into a scheduler entry that the script makes. */
+const LONGEST_TIMEOUT_S = 24 * 3600;
+/** 30 days: after that nobody remembers what the job was for. */
+const LONGEST_DELIVERY_MIN = 30 * 24 * 60;
+
+/** Text that every database and the router keep unchanged. */
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((value) => !value.includes('\0') && value.isWellFormed(), 'must not contain NUL or half characters');
+
+const newJobBody = z
+  .object({
+    description: text(DESCRIPTION_CHARS).describe('Short text for the orchestration log'),
+    script: text(SCRIPT_CHARS)
+      .refine((value) => value.trim() !== '', 'must not be empty')
+      .describe('RouterOS commands separated by semicolons or new lines'),
+    make_backup: z.boolean().describe('Take a backup and an export before the script; if that fails the script does not run'),
+    express_execute: z.boolean().describe('Offer the job at once and before others, instead of at the next check-in'),
+    needs_acknowledgement: z.boolean().describe('When false, the job is completed as soon as its agent has it on disk'),
+    notify_url: z.string().optional().describe('https URL that receives job status updates'),
+    timeout_seconds: z.int().min(1).max(LONGEST_TIMEOUT_S).optional().describe('Longest run of the script (default 300)'),
+    deliver_within_minutes: z
+      .int()
+      .min(1)
+      .max(LONGEST_DELIVERY_MIN)
+      .optional()
+      .describe('How long the job may wait for its router before it expires (default 7 days)'),
+  })
+  .meta({ id: 'NewJob' });
+
+const receiptSchema = z
+  .object({
+    idempotency_key: z.string(),
+    request_id: z.string(),
+    target: z.string().describe('Id of the router'),
+    notify_url: z.string().nullable(),
+    date: dateTime,
+    job_id: z.string(),
+  })
+  .meta({ id: 'JobReceipt' });
+
+const jobSchema = z
+  .object({
+    id: z.string(),
+    token: z.string(),
+    idempotency_key: z.string(),
+    description: z.string(),
+    express_execute: z.boolean(),
+    needs_acknowledgement: z.boolean(),
+    make_backup: z.boolean(),
+    started_at: dateTime.nullable(),
+    completed_at: dateTime.nullable(),
+    failed_at: dateTime.nullable(),
+    deleted_at: dateTime.nullable(),
+    status: z.enum(STATUSES),
+    phase: z.enum(PHASES),
+    reason: z.string().nullable().describe('Why it is not simply completed, as a stable word'),
+    error: z.string().nullable().describe('The message of the router or the agent'),
+    output: z.string().nullable().describe('What the script printed, up to 64 kB'),
+    output_truncated: z.boolean(),
+    created_at: dateTime,
+    expires_at: dateTime,
+    site_id: z.string().nullable(),
+    router_id: z.string(),
+    request_id: z.string(),
+    notify_url: z.string().nullable(),
+    timeout_seconds: z.number(),
+    backup: z.string().nullable().describe('The backup taken before the script, once the control plane keeps it'),
+  })
+  .meta({ id: 'Job' });
+
+const jobParams = routerParams.extend({ job_id: z.string().max(100) });
+
+/** `?status=failed&status=unknown` or `?status=failed,unknown`. */
+const listQuery = pageQuery.extend({
+  status: z
+    .preprocess(
+      (value) => (typeof value === 'string' ? value.split(',') : value),
+      z.array(z.enum(STATUSES)).max(STATUSES.length),
+    )
+    .optional(),
+});
+
+export function jobRoutes(app: App, deps: { jobs: JobsService }): void {
+  createRoute(app, deps.jobs);
+  readRoutes(app, deps.jobs);
+  cancelRoute(app, deps.jobs);
+}
+
+function createRoute(app: App, jobs: JobsService): void {
+  app.post(
+    '/api/asynchronous/:router_id',
+    {
+      // An earlier job with the same key is found again, also after a crash.
+      config: { role: 'operator', resumable: true },
+      schema: {
+        tags: ['jobs'],
+        summary: 'Submit a script; when this answers, the job is on disk',
+        params: routerParams,
+        body: newJobBody,
+        response: { 200: envelope(receiptSchema), ...commonErrors },
+      },
+    },
+    async (request) => {
+      const { body } = request;
+      const job = await jobs.createJob(
+        principalOf(request).teamId,
+        request.params.router_id,
+        {
+          description: body.description,
+          script: body.script,
+          makeBackup: body.make_backup,
+          expressExecute: body.express_execute,
+          needsAcknowledgement: body.needs_acknowledgement,
+          notifyUrl: body.notify_url,
+          timeoutSeconds: body.timeout_seconds,
+          deliverWithinMinutes: body.deliver_within_minutes,
+        },
+        {
+          requestId: request.id,
+          idempotencyKey: idempotencyKeyOf(request),
+          keyGiven: request.idempotency?.given === true,
+        },
+      );
+      return success(presentReceipt(job));
+    },
+  );
+}
+
+function readRoutes(app: App, jobs: JobsService): void {
+  app.get(
+    '/api/routers/:router_id/jobs',
+    {
+      schema: {
+        tags: ['jobs'],
+        summary: 'List the jobs of a router, newest first',
+        params: routerParams,
+        querystring: listQuery,
+        response: { 200: envelope(z.array(jobSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { teamId } = principalOf(request);
+      const records = await jobs.listJobs(teamId, request.params.router_id, request.query.status ?? [], page);
+      linkNext(request, reply, page, records, (job) => ({ at: job.created_at, id: job.id }));
+      return success(records.map(presentJob));
+    },
+  );
+  app.get(
+    '/api/routers/:router_id/jobs/:job_id',
+    {
+      schema: {
+        tags: ['jobs'],
+        summary: 'Read one job',
+        params: jobParams,
+        response: { 200: envelope(jobSchema), ...commonErrors },
+      },
+    },
+    async (request) => {
+      const { router_id: routerId, job_id: jobId } = request.params;
+      return success(presentJob(await jobs.getJob(principalOf(request).teamId, routerId, jobId)));
+    },
+  );
+}
+
+function cancelRoute(app: App, jobs: JobsService): void {
+  app.delete(
+    '/api/routers/:router_id/jobs/:job_id',
+    {
+      config: { role: 'operator' },
+      schema: {
+        tags: ['jobs'],
+        summary: 'Cancel a pending job, or mark a finished one as deleted',
+        description:
+          'A job that waits is taken back at once. One that its agent holds is asked back: 200 once the agent has given ' +
+          'it up, 202 while its answer is not there (it is asked again at its next check-in), 409 if the script has begun.',
+        params: jobParams,
+        response: {
+          200: envelope(jobSchema),
+          202: envelope(jobSchema).describe('The agent has been asked to give the job back and has not answered yet'),
+          409: problemSchema.describe('The script has begun and cannot be recalled'),
+          ...commonErrors,
+        },
+      },
+    },
+    async (request, reply) => {
+      const { router_id: routerId, job_id: jobId } = request.params;
+      const { state, job } = await jobs.cancelJob(principalOf(request).teamId, routerId, jobId);
+      reply.code(state === 'requested' ? 202 : 200);
+      return success(presentJob(job));
+    },
+  );
+}
+
+function presentReceipt(job: JobRecord): z.infer<typeof receiptSchema> {
+  return {
+    idempotency_key: job.idempotency_key,
+    request_id: job.request_id,
+    target: job.router_id,
+    notify_url: job.notify_url,
+    date: toDateTime(job.created_at),
+    job_id: job.id,
+  };
+}
+
+function presentJob(job: JobRecord): z.infer<typeof jobSchema> {
+  return {
+    id: job.id,
+    token: job.token,
+    idempotency_key: job.idempotency_key,
+    description: job.description,
+    express_execute: job.express_execute === 1,
+    needs_acknowledgement: job.needs_acknowledgement === 1,
+    make_backup: job.make_backup === 1,
+    started_at: toDateTimeOrNull(job.started_at),
+    completed_at: toDateTimeOrNull(job.completed_at),
+    failed_at: toDateTimeOrNull(job.failed_at),
+    deleted_at: toDateTimeOrNull(job.deleted_at),
+    status: statusOf(job),
+    phase: job.phase as z.infer<typeof jobSchema>['phase'],
+    reason: job.reason,
+    error: job.error,
+    output: job.output,
+    output_truncated: job.output_truncated === 1,
+    created_at: toDateTime(job.created_at),
+    expires_at: toDateTime(job.expires_at),
+    site_id: job.site_id,
+    router_id: job.router_id,
+    request_id: job.request_id,
+    notify_url: job.notify_url,
+    timeout_seconds: job.timeout_ms / 1000,
+    backup: null,
+  };
+}
