@@ -38,11 +38,14 @@ export async function runCli(words: readonly string[], surroundings: Surrounding
   }
 }
 
-/** Our own errors speak for themselves; of others the place matters too. */
+/** Our own errors and the system's (a port in use) speak for themselves; of others the place matters too. */
 function describe(error: unknown): string {
-  if (!(error instanceof AppError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return error.code === 'unavailable' ? `${error.message}${cause}` : error.message;
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof AppError) {
+    const cause = error.code === 'unavailable' && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+    return `${error.message}${cause}`;
+  }
+  return 'syscall' in error ? error.message : (error.stack ?? error.message);
 }
 
 async function dispatch(words: readonly string[], surroundings: Surroundings): Promise<number> {
