@@ -44,3 +44,12 @@ export const HELLO_TIMEOUT_MS = 10_000;
 
 /** From welcome to ready: the agent writes the epoch to a disk that may be slow and busy. */
 export const READY_TIMEOUT_MS = 30_000;
+
+/** Sensors of one router: the largest chassis print some twenty. */
+export const MAX_SENSORS = 64;
+
+/** Provider lines of one router that are watched. */
+export const MAX_WAN_INTERFACES = 32;
+
+/** Devices in one message, so that a site with thousands delays nothing else: about 60 kB, 1 ms of the database. */
+export const MAX_DEVICES_PER_MESSAGE = 500;

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import { devices, seenDevice } from './devices.ts';
 import { channelDial, forwardLost } from './forwards.ts';
+import { health, healthReadings } from './health.ts';
 import * as jobs from './jobs.ts';
 import { cancel, reply, replyError, replyErrorCode, request, rows } from './requests.ts';
 import { goaway, heartbeat, hello, inventory, ready, routerBeat, routerFacts, welcome } from './session.ts';
@@ -32,6 +34,8 @@ export const agentMessages = {
   'job.ended': jobs.jobEnded,
   'job.refused': jobs.jobRefused,
   'forward.lost': forwardLost,
+  health,
+  devices,
 } as const;
 
 export type ServerMessage = z.infer<(typeof serverMessages)[keyof typeof serverMessages]>;
@@ -54,6 +58,10 @@ export type JobResult = z.infer<typeof jobs.jobResult>;
 export type JobReason = z.infer<typeof jobs.jobReason>;
 export type OpenJob = z.infer<typeof jobs.openJob>;
 export type JobDeclined = z.infer<typeof jobs.jobDeclined>;
+export type Health = z.infer<typeof health>;
+export type HealthReadings = z.infer<typeof healthReadings>;
+export type Devices = z.infer<typeof devices>;
+export type SeenDevice = z.infer<typeof seenDevice>;
 
 /** For the agent's journal, which keeps results on disk. */
 export { jobResult } from './jobs.ts';

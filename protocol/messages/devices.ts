@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { MAX_DEVICES_PER_MESSAGE } from '../limits.ts';
+import { routerName, text } from './common.ts';
+
+const macAddress = z.string().regex(/^(?:[0-9A-F]{2}:){5}[0-9A-F]{2}$/);
+
+export const seenDevice = z.object({
+  mac: macAddress,
+  ip: text(64).optional(),
+  interface: text(128).optional(),
+  hostname: text(255).optional(),
+  /** Set for a device that is not there now but was: how long ago, seconds. Without it the device is there until it is `gone`. */
+  seen_ago: z.int().min(0).max(1_000_000_000).optional(),
+});
+
+/**
+ * Agent: the devices behind a router, from its ARP table and its DHCP leases. First all of them, in one or more
+ * messages (`full`), then only what is new, different or gone (`delta`). Nothing is sent while nothing changes.
+ */
+export const devices = z.object({
+  type: z.literal('devices'),
+  router: routerName,
+  kind: z.enum(['full', 'delta']),
+  /** `full` only: whether it is the first and the last of its messages. What none of them named is gone. */
+  first: z.boolean(),
+  last: z.boolean(),
+  devices: z.array(seenDevice).max(MAX_DEVICES_PER_MESSAGE),
+  gone: z.array(macAddress).max(MAX_DEVICES_PER_MESSAGE),
+});

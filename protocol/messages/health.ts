@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { MAX_SENSORS, MAX_WAN_INTERFACES } from '../limits.ts';
+import { routerName, text } from './common.ts';
+
+const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** How a router is doing. Null or empty: the router does not tell. */
+export const healthReadings = z.object({
+  /** Percent of all processors. */
+  cpu_load: z.number().min(0).max(100).nullable(),
+  /** Degrees Celsius by the sensor's own name. */
+  temperatures: z.array(z.object({ name: text(64), celsius: z.number().min(-300).max(1000) })).max(MAX_SENSORS),
+  /** Volts at the supply. */
+  voltage: z.number().min(-10_000).max(10_000).nullable(),
+  /** Bytes. */
+  free_memory: count.nullable(),
+  total_memory: count.nullable(),
+  free_hdd: count.nullable(),
+  total_hdd: count.nullable(),
+  /** The router's clock less the agent's. */
+  clock_offset_seconds: z.number().min(-1e11).max(1e11).nullable(),
+  /** Interfaces that lead to the provider and are not disabled. */
+  wan: z.array(z.object({ interface: text(128), running: z.boolean() })).max(MAX_WAN_INTERFACES),
+  /** Where its GPS receiver has it, degrees; null without a receiver or a fix. */
+  position: z.object({ latitude: z.number().min(-90).max(90), longitude: z.number().min(-180).max(180) }).nullable(),
+});
+
+/** Agent, about every minute for each router that answers. */
+export const health = z.object({
+  type: z.literal('health'),
+  router: routerName,
+  readings: healthReadings,
+});

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import type { App } from '../http/app.ts';
+import { principalOf } from '../http/authentication.ts';
+import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
+import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
+import type { FaultsService } from './service.ts';
+import type { FaultRecord } from './types.ts';
+
+/** INTERFACE.md 2.6. */
+const faultSchema = z
+  .object({
+    id: z.string(),
+    rid: z.string().describe('Id of the router'),
+    message: z.string().describe('What is the matter'),
+    severity: z.string().describe('critical, warning or info'),
+    type: z
+      .string()
+      .describe('router_offline, agent_offline, rebooted, high_cpu, temperature, voltage, disk_nearly_full, wan_down or clock_wrong'),
+    cause: z.string().describe('What was seen of it'),
+    created_at: dateTime.describe('When it began, which is before it was noticed'),
+    resolved_at: dateTime.nullable(),
+    duration: z.int().describe('Seconds; of an open fault: until now'),
+    status: z.enum(['open', 'resolved']),
+    occurrences: z.int().describe('How often it came back soon after it was resolved, and was opened again'),
+  })
+  .meta({ id: 'Fault' });
+
+export function faultRoutes(app: App, deps: { faults: Pick<FaultsService, 'listFaults'>; now: () => number }): void {
+  app.get(
+    '/api/routers/:router_id/faults',
+    {
+      schema: {
+        tags: ['routers'],
+        summary: 'List the faults of a router, newest first',
+        params: routerParams,
+        querystring: pageQuery.extend({ status: z.enum(['open', 'resolved']).optional() }),
+        response: { 200: envelope(z.array(faultSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { teamId } = principalOf(request);
+      const faults = await deps.faults.listFaults(teamId, request.params.router_id, page, request.query.status);
+      linkNext(request, reply, page, faults, (fault) => ({ at: fault.created_at, id: fault.id }));
+      return success(faults.map((fault) => present(fault, deps.now())));
+    },
+  );
+}
+
+function present(fault: FaultRecord, now: number): z.infer<typeof faultSchema> {
+  const until = fault.resolved_at ?? now;
+  return {
+    id: fault.id,
+    rid: fault.router_id,
+    message: fault.message,
+    severity: fault.severity,
+    type: fault.type,
+    cause: fault.cause,
+    created_at: toDateTime(fault.created_at),
+    resolved_at: toDateTimeOrNull(fault.resolved_at),
+    duration: Math.max(0, Math.floor((until - fault.created_at) / 1000)),
+    status: fault.resolved_at === null ? 'open' : 'resolved',
+    occurrences: fault.occurrences,
+  };
+}

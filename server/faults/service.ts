@@ -1,0 +1,176 @@
+import type { Health, Heartbeat } from '../../protocol/index.ts';
+import type { AgentConnection } from '../core/agent-gateway.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Page } from '../core/page.ts';
+import type { RoutersService } from '../routers/service.ts';
+import type { RouterRecord } from '../routers/types.ts';
+import type { Storage } from '../storage/db.ts';
+import { Changes } from './changes.ts';
+import { selectFaults, selectOpenFaults, selectWatchedRouters } from './store.ts';
+import type { FaultEvent, FaultRecord, FaultRules } from './types.ts';
+import { RouterWatch } from './watch.ts';
+
+export interface FaultsDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  rules: FaultRules;
+  routers: Pick<RoutersService, 'getRouter'>;
+  /** Told of every record that was opened or resolved, after it is stored. */
+  onFault?: (event: FaultEvent) => void;
+}
+
+interface Watched {
+  routerId: string;
+  teamId: string;
+  agentId: string;
+  /** Its name at the agent; empty once another device answers there. */
+  name: string;
+  watch: RouterWatch;
+}
+
+/** An agent's tunnel, or its absence, since a moment. */
+interface AgentState {
+  connected: boolean;
+  since: number;
+}
+
+/** What is wrong with the routers: watches what agents say, and their silence, and keeps the records. */
+export class FaultsService {
+  readonly #deps: FaultsDeps;
+  readonly #changes: Changes;
+  readonly #watched = new Map<string, Watched>();
+  /** Router ids by agent and the router's name there. */
+  readonly #byName = new Map<string, string>();
+  readonly #agents = new Map<string, AgentState>();
+  #timer: Timer | undefined;
+
+  constructor(deps: FaultsDeps) {
+    this.#deps = deps;
+    this.#changes = new Changes(deps);
+  }
+
+  /** Takes up what was open when the program ended. Agents have their usual time to come back. */
+  async start(): Promise<void> {
+    const { db } = this.#deps.storage;
+    const now = this.#deps.clock.now();
+    const open = await selectOpenFaults(db);
+    for (const row of await selectWatchedRouters(db)) {
+      this.#add(row.id, row.team_id, row.agent_id, row.agent_router, {
+        uptimeSeconds: row.uptime_seconds,
+        lastSeenAt: row.last_seen_at,
+        openFaults: open.get(row.id) ?? [],
+      });
+      if (!this.#agents.has(row.agent_id)) this.#agents.set(row.agent_id, { connected: false, since: now });
+    }
+    this.#schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    await this.#changes.stored();
+  }
+
+  /** Settles when what was noticed so far is stored, or could not be stored now. */
+  async stored(): Promise<void> {
+    await this.#changes.stored();
+  }
+
+  /** @throws AppError `not_found`, also for another team's router */
+  async listFaults(teamId: string, routerId: string, page: Page, status?: 'open' | 'resolved'): Promise<FaultRecord[]> {
+    await this.#deps.routers.getRouter(teamId, routerId);
+    return selectFaults(this.#deps.storage.db, { teamId, routerId, status }, page);
+  }
+
+  onReady({ agentId }: AgentConnection): void {
+    const now = this.#deps.clock.now();
+    this.#agents.set(agentId, { connected: true, since: now });
+    for (const watched of this.#watched.values()) {
+      if (watched.agentId === agentId) this.#changes.add(watched, watched.watch.onAgentBack(now));
+    }
+  }
+
+  onGone({ agentId }: AgentConnection): void {
+    this.#agents.set(agentId, { connected: false, since: this.#deps.clock.now() });
+  }
+
+  onHeartbeat({ agentId }: AgentConnection, heartbeat: Heartbeat): void {
+    const now = this.#deps.clock.now();
+    for (const { name, reachable, uptime_seconds: uptimeSeconds, reason } of heartbeat.routers) {
+      const watched = this.#find(agentId, name);
+      if (watched) this.#changes.add(watched, watched.watch.onBeat({ reachable, uptimeSeconds, reason }, now));
+    }
+  }
+
+  /** Who the router behind a name is: the same one, one that moved here, or another device in its place. */
+  onInventory({ agentId }: AgentConnection, router: RouterRecord, uptimeSeconds: number): void {
+    const before = this.#find(agentId, router.agent_router);
+    if (before && before.routerId !== router.id) before.name = '';
+    const watched = this.#watched.get(router.id) ?? this.#add(router.id, router.team_id, agentId, router.agent_router);
+    this.#move(watched, agentId, router.agent_router);
+    this.#changes.add(watched, watched.watch.onBeat({ reachable: true, uptimeSeconds, reason: null }, this.#deps.clock.now()));
+  }
+
+  onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
+    const watched = this.#find(agentId, router);
+    if (watched) this.#changes.add(watched, watched.watch.onHealth(readings, this.#deps.clock.now()));
+  }
+
+  /** Notices what nobody says: agents that are away, routers that are no longer reported. */
+  sweep(now: number): void {
+    for (const watched of this.#watched.values()) {
+      const agent = this.#agents.get(watched.agentId);
+      if (agent) this.#changes.add(watched, noticeSilence(watched, agent, now));
+    }
+    this.#changes.store();
+  }
+
+  #find(agentId: string, name: string): Watched | undefined {
+    const routerId = this.#byName.get(keyOf(agentId, name));
+    return routerId === undefined ? undefined : this.#watched.get(routerId);
+  }
+
+  #add(
+    routerId: string,
+    teamId: string,
+    agentId: string,
+    name: string,
+    start: ConstructorParameters<typeof RouterWatch>[1] = { uptimeSeconds: null, lastSeenAt: null, openFaults: [] },
+  ): Watched {
+    const watched = { routerId, teamId, agentId, name, watch: new RouterWatch(this.#deps.rules, start) };
+    this.#watched.set(routerId, watched);
+    if (name !== '') this.#byName.set(keyOf(agentId, name), routerId);
+    return watched;
+  }
+
+  #move(watched: Watched, agentId: string, name: string): void {
+    const old = keyOf(watched.agentId, watched.name);
+    if (this.#byName.get(old) === watched.routerId) this.#byName.delete(old);
+    watched.agentId = agentId;
+    watched.name = name;
+    this.#byName.set(keyOf(agentId, name), watched.routerId);
+  }
+
+  #schedule(): void {
+    const { clock, rules } = this.#deps;
+    // Often enough that a fault is noticed about when it is one.
+    const everyMs = Math.min(10_000, Math.max(250, rules.offlineAfterMs / 5));
+    this.#timer = clock.setTimeout(() => {
+      this.sweep(clock.now());
+      this.#schedule();
+    }, everyMs);
+  }
+}
+
+/** A device that another one has replaced is offline, whatever becomes of the agent. */
+function noticeSilence({ watch, name }: Watched, agent: AgentState, now: number) {
+  if (agent.connected) return watch.onQuiet(agent.since, now);
+  return name === '' ? [] : watch.onAgentAway(agent.since, now);
+}
+
+/** Neither part can hold a NUL. */
+function keyOf(agentId: string, name: string): string {
+  return `${agentId}\0${name}`;
+}

@@ -1,0 +1,26 @@
+const UNITS: [string, number][] = [
+  ['year', 365 * 86_400],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+/** A length of time for people, in its two largest units: `3 days 4 hours`, `45 seconds`. */
+export function inWords(seconds: number): string {
+  let rest = Math.max(0, Math.floor(seconds));
+  const words: string[] = [];
+  for (const [unit, size] of UNITS) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) words.push(`${count} ${unit}${count === 1 ? '' : 's'}`);
+    else if (words.length > 0) break;
+    if (words.length === 2) break;
+  }
+  return words.join(' ') || '0 seconds';
+}
+
+/** At most one digit after the point. */
+export function short(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
