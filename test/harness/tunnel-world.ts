@@ -65,20 +65,29 @@ export class TunnelServer {
   readonly gateway: TunnelGateway<string>;
   readonly channels: { context: string; socket: ChannelSocket }[] = [];
   readonly server = http.createServer();
+  readonly callbacks: TunnelCallbacks;
+  /** Tunnels whose credential was not good. */
+  refusals = 0;
 
   constructor(settings: Partial<TunnelSettings> = {}, events = new RecordedEvents(), sessions = new MemorySessions()) {
     this.events = events;
     this.sessions = sessions;
-    const callbacks = sessions.callbacks(events);
-    this.registry = new TunnelRegistry({ callbacks, clock: systemClock, log: silentLog, settings });
+    this.callbacks = sessions.callbacks(events);
+    this.registry = new TunnelRegistry({ callbacks: this.callbacks, clock: systemClock, log: silentLog, settings });
     this.gateway = new TunnelGateway({
       registry: this.registry,
-      authenticateAgent: callbacks.authenticateAgent,
+      authenticateAgent: (bearer) => this.#authenticate(bearer),
       authorizeChannel: async (token) => (token.startsWith('forward-') ? token : undefined),
       onChannel: (context, socket) => this.channels.push({ context, socket }),
       log: silentLog,
     });
     this.gateway.attach(this.server);
+  }
+
+  async #authenticate(bearer: string) {
+    const identity = await this.callbacks.authenticateAgent(bearer);
+    if (!identity) this.refusals += 1;
+    return identity;
   }
 
   async listen(port = 0): Promise<this> {
@@ -110,11 +119,13 @@ export class TestAgent {
   beats: RouterBeat[] = [{ name: 'one', reachable: true, uptime_seconds: 1, reason: null }];
   requests: RequestHandlers = { command: notServed, 'forward.open': notServed, 'forward.close': notServed };
   jobs: Partial<JobHandlers> = {};
-  link: AgentLink;
+  readonly dialer: Dialer;
+  readonly link: AgentLink;
 
   constructor(identity: { agentId: string; secret: string }, port: number) {
     this.identity = identity;
-    this.link = this.#newLink(port);
+    this.dialer = new Dialer({ server: `http://127.0.0.1:${port}`, ...identity });
+    this.link = this.#newLink();
   }
 
   start(): this {
@@ -138,9 +149,9 @@ export class TestAgent {
     return this.link.stop(1000);
   }
 
-  #newLink(port: number): AgentLink {
+  #newLink(): AgentLink {
     return new AgentLink({
-      dialer: new Dialer({ server: `http://127.0.0.1:${port}`, ...this.identity }),
+      dialer: this.dialer,
       host: this.#host(),
       clock: agentClock,
       // The shortest pauses, so that no test waits for a back-off it does not mean.
