@@ -58,12 +58,10 @@ export function createApp(options: AppOptions): App {
 
 /** Fastify asks for more levels than the product uses. */
 function fastifyLogger(log: Log): FastifyBaseLogger {
-  const { debug, warn, info, error } = {
-    debug: log.debug.bind(log),
-    warn: log.warn.bind(log),
-    info: log.info.bind(log),
-    error: log.error.bind(log),
-  };
+  const debug = log.debug.bind(log) as FastifyBaseLogger['debug'];
+  const info = log.info.bind(log) as FastifyBaseLogger['info'];
+  const warn = log.warn.bind(log) as FastifyBaseLogger['warn'];
+  const error = log.error.bind(log) as FastifyBaseLogger['error'];
   const child = (fields: object): FastifyBaseLogger => fastifyLogger(log.child(fields));
-  return { level: 'info', trace: debug, debug, info, warn, error, fatal: error, silent: () => {}, child } as FastifyBaseLogger;
+  return { level: 'info', trace: debug, debug, info, warn, error, fatal: error, silent: debug, child };
 }

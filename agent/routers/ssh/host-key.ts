@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { link, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /** Which host key is accepted: one that is known, or the first one seen, recorded in a file. */
@@ -45,21 +45,23 @@ async function record(file: string, fingerprint: string): Promise<string> {
   const folder = path.dirname(file);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomUUID()}`;
-  await using handle = await open(draft, 'wx', 0o600);
   try {
-    await handle.writeFile(`${fingerprint}\n`);
-    await handle.sync();
+    await writeFile(draft, `${fingerprint}\n`, { flag: 'wx', mode: 0o600, flush: true });
     await link(draft, file);
     await syncFolder(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    await unlink(draft);
+    await rm(draft, { force: true });
   }
   return (await recorded(file)) ?? fingerprint;
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  await using handle = await open(folder, 'r');
-  await handle.sync();
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -1,0 +1,118 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { createCommandHandler } from './commands/handler.ts';
+import type { AgentConfig } from './config.ts';
+import { systemClock } from './core/clock.ts';
+import type { Clock } from './core/clock.ts';
+import type { Log } from './core/log.ts';
+import type { Routers } from './core/routers.ts';
+import { ForwardAcceptor } from './forward/acceptor.ts';
+import { openJobRunner } from './jobs/index.ts';
+import type { JobRunner } from './jobs/index.ts';
+import { readCredentials } from './link/credentials.ts';
+import { Dialer } from './link/dialer.ts';
+import { AgentLink } from './link/link.ts';
+import type { LinkHost } from './link/types.ts';
+import type { RouterAdapter } from './routers/adapter.ts';
+import { createRouterAdapter } from './routers/router.ts';
+import { toBeat, toInventory } from './tunnel-messages.ts';
+import { AGENT_VERSION } from './version.ts';
+
+export interface AgentDeps {
+  log: Log;
+  clock?: Clock;
+}
+
+export interface RunningAgent {
+  /** Lets what is under way end, closes every session and forgets nothing. */
+  close(): Promise<void>;
+}
+
+/** How long requests under way may still take at shutdown, milliseconds. */
+const STOP_MS = 5000;
+
+/** Builds the whole agent and starts it. @throws AgentError for unusable credentials, state folder or journal */
+export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<RunningAgent> {
+  const { log, clock = systemClock } = deps;
+  await mkdir(config.state, { recursive: true, mode: 0o700 });
+  const credentials = await readCredentials(config.credentials);
+  const ca = config.server_ca === undefined ? undefined : await readFile(config.server_ca, 'utf8');
+  const dialer = new Dialer({ server: config.server, agentId: credentials.agent_id, secret: credentials.secret, ca });
+  const routers: Routers = new Map(
+    config.routers.map((router) => [router.name, createRouterAdapter(router, { stateFolder: config.state, log, clock })]),
+  );
+  // The link carries what the features say, and they need it to say it: both are filled in before anything runs.
+  const send: AgentLink['send'] = (message) => link.send(message);
+  const jobs = await openJobRunner({ routers, stateFolder: config.state, send, clock, log });
+  const forwards = new ForwardAcceptor({
+    routers,
+    dialChannel: (token, attach, deadline) => dialer.dialChannel(token, attach, deadline),
+    allow: config.forwards.allow,
+    maxConnections: config.forwards.max_connections,
+    stateFolder: config.state,
+    clock,
+    log,
+  });
+  const host = linkHost({ routers, jobs, forwards, send });
+  const link = new AgentLink({ dialer, host, clock, random: Math.random, log });
+  const subscriptions = [...routers.values()].map((router) => reportChanges(router, link));
+  forwards.start();
+  link.start();
+  return {
+    async close() {
+      for (const unsubscribe of subscriptions) unsubscribe();
+      await jobs.stop();
+      await link.stop(STOP_MS);
+      await forwards.stop();
+      await Promise.all([...routers.values()].map((router) => router.close()));
+    },
+  };
+}
+
+interface Features {
+  routers: Routers;
+  jobs: JobRunner;
+  forwards: ForwardAcceptor;
+  send: AgentLink['send'];
+}
+
+function linkHost({ routers, jobs, forwards, send }: Features): LinkHost {
+  return {
+    hello: () => ({
+      agent_version: AGENT_VERSION,
+      journal_id: jobs.journalId,
+      last_epoch: jobs.lastEpoch,
+      routers: [...routers.keys()],
+    }),
+    adopt: ({ epoch, reset }) => jobs.adopt(epoch, reset),
+    onReady: () => {
+      for (const router of routers.values()) sendInventory(router, send);
+    },
+    onDown: () => {},
+    beats: () => [...routers.values()].map(toBeat),
+    requests: {
+      command: createCommandHandler(routers),
+      'forward.open': (params, context) => forwards.open(params, context),
+      'forward.close': async (params) => {
+        await forwards.close(params.forward_id);
+        return {};
+      },
+    },
+    jobs,
+    onChannelDial: (forwardId, count) => forwards.dial(forwardId, count),
+  };
+}
+
+/** Tells the control plane at once when a router comes or goes, and who it is now. */
+function reportChanges(router: RouterAdapter, link: AgentLink): () => void {
+  let wasReachable: boolean | undefined;
+  return router.onState((state) => {
+    if (state.reachable) sendInventory(router, (message) => link.send(message));
+    if (state.reachable !== wasReachable) link.beat([toBeat(router)]);
+    wasReachable = state.reachable;
+  });
+}
+
+function sendInventory(router: RouterAdapter, send: AgentLink['send']): void {
+  const { facts } = router.state();
+  if (facts) send(toInventory(router.name, facts));
+}

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import os from 'node:os';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import type { ParseArgsOptionsConfig } from 'node:util';
+import closeWithGrace from 'close-with-grace';
+import pino from 'pino';
+import { startAgent } from './app.ts';
+import { checkAgent } from './check.ts';
+import { loadConfig } from './config.ts';
+import { AgentError } from './core/errors.ts';
+import { enrol } from './link/enrol.ts';
+
+const USAGE = `signalbox-agent: runs on or beside MikroTik routers and dials the control plane
+
+  signalbox-agent enrol --server URL --token T --credentials FILE [--name NAME] [--server-ca FILE]
+      turns a one-use enrolment token into this agent's credentials
+  signalbox-agent check --config FILE
+      tries the control plane, every router and every permission, and says what works
+  signalbox-agent run --config FILE
+      runs until SIGTERM or SIGINT
+`;
+
+/** A wrong command line; what to type instead is printed with it. */
+class UsageError extends Error {}
+
+/** Work under way may take so long after SIGTERM, milliseconds; a script that runs goes on at the router anyway. */
+const STOP_MS = 20_000;
+
+const commands: Record<string, (args: string[]) => Promise<number>> = { enrol: runEnrol, check: runCheck, run: runAgent };
+
+async function runEnrol(args: string[]): Promise<number> {
+  const values = readOptions(args, ['server', 'token', 'credentials'], ['name', 'server-ca']);
+  const ca = values['server-ca'];
+  await enrol({
+    server: values['server']!,
+    token: values['token']!,
+    credentialsFile: values['credentials']!,
+    name: values['name'] ?? os.hostname(),
+    ...(ca === undefined ? {} : { ca: await readFile(ca, 'utf8') }),
+  });
+  process.stdout.write(`enrolled; credentials are in ${values['credentials']}\n`);
+  return 0;
+}
+
+async function runCheck(args: string[]): Promise<number> {
+  const values = readOptions(args, ['config'], []);
+  const rows = await checkAgent(await loadConfig(values['config']!));
+  process.stdout.write(formatTable(rows));
+  return rows.every((row) => row.ok) ? 0 : 1;
+}
+
+async function runAgent(args: string[]): Promise<number> {
+  const values = readOptions(args, ['config'], []);
+  const config = await loadConfig(values['config']!);
+  const log = pino({ level: config.log_level });
+  const agent = await startAgent(config, { log });
+  closeWithGrace({ delay: STOP_MS, logger: false }, async ({ err, signal }) => {
+    if (err) log.error({ err }, 'stopping after an unexpected error');
+    else log.info({ reason: signal }, 'stopping');
+    await agent.close();
+  });
+  return new Promise<number>(() => {});
+}
+
+function readOptions(args: string[], required: string[], optional: string[]): Record<string, string | undefined> {
+  const options: ParseArgsOptionsConfig = Object.fromEntries([...required, ...optional].map((name) => [name, { type: 'string' as const }]));
+  let values: Record<string, string | boolean | (string | boolean)[] | undefined>;
+  try {
+    ({ values } = parseArgs({ args, options, strict: true, allowPositionals: false }));
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+  const missing = required.filter((name) => values[name] === undefined || values[name] === '');
+  if (missing.length > 0) throw new UsageError(`missing ${missing.map((name) => `--${name}`).join(', ')}`);
+  return values as Record<string, string | undefined>;
+}
+
+function formatTable(rows: { router: string; what: string; ok: boolean; detail: string }[]): string {
+  const width = (column: 'router' | 'what') => Math.max(...rows.map((row) => row[column].length));
+  const [first, second] = [width('router'), width('what')];
+  return rows
+    .map((row) => `${row.ok ? 'ok  ' : 'FAIL'}  ${row.router.padEnd(first)}  ${row.what.padEnd(second)}  ${row.detail}\n`)
+    .join('');
+}
+
+async function main(args: string[]): Promise<number> {
+  const [name = '', ...rest] = args;
+  if (name === '' || name === 'help' || args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(USAGE);
+    return name === '' ? 2 : 0;
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command) throw new UsageError(`no command ${name}`);
+  return command(rest);
+}
+
+function fail(error: unknown): void {
+  if (error instanceof UsageError) process.stderr.write(`signalbox-agent: ${error.message}\n\n${USAGE}`);
+  else process.stderr.write(`signalbox-agent: ${error instanceof AgentError ? error.message : String((error as Error).stack)}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}
+
+// No top-level await: the bundle is CommonJS.
+main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+}, fail);

@@ -1,0 +1,35 @@
+import type { Inventory, RouterBeat } from '../protocol/index.ts';
+import type { RouterAdapter, RouterFacts } from './routers/adapter.ts';
+
+/** A router's state as the heartbeat tells it. */
+export function toBeat(router: RouterAdapter): RouterBeat {
+  const { reachable, facts, reason } = router.state();
+  return {
+    name: router.name,
+    reachable,
+    uptime_seconds: reachable ? (facts?.uptimeSeconds ?? null) : null,
+    reason: reason === null ? null : reason.slice(0, 300),
+  };
+}
+
+/** Who a router is, as the inventory tells it. */
+export function toInventory(name: string, facts: RouterFacts): Inventory {
+  return {
+    type: 'inventory',
+    router: name,
+    facts: {
+      hardware_id: facts.hardwareId,
+      serial_number: facts.serialNumber,
+      software_id: facts.softwareId,
+      identity: facts.identity,
+      software_version: facts.softwareVersion,
+      model: facts.model,
+      board_name: facts.boardName,
+      hardware_board: facts.hardwareBoard,
+      architecture: facts.architecture,
+      time_zone: facts.timeZone,
+      uptime: facts.uptime,
+      uptime_seconds: facts.uptimeSeconds,
+    },
+  };
+}

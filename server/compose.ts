@@ -1,0 +1,244 @@
+import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import pino from 'pino';
+import { enrolmentRoutes } from './auth/routes.ts';
+import { commandRoutes } from './commands/routes.ts';
+import type { Config, ListenAddress } from './config.ts';
+import { systemClock } from './core/clock.ts';
+import type { Clock } from './core/clock.ts';
+import type { Log } from './core/log.ts';
+import { forwardRoutes } from './forwards/routes.ts';
+import type { ChannelGrant } from './forwards/types.ts';
+import { createApp } from './http/app.ts';
+import type { App, AppOptions } from './http/app.ts';
+import { reportWrites } from './http/audit-hook.ts';
+import { identifyCaller, requireCaller, requireRole } from './http/authentication.ts';
+import { clientAddress, trustedProxies } from './http/client-address.ts';
+import type { IsTrustedProxy } from './http/client-address.ts';
+import { healthRoutes } from './http/health.ts';
+import { replayRepeatedPosts } from './http/idempotency.ts';
+import { InFlight } from './http/in-flight.ts';
+import { describeApi } from './http/openapi.ts';
+import { limitRequests } from './http/rate-limit.ts';
+import { jobRoutes } from './jobs/routes.ts';
+import { routerRoutes } from './routers/routes.ts';
+import { plantErrorHandler, plantRoutes } from './sandbox/routes.ts';
+import { createServices } from './services.ts';
+import type { Services } from './services.ts';
+import type { Storage } from './storage/db.ts';
+import { answers } from './storage/health.ts';
+import { migrate } from './storage/migrate.ts';
+import { openStorage } from './storage/open.ts';
+import { TunnelGateway } from './tunnel/gateway.ts';
+
+export interface ServerOverrides {
+  clock?: Clock;
+  log?: Log;
+}
+
+export interface RunningServer {
+  /** Where the API listens: `http://127.0.0.1:8080`. */
+  url: string;
+  /** Where the plant demonstration listens; null when it is off. */
+  sandboxUrl: string | null;
+  services: Services;
+  /** Finishes what is under way, takes nothing new, loses nothing. */
+  close(): Promise<void>;
+}
+
+/** How long requests under way may still take at shutdown, milliseconds. */
+const DRAIN_MS = 10_000;
+/** How long agents get to hear "come back later" at shutdown, milliseconds. */
+const GOODBYE_MS = 5000;
+const SWEEP_EVERY_MS = 3_600_000;
+
+/** Builds the whole control plane and starts it. @throws AppError when the database or a port cannot be had */
+export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<RunningServer> {
+  const clock = overrides.clock ?? systemClock;
+  const log = overrides.log ?? pino({ level: config.logLevel });
+  const storage = await openStorage(config.databaseUrl, { log });
+  const closers: (() => Promise<void>)[] = [() => storage.close()];
+  const close = closeOnce(closers, log);
+  try {
+    await migrate(storage);
+    const services = createServices({ config, storage, clock, log });
+    await startServices(services, closers);
+    closers.push(sweepKeys(services, clock, log));
+    const app = await createApi({ config, clock, log, storage, services });
+    closers.push(() => app.close());
+    const url = await listen(app, config.listen);
+    const sandboxUrl = await startSandbox({ config, clock, log, services }, closers);
+    log.info({ source: url }, 'control plane is listening');
+    return { url, sandboxUrl, services, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Last opened, first closed: HTTP and agents first, then what is in memory is written. */
+function closeOnce(closers: (() => Promise<void>)[], log: Log): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  const run = async (): Promise<void> => {
+    for (const closer of closers.reverse()) {
+      await closer().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
+    }
+  };
+  return () => (closing ??= run());
+}
+
+async function startServices(services: Services, closers: (() => Promise<void>)[]): Promise<void> {
+  closers.push(() => services.audit.stop(), () => services.auth.stop());
+  await services.idempotency.markInterrupted();
+  await services.routers.start();
+  closers.push(() => services.routers.stop());
+  services.jobs.start();
+  closers.push(() => services.jobs.stop());
+  await services.forwards.start();
+  closers.push(() => services.forwards.stop());
+}
+
+interface ApiDeps {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  services: Services;
+}
+
+async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
+  const { config, clock, services, storage } = deps;
+  const app = createApp(await appOptions(deps));
+  closeTunnelsLast(app, attachGateway(app, deps));
+  await describeApi(app, {
+    title: 'Signalbox',
+    description: 'Router management: routers, commands, jobs and transient port forwards.',
+    version: '1.0.0',
+    license: 'MIT',
+    serverUrl: config.publicUrl,
+    prefixes: ['/api', '/arp'],
+  });
+  healthRoutes(app, () => answers(storage));
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'));
+  await app.register(async (instance) => {
+    const scope = instance as App;
+    identifyCaller(scope, async () => undefined);
+    await limitRequests(scope, config.rateLimitPerMinute);
+    enrolmentRoutes(scope, services);
+  });
+  await app.register(async (instance) => {
+    const scope = instance as App;
+    await protectScope(scope, deps);
+    routerRoutes(scope, { routers: services.routers, now: () => clock.now() });
+    commandRoutes(scope, services);
+    jobRoutes(scope, services);
+    forwardRoutes(scope, { forwards: services.forwards, now: () => clock.now() });
+  });
+  return app;
+}
+
+/** Who asks, how often, with what right, and what is remembered of it. The order matters. */
+async function protectScope(scope: App, { config, clock, services }: ApiDeps): Promise<void> {
+  identifyCaller(scope, (bearer) => services.auth.authenticateApiKey(bearer));
+  await limitRequests(scope, config.rateLimitPerMinute);
+  requireCaller(scope);
+  requireRole(scope);
+  replayRepeatedPosts(scope, services.idempotency, () => clock.now());
+  reportWrites(scope, (record) => services.audit.record(record));
+}
+
+async function appOptions({ config, clock, log }: Omit<ApiDeps, 'services'>): Promise<AppOptions> {
+  const { tls } = config;
+  const isTrustedProxy = proxyRule(config);
+  return {
+    log: log.child({ component: 'http' }),
+    now: () => clock.now(),
+    ...(isTrustedProxy ? { isTrustedProxy } : {}),
+    ...(tls ? { tls: { cert: await readFile(tls.certFile), key: await readFile(tls.keyFile) } } : {}),
+  };
+}
+
+function proxyRule({ trustProxy }: Config): IsTrustedProxy | undefined {
+  if (trustProxy === false) return undefined;
+  return trustProxy === true ? () => true : trustedProxies(trustProxy);
+}
+
+function attachGateway(app: App, { config, services, log }: Omit<ApiDeps, 'clock'>): TunnelGateway<ChannelGrant> {
+  const isTrusted = proxyRule(config) ?? (() => false);
+  const gateway = new TunnelGateway<ChannelGrant>({
+    registry: services.tunnels,
+    authenticateAgent: (bearer) => services.auth.authenticateAgent(bearer),
+    authorizeChannel: async (token) => services.forwards.authorizeChannel(token),
+    onChannel: (grant, socket) => services.forwards.onChannel(grant, socket),
+    clientAddress: (request) => clientAddress(request, isTrusted),
+    log: log.child({ component: 'gateway' }),
+  });
+  gateway.attach(app.server);
+  return gateway;
+}
+
+/**
+ * At shutdown new requests are refused, those under way are answered while the agents are still there, then the
+ * agents are sent away. Without the last step the server would wait for their sockets for ever.
+ */
+function closeTunnelsLast(app: App, gateway: TunnelGateway<ChannelGrant>): void {
+  const inFlight = new InFlight(app);
+  app.addHook('preClose', async () => {
+    await within(inFlight.drained(), DRAIN_MS);
+    await within(gateway.close(), GOODBYE_MS);
+  });
+}
+
+async function startSandbox(deps: ApiDeps, closers: (() => Promise<void>)[]): Promise<string | null> {
+  const { config, services } = deps;
+  if (config.sandboxListen === null) return null;
+  const app = createApp({ ...(await appOptions(deps)), errorHandler: plantErrorHandler });
+  await describeApi(app, {
+    title: 'Plants',
+    description: 'A demonstration; nothing is stored.',
+    version: '1.0.0',
+    license: 'MIT',
+    serverUrl: `http://${config.sandboxListen.host}:${config.sandboxListen.port}`,
+    prefixes: ['/plants'],
+  });
+  await app.register(async (instance) => {
+    await plantRoutes(instance, {
+      authenticate: (bearer) => services.auth.authenticateApiKey(bearer),
+      ratePerMinute: config.rateLimitPerMinute,
+    });
+  });
+  closers.push(() => app.close());
+  return listen(app, config.sandboxListen);
+}
+
+async function listen(app: App, address: ListenAddress): Promise<string> {
+  await app.listen({ host: address.host, port: address.port });
+  const { port } = app.server.address() as AddressInfo;
+  const scheme = app.initialConfig.https ? 'https' : 'http';
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  return `${scheme}://${host}:${port}`;
+}
+
+/** Forgets old Idempotency-Keys every hour. */
+function sweepKeys(services: Services, clock: Clock, log: Log): () => Promise<void> {
+  let sweeping: Promise<void> = Promise.resolve();
+  const schedule = () =>
+    clock.setTimeout(() => {
+      sweeping = services.idempotency.sweep().catch((error: unknown) => log.warn({ err: error }, 'old keys stay'));
+      timer = schedule();
+    }, SWEEP_EVERY_MS);
+  let timer = schedule();
+  return async () => {
+    timer.cancel();
+    await sweeping;
+  };
+}
+
+/** Waits for `work`, but not longer than `ms`: a peer that does not answer must not hold the shutdown. */
+async function within(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

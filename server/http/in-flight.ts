@@ -1,0 +1,31 @@
+import type { App } from './app.ts';
+
+/** Counts requests that have not been answered, so that a shutdown can let them finish. */
+export class InFlight {
+  #count = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(app: App) {
+    app.addHook('onRequest', async (_request, reply) => {
+      this.#count += 1;
+      // Not onResponse: a client that goes away ends the request as well.
+      reply.raw.once('close', () => this.#leave());
+    });
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Resolves when nothing is under way. */
+  drained(): Promise<void> {
+    if (this.#count === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #leave(): void {
+    this.#count -= 1;
+    if (this.#count > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

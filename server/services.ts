@@ -1,0 +1,118 @@
+import type { AgentConnection, AgentEvents } from './core/agent-gateway.ts';
+import type { Clock } from './core/clock.ts';
+import type { Log } from './core/log.ts';
+import type { Config } from './config.ts';
+import { AgentSessions } from './agents/service.ts';
+import { AuditService } from './audit/service.ts';
+import { AuthService } from './auth/service.ts';
+import { CommandsService } from './commands/service.ts';
+import { ForwardsService } from './forwards/service.ts';
+import { IdempotencyStore } from './idempotency/store.ts';
+import { JobsService } from './jobs/service.ts';
+import { DEFAULT_JOB_RULES } from './jobs/types.ts';
+import { RoutersService } from './routers/service.ts';
+import type { Storage } from './storage/db.ts';
+import { TunnelRegistry } from './tunnel/registry.ts';
+
+export interface ServicesDeps {
+  config: Config;
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+}
+
+/** Every feature of the control plane, built once, with the tunnel between them and the agents. */
+export interface Services {
+  auth: AuthService;
+  agents: AgentSessions;
+  audit: AuditService;
+  routers: RoutersService;
+  commands: CommandsService;
+  jobs: JobsService;
+  forwards: ForwardsService;
+  idempotency: IdempotencyStore;
+  tunnels: TunnelRegistry;
+}
+
+export function createServices(deps: ServicesDeps): Services {
+  const { config, storage, clock, log } = deps;
+  const auth = new AuthService({ storage, clock, log: log.child({ component: 'auth' }) });
+  const agents = new AgentSessions(storage, clock);
+  const audit = new AuditService({ storage, clock, log: log.child({ component: 'audit' }) });
+  const routers = new RoutersService({
+    storage,
+    clock,
+    log: log.child({ component: 'routers' }),
+    rules: { offlineAfterMs: config.offlineAfterMs },
+  });
+  // The features need the tunnel, and what comes out of the tunnel needs the features: the events look them up late.
+  const features = (): Features => ({ routers, jobs, forwards });
+  const tunnels = new TunnelRegistry({
+    callbacks: {
+      authenticateAgent: (bearer) => auth.authenticateAgent(bearer),
+      beginSession: (begin) => agents.begin(begin),
+      confirmSession: (agentId, epoch, journalId) => agents.confirm(agentId, epoch, journalId),
+      endSession: (agentId, epoch) => agents.end(agentId, epoch),
+      events: wireEvents(features),
+    },
+    clock,
+    log: log.child({ component: 'tunnel' }),
+    settings: { heartbeatMs: config.heartbeatMs },
+  });
+  const commands = new CommandsService({ routers, gateway: tunnels });
+  const jobs = new JobsService({
+    storage,
+    gateway: tunnels,
+    routers,
+    clock,
+    log: log.child({ component: 'jobs' }),
+    rules: DEFAULT_JOB_RULES,
+    notifyUrls: { allowLoopbackHttp: config.allowLoopbackWebhooks },
+  });
+  const forwards = new ForwardsService({
+    storage,
+    routers,
+    gateway: tunnels,
+    clock,
+    log: log.child({ component: 'forwards' }),
+    settings: {
+      host: config.forwards.host,
+      listen: config.forwards.listen,
+      ports: { from: config.forwards.ports.first, to: config.forwards.ports.last },
+      allowPrivateSources: config.allowPrivateSources,
+    },
+  });
+  const idempotency = new IdempotencyStore(storage, () => clock.now());
+  return { auth, agents, audit, routers, commands, jobs, forwards, idempotency, tunnels };
+}
+
+type Features = Pick<Services, 'routers' | 'jobs' | 'forwards'>;
+
+/** What agents say, to whom it matters, in this order: who the routers are comes before what is to be done on them. */
+function wireEvents(features: () => Features): AgentEvents {
+  return {
+    async onReady(connection, jobs) {
+      await features().routers.onReady(connection);
+      await features().jobs.onReady(connection, jobs);
+      features().forwards.onReady(connection);
+    },
+    onGone(connection) {
+      features().routers.onGone(connection);
+      features().jobs.onGone(connection);
+    },
+    onHeartbeat(connection, heartbeat) {
+      features().routers.onHeartbeat(connection, heartbeat);
+      features().jobs.onHeartbeat(connection, heartbeat);
+    },
+    async onInventory(connection: AgentConnection, inventory) {
+      const router = await features().routers.onInventory(connection, inventory);
+      features().forwards.onRouterSeen(connection, router.id);
+    },
+    onJobAccepted: (connection, jobId) => features().jobs.onJobAccepted(connection, jobId),
+    onJobDeclined: (connection, declined) => features().jobs.onJobDeclined(connection, declined),
+    onJobBegan: (connection, jobId) => features().jobs.onJobBegan(connection, jobId),
+    onJobEnded: (connection, jobId, result) => features().jobs.onJobEnded(connection, jobId, result),
+    onJobRefused: (connection, jobId) => features().jobs.onJobRefused(connection, jobId),
+    onForwardLost: (connection, forwardId, reason) => features().forwards.onForwardLost(connection, forwardId, reason),
+  };
+}

@@ -1,0 +1,8 @@
+import { sql } from 'kysely';
+import type { Storage } from './db.ts';
+
+/** True when the database answers a query; rejects or waits its own time-out when it does not. */
+export async function answers({ db }: Pick<Storage, 'db'>): Promise<boolean> {
+  await sql`select 1`.execute(db);
+  return true;
+}

@@ -1,0 +1,193 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { startAgent } from '../../agent/app.ts';
+import type { RunningAgent } from '../../agent/app.ts';
+import { parseConfig } from '../../agent/config.ts';
+import { enrol } from '../../agent/link/enrol.ts';
+import { checkConfig } from '../../server/config.ts';
+import { startServer } from '../../server/compose.ts';
+import type { RunningServer, ServerOverrides } from '../../server/compose.ts';
+import { systemClock } from '../../server/core/clock.ts';
+import { TeamsService } from '../../server/teams/service.ts';
+import { openStorage } from '../../server/storage/open.ts';
+import { startSimulator } from '../simulator/index.ts';
+import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
+import { silentLog } from './silent-log.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** A person or program outside: one API key. */
+export interface Caller {
+  teamId: string;
+  apiKey: string;
+  call<T = Record<string, unknown>>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<T>>;
+}
+
+export interface Answer<T> {
+  status: number;
+  headers: Headers;
+  body: T;
+}
+
+export interface WorldOptions {
+  /** One simulated router each. */
+  routers?: Partial<SimulatorOptions>[];
+  server?: Record<string, string>;
+  overrides?: ServerOverrides;
+  databaseUrl?: string;
+}
+
+const PASSWORD = 'router-password';
+
+/**
+ * The whole product in one process over real sockets: control plane, one team with an API key, one agent, simulated
+ * routers. Everything ends with {@link World.close}.
+ */
+export class World {
+  readonly folder: string;
+  readonly simulators: Simulator[] = [];
+  server!: RunningServer;
+  agent: RunningAgent | undefined;
+  caller!: Caller;
+  readonly #options: WorldOptions;
+  #databaseUrl = '';
+
+  private constructor(folder: string, options: WorldOptions) {
+    this.folder = folder;
+    this.#options = options;
+  }
+
+  static async start(options: WorldOptions = {}): Promise<World> {
+    const world = new World(await mkdtemp(path.join(os.tmpdir(), 'signalbox-world-')), options);
+    try {
+      await world.#startAll();
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+  }
+
+  /** A further team with its own key, as `signalbox team create` and `key create` make them. */
+  async addTeam(name: string): Promise<Caller> {
+    const storage = await openStorage(this.#databaseUrl, { log: silentLog });
+    try {
+      const team = await new TeamsService({ storage, clock: systemClock }).createTeam(name);
+      const { apiKey } = await this.server.services.auth.createApiKey({ teamId: team.id, name: 'test', createdBy: null });
+      return this.#callerOf(team.id, apiKey);
+    } finally {
+      await storage.close();
+    }
+  }
+
+  /** Restarts the control plane on the same port and database. */
+  async restartServer(): Promise<void> {
+    const { port } = new URL(this.server.url);
+    await this.server.close();
+    await this.#startServer(port);
+  }
+
+  async startAgent(options: { server?: string; forwards?: object } = {}): Promise<void> {
+    const config = parseConfig(
+      {
+        server: options.server ?? this.server.url,
+        credentials: 'credentials.json',
+        state: 'agent-state',
+        forwards: options.forwards ?? { allow: ['127.0.0.0/8'] },
+        routers: this.simulators.map((simulator, index) => routerConfig(simulator, index)),
+      },
+      this.folder,
+    );
+    this.agent = await startAgent(config, { log: silentLog });
+  }
+
+  /** Ids of the routers in the order of the simulators, as soon as all are listed with a pulse. */
+  async routerIds(): Promise<string[]> {
+    return waitUntil('all routers are listed with a pulse', async () => {
+      const { body } = await this.caller.call<{ data: { id: string; identity: string; has_pulse: boolean }[] }>('GET', '/api/routers');
+      const ids = this.simulators.map((_simulator, index) => body.data.find((router) => router.identity === identityOf(index) && router.has_pulse)?.id);
+      return ids.every((id) => id !== undefined) ? ids : undefined;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.agent?.close();
+    await (this.server as RunningServer | undefined)?.close();
+    for (const simulator of this.simulators) await simulator.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #startAll(): Promise<void> {
+    this.#databaseUrl = this.#options.databaseUrl ?? `sqlite:${path.join(this.folder, 'signalbox.db')}`;
+    for (const [index, router] of (this.#options.routers ?? [{}]).entries()) {
+      this.simulators.push(
+        await startSimulator({
+          apiPort: 0,
+          sshPort: 0,
+          identity: identityOf(index),
+          serialNumber: `SERIAL${index}`,
+          users: [{ name: 'signalbox', password: PASSWORD, group: 'full' }],
+          ...router,
+        }),
+      );
+    }
+    await this.#startServer('0');
+    this.caller = await this.addTeam('Test');
+    if (this.simulators.length === 0) return;
+    const { token } = await this.server.services.auth.createEnrolToken({ teamId: this.caller.teamId, siteId: null });
+    await enrol({ server: this.server.url, token, name: 'test', credentialsFile: path.join(this.folder, 'credentials.json') });
+    await this.startAgent();
+  }
+
+  async #startServer(port: string): Promise<void> {
+    const config = checkConfig({
+      SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
+      SIGNALBOX_SANDBOX_LISTEN: '127.0.0.1:0',
+      SIGNALBOX_DATABASE_URL: this.#databaseUrl,
+      SIGNALBOX_SECRET_KEY_FILE: path.join(this.folder, 'secret.key'),
+      SIGNALBOX_RATE_LIMIT_PER_MINUTE: '100000',
+      SIGNALBOX_ALLOW_PRIVATE_SOURCES: 'on',
+      SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'on',
+      SIGNALBOX_FORWARD_PORTS: '21000-29999',
+      SIGNALBOX_HEARTBEAT_SECONDS: '1',
+      SIGNALBOX_OFFLINE_AFTER_SECONDS: '3',
+      ...this.#options.server,
+    });
+    this.server = await startServer(config, { log: silentLog, ...this.#options.overrides });
+  }
+
+  #callerOf(teamId: string, apiKey: string): Caller {
+    return {
+      teamId,
+      apiKey,
+      call: async (method, url, body, headers = {}) => {
+        const answer = await fetch(`${this.server.url}${url}`, {
+          method,
+          headers: {
+            authorization: `Bearer ${apiKey}`,
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...headers,
+          },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          redirect: 'manual',
+        });
+        const text = await answer.text();
+        return { status: answer.status, headers: answer.headers, body: (text === '' ? undefined : JSON.parse(text)) as never };
+      },
+    };
+  }
+}
+
+function identityOf(index: number): string {
+  return `router-${index}`;
+}
+
+function routerConfig(simulator: Simulator, index: number): object {
+  const login = { username: 'signalbox', password: PASSWORD };
+  return {
+    name: identityOf(index),
+    host: '127.0.0.1',
+    ...(simulator.apiPort === 0 ? {} : { api: { port: simulator.apiPort, ...login } }),
+    ...(simulator.sshPort === 0 ? {} : { ssh: { port: simulator.sshPort, ...login } }),
+  };
+}
