@@ -13,7 +13,7 @@ export class RawClient implements AsyncDisposable {
   #closed = false;
   /** Set once the router has sent what no sentence can be made of. */
   fault: ProtocolError | undefined;
-  #wake: () => void = () => undefined;
+  readonly #waiting = new Set<() => void>();
 
   constructor(socket: Socket) {
     this.socket = socket;
@@ -21,12 +21,12 @@ export class RawClient implements AsyncDisposable {
     socket.setNoDelay(true);
     socket.on('data', (chunk) => {
       this.#read(parser, chunk);
-      this.#wake();
+      this.#wakeAll();
     });
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.#closed = true;
-      this.#wake();
+      this.#wakeAll();
     });
   }
 
@@ -115,16 +115,25 @@ export class RawClient implements AsyncDisposable {
     await this.closed();
   }
 
+  #wakeAll(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
   async #until(condition: () => boolean): Promise<void> {
-    while (!condition()) {
-      await new Promise<void>((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error('nothing came from the router')), PATIENCE_MS);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
+    while (!condition()) await this.#news();
+  }
+
+  /** Resolves at the next thing that happens on the connection. */
+  #news(): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('nothing came from the router')), PATIENCE_MS);
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+    });
   }
 }
 

@@ -60,7 +60,7 @@ function writeContents(router: RouterState, name: string, contents: string): Sto
 }
 
 const set: CustomCommand = {
-  parameters: ['numbers', 'contents', 'name', 'type'],
+  parameters: ({ version }) => (version.atLeast('7.13') ? ['numbers', 'contents', 'name', 'type'] : ['numbers', 'contents']),
   run(context): CommandResult {
     const file = findFile(context, '.id', 'numbers');
     const [contents, name] = [context.call.attributes.get('contents'), context.call.attributes.get('name')];
@@ -72,7 +72,7 @@ const set: CustomCommand = {
 
 const add: CustomCommand = {
   since: '7.9',
-  parameters: ['name', 'contents', 'type', 'copy-from'],
+  parameters: ({ version }) => (version.atLeast('7.13') ? ['name', 'contents', 'type', 'copy-from'] : ['name', 'contents', 'copy-from']),
   run({ router, call }): CommandResult {
     const name = call.attributes.get('name');
     if (name === undefined) throw new Trap('missing =name=');

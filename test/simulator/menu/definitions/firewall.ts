@@ -27,7 +27,7 @@ const MATCHERS: Readonly<Record<string, Property>> = {
   'in-interface-list': { type: 'interface-matcher' }, 'out-interface-list': { type: 'interface-matcher' },
   'src-mac-address': {}, 'dst-address-type': {}, 'src-address-type': {}, 'connection-mark': {}, 'packet-mark': {}, 'routing-mark': {},
   'connection-bytes': {}, 'connection-limit': {}, 'connection-rate': {}, 'connection-type': {}, content: {}, limit: {}, 'dst-limit': {},
-  'layer7-protocol': {}, 'packet-size': {}, 'per-connection-classifier': {}, random: {}, time: {}, 'tcp-flags': {}, 'tcp-mss': {}, ttl: {},
+  'layer7-protocol': {}, 'packet-size': {}, 'per-connection-classifier': {}, random: {}, time: {}, 'tcp-mss': {}, ttl: {},
   'icmp-options': {}, 'ipsec-policy': {}, 'jump-target': {}, 'address-list': {}, 'address-list-timeout': {},
 };
 
@@ -50,7 +50,7 @@ export const FIREWALL_MENUS: readonly MenuDefinition[] = [
     path: '/ip/firewall/filter', ordered: true, noun: 'filter rule', check: checkRule, custom,
     properties: {
       chain: { required: true }, action: { type: FILTER_ACTIONS, default: 'accept' }, 'reject-with': {}, 'connection-state': {},
-      'connection-nat-state': {}, 'hw-offload': { since: '7.18' }, ...MATCHERS, ...RULE_END,
+      'connection-nat-state': {}, 'hw-offload': { since: '7.18' }, 'tcp-flags': {}, ...MATCHERS, ...RULE_END,
     },
   },
   {

@@ -56,12 +56,12 @@ export const SERVICE_MENUS: readonly MenuDefinition[] = [
   { path: '/ip/ssh', single: true, properties: sshCommon },
   {
     path: '/ip/cloud', single: true, since: '7.17',
-    properties: { ...cloudSwitch, 'ddns-update-interval': fixed('none'), 'update-time': flag('true'), 'back-to-home-vpn': fixed('revoked-and-disabled'), 'public-address': readOnly, 'dns-name': readOnly, status: readOnly },
+    properties: { ...cloudSwitch, 'ddns-update-interval': fixed('none'), 'update-time': flag('true'), 'back-to-home-vpn': { readOnly: true, default: 'revoked-and-disabled' }, 'public-address': readOnly, 'dns-name': readOnly, status: readOnly },
   },
   {
     path: '/ip/cloud', single: true, until: '7.17',
     properties: {
-      'ddns-enabled': flag('false'), 'ddns-update-interval': fixed('none'), 'update-time': flag('true'), 'back-to-home-vpn': { default: 'revoked-and-disabled', since: '7.15' },
+      'ddns-enabled': flag('false'), 'ddns-update-interval': fixed('none'), 'update-time': flag('true'), 'back-to-home-vpn': { readOnly: true, default: 'revoked-and-disabled', since: '7.15' },
       'public-address': readOnly, 'dns-name': readOnly, status: readOnly,
     },
   },

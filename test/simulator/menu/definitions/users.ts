@@ -36,8 +36,8 @@ export const USER_MENUS: readonly MenuDefinition[] = [
     unique: { properties: ['name'], message: 'failure: user with the same name already exists' },
     properties: {
       name: { required: true }, group: { required: true }, address: { type: 'addresses', default: '' }, password: { writeOnly: true, default: '', sensitive: true },
-      'last-logged-in': readOnly, 'inactivity-timeout': { type: 'duration', default: '10m', since: '7.0' },
-      'inactivity-policy': { default: 'none', since: '7.0' }, expired: { readOnly: true, default: 'false', since: '7.9' }, disabled, comment,
+      'last-logged-in': readOnly, 'inactivity-timeout': { type: 'duration', default: '10m', since: '7.16' },
+      'inactivity-policy': { default: 'none', since: '7.16' }, expired: { readOnly: true, default: 'false', since: '7.9' }, disabled, comment,
     },
   },
   {
