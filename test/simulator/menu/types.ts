@@ -82,6 +82,8 @@ export interface ScriptEngine {
 
 export interface ScriptResult {
   error?: string;
+  /** The error as a console prints it, where that differs: with the place behind it. */
+  printed?: string;
   /** True when nothing ran because the source does not parse. */
   syntaxError?: boolean;
   /** Value of a top-level `:return`. */

@@ -8,6 +8,7 @@ export class Cursor {
   readonly source: string;
   index = 0;
   private depth = 0;
+  private counted = { index: 0, line: 1 };
 
   constructor(source: string) {
     this.source = source;
@@ -57,8 +58,11 @@ export class Cursor {
   }
 
   lineAt(index: number): number {
-    let line = 1;
-    for (let at = this.source.indexOf('\n'); at !== -1 && at < index; at = this.source.indexOf('\n', at + 1)) line += 1;
+    // Mostly asked in ascending order: counting goes on from the last answer.
+    if (index < this.counted.index) this.counted = { index: 0, line: 1 };
+    let { line } = this.counted;
+    for (let at = this.source.indexOf('\n', this.counted.index); at !== -1 && at < index; at = this.source.indexOf('\n', at + 1)) line += 1;
+    this.counted = { index, line };
     return line;
   }
 

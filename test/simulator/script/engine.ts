@@ -84,15 +84,17 @@ async function execute(run: Run, body: Block, env: Environment): Promise<ScriptR
     return outcome.returned ? { returned: toText(outcome.value) } : {};
   } catch (error) {
     if (!(error instanceof ScriptFailure) && !(error instanceof Interrupted)) throw error;
-    run.write(`${error instanceof ScriptFailure ? printedError(run, error) : error.message}\r\n`);
-    return { error: error.message };
+    const text = error instanceof ScriptFailure ? printedError(run, error) : error.message;
+    run.write(`${text}\r\n`);
+    return text === error.message ? { error: text } : { error: error.message, printed: text };
   }
 }
 
 function printedError(run: Run, error: ScriptFailure): string {
   const places = run.options.places ?? (isAtLeast(run.version, '7.8') ? 'measured' : 'none');
   if (places === 'none') return error.message;
-  const isMeasured = error.origin === ':error' || error.message.startsWith('not enough permissions');
+  // An error that came out of a script run by this one has its own place already.
+  const isMeasured = error.origin === ':error' || error.message === 'not enough permissions (9)';
   return places === 'all' || isMeasured ? describeFailure(error) : error.message;
 }
 

@@ -1,4 +1,4 @@
-import { Trap, type CommandCall, type Row } from '../menu/types.ts';
+import { Trap, type CommandCall, type CommandResult, type Row } from '../menu/types.ts';
 import type { Arg } from './ast.ts';
 import type { Environment } from './environment.ts';
 import { filterItems, itemValue, resolveIds } from './items.ts';
@@ -95,14 +95,33 @@ async function unsetProperties(machine: Machine, statement: MenuStatement, names
 async function execute(machine: Machine, statement: MenuStatement, attributes: ReadonlyMap<string, string>, wanted: boolean): Promise<Value> {
   const { path, command } = statement;
   const printer = createSamplePrinter(machine, command);
-  const write = (text: string): void => machine.write(text);
-  const call: CommandCall = { session: machine.session, path, command, attributes, write };
-  const result = await machine.menus.run(wanted ? call : { ...call, onRow: printer.show });
+  const call: CommandCall = { session: machine.session, path, command, attributes };
+  const result = await runWithConsole(machine, wanted ? call : { ...call, onRow: printer.show });
   if (wanted) return resultValue(result.rows, result.ret);
   if (result.text !== undefined) machine.write(result.text);
   else if (command !== 'run') printer.finish(result.rows);
   if (result.ret !== undefined && command === 'export') machine.write(withCrlf(result.ret));
   return resultValue([], result.ret);
+}
+
+/**
+ * A script run by this command prints here. The message of the error that ends it is printed where the error ends the
+ * outermost script, not once per script on its way.
+ */
+async function runWithConsole(machine: Machine, call: CommandCall): Promise<CommandResult> {
+  let held = '';
+  const write = (text: string): void => {
+    machine.write(held);
+    held = text;
+  };
+  try {
+    return await machine.menus.run({ ...call, write });
+  } catch (error) {
+    if (error instanceof Trap && `${error.message}\r\n`.endsWith(held)) held = '';
+    throw error;
+  } finally {
+    machine.write(held);
+  }
 }
 
 /** Shows samples as they come, or the rows of a command that gave them all at the end. A ping prints a table. */

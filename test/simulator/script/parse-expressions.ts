@@ -129,8 +129,10 @@ function parseArray(grammar: Grammar): Expr {
     cursor.take(/(?:[ \t\r\n;]|\\\r?\n)+/y);
     if (cursor.takeText('}')) return { kind: 'array', items };
     if (cursor.atEnd) throw cursor.fail('expected closing brace');
+    const start = cursor.index;
     const key = takeKey(grammar);
     const value = grammar.value({ words: 'typed' });
+    if (cursor.index === start) throw cursor.fail('syntax error');
     items.push(key === undefined ? { value } : { key, value });
   }
 }

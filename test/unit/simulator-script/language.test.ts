@@ -73,7 +73,7 @@ test('a global outlives its script, a local does not, and a script has to ask fo
 
 test('everything before an uncaught error stays done, and the error says where', async () => {
   const result = await createBench().run(':put 1\n:error "no luck"\n:put 2');
-  expect(result).toEqual({ output: '1\nno luck (:error; line 2)\n', error: 'no luck' });
+  expect(result).toEqual({ output: '1\nno luck (:error; line 2)\n', error: 'no luck', printed: 'no luck (:error; line 2)' });
 });
 
 test('before 7.13 there is no :onerror, before 7.8 no place behind an error', async () => {

@@ -20,6 +20,7 @@ const refused: readonly (readonly [source: string, message: string])[] = [
   [':put "open', 'syntax error (line 1 column 6)'],
   [':put (1', 'expected closing parenthesis (line 1 column 8)'],
   [':if (true) do={:put 1', 'expected closing brace (line 1 column 22)'],
+  [':put {)}', 'syntax error (line 1 column 7)'],
   [':put 1 }', 'expected end of command (line 1 column 8)'],
   [': put', 'expected command name (line 1 column 2)'],
 ];

@@ -37,14 +37,16 @@ const run: CustomCommand = {
     if (!item) throw new Trap('no such item', 0);
     const session = scriptSession(item, call.session);
     let printed = 0;
-    const write = (): void => {
+    const write = (text: string): void => {
       printed += 1;
+      call.write?.(text);
     };
     const result = await startNamedScript(router, item.values.get('name') ?? '', session, { write })?.done;
     if (call.session.signal.aborted) throw new Trap('interrupted', 2);
-    if (result?.error !== undefined) throw new Trap(result.error);
-    // One nearly empty row for every command that would have printed.
-    return { rows: Array.from({ length: printed }, (_, index) => new Map([['.section', String(index)]])) };
+    if (result?.error !== undefined) throw new Trap(call.session.origin === 'api' ? result.error : (result.printed ?? result.error));
+    if (call.session.origin !== 'api') return { rows: [], text: printed.join('') };
+    // The API shows one nearly empty row for every command that would have printed.
+    return { rows: printed.map((_, index) => new Map([['.section', String(index)]])) };
   },
 };
 
@@ -99,7 +101,8 @@ export const importFile: CustomCommand = {
     const contents = router.files.read(name);
     if (!contents) throw new Trap('failure: file not found');
     const source = contents.toString('utf8');
-    const result = await startScript(router, { kind: 'import', name, source, session: { ...call.session, origin: 'script' } }).done;
+    const session: Session = { ...call.session, origin: 'script' };
+    const result = await startScript(router, { kind: 'import', name, source, session, ...(call.write ? { write: call.write } : {}) }).done;
     if (call.session.signal.aborted) throw new Trap('interrupted', 2);
     if (result.error !== undefined) throw new Trap(call.session.origin === 'api' ? result.error : `Script Error: ${result.error}`);
     return { rows: [], text: 'Script file loaded and executed successfully\r\n' };
