@@ -44,9 +44,8 @@ const run: CustomCommand = {
     const result = await startNamedScript(router, item.values.get('name') ?? '', session, { write })?.done;
     if (call.session.signal.aborted) throw new Trap('interrupted', 2);
     if (result?.error !== undefined) throw new Trap(call.session.origin === 'api' ? result.error : (result.printed ?? result.error));
-    if (call.session.origin !== 'api') return { rows: [], text: printed.join('') };
-    // The API shows one nearly empty row for every command that would have printed.
-    return { rows: printed.map((_, index) => new Map([['.section', String(index)]])) };
+    // One nearly empty row for every command that would have printed.
+    return { rows: Array.from({ length: printed }, (_, index) => new Map([['.section', String(index)]])) };
   },
 };
 
