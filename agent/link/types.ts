@@ -63,7 +63,7 @@ export interface JobHandlers {
 }
 
 /** What the agent may send of its own accord. */
-export type AgentNotice = Extract<AgentMessage, { type: 'inventory' | 'forward.lost' | `job.${string}` }>;
+export type AgentNotice = Extract<AgentMessage, { type: 'inventory' | 'health' | 'devices' | 'forward.lost' | `job.${string}` }>;
 export type JobServerMessage = Extract<ServerMessage, { type: `job.${string}` }>;
 
 /** What the link needs from the rest of the agent. */

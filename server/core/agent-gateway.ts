@@ -1,5 +1,7 @@
 import type {
   AgentMessage,
+  Devices,
+  Health,
   Heartbeat,
   Inventory,
   JobDeclined,
@@ -89,5 +91,9 @@ export interface AgentEvents {
   onJobBegan(connection: AgentConnection, jobId: string): Promise<void>;
   onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void>;
   onJobRefused(connection: AgentConnection, jobId: string): Promise<void>;
+  /** Left out: nobody wants to know. */
+  onHealth?(connection: AgentConnection, health: Health): void;
+  /** In the order sent, so that a delta finds the list it changes. Left out: nobody wants to know. */
+  onDevices?(connection: AgentConnection, devices: Devices): Promise<void>;
   onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void;
 }

@@ -11,6 +11,10 @@ export function tellFeatures(events: AgentEvents, from: AgentConnection, message
       return events.onHeartbeat(from, message);
     case 'inventory':
       return events.onInventory(from, message);
+    case 'health':
+      return events.onHealth?.(from, message);
+    case 'devices':
+      return events.onDevices?.(from, message);
     case 'job.accepted':
       return events.onJobAccepted(from, message.job_id);
     case 'job.declined':
@@ -24,4 +28,9 @@ export function tellFeatures(events: AgentEvents, from: AgentConnection, message
     case 'forward.lost':
       return events.onForwardLost(from, message.forward_id, message.reason);
   }
+}
+
+/** Messages whose handling the agent's next of their kind waits for. */
+export function isWritten(message: EventMessage): boolean {
+  return message.type === 'inventory' || message.type === 'devices';
 }

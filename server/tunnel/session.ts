@@ -5,7 +5,7 @@ import type { Timer } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { goaway } from './closing.ts';
 import type { CloseReason } from './closing.ts';
-import { tellFeatures } from './events.ts';
+import { isWritten, tellFeatures } from './events.ts';
 import type { EventMessage } from './events.ts';
 import { Handshake } from './handshake.ts';
 import { Intake } from './intake.ts';
@@ -157,7 +157,7 @@ export class TunnelSession {
     // Before ready there is nothing an agent may say: what matters it repeats afterwards.
     if (!settled) this.#ignore(message.type);
     else if (message.type.startsWith('job.')) this.#intake.push('ordered', size, () => this.#tell(message));
-    else if (message.type !== 'inventory' && this.#state === 'ready') this.#tellNow(message);
+    else if (!isWritten(message) && this.#state === 'ready') this.#tellNow(message);
     else {
       this.#intake.push('facts', size, async () => {
         await settled;

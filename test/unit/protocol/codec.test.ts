@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
+  agentMessages,
   decodeAgentMessage,
   decodeServerMessage,
   encodeMessage,
   MAX_OPEN_JOBS_PER_AGENT,
   MAX_OUTPUT_BYTES,
   MAX_SCRIPT_CHARS,
+  serverMessages,
 } from '../../../protocol/index.ts';
 import type { AgentMessage, ServerMessage } from '../../../protocol/index.ts';
 
@@ -27,6 +29,15 @@ const agentExamples: AgentMessage[] = [
       board_name: 'CHR', hardware_board: false, architecture: null, time_zone: 'Europe/Riga', uptime: '1w3d', uptime_seconds: 864_000,
     },
   },
+  {
+    type: 'health',
+    router: 'depot',
+    readings: {
+      cpu_load: 7, temperatures: [{ name: 'cpu-temperature', celsius: 41.5 }], voltage: null, free_memory: 1, total_memory: 2, free_hdd: null,
+      total_hdd: null, clock_offset_seconds: -3, wan: [{ interface: 'ether1', running: true }], position: null,
+    },
+  },
+  { type: 'devices', router: 'depot', kind: 'full', first: true, last: true, devices: [{ mac: '48:8F:5A:00:00:01', ip: '10.0.0.2' }], gone: [] },
   { type: 'goaway', reason: 'restart', reconnect_after_ms: 0 },
   { type: 'rows', id: 7, rows: [{ '.id': '*1', 'mac-address': 'AA' }, {}] },
   { type: 'reply', id: 7, outcome: { ok: true, result: { method: 'command', ret: '*1' } } },
@@ -69,6 +80,11 @@ describe('every message comes out as it went in', () => {
   test.each(serverExamples)('server: $type', (message) => {
     expect(decodeServerMessage(encodeMessage(message))).toEqual({ kind: 'message', message });
   });
+});
+
+test('every type is among the examples above', () => {
+  expect(new Set(agentExamples.map(({ type }) => type))).toEqual(new Set(Object.keys(agentMessages)));
+  expect(new Set(serverExamples.map(({ type }) => type))).toEqual(new Set(Object.keys(serverMessages)));
 });
 
 describe('a peer may say more than this version knows', () => {
