@@ -23,7 +23,15 @@ export function inputVerdict(router: RouterState, arriving: ArrivingPacket): Ver
   const packet = arrivingAt(router, Number(service?.get('port') ?? '0'), arriving);
   const rule = decidingRule(router, '/ip/firewall/filter', 'input', packet, (action) => action in VERDICTS);
   const verdict = VERDICTS[rule?.values.get('action') ?? 'accept'] ?? 'accept';
-  return verdict === 'accept' ? serviceVerdict(service, arriving.remoteAddress) : verdict;
+  if (verdict !== 'accept') return verdict;
+  return arriving.state === 'new' && isCrowded(router, arriving.service) ? 'reject' : serviceVerdict(service, arriving.remoteAddress);
+}
+
+/** `/ip/service max-sessions`, from 7.16. */
+function isCrowded(router: RouterState, service: ServiceName): boolean {
+  if (!router.version.atLeast('7.16')) return false;
+  const most = Number(router.table('/ip/service').find('name', service)?.values.get('max-sessions') ?? '20');
+  return router.sessions.list().filter((each) => each.session.service === service).length >= most;
 }
 
 /** A client's packet as the router sees it come in: always over the management interface. */
@@ -57,6 +65,7 @@ export function recheckSessions(router: RouterState): void {
     const verdict = inputVerdict(router, { service: session.service, remoteAddress: session.remoteAddress, state: 'established' });
     if (verdict === 'drop') session.blackhole();
     else if (verdict === 'reject' || !isStillUser(router, session.user)) session.close(false);
+    else session.reappear?.();
   }
 }
 

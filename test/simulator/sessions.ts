@@ -10,6 +10,8 @@ export interface ClientSession {
   close(reset: boolean): void;
   /** A firewall drops the packets from now on: nothing is read or answered, nothing is closed. */
   blackhole(): void;
+  /** The packets come through again: TCP takes up where it was. */
+  reappear?(): void;
   /** Sends bytes that are no protocol at all. */
   garble?(bytes: Buffer): void;
 }

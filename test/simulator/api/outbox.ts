@@ -13,6 +13,7 @@ export class Outbox {
   #queued = 0;
   #flushing: Promise<void> | undefined;
   #stopped = false;
+  #held = false;
 
   constructor(socket: Socket, options: { split: () => boolean; muted: () => boolean }) {
     this.#socket = socket;
@@ -41,6 +42,12 @@ export class Outbox {
     while (this.#flushing) await this.#flushing;
   }
 
+  /** Keeps everything back, as a firewall does that drops the packets, until it is released. */
+  hold(held: boolean): void {
+    this.#held = held;
+    if (!held && this.#queue.length > 0) this.#flushing ??= this.#flush();
+  }
+
   /** Nothing is sent any more. */
   stop(): void {
     this.#stopped = true;
@@ -51,7 +58,7 @@ export class Outbox {
   async #flush(): Promise<void> {
     // Everything that is said in one turn goes out together.
     await Promise.resolve();
-    while (this.#queue.length > 0 && !this.#stopped) {
+    while (this.#queue.length > 0 && !this.#stopped && !this.#held) {
       const bytes = Buffer.concat(this.#queue);
       this.#queue = [];
       if (this.#split()) await this.#writeBytewise(bytes);

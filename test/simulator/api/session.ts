@@ -29,7 +29,7 @@ export class ApiSession implements ClientSession {
     this.service = service;
     this.remoteAddress = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
     const split = (): boolean => router.options.splitEveryByte || router.faults.splitReplies;
-    this.#outbox = new Outbox(socket, { split, muted: () => router.faults.silent || this.#state === 'blackholed' });
+    this.#outbox = new Outbox(socket, { split, muted: () => router.faults.silent });
     this.#login = new LoginGate(router.loginMethods);
     this.#runner = new CommandRunner(router, this.#outbox);
     this.#unregister = router.sessions.register(this, router.time.now());
@@ -49,7 +49,14 @@ export class ApiSession implements ClientSession {
     if (this.#state !== 'open') return;
     this.#state = 'blackholed';
     this.#socket.pause();
-    this.#runner.abort();
+    this.#outbox.hold(true);
+  }
+
+  reappear(): void {
+    if (this.#state !== 'blackholed') return;
+    this.#state = 'open';
+    this.#outbox.hold(false);
+    this.#socket.resume();
   }
 
   garble(bytes: Buffer): void {
@@ -65,7 +72,7 @@ export class ApiSession implements ClientSession {
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#state !== 'open') return;
+    if (this.#state === 'closing') return;
     try {
       this.#parser.push(chunk, (words) => this.#handle(readRequest(words)));
     } catch (error) {
@@ -75,7 +82,7 @@ export class ApiSession implements ClientSession {
   }
 
   #handle(request: Request): void {
-    if (this.#state !== 'open' || this.#router.faults.deaf) return;
+    if (this.#state === 'closing' || this.#router.faults.deaf) return;
     if (request.word === '/quit') return this.#fatal('session terminated on request');
     if (request.word === '/login') return this.#logIn(request);
     if (this.user === undefined) return this.#refuse(request, 'not logged in');

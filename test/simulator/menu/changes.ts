@@ -1,8 +1,8 @@
 /** add, set, remove and their kin on any menu. */
-import { rowOf, findItem, itemsOf, namedItems } from './rows.ts';
+import { findItem, itemsOf, namedItems, noSuchItem, rowOf, rowsOf } from './rows.ts';
 import type { MenuContext, MenuDefinition, Property } from './definition.ts';
 import type { Item } from './table.ts';
-import { Trap, type CommandResult } from './types.ts';
+import { Trap, type CommandResult, type Row } from './types.ts';
 import { noMatch, readValue } from './values.ts';
 
 const REFERENCES = new Set(['.id', 'numbers', 'number', 'place-before', 'copy-from']);
@@ -141,14 +141,24 @@ export function moveItems(context: MenuContext): CommandResult {
 }
 
 export function getValue(context: MenuContext): CommandResult {
-  const { router, menu, call } = context;
-  const item = menu.single ? itemsOf(router, menu)[0] : namedItems(router, menu, call.attributes)[0];
-  if (!item) throw new Trap('no such item', 0);
-  const row = rowOf(router, menu, item);
+  const { menu, call } = context;
+  const row = wantedRow(context);
   const name = call.attributes.get('value-name');
   if (name === undefined) return { rows: [], ret: [...row].map(([key, value]) => `${key}=${value}`).join(';') };
-  if (!menu.properties[name] && name !== '.id') throw noMatch('value-name');
+  if (!menu.rows && !menu.properties[name] && name !== '.id') throw noMatch('value-name');
   return { rows: [], ret: row.get(name) ?? '' };
+}
+
+function wantedRow({ router, menu, call }: MenuContext): Row {
+  if (menu.rows) {
+    const reference = call.attributes.get('.id') ?? call.attributes.get('numbers') ?? call.attributes.get('number');
+    const row = rowsOf(router, menu).find((each) => each.get('.id') === reference || each.get('name') === reference);
+    if (!row) throw noSuchItem();
+    return row;
+  }
+  const item = menu.single ? itemsOf(router, menu)[0] : namedItems(router, menu, call.attributes)[0];
+  if (!item) throw noSuchItem();
+  return rowOf(router, menu, item);
 }
 
 function logChange(context: MenuContext, what: 'added' | 'changed' | 'removed'): void {

@@ -139,7 +139,7 @@ const load: CustomCommand = {
 
 export const FILE_MENUS: readonly MenuDefinition[] = [
   {
-    path: '/file', noExport: true, volatile: true, without: ['add', 'set', 'remove', 'unset', 'get'], properties: {}, custom: { remove, set, add, read },
+    path: '/file', noExport: true, volatile: true, without: ['add', 'set', 'remove', 'unset'], properties: {}, custom: { remove, set, add, read },
     rows: (router) => router.files.list().map((file) => ({ id: file.id, values: fileValues(router, file) })),
   },
   { path: '/system/backup', bare: true, properties: {}, custom: { save, load } },

@@ -28,7 +28,8 @@ const MATCHERS: Readonly<Record<string, Property>> = {
   'src-mac-address': {}, 'dst-address-type': {}, 'src-address-type': {}, 'connection-mark': {}, 'packet-mark': {}, 'routing-mark': {},
   'connection-bytes': {}, 'connection-limit': {}, 'connection-rate': {}, 'connection-type': {}, content: {}, limit: {}, 'dst-limit': {},
   'layer7-protocol': {}, 'packet-size': {}, 'per-connection-classifier': {}, random: {}, time: {}, 'tcp-mss': {}, ttl: {},
-  'icmp-options': {}, 'ipsec-policy': {}, 'jump-target': {}, 'address-list': {}, 'address-list-timeout': {},
+  dscp: {}, fragment: {}, hotspot: {}, 'in-bridge-port': {}, 'in-bridge-port-list': {}, 'out-bridge-port': {}, 'out-bridge-port-list': {},
+  'ingress-priority': {}, 'ipv4-options': {}, nth: {}, priority: {}, psd: {}, realm: {}, 'icmp-options': {}, 'ipsec-policy': {}, 'jump-target': {}, 'address-list': {}, 'address-list-timeout': {},
 };
 
 const RULE_END: Readonly<Record<string, Property>> = { log: flag('false'), 'log-prefix': fixed(''), bytes: counter, packets: counter, ...FLAGS };

@@ -1,4 +1,5 @@
 import type { MenuDefinition } from '../definition.ts';
+import { EXTRA_MENUS } from './extras.ts';
 import { FILE_MENUS } from './files.ts';
 import { FIREWALL_MENUS } from './firewall.ts';
 import { SCRIPT_MENUS } from './scripts.ts';
@@ -11,6 +12,6 @@ import { USER_MENUS } from './users.ts';
 
 /** Every menu of every version; the registry picks those of its own. Interfaces first, as in an export. */
 export const ALL_MENUS: readonly MenuDefinition[] = [
-  ...TOOL_MENUS, ...INTERFACE_MENUS, ...ADDRESS_MENUS, ...FIREWALL_MENUS, ...SERVICE_MENUS, ...SYSTEM_MENUS, ...SCRIPT_MENUS, ...FILE_MENUS,
+  ...TOOL_MENUS, ...INTERFACE_MENUS, ...ADDRESS_MENUS, ...FIREWALL_MENUS, ...EXTRA_MENUS, ...SERVICE_MENUS, ...SYSTEM_MENUS, ...SCRIPT_MENUS, ...FILE_MENUS,
   ...USER_MENUS,
 ];

@@ -6,6 +6,12 @@ import { comment, disabled, fixed, flag, readOnly } from './parts.ts';
 const lease = (name: string): Property => ({ readOnly: true, ...(name === 'age' ? { since: '7.0' } : {}) });
 const LIVE_LEASE = ['status', 'age', 'expires-after', 'last-seen', 'active-address', 'active-mac-address', 'active-client-id', 'active-server', 'host-name', 'radius'];
 
+const RARE_LEASE: Readonly<Record<string, Property>> = {
+  'lease-time': { type: 'duration' }, 'rate-limit': {}, 'dhcp-option-set': {}, 'use-src-mac': { type: 'bool' }, 'always-broadcast': { type: 'bool' },
+  'insert-queue-before': {}, 'parent-queue': { since: '7.0' }, 'queue-type': { since: '7.0' }, 'allow-dual-stack-queue': { type: 'bool' },
+  routes: { since: '7.13' },
+};
+
 const makeStatic: CustomCommand = {
   parameters: ['numbers'],
   run({ table, call }) {
@@ -73,7 +79,7 @@ export const SERVICE_MENUS: readonly MenuDefinition[] = [
     path: '/ip/dhcp-server/lease', noun: 'dhcp lease', nameProperty: 'address', removableDynamic: true,
     properties: {
       address: { required: true }, 'mac-address': { type: 'mac' }, 'client-id': {}, 'address-lists': fixed(''), server: fixed('all'), 'dhcp-option': fixed(''),
-      ...Object.fromEntries(LIVE_LEASE.map((name) => [name, lease(name)])), 'block-access': { ...flag('false'), writeOnly: true }, blocked: readOnly,
+      ...Object.fromEntries(LIVE_LEASE.map((name) => [name, lease(name)])), 'block-access': { ...flag('false'), writeOnly: true }, ...RARE_LEASE, blocked: readOnly,
       dynamic: readOnly, disabled, comment,
     },
     // The v6 API writes this one duration with colons.

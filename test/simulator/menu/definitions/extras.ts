@@ -1,0 +1,54 @@
+/** Menus nothing else depends on: kept, printed and exported like any other. */
+import type { MenuDefinition, Property } from '../definition.ts';
+import { comment, disabled, fixed, flag, FLAGS, readOnly } from './parts.ts';
+
+const mangleMatchers: Readonly<Record<string, Property>> = {
+  protocol: {}, 'src-address': { type: 'matcher' }, 'dst-address': { type: 'matcher' }, 'src-port': { type: 'ports' }, 'dst-port': { type: 'ports' },
+  'in-interface': { type: 'interface-matcher' }, 'out-interface': { type: 'interface-matcher' }, 'connection-mark': {}, 'packet-mark': {},
+  'src-address-list': {}, 'dst-address-list': {}, 'tcp-flags': {},
+};
+
+export const EXTRA_MENUS: readonly MenuDefinition[] = [
+  {
+    path: '/ip/dhcp-client', noun: 'dhcp client', nameProperty: 'interface', unique: { properties: ['interface'], message: 'failure: dhcp-client on that interface already exists' },
+    properties: {
+      interface: { type: 'interface', required: true }, 'add-default-route': fixed('yes'), 'default-route-distance': fixed('1'), 'use-peer-dns': flag('true'),
+      'use-peer-ntp': flag('true'), 'dhcp-options': fixed('hostname,clientid'), status: { readOnly: true, default: 'searching...' }, address: readOnly, gateway: readOnly, ...FLAGS,
+    },
+  },
+  {
+    path: '/ip/dhcp-server/network', noun: 'dhcp network', nameProperty: 'address',
+    properties: { address: { type: 'prefix', required: true }, gateway: {}, netmask: {}, 'dns-server': {}, 'ntp-server': {}, domain: {}, dynamic: readOnly, comment },
+  },
+  {
+    path: '/ip/firewall/mangle', ordered: true, noun: 'mangle rule',
+    properties: { chain: { required: true }, action: fixed('accept'), 'new-connection-mark': {}, 'new-packet-mark': {}, passthrough: { type: 'bool' }, ...mangleMatchers, ...FLAGS },
+  },
+  {
+    path: '/ip/firewall/raw', ordered: true, noun: 'raw rule',
+    properties: { chain: { required: true }, action: fixed('accept'), ...mangleMatchers, ...FLAGS },
+  },
+  {
+    path: '/ipv6/address', noun: 'address', nameProperty: 'address',
+    properties: { address: { type: 'prefix', required: true }, interface: { type: 'interface', required: true }, 'from-pool': fixed(''), advertise: flag('true'), 'eui-64': flag('false'), ...FLAGS },
+  },
+  {
+    path: '/ppp/secret', noun: 'ppp secret', unique: { properties: ['name'], message: 'failure: secret with the same name already exists' },
+    properties: {
+      name: { required: true }, password: { default: '', sensitive: true }, service: fixed('any'), profile: fixed('default'), 'local-address': {},
+      'remote-address': {}, 'last-logged-out': readOnly, disabled, comment,
+    },
+  },
+  {
+    path: '/queue/simple', ordered: true, noun: 'simple queue', unique: { properties: ['name'], message: 'failure: already have item with such name' },
+    properties: { name: { required: true }, target: { required: true }, 'max-limit': fixed('0/0'), priority: fixed('8/8'), queue: fixed('default-small/default-small'), ...FLAGS },
+  },
+  {
+    path: '/snmp', single: true,
+    properties: { enabled: flag('false'), contact: fixed(''), location: fixed(''), 'trap-community': fixed('public'), 'trap-version': fixed('1') },
+  },
+  {
+    path: '/certificate', noun: 'certificate', noExport: true, without: ['unset'],
+    properties: { name: { required: true }, 'common-name': {}, 'key-size': fixed('2048'), 'days-valid': fixed('365'), 'invalid-before': readOnly, 'invalid-after': readOnly, fingerprint: readOnly },
+  },
+];
