@@ -1,15 +1,18 @@
-import type { ColumnType } from 'kysely';
+import type { Fixed, Flag, Millis } from './schema-columns.ts';
+import type {
+  GroupNotifiablesTable,
+  GroupRecipientsTable,
+  GroupSitesTable,
+  GroupTopicsTable,
+  NotificationGroupsTable,
+  SchedulesTable,
+  TopicsTable,
+} from './schema-notifications.ts';
 
 /**
  * All tables, for both engines. Text ids, integer milliseconds, 0/1 for booleans, JSON as text. Every record of a
  * tenant carries `team_id`, and every query of a tenant's record names it.
  */
-
-/** Milliseconds since 1970. */
-type Millis = number;
-type Flag = 0 | 1;
-/** Set at insert, never changed. */
-type Fixed<T> = ColumnType<T, T, never>;
 
 export interface TeamsTable {
   id: Fixed<string>;
@@ -43,6 +46,8 @@ export interface ApiKeysTable {
   last_used_at: Millis | null;
   expires_at: Millis | null;
   revoked_at: Millis | null;
+  /** The key it was rotated to. */
+  replaced_by: string | null;
 }
 
 export interface ServiceTokensTable {
@@ -66,7 +71,7 @@ export interface SitesTable {
 export interface EnrolTokensTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
-  site_id: Fixed<string | null>;
+  site_id: string | null;
   secret_hash: Fixed<string>;
   created_at: Fixed<Millis>;
   expires_at: Fixed<Millis>;
@@ -250,8 +255,8 @@ export interface DevicesTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
   /** The site, or the router where it stands in none. */
-  place: Fixed<string>;
-  site_id: Fixed<string | null>;
+  place: string;
+  site_id: string | null;
   /** `AA:BB:CC:DD:EE:FF`. */
   mac: Fixed<string>;
   hostname: string | null;
@@ -304,4 +309,11 @@ export interface Schema {
   device_aliases: DeviceAliasesTable;
   device_sightings: DeviceSightingsTable;
   device_reports: DeviceReportsTable;
+  topics: TopicsTable;
+  schedules: SchedulesTable;
+  notification_groups: NotificationGroupsTable;
+  group_recipients: GroupRecipientsTable;
+  group_notifiables: GroupNotifiablesTable;
+  group_topics: GroupTopicsTable;
+  group_sites: GroupSitesTable;
 }

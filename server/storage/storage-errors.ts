@@ -22,6 +22,12 @@ export function isUnique(error: unknown): boolean {
   return code !== undefined && UNIQUE_CODES.has(code);
 }
 
+/** True when a write named a record that does not exist (any more), or removed one that others still name. */
+export function isForeignKey(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'SQLITE_CONSTRAINT_FOREIGNKEY' || code === '23503';
+}
+
 function isUnavailable(code: string): boolean {
   if (UNAVAILABLE_NETWORK.includes(code)) return true;
   if (code.startsWith('SQLITE_')) return UNAVAILABLE_SQLITE.some((prefix) => code.startsWith(prefix));

@@ -25,6 +25,13 @@ export const TABLES = {
   device_aliases: ['team_id', 'mac'],
   device_sightings: ['device_id', 'router_id'],
   device_reports: ['router_id'],
+  topics: ['id'],
+  schedules: ['id'],
+  notification_groups: ['id'],
+  group_recipients: ['group_id', 'user_id'],
+  group_notifiables: ['group_id', 'user_id', 'channel'],
+  group_topics: ['group_id', 'topic_id'],
+  group_sites: ['group_id', 'site_id'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
