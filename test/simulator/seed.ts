@@ -149,7 +149,17 @@ function seedHosts(router: RouterState, network: string): void {
     add(router, '/ip/arp', { ...arp, status: 'reachable' }, true);
     const active = { 'active-address': address, 'active-mac-address': mac, 'active-client-id': `1:${mac.toLowerCase()}`, 'active-server': 'defconf', 'host-name': host };
     const lease = { address, 'mac-address': mac, 'client-id': `1:${mac.toLowerCase()}`, 'address-lists': '', server: 'defconf', 'dhcp-option': '', status: 'bound' };
-    add(router, '/ip/dhcp-server/lease', { ...lease, 'expires-after': '8m55s', 'last-seen': '1m5s', ...active, radius: 'false', blocked: 'false', disabled: 'false' }, true);
+    add(router, '/ip/dhcp-server/lease', { ...lease, age: '2h11m', 'expires-after': '8m55s', 'last-seen': '1m5s', ...active, radius: 'false', blocked: 'false', disabled: 'false' }, true);
   }
+  seedNeighbor(router);
   add(router, '/ip/arp', { address: '203.0.113.1', 'mac-address': '4C:5E:0C:12:AA:CC', interface: 'ether1', published: 'false', complete: 'true', DHCP: 'false', disabled: 'false', status: 'reachable' }, true);
+}
+
+function seedNeighbor(router: RouterState): void {
+  add(router, '/ip/neighbor', {
+    interface: 'ether1', address: '203.0.113.1', address4: '203.0.113.1', 'mac-address': '4C:5E:0C:12:AA:CC', identity: 'isp', platform: 'MikroTik',
+    version: '6.48.6 (long-term)', unpack: 'none', age: '17s', uptime: '1w5d2h31m30s', 'software-id': '1234-ABCD', board: 'RB750UPr2',
+    'interface-name': 'ether2', 'system-description': 'MikroTik RouterOS 6.48.6 (long-term) RB750UPr2', 'system-caps': 'bridge,router',
+    'system-caps-enabled': 'bridge,router',
+  }, true);
 }

@@ -89,7 +89,7 @@ function readInterface(value: string, name: string, router: RouterState): string
 
 function readInterfaceMatcher(value: string, name: string, router: RouterState): string {
   const plain = value.replace(/^!/, '');
-  if (name.endsWith('-list')) {
+  if (name === 'list' || name.endsWith('-list')) {
     if (router.table('/interface/list').find('name', plain)) return value;
   } else if (INTERFACE_GROUPS.includes(plain) || interfaceExists(plain, router) !== undefined) return value;
   throw noMatch(name);

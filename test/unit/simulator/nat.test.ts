@@ -168,6 +168,16 @@ describe('a lock-out', () => {
     expect(await again.rows('/system/identity/print')).toHaveLength(1);
   });
 
+  it('that ends lets held-back sessions go on where they were', async () => {
+    const filter = router.router.table('/ip/firewall/filter');
+    const rule = filter.add([['chain', 'input'], ['action', 'drop'], ['protocol', 'tcp'], ['disabled', 'false']], { before: filter.items[0] });
+    // The rule takes effect after the present turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    client.send('/system/identity/print');
+    filter.remove(rule);
+    expect(await client.next()).toEqual(['!re', '=name=MikroTik']);
+  });
+
   it('spares established connections behind the usual accept rule', async () => {
     await client.talk('/ip/firewall/filter/add', '=chain=input', '=protocol=tcp', '=dst-port=8728', '=action=drop');
     expect(router.router.admits(8728, '127.0.0.1')).toBe(false);

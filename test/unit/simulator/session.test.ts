@@ -190,6 +190,33 @@ describe('listen and cancel', () => {
   });
 });
 
+describe('sampling', () => {
+  it('sends a numbered row every second, for a while, once, or until cancelled', async () => {
+    const time = new ManualTime();
+    const client = await login((await start({ time })).apiPort);
+    expect(await client.rows('/interface/monitor-traffic', '=interface=ether1,bridge', '=once=')).toMatchObject([{ name: 'ether1' }, { name: 'bridge' }]);
+    client.send('/interface/ethernet/monitor', '=.id=ether1', '=duration=2s', '.tag=m');
+    const sections: string[] = [];
+    for (let sentence = await client.next(); sentence[0] === '!re'; sentence = await client.next()) {
+      sections.push(sentence.at(-1) ?? '');
+      await time.advance(1000);
+    }
+    expect(sections).toEqual(['=.section=0', '=.section=1', '=.section=2']);
+    client.send('/ping', '=address=192.168.88.10', '.tag=p');
+    expect(await client.next()).toEqual(expect.arrayContaining(['=seq=0', '=host=192.168.88.10', '=received=1', '=packet-loss=0']));
+    expect(await client.talk('/cancel', '=tag=p')).toEqual([['!trap', '.tag=p', '=category=2', '=message=interrupted'], ['!done']]);
+  });
+
+  it('serves no more sessions than /ip/service allows', async () => {
+    const router = await start();
+    const client = await login(router.apiPort);
+    await client.talk('/ip/service/set', '=.id=api', '=max-sessions=1');
+    expect(await RawClient.isRefused(router.apiPort)).toBe(true);
+    await client.talk('/ip/service/set', '=.id=api', '=max-sessions=2');
+    expect(await (await login(router.apiPort)).rows('/user/active/print')).toHaveLength(2);
+  });
+});
+
 describe('failures on purpose', () => {
   it('bytes arrive one by one and make the same sentences', async () => {
     const router = await start();

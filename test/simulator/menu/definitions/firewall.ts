@@ -1,4 +1,6 @@
+import type { RouterState } from '../../state.ts';
 import type { CustomCommand, MenuDefinition, Property, ProposedChange } from '../definition.ts';
+import type { Item } from '../table.ts';
 import { Trap } from '../types.ts';
 import { counter, fixed, flag, FLAGS, readOnly } from './parts.ts';
 
@@ -46,16 +48,25 @@ const custom = { 'reset-counters': resetCounters, 'reset-counters-all': resetCou
 const NAT_ACTIONS = ['accept', 'dst-nat', 'src-nat', 'masquerade', 'redirect', 'netmap', 'jump', 'return', 'log', 'passthrough', 'same', 'add-src-to-address-list', 'add-dst-to-address-list', 'endpoint-independent-nat'];
 const FILTER_ACTIONS = ['accept', 'drop', 'reject', 'tarpit', 'jump', 'return', 'log', 'passthrough', 'fasttrack-connection', 'add-src-to-address-list', 'add-dst-to-address-list'];
 
+/** A rule about an interface that is gone does nothing, and says so. */
+function validity(router: RouterState, item: Item): [string, string][] {
+  const missing = ['in-interface', 'out-interface'].some((name) => {
+    const value = item.values.get(name)?.replace(/^!/, '');
+    return value !== undefined && !value.startsWith('all') && !router.table('/interface').find('name', value);
+  });
+  return [['invalid', String(missing)]];
+}
+
 export const FIREWALL_MENUS: readonly MenuDefinition[] = [
   {
-    path: '/ip/firewall/filter', ordered: true, noun: 'filter rule', check: checkRule, custom,
+    path: '/ip/firewall/filter', ordered: true, noun: 'filter rule', check: checkRule, compute: validity, custom,
     properties: {
       chain: { required: true }, action: { type: FILTER_ACTIONS, default: 'accept' }, 'reject-with': {}, 'connection-state': {},
       'connection-nat-state': {}, 'hw-offload': { since: '7.18' }, 'tcp-flags': {}, ...MATCHERS, ...RULE_END,
     },
   },
   {
-    path: '/ip/firewall/nat', ordered: true, noun: 'nat rule', check: checkRule, custom,
+    path: '/ip/firewall/nat', ordered: true, noun: 'nat rule', check: checkRule, compute: validity, custom,
     properties: {
       chain: { required: true }, action: { type: NAT_ACTIONS, default: 'accept' }, 'to-addresses': { type: 'matcher' }, 'to-ports': { type: 'ports' },
       ...MATCHERS, ...RULE_END,

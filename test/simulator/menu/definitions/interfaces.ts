@@ -1,6 +1,7 @@
 import { formatDateTime } from '../../formats.ts';
 import type { RouterState } from '../../state.ts';
-import type { MenuDefinition, Property, ProposedChange } from '../definition.ts';
+import type { MenuContext, MenuDefinition, Property, ProposedChange } from '../definition.ts';
+import { monitor } from '../monitoring.ts';
 import type { Item } from '../table.ts';
 import { Trap } from '../types.ts';
 import { comment, counter, disabled, fixed, flag, FLAGS, readOnly } from './parts.ts';
@@ -38,13 +39,26 @@ const builtIn = (change: ProposedChange): void => {
   if (isBuiltIn) throw new Trap('failure: can not change builtin list');
 };
 
-const noTraffic = { policies: ['read'], run: monitorTraffic };
-
-function monitorTraffic({ call }: { call: { attributes: ReadonlyMap<string, string> } }) {
-  const names = (call.attributes.get('interface') ?? call.attributes.get('numbers') ?? 'ether1').split(',');
-  if (!call.attributes.has('once')) throw new Trap('failure: only once is simulated here');
-  return { rows: names.map((name) => new Map([['name', name], ['rx-packets-per-second', '12'], ['rx-bits-per-second', '9600'], ['tx-packets-per-second', '11'], ['tx-bits-per-second', '12000']])) };
+function chosenInterfaces({ router, call }: MenuContext): Item[] {
+  const names = (call.attributes.get('interface') ?? call.attributes.get('.id') ?? call.attributes.get('numbers') ?? '').split(',');
+  const table = router.table('/interface');
+  return names.map((name) => {
+    const item = table.byId(name) ?? table.find('name', name);
+    if (!item) throw new Trap('input does not match any value of interface', 1);
+    return item;
+  });
 }
+
+const traffic = monitor(['interface', 'numbers'], (context) => chosenInterfaces(context).map((item) => new Map([
+  ['name', item.values.get('name') ?? ''], ['rx-packets-per-second', '12'], ['rx-bits-per-second', '9600'], ['tx-packets-per-second', '11'],
+  ['tx-bits-per-second', '12000'],
+])));
+
+const link = monitor(['numbers'], (context) => chosenInterfaces(context).map((item) => {
+  const isUp = item.values.get('disabled') !== 'true' && item.values.get('link') !== 'down';
+  const speed: [string, string][] = isUp ? [['rate', '1Gbps'], ['full-duplex', 'true']] : [];
+  return new Map([['name', item.values.get('name') ?? ''], ['status', isUp ? 'link-ok' : 'no-link'], ['auto-negotiation', 'done'], ...speed]);
+}));
 
 export const INTERFACE_MENUS: readonly MenuDefinition[] = [
   {
@@ -54,13 +68,13 @@ export const INTERFACE_MENUS: readonly MenuDefinition[] = [
       'mac-address': readOnly, 'last-link-up-time': readOnly, 'link-downs': counter, ...COUNTERS, running: readOnly, slave: readOnly,
       dynamic: readOnly, disabled, comment,
     },
-    custom: { 'monitor-traffic': noTraffic },
+    custom: { 'monitor-traffic': traffic },
   },
   {
     path: '/interface/ethernet', tableOf: '/interface', only: ofType('ether'), without: ['add', 'remove', 'unset'], noun: 'interface',
-    unique: DUPLICATE, compute: linkValues,
+    unique: DUPLICATE, compute: linkValues, custom: { monitor: link },
     properties: {
-      name: { required: true }, 'default-name': readOnly, mtu: { default: '1500' }, l2mtu: readOnly, 'mac-address': { type: 'mac' },
+      name: { required: true }, 'default-name': readOnly, mtu: { default: '1500' }, l2mtu: { type: 'int' }, 'mac-address': { type: 'mac' },
       'orig-mac-address': readOnly, arp: fixed('enabled'), 'auto-negotiation': flag('true'), running: readOnly, slave: readOnly, disabled, comment,
     },
   },

@@ -2,6 +2,7 @@ import { formatDate, formatDuration, formatTime } from '../../formats.ts';
 import { cpuName } from '../../models.ts';
 import type { RouterState } from '../../state.ts';
 import type { CustomCommand, MenuDefinition, ProposedChange } from '../definition.ts';
+import { monitor } from '../monitoring.ts';
 import { Trap } from '../types.ts';
 import { counter, flag, readOnly, text } from './parts.ts';
 
@@ -49,15 +50,10 @@ const RESOURCE_NAMES = [
   'platform',
 ];
 
-const monitorResource: CustomCommand = {
-  parameters: ['once', 'interval', 'duration', 'as-value', 'append', 'do', 'file', 'without-paging'],
-  policies: ['read'],
-  run({ router, call }) {
-    if (!call.attributes.has('once')) throw new Trap('failure: only once is simulated here');
-    const values = new Map(resources(router));
-    return { rows: [new Map([['cpu-used', values.get('cpu-load') ?? '0'], ['free-memory', values.get('free-memory') ?? '0']])] };
-  },
-};
+const monitorResource = monitor([], ({ router }) => {
+  const values = new Map(resources(router));
+  return [new Map([['cpu-used', values.get('cpu-load') ?? '0'], ['free-memory', values.get('free-memory') ?? '0']])];
+});
 
 function routerboard({ model, version, serialNumber }: RouterState): [string, string][] {
   if (model.model === undefined) return [['routerboard', 'false']];

@@ -2,6 +2,7 @@ import { parseAddress } from '../../addresses.ts';
 import { formatDuration, parseDuration } from '../../formats.ts';
 import type { RouterState } from '../../state.ts';
 import type { CustomCommand, MenuContext, MenuDefinition, Property } from '../definition.ts';
+import { monitor, pause } from '../monitoring.ts';
 import { Trap, type CommandResult, type Row } from '../types.ts';
 import { execute, importFile } from './scripts.ts';
 
@@ -40,22 +41,6 @@ const ping: CustomCommand = {
   },
 };
 
-/** Rejects with RouterOS's trap when the command is interrupted. */
-function pause(router: RouterState, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(new Trap('interrupted', 2));
-    const interrupt = (): void => {
-      cancel();
-      reject(new Trap('interrupted', 2));
-    };
-    const cancel = router.time.after(ms, () => {
-      signal.removeEventListener('abort', interrupt);
-      resolve();
-    });
-    signal.addEventListener('abort', interrupt, { once: true });
-  });
-}
-
 /** The simulated network has no web servers. */
 const fetchUrl: CustomCommand = {
   policies: ['test'],
@@ -91,7 +76,7 @@ export const TOOL_MENUS: readonly MenuDefinition[] = [
   },
   {
     path: '/system/gps', when: (router) => router.options.gps !== undefined, single: true, volatile: true, noExport: true, properties: { enabled: { type: 'bool', default: 'false' }, port: {} },
-    custom: { monitor: { policies: ['read'], run: ({ router }) => ({ rows: [gpsRow(router)] }) } },
+    custom: { monitor: monitor([], ({ router }) => [gpsRow(router)]) },
   },
 ];
 
