@@ -85,7 +85,7 @@ function located(machine: Machine, error: unknown, statement: Statement): unknow
 
 /** The API and the console name a missing argument differently. */
 function consoleWording(message: string): string {
-  return message.replace(/^missing =(.+)=$/, 'missing value(s) of argument(s) $1');
+  return message.replace(/^missing =(.+)=$/, (_, name: string) => `missing value(s) of argument(s) ${name === '.id' ? 'numbers' : name}`);
 }
 
 function originOf(statement: Statement): string {
