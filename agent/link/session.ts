@@ -1,19 +1,18 @@
 import {
   CLOSE,
   decodeServerMessage,
-  encodeMessage,
   HELLO_TIMEOUT_MS,
   Lane,
   Liveness,
-  MAX_MESSAGE_BYTES,
   MAX_OPEN_JOBS_PER_AGENT,
-  MAX_UNSENT_BYTES,
   PROTOCOL_VERSIONS,
 } from '../../protocol/index.ts';
 import type { AgentMessage, RouterBeat, ServerMessage, Welcome } from '../../protocol/index.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { LastConnection } from './backoff.ts';
+import { handleJobMessage } from './job-messages.ts';
+import { Outbox } from './outbox.ts';
 import { readyMessages } from './ready.ts';
 import { ServedRequests } from './requests.ts';
 import type { AgentNotice, JobServerMessage, LinkHost, LinkSocket, LinkSocketEvents } from './types.ts';
@@ -45,6 +44,7 @@ export class LinkSession implements LinkSocketEvents {
 
   readonly #deps: SessionDeps;
   readonly #socket: LinkSocket;
+  readonly #outbox: Outbox;
   readonly #requests: ServedRequests;
   readonly #jobs: Lane;
   readonly #resolveEnded: (last: LastConnection) => void;
@@ -62,6 +62,7 @@ export class LinkSession implements LinkSocketEvents {
   constructor(socket: LinkSocket, deps: SessionDeps) {
     this.#socket = socket;
     this.#deps = deps;
+    this.#outbox = new Outbox(socket, deps.log);
     const { promise, resolve } = Promise.withResolvers<LastConnection>();
     this.ended = promise;
     this.#resolveEnded = resolve;
@@ -126,7 +127,7 @@ export class LinkSession implements LinkSocketEvents {
     const decoded = decodeServerMessage(text);
     switch (decoded.kind) {
       case 'message':
-        this.#receive(decoded.message);
+        this.#guard(() => this.#receive(decoded.message));
         return;
       case 'unknown':
         this.ignored += 1;
@@ -187,19 +188,7 @@ export class LinkSession implements LinkSocketEvents {
       this.#close('protocol');
       return;
     }
-    const { jobs } = this.#deps.host;
-    this.#jobs.push(() => {
-      switch (message.type) {
-        case 'job.offer':
-          return jobs.onOffer(message);
-        case 'job.go':
-          return jobs.onGo(message.job_id);
-        case 'job.ack':
-          return jobs.onAck(message.job_id);
-        case 'job.revoke':
-          return jobs.onRevoke(message.job_id);
-      }
-    });
+    this.#jobs.push(() => handleJobMessage(this.#deps.host.jobs, message));
   }
 
   #onWelcome(welcome: Welcome): void {
@@ -243,8 +232,17 @@ export class LinkSession implements LinkSocketEvents {
 
   #beatEvery(ms: number): void {
     const { clock, host } = this.#deps;
-    this.#send({ type: 'heartbeat', routers: host.beats() });
     this.#heartbeat = clock.setTimeout(() => this.#beatEvery(ms), ms);
+    this.#guard(() => this.#send({ type: 'heartbeat', routers: host.beats() }));
+  }
+
+  /** A mistake in the host must not end the process from inside a socket's or a timer's callback. */
+  #guard(work: () => unknown): void {
+    try {
+      work();
+    } catch (error) {
+      this.#deps.log.error({ err: error }, 'the agent failed on a message of the tunnel');
+    }
   }
 
   #onGoaway(reason: string, reconnectAfterMs: number): void {
@@ -263,16 +261,8 @@ export class LinkSession implements LinkSocketEvents {
     }
   }
 
-  /** Too large or too much waiting: not sent. The connection is not to blame, and goes on. */
   #send(message: AgentMessage, sent?: () => void): boolean {
-    if (this.#state === 'closed' || this.#socket.bufferedAmount > MAX_UNSENT_BYTES) return false;
-    const text = encodeMessage(message);
-    if (Buffer.byteLength(text) > MAX_MESSAGE_BYTES) {
-      this.#deps.log.error({ message_type: message.type }, 'message too large for the tunnel');
-      return false;
-    }
-    this.#socket.send(text, sent);
-    return true;
+    return this.#state !== 'closed' && this.#outbox.send(message, sent);
   }
 
   #answerPings(alive: boolean): void {
@@ -301,7 +291,7 @@ export class LinkSession implements LinkSocketEvents {
     this.#requests.abortAll();
     this.#answerPings(false);
     const { clock, host } = this.#deps;
-    if (this.#readySince !== undefined) host.onDown();
+    if (this.#readySince !== undefined) this.#guard(() => host.onDown());
     const readyMs = this.#readySince === undefined ? 0 : clock.now() - this.#readySince;
     this.#last = { readyMs, reconnectAfterMs: this.#reconnectAfterMs };
   }
