@@ -21,7 +21,8 @@ export type Transition = 'accept' | 'begin' | 'end' | 'expire' | 'cancel' | 'ref
  *   had not left (its database may have been restored from a backup): calling such a job anything else would be false,
  *   and offering it again would run it twice.
  * - `end` corrects `unknown`; it never changes an earlier end.
- * - `refuse` means that the agent never began and never will.
+ * - `refuse` means that the agent never began and never will. It says nothing about an `unknown` job: that may have run
+ *   in an earlier life of the agent, before its disk was restored.
  */
 export const FROM: Record<Transition, readonly Phase[]> = {
   accept: ['queued'],
@@ -29,7 +30,7 @@ export const FROM: Record<Transition, readonly Phase[]> = {
   end: ['queued', 'accepted', 'running', 'expired', 'canceled', 'unknown'],
   expire: ['queued'],
   cancel: ['queued'],
-  refuse: ['accepted', 'unknown'],
+  refuse: ['accepted'],
   give_up: ['accepted', 'running'],
 };
 

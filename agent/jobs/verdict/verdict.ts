@@ -58,7 +58,11 @@ export function judge(report: RunReport, after: Aftermath): JobResult | 'wait' {
 function judgeUnseen(output: Output, after: Aftermath): JobResult | 'wait' {
   if (after.running) return 'wait';
   if (after.rebooted) return unknown(output, 'router_rebooted', 'the router rebooted before the script came to its end');
-  if (after.stopped) return failed(output, 'timed_out', 'the script did not end in time and was stopped');
+  // Only its own marker proves that it had not come to its end by itself just before.
+  if (after.stopped) {
+    const isCut = after.marker.state === 'begun';
+    return (isCut ? failed : unknown)(output, 'timed_out', 'the script did not end in time and was stopped');
+  }
   return unknown(output, 'interrupted', 'the script was cut off, or its end was not seen');
 }
 

@@ -1,0 +1,61 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { JournalDisk } from '../../../agent/jobs/journal/disk.ts';
+import type { Storage } from '../../../server/storage/db.ts';
+import { migrate } from '../../../server/storage/migrate.ts';
+import { openStorage } from '../../../server/storage/open.ts';
+import { runChaos } from '../../harness/jobs/chaos.ts';
+import { silentLog } from '../../harness/silent-log.ts';
+
+/**
+ * Control plane and agents joined in one process by tunnels that break, with routers that remember what really ran.
+ * Processes are killed at every step, disks restored, wiped and filled, routers rebooted. test/chaos has the longer form.
+ */
+
+/** A journal that does not keep BEGIN: after a crash it looks as if the job had never begun. */
+function withoutBegin(disk: JournalDisk): JournalDisk {
+  return {
+    read: () => disk.read(),
+    truncate: (bytes) => disk.truncate(bytes),
+    append: (line) => (line.includes('"t":"begin"') ? Promise.resolve() : disk.append(line)),
+    replace: (content) => disk.replace(content),
+    close: () => disk.close(),
+  };
+}
+
+describe('jobs under faults', () => {
+  const opened: Storage[] = [];
+
+  async function open(): Promise<Storage> {
+    const storage = await openStorage('sqlite::memory:', { log: silentLog });
+    opened.push(storage);
+    await migrate(storage);
+    return storage;
+  }
+
+  afterEach(async () => {
+    for (const storage of opened.splice(0)) await storage.close();
+  });
+
+  it.each([1, 2, 3, 4, 5, 6])('are never lost, never run twice and never reported falsely (seed %i)', async (seed) => {
+    const report = await runChaos(await open(), { seed, jobs: 150 });
+    expect(report.violations).toEqual([]);
+    expect(report).toMatchObject({ acknowledged: 150 });
+    expect(report.faults).toBeGreaterThan(50);
+    expect(report.outcomes['completed']).toBeGreaterThan(50);
+  });
+
+  it.each([11, 12, 13])('keep the promise on routers that lose the run marker (seed %i)', async (seed) => {
+    const report = await runChaos(await open(), { seed, jobs: 100, guards: { markers: false } });
+    expect(report.violations).toEqual([]);
+  });
+
+  it('do run twice without BEGIN in the journal and the marker on the router, so this test would notice', async () => {
+    const violations: string[] = [];
+    for (let seed = 1; seed <= 12 && violations.length === 0; seed += 1) {
+      const guards = { markers: false, disk: withoutBegin };
+      const report = await runChaos(await open(), { seed, jobs: 100, guards, agentKills: 8 });
+      violations.push(...report.violations.filter((violation) => violation.endsWith('ran 2 times')));
+    }
+    expect(violations).not.toEqual([]);
+  });
+});
