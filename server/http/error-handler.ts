@@ -57,7 +57,17 @@ export function notFoundHandler(request: FastifyRequest, reply: FastifyReply): v
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: AppError): void {
   const status = STATUS_OF[error.code];
   if (status >= 500 && error.code === 'internal') request.log.error({ err: error.cause ?? error }, 'request failed');
-  const problem: Problem = {
+  const problem = toProblem(error, request.id);
+  if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalbox"');
+  // A string, so that the response schema of the route's success does not get to see it.
+  // Set here as well: errors before routing run no hook.
+  void reply.code(status).header('x-request-id', request.id).type('application/problem+json; charset=utf-8').serializer(String).send(JSON.stringify(problem));
+}
+
+/** The body of an error answer. */
+export function toProblem(error: AppError, requestId: string): Problem {
+  const status = STATUS_OF[error.code];
+  return {
     type: `urn:signalbox:error:${error.code}`,
     title: STATUS_CODES[status] ?? 'Error',
     status,
@@ -65,13 +75,9 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
     code: error.code,
     message: error.message,
     errors: error.errors ?? {},
-    request_id: request.id,
+    request_id: requestId,
     ...error.extra,
   };
-  if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalbox"');
-  // A string, so that the response schema of the route's success does not get to see it.
-  // Set here as well: errors before routing run no hook.
-  void reply.code(status).header('x-request-id', request.id).type('application/problem+json; charset=utf-8').serializer(String).send(JSON.stringify(problem));
 }
 
 /** Whatever a route, a hook or Fastify itself threw, as the one error type. */

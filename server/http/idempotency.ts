@@ -5,6 +5,7 @@ import type { Claim, IdempotencyKeys, IdempotencyScope } from '../core/idempoten
 import { newId } from '../core/ids.ts';
 import type { App } from './app.ts';
 import { principalOf } from './authentication.ts';
+import { toProblem } from './error-handler.ts';
 
 /**
  * `Idempotency-Key` (IETF draft 07) on every POST: the same key and body gives the first answer again, another
@@ -21,6 +22,11 @@ declare module 'fastify' {
      * Without it, an interrupted first request answers `outcome_unknown`: repeating could do the thing twice.
      */
     resumable?: boolean;
+    /**
+     * The answer holds a secret that is shown once and stored nowhere, so it is not replayed: the same request again is
+     * a conflict that says so.
+     */
+    secretAnswer?: boolean;
   }
 }
 
@@ -46,10 +52,20 @@ export function replayRepeatedPosts(scope: App, keys: IdempotencyKeys, now: () =
     if (request.idempotency?.held !== true) return payload;
     request.idempotency.held = false;
     const kept = typeof payload === 'string' && payload.length <= MAX_KEPT_CHARS && reply.statusCode < 500;
-    if (kept) await keys.finish(scopeOf(request), reply.statusCode, payload);
-    else await keys.release(scopeOf(request));
+    if (!kept) await keys.release(scopeOf(request));
+    else if (holdsSecret(request, reply)) await keys.finish(scopeOf(request), 409, shownOnce(request));
+    else await keys.finish(scopeOf(request), reply.statusCode, payload);
     return payload;
   });
+}
+
+function holdsSecret(request: FastifyRequest, reply: FastifyReply): boolean {
+  return request.routeOptions.config.secretAnswer === true && reply.statusCode < 400;
+}
+
+function shownOnce(request: FastifyRequest): string {
+  const error = new AppError('conflict', 'the first request with this Idempotency-Key succeeded; the secret in its answer is shown only once');
+  return JSON.stringify(toProblem(error, request.id));
 }
 
 /** The caller's key, or one made for this request: what a job receipt shows. */

@@ -66,6 +66,7 @@ beforeEach(async () => {
         return { run: runs };
       },
     );
+    scope.post('/secrets', { config: { secretAnswer: true } }, async () => ({ secret: 'shown once' }));
   });
 });
 
@@ -166,6 +167,15 @@ describe('Idempotency-Key', () => {
     expect((await post({ name: 'lost', size: 1 }, key)).statusCode).toBe(503);
     expect((await post({ name: 'lost', size: 1 }, key)).statusCode).toBe(503);
     expect(runs).toBe(2);
+  });
+
+  test('a secret is not kept: the same request again is told so', async () => {
+    const ask = () => app.inject({ method: 'POST', url: '/secrets', headers: { ...bearer('operator'), ...key } }).then((reply) => reply);
+    expect((await ask()).json()).toEqual({ secret: 'shown once' });
+    const again = await ask();
+    expect(again.json()).toMatchObject({ status: 409, code: 'conflict', detail: expect.stringContaining('only once') });
+    expect(again.statusCode).toBe(409);
+    expect(again.headers['content-type']).toMatch(/^application\/problem\+json/);
   });
 
   test('without a key every POST is new', async () => {
