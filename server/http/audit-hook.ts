@@ -22,9 +22,14 @@ export function reportWrites(scope: App, report: (record: WriteRecord) => void):
       actor_kind: request.principal.kind,
       actor_id: request.principal.id,
       source: request.ip,
-      action: `${request.method} ${request.routeOptions.url ?? ''}`,
+      action: `${request.method} ${patternOf(request.routeOptions.url)}`,
       target: request.url.split('?')[0]!.slice(0, MAX_TARGET_CHARS),
       result: reply.statusCode,
     });
   });
+}
+
+/** The route as people write it: without what its parameters must look like. */
+function patternOf(url = ''): string {
+  return url.replace(/\(.*\)$/, '');
 }

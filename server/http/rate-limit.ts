@@ -1,5 +1,6 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyRateLimitStore } from '@fastify/rate-limit';
+import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../core/errors.ts';
 import type { App } from './app.ts';
@@ -14,14 +15,20 @@ const IPV6_PREFIX = 64;
  * INTERFACE.md section 7: 60 requests a minute for each key, counted exactly; the next is 429 with Retry-After.
  * Must be registered after the caller is identified and before strangers are refused, so that wrong credentials
  * count against their address and right ones against their key.
+ * @param isExempt callers that are not counted
  */
-export async function limitRequests(scope: App, perMinute: number): Promise<void> {
+export async function limitRequests(
+  scope: App,
+  perMinute: number,
+  isExempt?: (request: FastifyRequest) => boolean,
+): Promise<void> {
   await scope.register(rateLimit, { global: false, store: ExactCounts });
   // A hook of the scope rather than of each route: the plugin's own route hooks would run after the refusal of strangers.
   const count = scope.rateLimit({
     max: perMinute,
     timeWindow: WINDOW_MS,
     enableDraftSpec: true,
+    ...(isExempt ? { allowList: isExempt } : {}),
     keyGenerator: (request) =>
       request.principal ? `key:${request.principal.id}` : `address:${rateLimit.normalizeIP(request.ip, IPV6_PREFIX)}`,
     errorResponseBuilder: (_request, context) =>
