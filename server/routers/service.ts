@@ -68,6 +68,11 @@ export class RoutersService {
     return selectRouters(this.#deps.storage.db, teamId, page);
   }
 
+  /** The router behind a name on the agent's present tunnel, once its inventory has come. */
+  routerIdOf(agentId: string, name: string): string | undefined {
+    return this.#namesOfAgent.get(agentId)?.get(name);
+  }
+
   async onReady(connection: AgentConnection): Promise<void> {
     const routers = await selectRoutersOfAgent(this.#deps.storage.db, connection.teamId, connection.agentId);
     this.#namesOfAgent.set(connection.agentId, new Map(routers.map((router) => [router.agent_router, router.id])));

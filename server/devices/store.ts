@@ -1,0 +1,296 @@
+import { sql } from 'kysely';
+import type { ExpressionBuilder } from 'kysely';
+import type { Page } from '../core/page.ts';
+import { inChunks } from '../storage/columns.ts';
+import type { DbOrTx } from '../storage/db.ts';
+import type { Schema } from '../storage/schema.ts';
+import type { DeviceFilter, Place } from './types.ts';
+
+/** One device of a report. */
+export interface SightedDevice {
+  newId: string;
+  mac: string;
+  hostname: string | null;
+  manufacturer: string | null;
+  ipAddress: string | null;
+  interface: string | null;
+  present: boolean;
+  seenAt: number;
+}
+
+/** A MAC address is one device at a site, or behind its router where that stands in no site. */
+const placeOf = ({ siteId, routerId }: Place): string => siteId ?? routerId;
+
+/** Stores sightings; what is already known keeps its id and first-seen. At most 500 at once. */
+export async function upsertSighted(db: DbOrTx, place: Place, sighted: readonly SightedDevice[]): Promise<void> {
+  if (sighted.length === 0) return;
+  const rows = await db
+    .insertInto('devices')
+    .values(
+      sighted.map((device) => ({
+        id: device.newId,
+        team_id: place.teamId,
+        place: placeOf(place),
+        site_id: place.siteId,
+        mac: device.mac,
+        hostname: device.hostname,
+        manufacturer: device.manufacturer,
+        first_seen_at: device.seenAt,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['team_id', 'place', 'mac']).doUpdateSet((eb) => ({
+        // A lease that ends takes the host name with it; the device keeps it.
+        hostname: eb.fn.coalesce('excluded.hostname', 'devices.hostname'),
+        manufacturer: eb.ref('excluded.manufacturer'),
+      })),
+    )
+    .returning(['id', 'mac'])
+    .execute();
+  await upsertSightings(db, place.routerId, sighted, new Map(rows.map((row) => [row.mac, row.id])));
+}
+
+async function upsertSightings(
+  db: DbOrTx,
+  routerId: string,
+  sighted: readonly SightedDevice[],
+  ids: ReadonlyMap<string, string>,
+): Promise<void> {
+  await db
+    .insertInto('device_sightings')
+    .values(
+      sighted.map((device) => ({
+        device_id: ids.get(device.mac)!,
+        router_id: routerId,
+        ip_address: device.ipAddress,
+        interface: device.interface,
+        ip_first_seen_at: device.seenAt,
+        last_seen_at: device.seenAt,
+        present: device.present ? (1 as const) : (0 as const),
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['device_id', 'router_id']).doUpdateSet((eb) => ({
+        ip_address: eb.ref('excluded.ip_address'),
+        interface: eb.ref('excluded.interface'),
+        ip_first_seen_at: eb
+          .case()
+          .when('device_sightings.ip_address', '=', eb.ref('excluded.ip_address'))
+          .then(eb.ref('device_sightings.ip_first_seen_at'))
+          .else(eb.ref('excluded.ip_first_seen_at'))
+          .end(),
+        last_seen_at: eb
+          .case()
+          .when('device_sightings.last_seen_at', '>', eb.ref('excluded.last_seen_at'))
+          .then(eb.ref('device_sightings.last_seen_at'))
+          .else(eb.ref('excluded.last_seen_at'))
+          .end(),
+        present: eb.ref('excluded.present'),
+      })),
+    )
+    .execute();
+}
+
+/** These devices are no longer there, as of now. */
+export async function markGone(db: DbOrTx, place: Place, macs: readonly string[], now: number): Promise<void> {
+  if (macs.length === 0) return;
+  await db
+    .updateTable('device_sightings')
+    .set({ present: 0, last_seen_at: now })
+    .where('router_id', '=', place.routerId)
+    .where('present', '<>', 0)
+    .where('device_id', 'in', (eb) =>
+      eb
+        .selectFrom('devices')
+        .select('id')
+        .where('team_id', '=', place.teamId)
+        .where('place', '=', placeOf(place))
+        .where('mac', 'in', macs),
+    )
+    .execute();
+}
+
+/** A report of everything begins: what was there has to be confirmed. */
+export async function beginReport(db: DbOrTx, place: Place): Promise<void> {
+  await adoptFromRouter(db, place);
+  await db
+    .updateTable('device_sightings')
+    .set({ present: 2 })
+    .where('router_id', '=', place.routerId)
+    .where('present', '=', 1)
+    .execute();
+}
+
+/** A router that was put into a site takes its devices along. */
+async function adoptFromRouter(db: DbOrTx, { teamId, routerId, siteId }: Place): Promise<void> {
+  if (siteId === null) return;
+  await db
+    .updateTable('devices')
+    .set({ place: siteId, site_id: siteId })
+    .where('team_id', '=', teamId)
+    .where('place', '=', routerId)
+    .where('mac', 'not in', (eb) => eb.selectFrom('devices as there').select('there.mac').where('team_id', '=', teamId).where('place', '=', siteId))
+    .execute();
+  // Those that the site knows already.
+  await db.deleteFrom('devices').where('team_id', '=', teamId).where('place', '=', routerId).execute();
+}
+
+/**
+ * The report is complete: what it did not confirm left some time after the last confirmation. If a part of it was
+ * lost (`complete` false), everything is taken to be still there.
+ */
+export async function endReport(db: DbOrTx, place: Place, complete: boolean): Promise<void> {
+  const unconfirmed = db.updateTable('device_sightings').where('router_id', '=', place.routerId).where('present', '=', 2);
+  if (!complete) {
+    await unconfirmed.set({ present: 1 }).execute();
+    return;
+  }
+  const report = await db.selectFrom('device_reports').select('confirmed_at').where('router_id', '=', place.routerId).executeTakeFirst();
+  const confirmedAt = report?.confirmed_at ?? 0;
+  await unconfirmed
+    .set((eb) => ({
+      present: 0,
+      last_seen_at: eb.case().when('last_seen_at', '>', confirmedAt).then(eb.ref('last_seen_at')).else(eb.val(confirmedAt)).end(),
+    }))
+    .execute();
+}
+
+/** What these routers said last was still true at these moments. */
+export async function confirmReports(db: DbOrTx, confirmed: readonly { routerId: string; at: number }[]): Promise<void> {
+  for (const chunk of inChunks(confirmed)) {
+    await db
+      .insertInto('device_reports')
+      .values(chunk.map(({ routerId, at }) => ({ router_id: routerId, confirmed_at: at })))
+      .onConflict((conflict) =>
+        conflict.column('router_id').doUpdateSet((eb) => ({ confirmed_at: eb.ref('excluded.confirmed_at') })),
+      )
+      .execute();
+  }
+}
+
+export interface DeviceRow {
+  id: string;
+  mac: string;
+  hostname: string | null;
+  alias: string | null;
+  manufacturer: string | null;
+  site_id: string | null;
+  first_seen_at: number;
+}
+
+function selectDeviceRows(db: DbOrTx, teamId: string) {
+  return db
+    .selectFrom('devices')
+    .leftJoin('device_aliases', (join) =>
+      join.onRef('device_aliases.team_id', '=', 'devices.team_id').onRef('device_aliases.mac', '=', 'devices.mac'),
+    )
+    .select(['devices.id', 'devices.mac', 'hostname', 'alias', 'manufacturer', 'site_id', 'first_seen_at'])
+    .where('devices.team_id', '=', teamId);
+}
+
+/** The newest first, by when they were first seen. */
+export async function selectDevices(
+  db: DbOrTx,
+  teamId: string,
+  filter: DeviceFilter & { macFragment?: string | undefined },
+  page: Page,
+): Promise<DeviceRow[]> {
+  let query = selectDeviceRows(db, teamId);
+  if (filter.siteId !== undefined) query = query.where('site_id', '=', filter.siteId);
+  if (filter.search !== undefined) query = query.where(matches(filter.search, filter.macFragment));
+  const { before } = page;
+  if (before) {
+    query = query.where((eb) =>
+      eb.or([eb('first_seen_at', '<', before.at), eb.and([eb('first_seen_at', '=', before.at), eb('devices.id', '<', before.id)])]),
+    );
+  }
+  return query.orderBy('first_seen_at', 'desc').orderBy('devices.id', 'desc').limit(page.limit).execute();
+}
+
+function matches(search: string, macFragment: string | undefined) {
+  const like = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, String.raw`\$&`)}%`;
+  const pattern = like(search);
+  const mac = like(macFragment ?? search);
+  return sql<boolean>`(
+    lower(hostname) like ${pattern} escape '\\' or lower(alias) like ${pattern} escape '\\'
+    or lower(manufacturer) like ${pattern} escape '\\' or lower(devices.mac) like ${mac} escape '\\'
+    or exists (select 1 from device_sightings where device_id = devices.id and ip_address like ${pattern} escape '\\'))`;
+}
+
+/** A MAC address at all places of the team. */
+export async function selectDevicesByMac(db: DbOrTx, teamId: string, mac: string): Promise<DeviceRow[]> {
+  return selectDeviceRows(db, teamId).where('devices.mac', '=', mac).execute();
+}
+
+export interface SightingRow {
+  device_id: string;
+  router_id: string;
+  ip_address: string | null;
+  interface: string | null;
+  ip_first_seen_at: number;
+  last_seen_at: number;
+  present: 0 | 1 | 2;
+  /** Until when the router's report is known to be true. */
+  confirmed_at: number | null;
+}
+
+export async function selectSightings(db: DbOrTx, deviceIds: readonly string[]): Promise<SightingRow[]> {
+  const rows: SightingRow[] = [];
+  for (const chunk of inChunks(deviceIds)) {
+    const found = await db
+      .selectFrom('device_sightings')
+      .leftJoin('device_reports', 'device_reports.router_id', 'device_sightings.router_id')
+      .select(['device_id', 'device_sightings.router_id', 'ip_address', 'interface', 'ip_first_seen_at', 'last_seen_at', 'present', 'confirmed_at'])
+      .where('device_id', 'in', chunk)
+      .execute();
+    rows.push(...found);
+  }
+  return rows;
+}
+
+export async function upsertAlias(db: DbOrTx, teamId: string, mac: string, alias: string, now: number): Promise<void> {
+  await db
+    .insertInto('device_aliases')
+    .values({ team_id: teamId, mac, alias, updated_at: now })
+    .onConflict((conflict) => conflict.columns(['team_id', 'mac']).doUpdateSet({ alias, updated_at: now }))
+    .execute();
+}
+
+export async function deleteAlias(db: DbOrTx, teamId: string, mac: string): Promise<void> {
+  await db.deleteFrom('device_aliases').where('team_id', '=', teamId).where('mac', '=', mac).execute();
+}
+
+/** Devices deleted by one statement. */
+const FORGET_AT_ONCE = 500;
+
+/** Forgets devices without an alias that nobody has seen since `before`. @returns how many; call again while it is the most */
+export async function deleteForgotten(db: DbOrTx, before: number): Promise<{ count: number; more: boolean }> {
+  const deleted = await db
+    .deleteFrom('devices')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('devices as old')
+        .select('old.id')
+        .where('old.first_seen_at', '<', before)
+        .where((old) => old.not(old.exists(aliasOf(old))))
+        .where((old) => old.not(old.exists(recentSightingOf(old, before))))
+        .limit(FORGET_AT_ONCE),
+    )
+    .returning('id')
+    .execute();
+  return { count: deleted.length, more: deleted.length === FORGET_AT_ONCE };
+}
+
+type OldDevice = ExpressionBuilder<Schema & { old: Schema['devices'] }, 'old'>;
+
+function aliasOf(old: OldDevice) {
+  return old.selectFrom('device_aliases').select('mac').whereRef('team_id', '=', 'old.team_id').whereRef('mac', '=', 'old.mac');
+}
+
+function recentSightingOf(old: OldDevice, since: number) {
+  return old
+    .selectFrom('device_sightings')
+    .select('device_id')
+    .whereRef('device_id', '=', 'old.id')
+    .where((seen) => seen.or([seen('present', '<>', 0), seen('last_seen_at', '>=', since)]));
+}

@@ -1,0 +1,315 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Devices, SeenDevice } from '../../protocol/index.ts';
+import { newId } from '../../server/core/ids.ts';
+import { Manufacturers } from '../../server/devices/manufacturers.ts';
+import { deviceRoutes } from '../../server/devices/routes.ts';
+import { DevicesService } from '../../server/devices/service.ts';
+import { RoutersService } from '../../server/routers/service.ts';
+import type { Storage } from '../../server/storage/db.ts';
+import { describeEachDatabase } from '../harness/databases.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { seedRouter } from '../harness/seed.ts';
+import type { SeededRouter } from '../harness/seed.ts';
+import { silentLog } from '../harness/silent-log.ts';
+import { TeamApp } from '../harness/team-app.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const START = 1_700_000_000_000;
+const PHONE = 'DE:6E:70:C0:CC:B2';
+const PRINTER = '4C:5E:0C:AA:BB:01';
+
+const manufacturers = new Manufacturers();
+
+describeEachDatabase('devices', (open) => {
+  let storage: Storage;
+  let clock: ManualClock;
+  let routers: RoutersService;
+  let devices: DevicesService;
+  let app: TeamApp;
+  let mine: SeededRouter;
+  let other: SeededRouter;
+
+  beforeEach(async () => {
+    storage = await open();
+    clock = new ManualClock(START);
+    mine = await seedRouter(storage);
+    other = await seedRouter(storage);
+    routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75_000 } });
+    devices = new DevicesService({ storage, clock, log: silentLog, routers, manufacturers });
+    app = new TeamApp((scope) => deviceRoutes(scope, { devices }));
+    await connect(mine);
+    await connect(other);
+  });
+
+  const connection = (router: SeededRouter) => ({ agentId: router.agentId, teamId: router.teamId, epoch: 1, address: '', reset: false });
+  const connect = async (router: SeededRouter): Promise<void> => {
+    await routers.onReady(connection(router));
+    alive(router);
+  };
+  /** The router has answered just now. */
+  const alive = (router: SeededRouter): void =>
+    routers.presence.record(router.routerId, { reachable: true, uptimeSeconds: 1 }, clock.now(), '');
+  const report = (parts: Partial<Devices>, router = mine) =>
+    devices.onDevices(connection(router), {
+      type: 'devices', router: `router ${router.routerId}`, kind: 'full', first: true, last: true, devices: [], gone: [], ...parts,
+    });
+  const delta = (parts: Partial<Devices>, router = mine) => report({ kind: 'delta', first: false, last: false, ...parts }, router);
+  const list = async (query = '') => (await app.get(mine.teamId, `/arp/devices${query}`)).body['data'] as Record<string, unknown>[];
+  const read = async (mac: string) => (await app.get(mine.teamId, `/arp/devices/${mac}`)).body;
+  const name = (mac: string, alias: string) => app.ask(mine.teamId, 'PUT', `/arp/devices/${mac}`, { alias });
+  const moment = (ms: number): string => new Date(START + ms).toISOString();
+  const createSite = async (label: string): Promise<string> => {
+    const id = newId(1);
+    await storage.db
+      .insertInto('sites')
+      .values({ id, team_id: mine.teamId, name: label, time_zone: null, latitude: null, longitude: null, created_at: 1 })
+      .execute();
+    return id;
+  };
+  const standsIn = (router: SeededRouter, siteId: string) =>
+    storage.db.updateTable('routers').set({ site_id: siteId }).where('id', '=', router.routerId).execute();
+  const phone: SeenDevice = { mac: PHONE, ip: '192.168.88.10', interface: 'bridge', hostname: 'Galaxy-S8' };
+  const printer: SeenDevice = { mac: PRINTER, ip: '192.168.88.20', interface: 'bridge' };
+
+  describe('what a router sees', () => {
+    test('becomes a device with every field', async () => {
+      await report({ devices: [phone, printer] });
+      expect(await read(PRINTER)).toEqual({
+        mac_address: PRINTER,
+        hostname: null,
+        alias: null,
+        manufacturer: 'Routerboard.com',
+        locally_administered: false,
+        site_id: null,
+        current_ip: { ip_address: '192.168.88.20', interface: 'bridge', first_seen_at: moment(0), last_seen_at: moment(0) },
+        router_id: mine.routerId,
+        first_seen_at: moment(0),
+        last_seen_at: moment(0),
+      });
+      expect(await read(PHONE)).toMatchObject({ hostname: 'Galaxy-S8', manufacturer: 'Locally administered', locally_administered: true });
+    });
+
+    test('is last seen when its router last answered, without a word about the device', async () => {
+      await report({ devices: [phone] });
+      clock.advance(30 * MINUTE);
+      alive(mine);
+      clock.advance(5 * MINUTE);
+      expect(await read(PHONE)).toMatchObject({ last_seen_at: moment(30 * MINUTE), current_ip: { first_seen_at: moment(0), last_seen_at: moment(30 * MINUTE) } });
+    });
+
+    test('is last seen when it went', async () => {
+      await report({ devices: [phone] });
+      clock.advance(30 * MINUTE);
+      await delta({ gone: [PHONE, PRINTER] });
+      clock.advance(30 * MINUTE);
+      alive(mine);
+      expect(await read(PHONE)).toMatchObject({ last_seen_at: moment(30 * MINUTE) });
+    });
+
+    test('keeps its host name and counts a new address from its first moment', async () => {
+      await report({ devices: [phone] });
+      clock.advance(MINUTE);
+      await delta({ devices: [{ mac: PHONE, ip: '192.168.88.11', interface: 'wifi1' }] });
+      clock.advance(MINUTE);
+      await delta({ devices: [{ mac: PHONE, ip: '192.168.88.11', interface: 'wifi2' }] });
+      expect(await read(PHONE)).toMatchObject({
+        hostname: 'Galaxy-S8', first_seen_at: moment(0),
+        current_ip: { ip_address: '192.168.88.11', interface: 'wifi2', first_seen_at: moment(MINUTE), last_seen_at: moment(2 * MINUTE) },
+      });
+    });
+
+    test('may have been there before: a lease that nobody answers to', async () => {
+      clock.advance(60 * MINUTE);
+      await report({ devices: [{ ...phone, seen_ago: 1800 }] });
+      alive(mine);
+      expect(await read(PHONE)).toMatchObject({ first_seen_at: moment(30 * MINUTE), last_seen_at: moment(30 * MINUTE) });
+    });
+
+    test('that a new report of everything does not name was last seen when the agent was', async () => {
+      await report({ devices: [phone, printer] });
+      clock.advance(30 * MINUTE);
+      alive(mine);
+      devices.onGone(connection(mine));
+      await devices.sweep();
+      clock.advance(DAY);
+      await report({ devices: [printer], last: false });
+      await report({ devices: [], first: false });
+      expect(await read(PHONE)).toMatchObject({ last_seen_at: moment(30 * MINUTE) });
+      expect(await read(PRINTER)).toMatchObject({ last_seen_at: moment(30 * MINUTE + DAY) });
+    });
+
+    test('does not end because a part of a report was lost', async () => {
+      await report({ devices: [phone, printer] });
+      await report({ devices: [printer], last: false });
+      const { writes } = storage;
+      Object.assign(storage, { writes: { write: () => Promise.reject(new Error('disk full')) } });
+      await expect(report({ devices: [phone], first: false, last: false })).rejects.toThrow('disk full');
+      Object.assign(storage, { writes });
+      await report({ first: false });
+      clock.advance(MINUTE);
+      alive(mine);
+      expect(await read(PHONE)).toMatchObject({ last_seen_at: moment(MINUTE) });
+    });
+
+    test('survives a restart of the control plane', async () => {
+      await report({ devices: [phone] });
+      clock.advance(5 * MINUTE);
+      alive(mine);
+      await devices.stop();
+      devices = new DevicesService({ storage, clock, log: silentLog, routers, manufacturers });
+      app = new TeamApp((scope) => deviceRoutes(scope, { devices }));
+      clock.advance(DAY);
+      expect(await read(PHONE)).toMatchObject({ last_seen_at: moment(5 * MINUTE) });
+    });
+  });
+
+  describe('places', () => {
+    test('two routers at a site see one device; the newest sighting tells the address', async () => {
+      const second = await seedRouter(storage, { teamId: mine.teamId });
+      const site = await createSite('Riga');
+      await standsIn(mine, site);
+      await standsIn(second, site);
+      await connect(second);
+      await report({ devices: [phone] });
+      clock.advance(MINUTE);
+      await report({ devices: [{ ...phone, interface: 'vrrp1' }] }, second);
+      expect(await list()).toMatchObject([{ site_id: site, router_id: second.routerId, current_ip: { interface: 'vrrp1' } }]);
+      await delta({ gone: [PHONE] }, second);
+      clock.advance(MINUTE);
+      alive(mine);
+      expect(await list()).toMatchObject([{ router_id: mine.routerId, last_seen_at: moment(2 * MINUTE), current_ip: { interface: 'bridge' } }]);
+    });
+
+    test('a router that is put into a site takes its devices and their history along', async () => {
+      await report({ devices: [phone] });
+      const site = await createSite('Riga');
+      await standsIn(mine, site);
+      clock.advance(MINUTE);
+      await report({ devices: [phone, printer] });
+      expect(await list()).toMatchObject([{ mac_address: PRINTER }, { mac_address: PHONE, site_id: site, first_seen_at: moment(0) }]);
+      expect(await list(`?site_id=${site}`)).toHaveLength(2);
+      expect(await list(`?site_id=${newId(1)}`)).toHaveLength(0);
+    });
+
+    test('a device that travels has the same name everywhere, and is where it was seen last', async () => {
+      const second = await seedRouter(storage, { teamId: mine.teamId });
+      await standsIn(mine, await createSite('Riga'));
+      const vilnius = await createSite('Vilnius');
+      await standsIn(second, vilnius);
+      await connect(second);
+      await report({ devices: [phone] });
+      await name(PHONE, "Anna's phone");
+      clock.advance(MINUTE);
+      await delta({ gone: [PHONE] });
+      clock.advance(MINUTE);
+      await report({ devices: [phone] }, second);
+      expect(await read(PHONE)).toMatchObject({ alias: "Anna's phone", site_id: vilnius });
+      expect((await list()).map((device) => device['alias'])).toEqual(["Anna's phone", "Anna's phone"]);
+    });
+  });
+
+  describe('aliases', () => {
+    beforeEach(() => report({ devices: [phone, printer] }));
+
+    test.each(['4c:5e:0c:aa:bb:01', '4C-5E-0C-AA-BB-01', '4c5e.0caa.bb01', '4C5E0CAABB01'])('are set by %s', async (spelling) => {
+      const { status, body } = await name(spelling, ' Printer, 2nd floor ');
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ mac_address: PRINTER, alias: 'Printer, 2nd floor', hostname: null });
+      expect(await read(spelling)).toMatchObject({ alias: 'Printer, 2nd floor' });
+    });
+
+    test('are replaced, cleared by an empty one, and outlive a new report', async () => {
+      await name(PRINTER, 'one');
+      await name(PRINTER, 'two');
+      await report({ devices: [printer] });
+      expect(await read(PRINTER)).toMatchObject({ alias: 'two' });
+      expect((await name(PRINTER, '')).body).toMatchObject({ alias: null });
+    });
+
+    test('have at most 255 characters', async () => {
+      expect((await name(PRINTER, 'x'.repeat(255))).status).toBe(200);
+      expect((await name(PRINTER, 'x'.repeat(256))).body).toMatchObject({ status: 422, errors: { alias: [expect.any(String)] } });
+    });
+
+    test('need a device that the team has seen, a MAC address and the right', async () => {
+      await report({ devices: [{ mac: 'AA:AA:AA:AA:AA:AA' }] }, other);
+      expect((await name('AA:AA:AA:AA:AA:AA', 'x')).status).toBe(404);
+      expect((await app.get(mine.teamId, '/arp/devices/AA:AA:AA:AA:AA:AA')).status).toBe(404);
+      expect((await name('printer', 'x')).body).toMatchObject({ status: 422, errors: { macAddress: ['is not a MAC address'] } });
+      expect((await app.ask(mine.teamId, 'PUT', `/arp/devices/${PRINTER}`, { alias: 'x' }, 'viewer')).status).toBe(403);
+      expect((await app.ask(mine.teamId, 'PUT', `/arp/devices/${PRINTER}`, {})).status).toBe(422);
+    });
+  });
+
+  describe('lists', () => {
+    beforeEach(async () => {
+      await report({ devices: [phone, printer, { mac: '00:1B:C5:00:00:01', ip: '10.0.0.7', hostname: '100%_sure' }] });
+      await name(PRINTER, 'Drucker');
+    });
+
+    test.each([
+      ['galaxy', [PHONE]],
+      ['DRUCK', [PRINTER]],
+      ['routerboard', [PRINTER]],
+      ['192.168.88.2', [PRINTER]],
+      ['4c5e.0c', [PRINTER]],
+      ['c0-cc-b2', [PHONE]],
+      ['0%_s', ['00:1B:C5:00:00:01']],
+      ['_', ['00:1B:C5:00:00:01']],
+      ['nothing', []],
+      ["' or 1=1", []],
+    ])('are searched: %j', async (search, macs) => {
+      const found = await list(`?search=${encodeURIComponent(search)}`);
+      expect(found.map((device) => device['mac_address'])).toEqual(macs);
+    });
+
+    test('come in pages', async () => {
+      clock.advance(MINUTE);
+      await delta({ devices: [{ mac: '02:00:00:00:00:01' }, { mac: '02:00:00:00:00:02' }] });
+      const all = (await list()).map((device) => device['mac_address']);
+      const seen: unknown[] = [];
+      let url: string | undefined = '/arp/devices?limit=2';
+      while (url !== undefined) {
+        const { body, headers } = await app.get(mine.teamId, url);
+        seen.push(...(body['data'] as { mac_address: string }[]).map((device) => device.mac_address));
+        url = /<([^>]+)>; rel="next"/.exec(String(headers['link']))?.[1];
+      }
+      expect(seen).toEqual(all);
+      expect(new Set(seen).size).toBe(5);
+    });
+
+    test("do not show another team's devices", async () => {
+      expect((await app.get(other.teamId, '/arp/devices')).body).toEqual({ status: 'success', data: [] });
+    });
+  });
+
+  test('devices that nobody has seen for half a year are forgotten unless they have a name', async () => {
+    await report({ devices: [phone, printer, { mac: '02:00:00:00:00:01' }] });
+    await name(PRINTER, 'Printer');
+    await delta({ gone: [PHONE, PRINTER] });
+    await devices.sweep();
+    clock.advance(181 * DAY);
+    await devices.sweep();
+    expect(await list()).toHaveLength(3);
+    clock.advance(2 * DAY);
+    await devices.sweep();
+    expect((await list()).map((device) => device['mac_address']).sort((a, b) => String(a).localeCompare(String(b)))).toEqual(['02:00:00:00:00:01', PRINTER]);
+  });
+
+  test('a site with 5,000 devices', async () => {
+    const many = Array.from({ length: 5000 }, (_, index): SeenDevice => ({
+      mac: `00:1B:C5:${[16, 8, 0].map((shift) => ((index >> shift) & 255).toString(16).padStart(2, '0').toUpperCase()).join(':')}`,
+      ip: `10.0.${index >> 8}.${index & 255}`, interface: 'bridge', hostname: `host-${index}`,
+    }));
+    const send = async (): Promise<void> => {
+      for (let start = 0; start < many.length; start += 500) {
+        await report({ devices: many.slice(start, start + 500), first: start === 0, last: start + 500 >= many.length });
+      }
+    };
+    await send();
+    await send();
+    expect(await list('?limit=1000')).toHaveLength(1000);
+    expect(await list('?search=host-4999')).toHaveLength(1);
+  });
+});
