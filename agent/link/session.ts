@@ -119,7 +119,8 @@ export class LinkSession implements LinkSocketEvents {
 
   /** Cuts the connection without a word. */
   terminate(): void {
-    this.#cut('terminated');
+    this.#socket.terminate();
+    this.#end();
   }
 
   onText(text: string): void {
