@@ -55,8 +55,8 @@ export class Dialer implements TunnelDialer {
         if (isBinary) events.onBinary();
         else events.onText((data as Buffer).toString());
       });
-      ws.on('pong', () => {
-        events.onPong();
+      ws.on('pong', (mark) => {
+        events.onPong(mark.toString('latin1'));
       });
       ws.on('close', (code) => {
         events.onClosed(code);
@@ -187,8 +187,8 @@ function linkSocket(ws: WebSocket, transport: Socket): LinkSocket {
     send: (text, sent) => {
       ws.send(text, () => sent?.());
     },
-    ping: () => {
-      ws.ping();
+    ping: (mark) => {
+      ws.ping(mark);
     },
     close: (code, reason) => {
       ws.close(code, reason);

@@ -57,7 +57,9 @@ export class LinkSession implements LinkSocketEvents {
   #deadline: Timer;
   #heartbeat: Timer | undefined;
   #liveness: Liveness | undefined;
-  readonly #pongWaiters = new Set<(alive: boolean) => void>();
+  /** Answers awaited, by the mark of their ping. */
+  readonly #pings = new Map<string, (alive: boolean) => void>();
+  #lastPing = 0;
 
   constructor(socket: LinkSocket, deps: SessionDeps) {
     this.#socket = socket;
@@ -99,9 +101,12 @@ export class LinkSession implements LinkSocketEvents {
   /** Resolves true when the server answers a ping, false when the tunnel is not ready or breaks first. */
   ping(): Promise<boolean> {
     if (this.#state !== 'ready') return Promise.resolve(false);
+    this.#lastPing += 1;
+    // A mark of its own: the answer to an earlier ping, late on the line, proves nothing.
+    const mark = `probe ${this.#lastPing}`;
     return new Promise((resolve) => {
-      this.#pongWaiters.add(resolve);
-      this.#socket.ping();
+      this.#pings.set(mark, resolve);
+      this.#socket.ping(mark);
     });
   }
 
@@ -146,8 +151,9 @@ export class LinkSession implements LinkSocketEvents {
     this.#close('protocol');
   }
 
-  onPong(): void {
-    this.#answerPings(true);
+  onPong(mark: string): void {
+    this.#pings.get(mark)?.(true);
+    this.#pings.delete(mark);
   }
 
   onClosed(): void {
@@ -266,11 +272,6 @@ export class LinkSession implements LinkSocketEvents {
     return this.#state !== 'closed' && this.#outbox.send(message, sent);
   }
 
-  #answerPings(alive: boolean): void {
-    for (const resolve of this.#pongWaiters) resolve(alive);
-    this.#pongWaiters.clear();
-  }
-
   #close(reason: keyof typeof CLOSE): void {
     if (this.#state === 'closed') return;
     this.#socket.close(CLOSE[reason], reason);
@@ -290,7 +291,8 @@ export class LinkSession implements LinkSocketEvents {
     this.#heartbeat?.cancel();
     this.#liveness?.stop();
     this.#requests.abortAll();
-    this.#answerPings(false);
+    for (const resolve of this.#pings.values()) resolve(false);
+    this.#pings.clear();
     const { clock, host } = this.#deps;
     if (this.#readySince !== undefined) this.#guard(() => host.onDown());
     const readyMs = this.#readySince === undefined ? 0 : clock.now() - this.#readySince;

@@ -13,7 +13,8 @@ import type {
 export interface LinkSocket {
   /** `sent` is called when the kernel has the message or the connection is gone. */
   send(text: string, sent?: () => void): void;
-  ping(): void;
+  /** `mark` (ASCII, at most 125 bytes) comes back in the pong. */
+  ping(mark?: string): void;
   close(code: number, reason: string): void;
   terminate(): void;
   /** Bytes handed over and not yet taken by the kernel. */
@@ -25,7 +26,7 @@ export interface LinkSocket {
 export interface LinkSocketEvents {
   onText(text: string): void;
   onBinary(): void;
-  onPong(): void;
+  onPong(mark: string): void;
   onClosed(code: number): void;
 }
 

@@ -77,14 +77,10 @@ export class TunnelGateway<C> {
   }
 
   #route(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // Until ws or fallback has it, a reset must not become an uncaught error.
-    const onError = (): void => {
-      socket.destroy();
-    };
-    socket.on('error', onError);
+    socket.on('error', destroySocket);
     const path = upgradePath(request);
     if (path !== TUNNEL_PATH && path !== CHANNEL_PATH) {
-      this.#passOn(request, socket, head, onError);
+      this.#passOn(request, socket, head);
     } else if (this.#closing || this.#checking >= MAX_CHECKING) {
       refuseUpgrade(socket, 503);
     } else if (!offersSubprotocol(request)) {
@@ -98,12 +94,12 @@ export class TunnelGateway<C> {
     }
   }
 
-  #passOn(request: IncomingMessage, socket: Duplex, head: Buffer, onError: () => void): void {
+  #passOn(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     if (!this.#options.fallback) {
       refuseUpgrade(socket, 404);
       return;
     }
-    socket.off('error', onError);
+    socket.off('error', destroySocket);
     this.#options.fallback(request, socket, head);
   }
 
@@ -130,7 +126,7 @@ export class TunnelGateway<C> {
     if (!identity) return false;
     const address = this.#address(request);
     this.#upgrade(this.#tunnels, request, socket, head, (ws) => {
-      const session = this.#options.registry.open(identity, address, tunnelSocket(ws, socket as Socket));
+      const session = this.#options.registry.open(identity, address, new WsTunnelSocket(ws, socket as Socket));
       ws.on('message', (data, isBinary) => {
         if (isBinary) session.onBinary();
         else session.onText((data as Buffer).toString());
@@ -185,20 +181,53 @@ function serverOptions(maxPayload: number): ServerOptions & { closeTimeout: numb
   };
 }
 
-/** ws sets noDelay itself. */
-function tunnelSocket(ws: WebSocket, socket: Socket): TunnelSocket {
-  return {
-    send: (text) => ws.send(text),
-    ping: () => ws.ping(),
-    close: (code, reason) => ws.close(code, reason),
-    terminate: () => ws.terminate(),
-    pause: () => ws.pause(),
-    resume: () => ws.resume(),
-    get bufferedAmount() {
-      return ws.bufferedAmount;
-    },
-    get bytesRead() {
-      return socket.bytesRead;
-    },
-  };
+/**
+ * Until `ws` or the fallback has the socket, a reset must not become an uncaught error. Not a closure: it would keep
+ * the request of every agent in memory for as long as the tunnel lives.
+ */
+function destroySocket(this: Duplex): void {
+  this.destroy();
+}
+
+/** `ws` as the session sees it; a class, because ten thousand objects full of closures add up. */
+class WsTunnelSocket implements TunnelSocket {
+  readonly #ws: WebSocket;
+  readonly #transport: Socket;
+
+  constructor(ws: WebSocket, transport: Socket) {
+    this.#ws = ws;
+    this.#transport = transport;
+  }
+
+  get bufferedAmount(): number {
+    return this.#ws.bufferedAmount;
+  }
+
+  get bytesRead(): number {
+    return this.#transport.bytesRead;
+  }
+
+  send(text: string): void {
+    this.#ws.send(text);
+  }
+
+  ping(): void {
+    this.#ws.ping();
+  }
+
+  close(code: number, reason: string): void {
+    this.#ws.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#ws.terminate();
+  }
+
+  pause(): void {
+    this.#ws.pause();
+  }
+
+  resume(): void {
+    this.#ws.resume();
+  }
 }

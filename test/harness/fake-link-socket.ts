@@ -8,7 +8,7 @@ export class FakeLinkSocket implements LinkSocket {
   readonly sent: AgentMessage[] = [];
   bufferedAmount = 0;
   bytesRead = 0;
-  pings = 0;
+  readonly pings: (string | undefined)[] = [];
   closed: number | 'terminated' | undefined;
   events: LinkSocketEvents | undefined;
   /** Callbacks of messages that the kernel has not taken; called at once unless `slow`. */
@@ -21,8 +21,8 @@ export class FakeLinkSocket implements LinkSocket {
     else sent?.();
   }
 
-  ping(): void {
-    this.pings += 1;
+  ping(mark?: string): void {
+    this.pings.push(mark);
   }
 
   close(code: number): void {

@@ -381,9 +381,22 @@ describe('is the control plane there?', () => {
   test('yes when it answers a ping', async () => {
     const bench = await new Bench().ready();
     const alive = bench.link.isAlive({ timeoutMs: 1000 });
-    expect(bench.socket.pings).toBe(1);
-    bench.socket.events?.onPong();
+    const [mark] = bench.socket.pings;
+    bench.socket.events?.onPong('');
+    await settle();
+    bench.socket.events?.onPong(mark ?? '');
     expect(await alive).toBe(true);
+  });
+
+  test('no when only an earlier ping is answered', async () => {
+    const bench = await new Bench().ready();
+    const alive = bench.link.isAlive({ timeoutMs: 1000 });
+    const [first] = bench.socket.pings;
+    const again = bench.link.isAlive({ timeoutMs: 1000 });
+    bench.socket.events?.onPong(first ?? '');
+    expect(await alive).toBe(true);
+    bench.socket.terminate();
+    expect(await again).toBe(false);
   });
 
   test('no without a tunnel, and no when the tunnel breaks first', async () => {
