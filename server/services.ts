@@ -5,11 +5,16 @@ import type { Config } from './config.ts';
 import { AgentSessions } from './agents/service.ts';
 import { AuditService } from './audit/service.ts';
 import { AuthService } from './auth/service.ts';
+import type { CatalogService } from './catalog/service.ts';
 import { CommandsService } from './commands/service.ts';
+import { Manufacturers } from './devices/manufacturers.ts';
+import { DevicesService } from './devices/service.ts';
+import { FaultsService } from './faults/service.ts';
 import { ForwardsService } from './forwards/service.ts';
 import { IdempotencyStore } from './idempotency/store.ts';
 import { JobsService } from './jobs/service.ts';
 import { DEFAULT_JOB_RULES } from './jobs/types.ts';
+import { MetadataService } from './metadata/service.ts';
 import { RoutersService } from './routers/service.ts';
 import type { Storage } from './storage/db.ts';
 import { TunnelRegistry } from './tunnel/registry.ts';
@@ -19,6 +24,8 @@ export interface ServicesDeps {
   storage: Storage;
   clock: Clock;
   log: Log;
+  /** Read from files, which takes an await. */
+  catalog: CatalogService;
 }
 
 /** Every feature of the control plane, built once, with the tunnel between them and the agents. */
@@ -30,6 +37,10 @@ export interface Services {
   commands: CommandsService;
   jobs: JobsService;
   forwards: ForwardsService;
+  catalog: CatalogService;
+  metadata: MetadataService;
+  faults: FaultsService;
+  devices: DevicesService;
   idempotency: IdempotencyStore;
   tunnels: TunnelRegistry;
 }
@@ -46,7 +57,7 @@ export function createServices(deps: ServicesDeps): Services {
     rules: { offlineAfterMs: config.offlineAfterMs },
   });
   // The features need the tunnel, and what comes out of the tunnel needs the features: the events look them up late.
-  const features = (): Features => ({ routers, jobs, forwards });
+  const features = (): Features => ({ routers, jobs, forwards, metadata, faults, devices });
   const tunnels = new TunnelRegistry({
     callbacks: {
       authenticateAgent: (bearer) => auth.authenticateAgent(bearer),
@@ -82,32 +93,69 @@ export function createServices(deps: ServicesDeps): Services {
       allowPrivateSources: config.allowPrivateSources,
     },
   });
+  const { metadata, faults, devices } = createInformation(deps, routers);
   const idempotency = new IdempotencyStore(storage, () => clock.now());
-  return { auth, agents, audit, routers, commands, jobs, forwards, idempotency, tunnels };
+  return { auth, agents, audit, routers, commands, jobs, forwards, catalog: deps.catalog, metadata, faults, devices, idempotency, tunnels };
 }
 
-type Features = Pick<Services, 'routers' | 'jobs' | 'forwards'>;
+/** What is known of the routers beyond their list. */
+function createInformation(
+  { config, storage, clock, log, catalog }: ServicesDeps,
+  routers: RoutersService,
+): Pick<Services, 'metadata' | 'faults' | 'devices'> {
+  return {
+    metadata: new MetadataService({ storage, clock, log: log.child({ component: 'metadata' }), routers, catalog }),
+    faults: new FaultsService({
+      storage,
+      clock,
+      log: log.child({ component: 'faults' }),
+      routers,
+      rules: { heartbeatMs: config.heartbeatMs, offlineAfterMs: config.offlineAfterMs },
+    }),
+    devices: new DevicesService({
+      storage,
+      clock,
+      log: log.child({ component: 'devices' }),
+      routers,
+      manufacturers: new Manufacturers(),
+    }),
+  };
+}
+
+type Features = Pick<Services, 'routers' | 'jobs' | 'forwards' | 'metadata' | 'faults' | 'devices'>;
 
 /** What agents say, to whom it matters, in this order: who the routers are comes before what is to be done on them. */
 function wireEvents(features: () => Features): AgentEvents {
   return {
     async onReady(connection, jobs) {
       await features().routers.onReady(connection);
+      features().metadata.onReady(connection);
+      features().faults.onReady(connection);
       await features().jobs.onReady(connection, jobs);
       features().forwards.onReady(connection);
     },
     onGone(connection) {
+      features().devices.onGone(connection);
+      features().faults.onGone(connection);
+      features().metadata.onGone(connection);
       features().routers.onGone(connection);
       features().jobs.onGone(connection);
     },
     onHeartbeat(connection, heartbeat) {
       features().routers.onHeartbeat(connection, heartbeat);
+      features().faults.onHeartbeat(connection, heartbeat);
       features().jobs.onHeartbeat(connection, heartbeat);
     },
     async onInventory(connection: AgentConnection, inventory) {
       const router = await features().routers.onInventory(connection, inventory);
+      features().faults.onInventory(connection, router, inventory.facts.uptime_seconds);
       features().forwards.onRouterSeen(connection, router.id);
     },
+    onHealth(connection, health) {
+      features().faults.onHealth(connection, health);
+      features().metadata.onHealth(connection, health);
+    },
+    onDevices: (connection, devices) => features().devices.onDevices(connection, devices),
     onJobAccepted: (connection, jobId) => features().jobs.onJobAccepted(connection, jobId),
     onJobDeclined: (connection, declined) => features().jobs.onJobDeclined(connection, declined),
     onJobBegan: (connection, jobId) => features().jobs.onJobBegan(connection, jobId),

@@ -1,6 +1,8 @@
+import type { Health } from '../../protocol/index.ts';
 import type { CatalogService } from '../catalog/service.ts';
 import type { AgentConnection } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Storage } from '../storage/db.ts';
@@ -13,7 +15,8 @@ const MOVED_DEGREES = 0.0003;
 export interface MetadataDeps {
   storage: Storage;
   clock: Clock;
-  routers: Pick<RoutersService, 'getRouter' | 'presence'>;
+  log: Log;
+  routers: Pick<RoutersService, 'getRouter' | 'routerIdOf' | 'presence'>;
   catalog: Pick<CatalogService, 'describe'>;
 }
 
@@ -35,6 +38,16 @@ export class MetadataService {
 
   onGone(connection: AgentConnection): void {
     this.#tunnelAddresses.delete(connection.agentId);
+  }
+
+  /** A reading with a position, if the router has a receiver and a fix. */
+  onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
+    const routerId = this.#deps.routers.routerIdOf(agentId, router);
+    if (routerId === undefined || readings.position === null) return;
+    this.onPosition(routerId, readings.position).catch((error: unknown) => {
+      // The next reading tries again.
+      this.#deps.log.warn({ err: error, router_id: routerId }, 'a position could not be stored');
+    });
   }
 
   /** The router's GPS receiver has a fix. */

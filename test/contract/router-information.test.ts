@@ -26,7 +26,7 @@ describeEachDatabase('what is known of a router', (open) => {
     const clock = new ManualClock();
     const catalog = await loadCatalog({ imagesUrl: 'https://img.example' });
     routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75_000 } });
-    metadata = new MetadataService({ storage, clock, routers, catalog });
+    metadata = new MetadataService({ storage, clock, log: silentLog, routers, catalog });
     app = new TeamApp((scope) => {
       catalogRoutes(scope, { catalog, routers });
       metadataRoutes(scope, { metadata });
