@@ -110,7 +110,10 @@ class Router implements RouterAdapter {
       return bounded(ret, deadline.maxBytes);
     }
     const ssh = await this.#ssh(deadline, 'its version has no /execute as-string (7.8), and no ssh is configured');
-    const { text, truncated } = await ssh.exec(line, { ...remaining(deadline, startedAt), maxBytes: deadline.maxBytes });
+    const options = { ...remaining(deadline, startedAt), maxBytes: deadline.maxBytes };
+    const { text, truncated, exitStatus } = await ssh.exec(line, options);
+    // A channel that a broken connection closed looks the same but for this: the line may still be running, or be cut off.
+    if (exitStatus === null) throw new AgentError('outcome_unknown', 'the console closed without saying that the line had ended');
     return { text, truncated };
   }
 

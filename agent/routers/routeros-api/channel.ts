@@ -53,8 +53,8 @@ export class GuardedChannel extends Channel {
     this.id = connector.nextTag();
   }
 
-  /** Sends the sentence. @throws AgentError by the promise: rejected, outcome_unknown, router_unreachable, not_allowed */
-  start(words: readonly string[]): Promise<CommandReply> {
+  /** Sends the sentence; the array is the channel's from now on, the library appends to it. @throws AgentError by the promise: rejected, outcome_unknown, router_unreachable, not_allowed */
+  start(words: string[]): Promise<CommandReply> {
     return new Promise((resolve, reject) => {
       const refusal = this.#options.deadline.signal?.aborted
         ? 'cancelled before it was sent'
@@ -74,8 +74,7 @@ export class GuardedChannel extends Channel {
       this.#connector.waiting.set(this.id, (reason) => {
         this.#finish(this.#failure(reason));
       });
-      // Guard: a copy, because the library appends `.tag=…` to the array it is given.
-      this.write([...words], true, false);
+      this.write(words, true, false);
     });
   }
 

@@ -8,7 +8,7 @@ export interface Credentials {
   password: string;
 }
 
-type Ask = (words: readonly string[], deadline: Deadline) => Promise<CommandReply>;
+type Ask = (words: string[], deadline: Deadline) => Promise<CommandReply>;
 
 /**
  * The answer to the challenge of a router before 6.43: `00` and MD5 over a zero byte, the password and the

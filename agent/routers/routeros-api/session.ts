@@ -56,6 +56,7 @@ export function toSentence({ path, words }: ApiCommand): string[] {
     if (!/^[=?.]/.test(word)) throw new AgentError('invalid', `not an API word: ${JSON.stringify(word)}`);
     if (word.startsWith('.tag=')) throw new AgentError('invalid', '.tag belongs to the session');
   }
+  // Guard: an array of our own, because the library appends `.tag=…` to the one it is given.
   // `.proplist` and `.id` are attributes to RouterOS; people write them without the sign.
   return [path, ...words.map((word) => (word.startsWith('.') ? `=${word}` : word))];
 }
@@ -69,7 +70,7 @@ export async function connectRouterOsApi(options: RouterOsApiOptions): Promise<R
   const connector = createConnector(options);
   try {
     await opened(connector, options.deadline);
-    const ask = (words: readonly string[], deadline: Deadline): Promise<CommandReply> =>
+    const ask = (words: string[], deadline: Deadline): Promise<CommandReply> =>
       new GuardedChannel(connector, { deadline, limits: DEFAULT_LIMITS }).start(words);
     await login(ask, options, remaining(options.deadline, startedAt));
     return new Session(connector);

@@ -40,10 +40,6 @@ export class TcpChannel extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    if (this.#closed) {
-      done(closedError());
-      return;
-    }
     this.#writing = done;
     this.#channel.write(chunk, (error) => {
       this.#written(error);

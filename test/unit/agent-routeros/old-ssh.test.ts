@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import ssh2, { type Connection, type ServerConfig } from 'ssh2';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Duplex } from 'node:stream';
+import ssh2, { type Connection, type ServerChannel, type ServerConfig } from 'ssh2';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectSsh, hostKeyFile, type SshOptions, type SshSession } from '../../../agent/routers/ssh/index.ts';
 
 /** Servers that OpenSSH cannot be: very old ones, ones without password logins, and ones that fall silent. */
@@ -200,21 +201,37 @@ describe('forwarding', () => {
     await expect(off.openTcp({ host: '10.0.0.1', port: 80 }, SOON)).rejects.toMatchObject({ code: 'not_allowed' });
   });
 
-  it('to a target that stops taking bytes fails the write instead of waiting for ever', async () => {
+  async function throughRouter(serveTarget: (channel: ServerChannel) => void): Promise<Duplex> {
     const port = await serve({}, (connection) => {
       connection.on('authentication', (login) => login.accept());
       connection.on('tcpip', (accept) => {
-        accept().close();
+        serveTarget(accept());
       });
     });
-    const ssh = await connect(port);
-    const stream = await ssh.openTcp({ host: '10.0.0.1', port: 80 }, SOON);
-    stream.resume();
-    await once(stream, 'end');
-    const outcome = await new Promise<Error | null | undefined>((resolve) => {
-      stream.on('error', () => undefined);
-      stream.write('x', resolve);
+    const stream = await (await connect(port)).openTcp({ host: '10.0.0.1', port: 80 }, SOON);
+    stream.on('error', () => undefined);
+    return stream;
+  }
+
+  const write = (stream: Duplex, bytes: Buffer): Promise<unknown> => new Promise((resolve) => stream.write(bytes, resolve));
+
+  it('to a target that goes away fails the write that waits for it', async () => {
+    // More than the window of 2 MB, so the write is under way when the target closes.
+    const stream = await throughRouter((channel) => {
+      channel.once('readable', () => {
+        channel.close();
+      });
     });
-    expect(outcome).toBeInstanceOf(Error);
+    expect(await write(stream, Buffer.alloc(8 * 1024 * 1024))).toBeInstanceOf(Error);
+  });
+
+  it('to a target that is gone fails the next write, while what it said can still be read', async () => {
+    const stream = await throughRouter((channel) => {
+      channel.end('last words');
+      channel.close();
+    });
+    await vi.waitFor(async () => {
+      expect(await write(stream, Buffer.from('x'))).toBeInstanceOf(Error);
+    });
   });
 });

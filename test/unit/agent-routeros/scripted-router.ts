@@ -53,20 +53,26 @@ export async function startScriptedRouter(
     socket.setNoDelay(true);
     socket.on('error', () => undefined);
     const decoder = new SentenceDecoder();
+    const onSentence = (words: string[]): void => {
+      const tag = words.find((each) => each.startsWith('.tag='))?.slice(5) ?? '';
+      const one: Heard = {
+        command: words[0] ?? '',
+        words: words.slice(1).filter((each) => !each.startsWith('.tag=')),
+        tag,
+        socket,
+        reply: (first, ...rest) => socket.write(sentence(first ?? '', `.tag=${tag}`, ...rest)),
+      };
+      heard.push(one);
+      if (one.command === '/login' && options.loginAlways !== false) one.reply('!done');
+      else answer(one);
+    };
     socket.on('data', (chunk: Buffer) => {
-      decoder.push(chunk, (words) => {
-        const tag = words.find((each) => each.startsWith('.tag='))?.slice(5) ?? '';
-        const one: Heard = {
-          command: words[0] ?? '',
-          words: words.slice(1).filter((each) => !each.startsWith('.tag=')),
-          tag,
-          socket,
-          reply: (first, ...rest) => socket.write(sentence(first ?? '', `.tag=${tag}`, ...rest)),
-        };
-        heard.push(one);
-        if (one.command === '/login' && options.loginAlways !== false) one.reply('!done');
-        else answer(one);
-      });
+      try {
+        decoder.push(chunk, onSentence);
+      } catch {
+        // Somebody speaks TLS to a plain port.
+        socket.destroy();
+      }
     });
   };
   const server: Server = options.tls ? createTlsServer(options.tls, serve) : createServer(serve);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createServer, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { createServer, Socket } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AgentError } from '../../../agent/core/errors.ts';
 import {
   connectRouterOsApi,
@@ -329,16 +329,26 @@ describe('a command that never ends', () => {
 });
 
 describe('what is sent', () => {
-  it('is one segment for one sentence', async () => {
-    const segments: number[] = [];
-    const router = await scripted(({ socket, reply }) => {
-      if (socket.listenerCount('data') === 1) socket.on('data', (chunk: Buffer) => segments.push(chunk.length));
-      reply('!done');
-    });
+  it('is one write for one sentence', async () => {
+    const router = await scripted(({ reply }) => reply('!done'));
     const api = await connect(router);
-    await api.command(PRINT, SOON);
+    const many = vi.spyOn(Socket.prototype, '_writev');
+    const single = vi.spyOn(Socket.prototype, '_write');
     await api.command({ path: '/x/print', words: ['=a=1', '=b=2', '=c=3'] }, SOON);
-    expect(segments).toEqual([sentence('/x/print', '=a=1', '=b=2', '=c=3', '.tag=s3').length]);
+    const ours = [...many.mock.contexts, ...single.mock.contexts].filter((socket) => (socket as Socket).remotePort === router.port);
+    many.mockRestore();
+    single.mockRestore();
+    expect(ours).toHaveLength(1);
+  });
+
+  it('does not wait for the router’s acknowledgement of what was sent before', async () => {
+    // Nagle's algorithm cannot be seen reliably on loopback, so what switches it off is watched instead.
+    const noDelay = vi.spyOn(Socket.prototype, 'setNoDelay');
+    const router = await scripted(() => undefined);
+    await connect(router);
+    const switchedOff = noDelay.mock.contexts.filter((socket) => (socket as Socket).remotePort === router.port);
+    noDelay.mockRestore();
+    expect(switchedOff).toHaveLength(1);
   });
 
   it('leaves the caller’s words alone', async () => {
