@@ -10,10 +10,13 @@ const done = (): CommandResult => ({ rows: [] });
 
 function readGiven(context: MenuContext): Map<string, string> {
   const given = new Map<string, string>();
-  for (const [name, value] of context.call.attributes) {
+  for (const [written, value] of context.call.attributes) {
+    const name = written.replace(/^!/, '');
     const property = context.menu.properties[name];
     if (REFERENCES.has(name) || !property) continue;
-    given.set(name, isUnsetting(property, value) ? '' : readValue(property.type ?? 'text', value, name, context.router));
+    // `=!comment=` takes a value away, or back to its default.
+    if (written !== name) given.set(name, property.default ?? '');
+    else given.set(name, isUnsetting(property, value) ? '' : readValue(property.type ?? 'text', value, name, context.router));
   }
   return given;
 }

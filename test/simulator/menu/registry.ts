@@ -138,8 +138,10 @@ export class MenuRegistry implements MenuTree {
   #checkParameters(path: string, call: CommandCall): void {
     const known = this.parameters(path, call.command);
     if (!known) return;
+    const mayUnset = call.command === 'set' || call.command === 'add';
     for (const name of call.attributes.keys()) {
-      if (name !== '.id' && !known.includes(name)) throw new Trap(`unknown parameter ${name}`);
+      const isKnown = known.includes(name) || (mayUnset && name.startsWith('!') && known.includes(name.slice(1)));
+      if (name !== '.id' && !isKnown) throw new Trap(`unknown parameter ${name}`);
     }
   }
 }

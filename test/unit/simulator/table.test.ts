@@ -45,6 +45,14 @@ describe('items', () => {
     expect(Object.keys(rule ?? {})).not.toEqual(expect.arrayContaining(['dst-port', 'comment']));
   });
 
+  it('lose a value by an exclamation mark as well', async () => {
+    const id = await client.ret('/ip/firewall/nat/add', '=chain=srcnat', '=action=masquerade', '=out-interface=ether1', '=log=yes');
+    await client.talk('/ip/firewall/nat/set', `=.id=${id}`, '=!out-interface=', '=!log=');
+    const [rule] = await client.rows('/ip/firewall/nat/print', `?.id=${id}`);
+    expect(rule).toMatchObject({ log: 'false' });
+    expect(rule).not.toHaveProperty('out-interface');
+  });
+
   it('keep their order, and can be placed and moved', async () => {
     const add = (comment: string, ...more: string[]): Promise<string> => client.ret('/ip/firewall/filter/add', '=chain=x', `=comment=${comment}`, ...more);
     const a = await add('a');
