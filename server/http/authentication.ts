@@ -63,3 +63,8 @@ export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new AppError('unauthenticated', 'a credential is needed');
   return request.principal;
 }
+
+/** Nobody gives away more than they have. @throws AppError `forbidden` */
+export function checkGrant(request: FastifyRequest, role: Role): void {
+  if (!hasRole(principalOf(request), role)) throw new AppError('forbidden', `you do not have the role ${role} yourself`);
+}

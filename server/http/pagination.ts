@@ -1,19 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { invalidField } from '../core/errors.ts';
+import { MAX_PAGE } from '../core/page.ts';
 import type { Page } from '../core/page.ts';
 
-/** Most records in one answer. */
-const MAX_LIMIT = 1000;
-
 export const pageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(MAX_LIMIT).optional(),
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE).optional(),
   cursor: z.string().min(1).max(512).optional(),
 });
 
 /** Lists without `limit` answer up to 1,000 records. @throws AppError `invalid` for a cursor of another origin */
 export function readPage(query: z.infer<typeof pageQuery>): Page {
-  return { limit: query.limit ?? MAX_LIMIT, before: query.cursor === undefined ? undefined : decodeCursor(query.cursor) };
+  return { limit: query.limit ?? MAX_PAGE, before: query.cursor === undefined ? undefined : decodeCursor(query.cursor) };
 }
 
 function decodeCursor(cursor: string): { at: number; id: string } {

@@ -1,25 +1,36 @@
 import type { Clock } from '../core/clock.ts';
 import { AppError, invalidField, notFound } from '../core/errors.ts';
 import { isUuid, newId, newSecret } from '../core/ids.ts';
+import { FIRST_PAGE } from '../core/page.ts';
+import type { Page } from '../core/page.ts';
 import type { Role } from '../core/principal.ts';
+import { ianaTimeZone } from '../core/time-zone.ts';
 import type { Storage } from '../storage/db.ts';
 import { hashPassword, passwordMatches } from './passwords.ts';
 import {
+  countActiveAdmins,
+  countAtSite,
+  deleteSite,
   insertMember,
   insertSite,
   insertTeam,
   insertUserUnlessKnown,
+  isForeignKey,
   isUnique,
+  lockTeam,
+  selectMember,
   selectMembers,
   selectMemberships,
   selectSite,
+  selectSiteById,
   selectSites,
   selectTeam,
   selectTeams,
   selectUserByEmail,
   updateMember,
+  updateSite,
 } from './store.ts';
-import type { Member, NewSite, Site, Team } from './types.ts';
+import type { Member, MemberChange, NewSite, Site, SiteChange, Team } from './types.ts';
 
 /** Names of people's own choosing fit in one line of a list. */
 const LONGEST_NAME = 100;
@@ -95,32 +106,61 @@ export class TeamsService {
     return { userId: user.id, memberships: memberships.filter((member) => member.active) };
   }
 
-  async listMembers(teamId: string): Promise<Member[]> {
-    return selectMembers(this.#deps.storage.db, teamId);
+  async listMembers(teamId: string, page: Page = FIRST_PAGE): Promise<Member[]> {
+    return selectMembers(this.#deps.storage.db, teamId, page);
   }
 
-  /** @throws AppError `not_found` */
-  async changeMember(teamId: string, userId: string, change: { role?: Role; active?: boolean }): Promise<void> {
-    const columns = {
-      ...(change.role === undefined ? {} : { role: change.role }),
-      ...(change.active === undefined ? {} : { active: change.active ? (1 as const) : (0 as const) }),
-    };
-    if (Object.keys(columns).length === 0) return;
-    if (!(await updateMember(this.#deps.storage.db, teamId, userId, columns))) throw notFound('member');
+  /** @throws AppError `not_found`; `conflict` when the team would be left without an active administrator */
+  async changeMember(teamId: string, userId: string, change: MemberChange): Promise<Member> {
+    return this.#deps.storage.writes.write(async (tx) => {
+      // Two administrators who switch each other off at once must not both succeed.
+      await lockTeam(tx, teamId);
+      const before = await selectMember(tx, teamId, userId);
+      if (!before) throw notFound('member');
+      const after = { ...before, role: change.role ?? before.role, active: change.active ?? before.active };
+      if (isActiveAdmin(before) && !isActiveAdmin(after) && (await countActiveAdmins(tx, teamId)) <= 1) {
+        throw new AppError('conflict', 'the team would have no active administrator left');
+      }
+      await updateMember(tx, after);
+      return after;
+    });
   }
 
   /** @throws AppError `invalid` for a bad field, `conflict` for a name in use in this team */
   async createSite(site: NewSite): Promise<Site> {
-    const record: Site = {
-      ...this.#newRecord(),
-      teamId: site.teamId,
-      name: checkName('name', site.name),
-      timeZone: checkTimeZone(site.timeZone),
-      latitude: checkDegrees('latitude', site.latitude, 90),
-      longitude: checkDegrees('longitude', site.longitude, 180),
-    };
-    await insertSite(this.#deps.storage.db, record).catch(asConflict(`a site named ${record.name} exists already`));
+    const record = checkSite({ ...this.#newRecord(), ...NOWHERE, teamId: site.teamId }, site);
+    await insertSite(this.#deps.storage.db, record).catch(asConflict(nameInUse(record)));
     return record;
+  }
+
+  /** @throws AppError `not_found`, `invalid` for a bad field, `conflict` for a name in use in this team */
+  async changeSite(teamId: string, siteId: string, change: SiteChange): Promise<Site> {
+    const site = checkSite(await this.getSite(teamId, siteId), change);
+    await updateSite(this.#deps.storage.db, site).catch(asConflict(nameInUse(site)));
+    return site;
+  }
+
+  /**
+   * Also leaves every notification group.
+   * @throws AppError `not_found`; `conflict` while routers or agents stand in it
+   */
+  async deleteSite(teamId: string, siteId: string): Promise<void> {
+    const removed = this.#deps.storage.writes.write(async (tx) => {
+      if (!(await selectSiteById(tx, teamId, siteId))) throw notFound('site');
+      const { routers, agents } = await countAtSite(tx, teamId, siteId);
+      if (routers + agents > 0) throw new AppError('conflict', `${routers} routers and ${agents} agents stand in this site`);
+      await deleteSite(tx, teamId, siteId);
+    });
+    await removed.catch((error: unknown) => {
+      throw isForeignKey(error) ? new AppError('conflict', 'a router or agent has just moved into this site', { cause: error }) : error;
+    });
+  }
+
+  /** @throws AppError `not_found`, also for another team's site */
+  async getSite(teamId: string, siteId: string): Promise<Site> {
+    const site = await selectSiteById(this.#deps.storage.db, teamId, siteId);
+    if (!site) throw notFound('site');
+    return site;
   }
 
   /** @throws AppError `not_found`, also for another team's site */
@@ -130,8 +170,8 @@ export class TeamsService {
     return site;
   }
 
-  async listSites(teamId: string): Promise<Site[]> {
-    return selectSites(this.#deps.storage.db, teamId);
+  async listSites(teamId: string, page: Page = FIRST_PAGE): Promise<Site[]> {
+    return selectSites(this.#deps.storage.db, teamId, page);
   }
 
   #newRecord(): { id: string; createdAt: number } {
@@ -161,17 +201,39 @@ function checkEmail(email: string): string {
   return address;
 }
 
-function checkTimeZone(name: string | undefined): string | null {
-  if (name === undefined) return null;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
-  } catch (cause) {
-    throw new AppError('invalid', `time_zone: ${name} is not an IANA time zone`, { cause, errors: { time_zone: ['is not an IANA time zone'] } });
-  }
+const NOWHERE = { name: '', timeZone: null, latitude: null, longitude: null };
+
+/** The site after a change. */
+function checkSite(before: Site, change: SiteChange): Site {
+  const site = {
+    ...before,
+    name: change.name === undefined ? before.name : checkName('name', change.name),
+    timeZone: change.timeZone === undefined ? before.timeZone : checkTimeZone(change.timeZone),
+    latitude: change.latitude === undefined ? before.latitude : checkDegrees('latitude', change.latitude, 90),
+    longitude: change.longitude === undefined ? before.longitude : checkDegrees('longitude', change.longitude, 180),
+  };
+  if (site.latitude === null && site.longitude !== null) throw invalidField('latitude', 'goes together with longitude');
+  if (site.longitude === null && site.latitude !== null) throw invalidField('longitude', 'goes together with latitude');
+  return site;
 }
 
-function checkDegrees(field: string, value: number | undefined, limit: number): number | null {
-  if (value === undefined) return null;
+function nameInUse(site: Site): string {
+  return `a site named ${site.name} exists already`;
+}
+
+function isActiveAdmin(member: Member): boolean {
+  return member.active && member.role === 'admin';
+}
+
+function checkTimeZone(name: string | null): string | null {
+  if (name === null) return null;
+  const zone = ianaTimeZone(name);
+  if (zone === undefined) throw invalidField('time_zone', 'is not an IANA time zone');
+  return zone;
+}
+
+function checkDegrees(field: string, value: number | null, limit: number): number | null {
+  if (value === null) return null;
   if (!(Math.abs(value) <= limit)) throw invalidField(field, `must be from -${limit} to ${limit} degrees`);
   return value;
 }

@@ -1,11 +1,13 @@
 import type { Selectable } from 'kysely';
+import type { Page } from '../core/page.ts';
 import { readRole, type Role } from '../core/principal.ts';
-import { fromFlag } from '../storage/columns.ts';
-import type { DbOrTx } from '../storage/db.ts';
+import { fromFlag, toFlag } from '../storage/columns.ts';
+import type { DbOrTx, Tx } from '../storage/db.ts';
+import { olderThan } from '../storage/paging.ts';
 import type { SitesTable, TeamsTable } from '../storage/schema.ts';
 import type { Member, Site, Team } from './types.ts';
 
-export { isUnique } from '../storage/storage-errors.ts';
+export { isForeignKey, isUnique } from '../storage/storage-errors.ts';
 
 function toTeam(row: Selectable<TeamsTable>): Team {
   return { id: row.id, name: row.name, createdAt: row.created_at };
@@ -94,9 +96,44 @@ function toMember(row: MemberRow): Member {
   };
 }
 
-export async function selectMembers(db: DbOrTx, teamId: string): Promise<Member[]> {
-  const rows = await membersWithEmail(db).where('members.team_id', '=', teamId).orderBy('users.email').execute();
+/** Newest first. */
+export async function selectMembers(db: DbOrTx, teamId: string, page: Page): Promise<Member[]> {
+  const rows = await membersWithEmail(db)
+    .where('members.team_id', '=', teamId)
+    .where(olderThan(page, 'members.created_at', 'members.user_id'))
+    .orderBy('members.created_at', 'desc')
+    .orderBy('members.user_id', 'desc')
+    .limit(page.limit)
+    .execute();
   return rows.map(toMember);
+}
+
+export async function selectMember(db: DbOrTx, teamId: string, userId: string): Promise<Member | undefined> {
+  const row = await membersWithEmail(db)
+    .where('members.team_id', '=', teamId)
+    .where('members.user_id', '=', userId)
+    .executeTakeFirst();
+  return row && toMember(row);
+}
+
+/** Until the transaction ends nobody else changes what the team's members may do. */
+export async function lockTeam(tx: Tx, teamId: string): Promise<void> {
+  await tx
+    .updateTable('teams')
+    .set((eb) => ({ name: eb.ref('name') }))
+    .where('id', '=', teamId)
+    .execute();
+}
+
+export async function countActiveAdmins(db: DbOrTx, teamId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('members')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('team_id', '=', teamId)
+    .where('role', '=', 'admin')
+    .where('active', '=', 1)
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /** The teams of one person; by design across teams, for the moment after the login. */
@@ -109,21 +146,13 @@ export async function selectMemberships(db: DbOrTx, userId: string): Promise<Mem
   return rows.map(toMember);
 }
 
-/** False when the person is no member of this team. */
-export async function updateMember(
-  db: DbOrTx,
-  teamId: string,
-  userId: string,
-  change: { role?: Role; active?: 0 | 1 },
-): Promise<boolean> {
-  const row = await db
+export async function updateMember(db: DbOrTx, member: Member): Promise<void> {
+  await db
     .updateTable('members')
-    .set(change)
-    .where('team_id', '=', teamId)
-    .where('user_id', '=', userId)
-    .returning('user_id')
-    .executeTakeFirst();
-  return row !== undefined;
+    .set({ role: member.role, active: toFlag(member.active) })
+    .where('team_id', '=', member.teamId)
+    .where('user_id', '=', member.userId)
+    .execute();
 }
 
 export async function insertSite(db: DbOrTx, site: Site): Promise<void> {
@@ -151,7 +180,72 @@ export async function selectSite(db: DbOrTx, teamId: string, idOrName: string): 
   return row && toSite(row);
 }
 
-export async function selectSites(db: DbOrTx, teamId: string): Promise<Site[]> {
-  const rows = await db.selectFrom('sites').selectAll().where('team_id', '=', teamId).orderBy('name').execute();
+export async function selectSiteById(db: DbOrTx, teamId: string, siteId: string): Promise<Site | undefined> {
+  const row = await db.selectFrom('sites').selectAll().where('team_id', '=', teamId).where('id', '=', siteId).executeTakeFirst();
+  return row && toSite(row);
+}
+
+/** Newest first. */
+export async function selectSites(db: DbOrTx, teamId: string, page: Page): Promise<Site[]> {
+  const rows = await db
+    .selectFrom('sites')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where(olderThan(page, 'created_at', 'id'))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .execute();
   return rows.map(toSite);
+}
+
+/** @throws a unique violation when another site of the team has the name */
+export async function updateSite(db: DbOrTx, site: Site): Promise<void> {
+  await db
+    .updateTable('sites')
+    .set({ name: site.name, time_zone: site.timeZone, latitude: site.latitude, longitude: site.longitude })
+    .where('team_id', '=', site.teamId)
+    .where('id', '=', site.id)
+    .execute();
+}
+
+/** Who stands in the site: routers, and agents that are not revoked. */
+export async function countAtSite(db: DbOrTx, teamId: string, siteId: string): Promise<{ routers: number; agents: number }> {
+  return db
+    .selectNoFrom((eb) => [
+      eb
+        .selectFrom('routers')
+        .select((count) => count.fn.countAll<number>().as('count'))
+        .where('team_id', '=', teamId)
+        .where('site_id', '=', siteId)
+        .$asScalar()
+        .$notNull()
+        .as('routers'),
+      eb
+        .selectFrom('agents')
+        .select((count) => count.fn.countAll<number>().as('count'))
+        .where('team_id', '=', teamId)
+        .where('site_id', '=', siteId)
+        .where('revoked_at', 'is', null)
+        .$asScalar()
+        .$notNull()
+        .as('agents'),
+    ])
+    .executeTakeFirstOrThrow();
+}
+
+/**
+ * Removes a site in which nobody stands any more, with what is left of it: devices once seen there, and enrolment
+ * tokens that would put an agent there.
+ * @throws a foreign key violation when somebody has just moved in
+ */
+export async function deleteSite(tx: Tx, teamId: string, siteId: string): Promise<void> {
+  const here = { team_id: teamId, site_id: siteId };
+  const unused = tx.deleteFrom('enrol_tokens').where('used_at', 'is', null);
+  await unused.where((eb) => eb.and(here)).execute();
+  await tx.updateTable('enrol_tokens').set({ site_id: null }).where((eb) => eb.and(here)).execute();
+  const revoked = tx.updateTable('agents').set({ site_id: null }).where('revoked_at', 'is not', null);
+  await revoked.where((eb) => eb.and(here)).execute();
+  await tx.deleteFrom('devices').where((eb) => eb.and(here)).execute();
+  await tx.deleteFrom('sites').where('team_id', '=', teamId).where('id', '=', siteId).execute();
 }

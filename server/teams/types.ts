@@ -33,7 +33,20 @@ export interface Site {
 export interface NewSite {
   teamId: string;
   name: string;
-  timeZone?: string | undefined;
-  latitude?: number | undefined;
-  longitude?: number | undefined;
+  timeZone?: string | null | undefined;
+  latitude?: number | null | undefined;
+  longitude?: number | null | undefined;
+}
+
+/** What is missing stays as it is, null is forgotten. */
+export interface SiteChange {
+  name?: string | undefined;
+  timeZone?: string | null | undefined;
+  latitude?: number | null | undefined;
+  longitude?: number | null | undefined;
+}
+
+export interface MemberChange {
+  role?: Role | undefined;
+  active?: boolean | undefined;
 }

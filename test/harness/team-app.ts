@@ -29,14 +29,15 @@ export class TeamApp {
     });
   }
 
-  async ask(teamId: string, method: 'GET' | 'PUT' | 'POST', url: string, body?: object, role: Role = 'admin'): Promise<TeamAnswer> {
+  async ask(teamId: string, method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE', url: string, body?: object, role: Role = 'admin'): Promise<TeamAnswer> {
     const answer = await this.app.inject({
       method,
       url,
       headers: { authorization: `Bearer ${teamId}/${role}` },
       ...(body === undefined ? {} : { payload: body }),
     });
-    return { status: answer.statusCode, headers: answer.headers, body: answer.json<Record<string, unknown>>() };
+    const parsed = answer.body === '' ? {} : answer.json<Record<string, unknown>>();
+    return { status: answer.statusCode, headers: answer.headers, body: parsed };
   }
 
   get(teamId: string, url: string): Promise<TeamAnswer> {

@@ -1,0 +1,174 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { AuthService } from '../../server/auth/service.ts';
+import type { Storage } from '../../server/storage/db.ts';
+import { teamRoutes } from '../../server/teams/routes.ts';
+import { TeamsService } from '../../server/teams/service.ts';
+import { describeEachDatabase } from '../harness/databases.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { seedRouter } from '../harness/seed.ts';
+import { silentLog } from '../harness/silent-log.ts';
+import { TeamApp } from '../harness/team-app.ts';
+
+const UNKNOWN = '01890000-0000-7000-8000-000000000000';
+
+describeEachDatabase('sites and members', (open) => {
+  let storage: Storage;
+  let clock: ManualClock;
+  let teams: TeamsService;
+  let app: TeamApp;
+  let north: string;
+  let south: string;
+
+  beforeEach(async () => {
+    storage = await open();
+    clock = new ManualClock();
+    teams = new TeamsService({ storage, clock });
+    app = new TeamApp((scope) => teamRoutes(scope, { teams }));
+    north = (await teams.createTeam('North')).id;
+    south = (await teams.createTeam('South')).id;
+  });
+
+  async function createSite(name = 'Depot', teamId = north): Promise<string> {
+    const { body } = await app.ask(teamId, 'POST', '/api/sites', { name });
+    return (body['data'] as { id: string }).id;
+  }
+
+  async function invite(email: string, role = 'admin'): Promise<string> {
+    const { body } = await app.ask(north, 'POST', '/api/members', { email, role });
+    return (body['data'] as { id: string }).id;
+  }
+
+  describe('sites', () => {
+    const depot = { name: 'Depot', time_zone: 'Europe/Madrid', latitude: 40.4168, longitude: -3.7038 };
+
+    test('a site is created, read, listed and changed in parts', async () => {
+      const created = await app.ask(north, 'POST', '/api/sites', depot);
+      expect(created).toMatchObject({ status: 200, body: { status: 'success', data: depot } });
+      const { id } = created.body['data'] as { id: string };
+      expect((await app.get(north, `/api/sites/${id}`)).body).toEqual(created.body);
+      expect((await app.get(north, '/api/sites')).body['data']).toEqual([created.body['data']]);
+      const moved = await app.ask(north, 'PATCH', `/api/sites/${id}`, { latitude: null, longitude: null });
+      expect(moved.body['data']).toMatchObject({ name: 'Depot', time_zone: 'Europe/Madrid', latitude: null, longitude: null });
+      expect((await app.get(north, `/api/sites/${id}`)).body).toEqual(moved.body);
+    });
+
+    test('the newest come first, page by page', async () => {
+      for (const name of ['a', 'b', 'c']) {
+        clock.advance(1000);
+        await createSite(name);
+      }
+      const first = await app.get(north, '/api/sites?limit=2');
+      expect(first.body['data']).toMatchObject([{ name: 'c' }, { name: 'b' }]);
+      const next = /<(.*)>; rel="next"/.exec(String(first.headers['link']))![1]!;
+      expect((await app.get(north, next)).body['data']).toMatchObject([{ name: 'a' }]);
+    });
+
+    test.each([
+      ['name', {}],
+      ['name', { name: ' ' }],
+      ['name', { name: 'x'.repeat(101) }],
+      ['name', { name: UNKNOWN }],
+      ['time_zone', { name: 'x', time_zone: '+01:00' }],
+      ['time_zone', { name: 'x', time_zone: 'Mars/Olympus' }],
+      ['latitude', { name: 'x', latitude: 90.5, longitude: 0 }],
+      ['longitude', { name: 'x', latitude: 0, longitude: 181 }],
+      ['longitude', { name: 'x', latitude: 0 }],
+    ])('%s is refused by name: %j', async (field, body) => {
+      const answer = await app.ask(north, 'POST', '/api/sites', body);
+      expect(answer).toMatchObject({ status: 422, body: { code: 'invalid', errors: { [field]: [expect.any(String)] } } });
+    });
+
+    test('two sites of a team cannot have the same name', async () => {
+      await createSite('Depot');
+      const other = await createSite('Tower');
+      expect(await app.ask(north, 'POST', '/api/sites', { name: 'Depot' })).toMatchObject({ status: 409 });
+      expect(await app.ask(north, 'PATCH', `/api/sites/${other}`, { name: 'Depot' })).toMatchObject({ status: 409 });
+      expect(await app.ask(south, 'POST', '/api/sites', { name: 'Depot' })).toMatchObject({ status: 200 });
+    });
+
+    test('a site is deleted once nobody stands in it, with what it left behind', async () => {
+      const id = await createSite();
+      const { agentId, routerId } = await seedRouter(storage, { teamId: north });
+      await storage.db.updateTable('routers').set({ site_id: id }).where('id', '=', routerId).execute();
+      await storage.db.updateTable('agents').set({ site_id: id }).where('id', '=', agentId).execute();
+      const auth = new AuthService({ storage, clock, log: silentLog });
+      const { token } = await auth.createEnrolToken({ teamId: north, siteId: id });
+      expect(await app.ask(north, 'DELETE', `/api/sites/${id}`)).toMatchObject({ status: 409, body: { code: 'conflict' } });
+      await storage.db.updateTable('routers').set({ site_id: null }).execute();
+      await storage.db.updateTable('agents').set({ revoked_at: 1 }).execute();
+      expect(await app.ask(north, 'DELETE', `/api/sites/${id}`)).toMatchObject({ status: 204 });
+      expect(await app.get(north, `/api/sites/${id}`)).toMatchObject({ status: 404 });
+      await expect(auth.enrolAgent(token, 'gw')).rejects.toMatchObject({ code: 'unauthenticated' });
+    });
+
+    test('of another team they do not exist', async () => {
+      const id = await createSite();
+      for (const [method, body] of [['GET'], ['PATCH', { name: 'Mine' }], ['DELETE']] as const) {
+        expect(await app.ask(south, method, `/api/sites/${id}`, body), method).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      }
+      expect((await app.get(south, '/api/sites')).body['data']).toEqual([]);
+    });
+  });
+
+  describe('members', () => {
+    test('an invited person gets a password that is shown once', async () => {
+      const invited = await app.ask(north, 'POST', '/api/members', { email: 'Ada@example.org', role: 'operator' });
+      const member = invited.body['data'] as { id: string; generated_password: string };
+      expect(member).toMatchObject({ email: 'ada@example.org', role: 'operator', active: true });
+      expect(invited.headers['cache-control']).toBe('no-store');
+      expect((await teams.checkPassword('ada@example.org', member.generated_password))?.userId).toBe(member.id);
+      const listed = await app.get(north, '/api/members');
+      const { generated_password: _, ...shown } = member;
+      expect(listed.body['data']).toEqual([shown]);
+    });
+
+    test('somebody with an account keeps the password they have', async () => {
+      const id = await invite('ada@example.org');
+      const again = await app.ask(south, 'POST', '/api/members', { email: 'ada@example.org', role: 'viewer' });
+      expect(again.body['data']).toMatchObject({ id, role: 'viewer', generated_password: null });
+      expect(await app.ask(south, 'POST', '/api/members', { email: 'ada@example.org', role: 'viewer' })).toMatchObject({ status: 409 });
+    });
+
+    test.each([
+      ['email', { email: 'nobody', role: 'viewer' }],
+      ['role', { email: 'a@example.org', role: 'owner' }],
+    ])('%s is refused by name', async (field, body) => {
+      expect(await app.ask(north, 'POST', '/api/members', body)).toMatchObject({ status: 422, body: { errors: { [field]: [expect.any(String)] } } });
+    });
+
+    test('role and activity change, each alone', async () => {
+      await invite('root@example.org');
+      const id = await invite('ada@example.org', 'viewer');
+      const change = (body: object) => app.ask(north, 'PATCH', `/api/members/${id}`, body);
+      expect((await change({ role: 'operator' })).body['data']).toMatchObject({ id, role: 'operator', active: true });
+      expect((await change({ active: false })).body['data']).toMatchObject({ id, role: 'operator', active: false });
+      expect((await app.get(north, '/api/members')).body['data']).toContainEqual(expect.objectContaining({ id, active: false }));
+      expect((await app.ask(south, 'PATCH', `/api/members/${id}`, { active: true })).status).toBe(404);
+    });
+
+    test('the last active administrator stays one, also when two go at once', async () => {
+      const [ada, eve] = [await invite('ada@example.org'), await invite('eve@example.org')];
+      const answers = await Promise.all([
+        app.ask(north, 'PATCH', `/api/members/${ada}`, { role: 'viewer' }),
+        app.ask(north, 'PATCH', `/api/members/${eve}`, { active: false }),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    });
+  });
+
+  test.each([
+    ['GET', '/api/sites', 'viewer'],
+    ['GET', '/api/members', 'viewer'],
+    ['POST', '/api/sites', 'admin'],
+    ['PATCH', `/api/sites/${UNKNOWN}`, 'admin'],
+    ['DELETE', `/api/sites/${UNKNOWN}`, 'admin'],
+    ['POST', '/api/members', 'admin'],
+    ['PATCH', `/api/members/${UNKNOWN}`, 'admin'],
+  ] as const)('%s %s needs the role %s', async (method, url, role) => {
+    for (const actual of ['viewer', 'operator', 'admin'] as const) {
+      const { status } = await app.ask(north, method, url, method === 'GET' || method === 'DELETE' ? undefined : {}, actual);
+      const allowed = role === 'viewer' || actual === 'admin';
+      expect(status === 403, actual).toBe(!allowed);
+    }
+  });
+});
