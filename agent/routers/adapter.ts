@@ -79,7 +79,8 @@ export interface RouterAdapter {
 
   /**
    * One command over the RouterOS API. Fails at once with `router_unreachable` while there is no session,
-   * with `rejected` when the router says no, with `outcome_unknown` when no answer came in time.
+   * with `rejected` when the router says no, with `outcome_unknown` when no answer came in time. With SSH alone it
+   * is put as a console line, and what a console cannot say (queries beyond equality, listen) is `unsupported`.
    */
   command(command: ApiCommand, deadline: Deadline): Promise<CommandReply>;
 

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { type Deadline, remaining } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
 import type { ApiCommand, CommandReply, ConsoleOutput, RouterAdapter, RouterFacts, RouterState } from './adapter.ts';
+import { toConsole } from './console-commands.ts';
 import { isAtLeast } from './inventory.ts';
 import { apiReader, type InventoryReader, sshReader } from './inventory-reader.ts';
 import type { Log } from '../core/log.ts';
@@ -26,6 +28,9 @@ export interface RouterDeps {
 
 /** `/execute as-string` exists from here on; before it a console needs SSH. */
 const AS_STRING = { major: 7, minor: 8 };
+
+/** What one command may print over a console; about 50,000 rows. */
+const CONSOLE_REPLY_BYTES = 16 * 1024 * 1024;
 
 /**
  * Everything the agent does with one router. It begins to connect at once; {@link RouterAdapter.close} ends it.
@@ -96,6 +101,7 @@ class Router implements RouterAdapter {
   }
 
   async command(command: ApiCommand, deadline: Deadline): Promise<CommandReply> {
+    if (!this.hasApi) return this.#commandByConsole(command, deadline);
     const startedAt = performance.now();
     const api = await this.#api(deadline);
     return api.command(command, remaining(deadline, startedAt));
@@ -137,6 +143,13 @@ class Router implements RouterAdapter {
 
   async close(): Promise<void> {
     await Promise.all([this.#parts.presence.close(), this.#parts.ssh?.close()]);
+  }
+
+  async #commandByConsole(command: ApiCommand, deadline: Deadline): Promise<CommandReply> {
+    const { line, read } = toConsole(command, `done-${randomBytes(8).toString('hex')}`);
+    const { text, truncated } = await this.console(line, { ...deadline, maxBytes: CONSOLE_REPLY_BYTES });
+    if (truncated) throw new AgentError('not_allowed', `the answer is larger than ${CONSOLE_REPLY_BYTES} bytes`);
+    return read(text);
   }
 
   /** Unknown version: the API session has just come up and its inventory is not read yet. */

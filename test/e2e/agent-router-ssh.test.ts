@@ -119,9 +119,24 @@ describe('a router with SSH alone', () => {
     await reachable(adapter);
   });
 
-  it('takes no API commands', async () => {
-    const adapter = await routers.adapter(routers.config(await routers.simulate(), { ssh: true }));
-    await expect(adapter.command({ path: '/ip/address/print', words: [] }, SOON)).rejects.toMatchObject({ code: 'unsupported' });
+  it.each(['6.49.10', '7.18.2'])('takes commands by its console, %s', async (version) => {
+    const adapter = await routers.adapter(routers.config(await routers.simulate({ version }), { ssh: true }));
+    await reachable(adapter);
+    const command = (path: string, ...words: string[]) => adapter.command({ path, words }, SOON);
+    const comment = 'Büro "Süd"; $x = 5? \\ end';
+    const { ret } = await command('/ip/address/add', '=address=10.9.8.1/24', '=interface=ether2', `=comment=${comment}`);
+    expect(ret).toMatch(/^\*[0-9A-F]+$/);
+    const find = async () => (await command('/ip/address/print', '?address=10.9.8.1/24', '=.proplist=.id,address,comment')).rows;
+    expect(await find()).toEqual([{ '.id': ret, address: '10.9.8.1/24', comment }]);
+    expect(await command('/ip/address/set', `=.id=${ret}`, '=comment=')).toEqual({ rows: [] });
+    expect((await find())[0]?.['comment'] ?? '').toBe('');
+    expect(await command('/ip/address/remove', `=.id=${ret}`)).toEqual({ rows: [] });
+    expect(await find()).toEqual([]);
+    expect((await command('/system/identity/print')).rows).toEqual([{ name: 'MikroTik' }]);
+    await expect(command('/ip/address/remove', `=.id=${ret}`)).rejects.toMatchObject({ code: 'rejected', message: expect.stringContaining('no such item') });
+    await expect(command('/ip/nonsense/print')).rejects.toMatchObject({ code: 'rejected' });
+    await expect(command('/ip/address/print', '?>address=1', '?#!')).rejects.toMatchObject({ code: 'unsupported' });
+    await expect(command('/interface/listen')).rejects.toMatchObject({ code: 'unsupported' });
   });
 });
 
