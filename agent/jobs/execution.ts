@@ -56,6 +56,8 @@ export interface ExecutionDeps {
 
 /** A clock that is off by less than this between agent and router is not a reboot, seconds. */
 const UPTIME_TOLERANCE_S = 120;
+/** Timers and the wall clock round differently, milliseconds. */
+const TIMER_EARLY_MS = 5;
 /** The router refuses to say how the run ended (rights taken away, another device): asked so often, then given up. */
 const REFUSALS_LIMIT = 20;
 
@@ -136,13 +138,15 @@ export class Execution {
     admit: async () => {
       await this.#deps.journal.begin(this.#offer.job_id, this.#boot);
       this.#deps.onBegun();
-      return { isBegun: true, report: { kind: 'lost' } };
+      return { isBegun: true, report: { kind: 'lost', late: false } };
     },
     run: async () => {
       const { job_id: jobId, script, timeout_ms: timeoutMs } = this.#offer;
-      const report = await runStoredScript(this.#deps.router, { jobId, script }, { timeoutMs, signal: this.#signal });
+      const job = { jobId, script, version: this.#progress.version ?? '' };
+      const report = await runStoredScript(this.#deps.router, job, { timeoutMs, signal: this.#signal });
       // Aborted: the agent is stopping, and the journal keeps it as begun.
-      return this.#signal.aborted ? {} : { report };
+      if (this.#signal.aborted) return {};
+      return { report: report.kind === 'lost' ? { kind: 'lost', late: this.#isOutOfTime() } : report };
     },
     resolve: () => this.#resolve(),
     end: async () => {
@@ -168,12 +172,16 @@ export class Execution {
     this.#checkDevice(facts.hardwareId);
     const rebooted = hasRebooted(this.#boot, { at: clock.now(), uptime_seconds: facts.uptimeSeconds });
     let running = await this.#menu.isRunning(this.#name, this.#errand());
-    const stopped = running && clock.now() - this.#boot.at >= this.#offer.timeout_ms;
+    const stopped = running && this.#isOutOfTime();
     if (stopped) {
       await this.#menu.stopScript(this.#name, this.#errand());
       running = await this.#menu.isRunning(this.#name, this.#errand());
     }
     return { marker: await this.#readMarker(), running, rebooted, stopped };
+  }
+
+  #isOutOfTime(): boolean {
+    return this.#deps.clock.now() - this.#boot.at >= this.#offer.timeout_ms - TIMER_EARLY_MS;
   }
 
   async #readMarker(): Promise<Marker> {

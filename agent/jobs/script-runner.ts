@@ -2,7 +2,7 @@ import { MAX_OUTPUT_BYTES } from '../../protocol/index.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { quote } from './router/quote.ts';
-import { scriptNameOf } from './source.ts';
+import { catchesErrors, scriptNameOf } from './source.ts';
 import { syntaxErrorIn } from './verdict/grammar.ts';
 import type { RunReport } from './verdict/verdict.ts';
 
@@ -33,14 +33,15 @@ export async function findSyntaxError(router: RouterAdapter, script: string, dea
  */
 export async function runStoredScript(
   router: RouterAdapter,
-  job: { jobId: string; script: string },
+  job: { jobId: string; script: string; version: string },
   deadline: Deadline,
 ): Promise<RunReport> {
   const name = scriptNameOf(job.jobId);
   try {
     const line = `/system script run ${quote(name)}`;
     const { text, truncated } = await router.console(line, { ...deadline, maxBytes: MAX_OUTPUT_BYTES });
-    return { kind: 'text', text, truncated, mayReturn: /:return\b/.test(job.script) };
+    const mayRaise = !catchesErrors(job.version) && /:error\b/.test(job.script);
+    return { kind: 'text', text, truncated, mayReturn: /:return\b/.test(job.script), mayRaise };
   } catch (error) {
     if (!isUnsupported(error) || !router.hasApi) return reportOf(error);
   }
@@ -52,19 +53,22 @@ export async function runStoredScript(
   }
 }
 
+/** Whether it was given up because it had its time is known to the caller, who set it. */
+const LOST: RunReport = { kind: 'lost', late: false };
+
 function isUnsupported(error: unknown): boolean {
   return error instanceof AgentError && error.code === 'unsupported';
 }
 
 function reportOf(error: unknown): RunReport {
-  if (!(error instanceof AgentError)) return { kind: 'lost' };
+  if (!(error instanceof AgentError)) return LOST;
   switch (error.code) {
     case 'rejected':
       if (error.category === RETURNED) return { kind: 'finished' };
-      return error.category === INTERRUPTED ? { kind: 'lost' } : { kind: 'refused', message: error.message };
+      return error.category === INTERRUPTED ? LOST : { kind: 'refused', message: error.message };
     case 'outcome_unknown':
     case 'internal':
-      return { kind: 'lost' };
+      return LOST;
     case 'router_unreachable':
     case 'not_allowed':
     case 'invalid':

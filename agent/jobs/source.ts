@@ -19,7 +19,7 @@ export type Marker =
   | { state: 'error'; message: string };
 
 /** `:onerror` catches an error together with its message. */
-const ONERROR_SINCE = [7, 13] as const;
+const ONERROR_SINCE = { major: 7, minor: 13 };
 /** Longest message kept in the marker. */
 const MESSAGE_CHARS = 500;
 
@@ -35,7 +35,7 @@ export function wrapScript(jobId: string, script: string, version: string): stri
   const set = (value: string): string => `/system script set [find name=${quote(scriptNameOf(jobId))}] source=${value}`;
   const begun = set(quote(marker(jobId, 'begun')));
   const done = set(quote(marker(jobId, 'done')));
-  if (!isAtLeast(version, ONERROR_SINCE)) return `${begun}; ${script}\n${done}`;
+  if (!catchesErrors(version)) return `${begun}; ${script}\n${done}`;
   const error = set(`(${quote(`${marker(jobId, 'error')} `)} . [:pick $signalboxError 0 ${MESSAGE_CHARS}])`);
   return `${begun}; :onerror signalboxError in={ ${script}\n${done} } do={ ${error}; :error $signalboxError }`;
 }
@@ -54,7 +54,8 @@ function marker(jobId: string, state: 'begun' | 'done' | 'error'): string {
   return `# job ${jobId} ${state}`;
 }
 
-function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
-  const [ours = 0, oursMinor = 0] = version.split(/[.a-z ]/).map(Number);
-  return ours > major || (ours === major && oursMinor >= minor);
+/** On this version an error of the script ends up in the marker with its message. */
+export function catchesErrors(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(/[.a-z ]/).map(Number);
+  return major > ONERROR_SINCE.major || (major === ONERROR_SINCE.major && minor >= ONERROR_SINCE.minor);
 }

@@ -54,7 +54,7 @@ export function freshProgress(): Progress {
 
 /** BEGIN without END in the journal: never run again, the marker decides. */
 export function resumedProgress(): Progress {
-  return { ...freshProgress(), isBegun: true, report: { kind: 'lost' } };
+  return { ...freshProgress(), isBegun: true, report: { kind: 'lost', late: false } };
 }
 
 /** A doubt (broken session) makes everything that was only seen, not done, be looked at again. */

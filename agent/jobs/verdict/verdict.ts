@@ -5,16 +5,16 @@ import { failureIn } from './grammar.ts';
 
 /** What is known of a run from the call that started it. */
 export type RunReport =
-  /** The console printed this; the router answered, so the run is over. `mayReturn`: it may end early on purpose. */
-  | { kind: 'text'; text: string; truncated: boolean; mayReturn: boolean }
+  /** The console printed this; the router answered, so the run is over. It may end early by a `:return`, or by an `:error` that this version does not let the wrapper catch. */
+  | { kind: 'text'; text: string; truncated: boolean; mayReturn: boolean; mayRaise: boolean }
   /** `/system/script/run` ended without an error. */
   | { kind: 'finished' }
   /** The router refused or the script failed, with this message. */
   | { kind: 'refused'; message: string }
   /** The session could not be had: nothing was sent. */
   | { kind: 'not_sent'; message: string }
-  /** No answer: the session broke, the time was up, or the agent was restarted. */
-  | { kind: 'lost' };
+  /** No answer: the session broke, the agent was restarted, or (`late`) the script had its time and was given up. */
+  | { kind: 'lost'; late: boolean };
 
 /** What the router says after a run whose end nobody saw. */
 export interface Aftermath {
@@ -23,7 +23,7 @@ export interface Aftermath {
   running: boolean;
   /** The router has booted since the script began. */
   rebooted: boolean;
-  /** The script had its time, and what was left of it has been stopped. */
+  /** The script had its time, and what was left of it has just been stopped. */
   stopped: boolean;
 }
 
@@ -44,22 +44,34 @@ export function judge(report: RunReport, after: Aftermath): JobResult | 'wait' {
     case 'finished':
       // It ended before its last line without an error, as `:return` does.
       return { ...output, outcome: 'completed', reason: null, error: null };
-    case 'text': {
-      const error = textError(report);
-      if (error !== undefined) return failed(output, 'script_error', error);
-      const returned = report.mayReturn && marker.state === 'begun' && !after.running;
-      return returned ? { ...output, outcome: 'completed', reason: null, error: null } : judgeUnseen(output, after);
-    }
+    case 'text':
+      return judgeText(report, after, output);
     case 'lost':
-      return judgeUnseen(output, after);
+      return judgeUnseen(output, after, report.late);
   }
 }
 
-function judgeUnseen(output: Output, after: Aftermath): JobResult | 'wait' {
+/** The console has come back, so the script is over; but neither `done` nor a caught error is in the marker. */
+function judgeText(report: RunReport & { kind: 'text' }, after: Aftermath, output: Output): JobResult | 'wait' {
+  const error = failureIn(report.text);
+  if (error !== undefined) return failed(output, 'script_error', error);
+  if (after.running || after.rebooted || after.marker.state !== 'begun') return judgeUnseen(output, after, false);
+  // Before 7.13 a script's own `:error "text"` is nothing but its text.
+  if (!report.mayReturn) return failed(output, 'script_error', lastLine(report.text) ?? 'the script ended before its last line');
+  return report.mayRaise
+    ? unknown(output, 'interrupted', 'the script ended early; whether by :return or by :error cannot be told')
+    : { ...output, outcome: 'completed', reason: null, error: null };
+}
+
+function lastLine(text: string): string | undefined {
+  return text.split('\n').map((line) => line.trim()).findLast((line) => line !== '');
+}
+
+function judgeUnseen(output: Output, after: Aftermath, late: boolean): JobResult | 'wait' {
   if (after.running) return 'wait';
   if (after.rebooted) return unknown(output, 'router_rebooted', 'the router rebooted before the script came to its end');
-  // Only its own marker proves that it had not come to its end by itself just before.
-  if (after.stopped) {
+  if (late || after.stopped) {
+    // Only its own marker proves that it had not come to its end by itself just before.
     const isCut = after.marker.state === 'begun';
     return (isCut ? failed : unknown)(output, 'timed_out', 'the script did not end in time and was stopped');
   }
