@@ -12,3 +12,6 @@ export * from './liveness.ts';
 export * from './messages/index.ts';
 export * from './timers.ts';
 export * from './version.ts';
+export * from './websocket-frames.ts';
+export * from './websocket-upgrade.ts';
+export * from './websocket.ts';

@@ -1,19 +1,14 @@
-import type { IncomingMessage } from 'node:http';
 import net from 'node:net';
 import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import { WebSocket } from 'ws';
 import type { ClientOptions } from 'ws';
-import {
-  CHANNEL_PATH,
-  MAX_CHANNEL_MESSAGE_BYTES,
-  MAX_MESSAGE_BYTES,
-  SUBPROTOCOL,
-  TUNNEL_PATH,
-} from '../../protocol/index.ts';
+import { CHANNEL_PATH, MAX_MESSAGE_BYTES, SUBPROTOCOL, TUNNEL_PATH } from '../../protocol/index.ts';
 import type { ChannelSocket } from '../../protocol/index.ts';
 import { onExpiry } from '../core/deadline.ts';
+import { openChannel } from './channel-dial.ts';
 import { LinkError } from './errors.ts';
+import { refusal } from './refusal.ts';
 import type { LinkSocket, LinkSocketEvents, TunnelDialer } from './types.ts';
 
 /** Name look-up, TCP, TLS and the upgrade together: three round trips and room for a busy server. */
@@ -75,13 +70,13 @@ export class Dialer implements TunnelDialer {
     attach: (socket: ChannelSocket) => T,
     deadline: { timeoutMs?: number; signal?: AbortSignal } = {},
   ): Promise<T> {
-    const { ws } = this.#open(CHANNEL_PATH, token, MAX_CHANNEL_MESSAGE_BYTES);
-    return whenOpen(ws, () => attach(ws), { timeoutMs: DIAL_TIMEOUT_MS, ...deadline });
+    const url = this.#urlOf(CHANNEL_PATH);
+    const options = { url, bearer: token, transport: this.#connect(url), plainMask: this.#mayMaskPlainly(url) };
+    return openChannel(options, attach, { timeoutMs: DIAL_TIMEOUT_MS, ...deadline });
   }
 
   #open(path: string, bearer: string, maxPayload: number): { ws: WebSocket; transport: Socket } {
-    const url = new URL(this.#base);
-    url.pathname = url.pathname.replace(/\/+$/, '') + path;
+    const url = this.#urlOf(path);
     const transport = this.#connect(url);
     const options: ClientOptions & { closeTimeout: number } = {
       headers: { authorization: `Bearer ${bearer}` },
@@ -89,7 +84,7 @@ export class Dialer implements TunnelDialer {
       maxPayload,
       closeTimeout: CLOSE_TIMEOUT_MS,
       createConnection: () => transport,
-      ...(this.#secure || isLoopback(url.hostname) ? { generateMask: zeroMask } : {}),
+      ...(this.#mayMaskPlainly(url) ? { generateMask: zeroMask } : {}),
     };
     try {
       return { ws: new WebSocket(url, SUBPROTOCOL, options), transport };
@@ -98,6 +93,16 @@ export class Dialer implements TunnelDialer {
       transport.destroy();
       throw new LinkError('refused', 'the credential cannot be sent', { cause: error });
     }
+  }
+
+  #urlOf(path: string): URL {
+    const url = new URL(this.#base);
+    url.pathname = url.pathname.replace(/\/+$/, '') + path;
+    return url;
+  }
+
+  #mayMaskPlainly(url: URL): boolean {
+    return this.#secure || isLoopback(url.hostname);
   }
 
   #connect(url: URL): Socket {
@@ -173,13 +178,6 @@ function whenOpen<T>(ws: WebSocket, take: () => T, deadline: { timeoutMs: number
       fail(new LinkError(deadline.signal?.aborted ? 'cancelled' : 'timeout', `no connection: ${reason}`));
     });
   });
-}
-
-function refusal(response: IncomingMessage): LinkError {
-  const status = response.statusCode ?? 0;
-  response.resume();
-  if (status === 401) return new LinkError('unauthorized', 'the control plane does not accept the credential');
-  return new LinkError('refused', `the control plane answered ${status} instead of a tunnel`);
 }
 
 function linkSocket(ws: WebSocket, transport: Socket): LinkSocket {

@@ -37,6 +37,26 @@ async function brokenBy(socket: net.Socket): Promise<string> {
   return error.code ?? error.message;
 }
 
+describe.each([
+  { channels: 'streaming', stockWebSockets: false },
+  { channels: 'ws', stockWebSockets: true },
+])('bytes over $channels channels', ({ stockWebSockets }) => {
+  it('are 50 MB each way unchanged, both directions at once', async () => {
+    await open({ stockWebSockets });
+    const upload = randomBytes(50_000_000);
+    const download = randomBytes(50_000_000);
+    let received: Promise<Buffer> | undefined;
+    const port = await world.target((socket) => {
+      received = readAll(socket);
+      socket.end(download);
+    });
+    const { record } = await world.create({ dstPort: port });
+    const answer = await exchange(record.port, upload);
+    expect(sha(answer)).toBe(sha(download));
+    expect(sha(await received!)).toBe(sha(upload));
+  });
+});
+
 describe('a forward', () => {
   it('is authorised with the way that was found and shown with its port', async () => {
     await open();
@@ -68,21 +88,6 @@ describe('a forward', () => {
     const { record } = await world.create({ dstPort: 80, dstAddress: '10.9.9.9' });
     expect(record.authorized_at).toBeNull();
     expect(record.way_reason).toContain('forwards.allow');
-  });
-
-  it('carries 50 MB each way unchanged, both directions at once', async () => {
-    await open();
-    const upload = randomBytes(50_000_000);
-    const download = randomBytes(50_000_000);
-    let received: Promise<Buffer> | undefined;
-    const port = await world.target((socket) => {
-      received = readAll(socket);
-      socket.end(download);
-    });
-    const { record } = await world.create({ dstPort: port });
-    const answer = await exchange(record.port, upload);
-    expect(sha(answer)).toBe(sha(download));
-    expect(sha(await received!)).toBe(sha(upload));
   });
 
   it('keeps half-close in both directions', async () => {

@@ -10,7 +10,7 @@ import { systemClock as agentClock } from '../../agent/core/clock.ts';
 import { AgentError } from '../../agent/core/errors.ts';
 import { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
 import { Dialer } from '../../agent/link/dialer.ts';
-import { SUBPROTOCOL } from '../../protocol/index.ts';
+import { StreamingWebSocket, SUBPROTOCOL, upgradeResponse } from '../../protocol/index.ts';
 import type { AgentConnection, AgentGateway, Notice, RequestParams } from '../../server/core/agent-gateway.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import type { Clock } from '../../server/core/clock.ts';
@@ -72,6 +72,8 @@ export interface WorldOptions {
   limits?: Partial<ForwardLimits>;
   allowPrivateSources?: boolean;
   ports?: { from: number; to: number };
+  /** The server's end of the channels is the `ws` package's: both must understand each other. */
+  stockWebSockets?: boolean;
 }
 
 /** Control plane and agent of the forwards in one process: real database, real WebSockets, real TCP on both sides. */
@@ -96,8 +98,14 @@ export class ForwardWorld {
     this.#server.on('upgrade', (request, socket, head) => {
       socket.on('error', () => socket.destroy());
       const grant = this.forwards.authorizeChannel((request.headers.authorization ?? '').replace('Bearer ', ''));
-      if (!grant) socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n');
-      else this.#sockets.handleUpgrade(request, socket, head, (ws) => this.forwards.onChannel(grant, ws));
+      if (!grant) {
+        socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n');
+      } else if (this.#options.stockWebSockets) {
+        this.#sockets.handleUpgrade(request, socket, head, (ws) => this.forwards.onChannel(grant, ws));
+      } else {
+        socket.write(upgradeResponse(request.headers)!);
+        this.forwards.onChannel(grant, new StreamingWebSocket(socket, head, { role: 'server', plainMask: true }));
+      }
     });
   }
 

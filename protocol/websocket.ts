@@ -1,0 +1,161 @@
+import { EventEmitter } from 'node:events';
+import type { Duplex } from 'node:stream';
+import { MAX_CHANNEL_MESSAGE_BYTES, MAX_CHANNEL_TEXT_BYTES } from './channel-socket.ts';
+import type { ChannelSocket } from './channel-socket.ts';
+import { CLOSE_CODE, FrameReader, OPCODE, applyMask, frameHeader } from './websocket-frames.ts';
+
+/** A closing handshake the other side does not finish is cut after this long, milliseconds. */
+const CLOSE_TIMEOUT_MS = 2000;
+
+type Sent = (error?: Error) => void;
+/** The same as Node's streams declare it. */
+type StreamCallback = ((error: Error | null | undefined) => void) | undefined;
+
+export interface StreamingWebSocketOptions {
+  /** Which end of the connection this is: the client masks what it sends. */
+  role: 'server' | 'client';
+  /** Whether the client's mask may be all zeros: under TLS and on loopback no proxy reads along. */
+  plainMask: boolean;
+}
+
+/**
+ * A WebSocket for channels on a connection that has been upgraded: binary messages are delivered piece by piece as
+ * they arrive. What a general WebSocket does beyond that (extensions, text of any length) is left out.
+ */
+export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
+  readonly #stream: Duplex;
+  readonly #options: StreamingWebSocketOptions;
+  readonly #reader: FrameReader;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+  #closeSent = false;
+  #code: number = CLOSE_CODE.abnormal;
+  #reason = Buffer.alloc(0);
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Takes the stream over; `head` is what was read beyond the handshake. Handlers attached in the same turn miss nothing. */
+  constructor(stream: Duplex, head: Buffer, options: StreamingWebSocketOptions) {
+    super();
+    this.#stream = stream;
+    this.#options = options;
+    this.#reader = this.#createReader();
+    if (head.length > 0) stream.unshift(head);
+    stream.on('data', (chunk: Buffer) => this.#reader.push(chunk));
+    stream.on('end', () => this.#stream.end());
+    stream.on('error', (error) => this.#report(error));
+    stream.on('close', () => this.#streamClosed());
+  }
+
+  get bufferedAmount(): number {
+    return this.#stream.writableLength;
+  }
+
+  send(data: string | Buffer, sent?: Sent): void {
+    if (this.#state !== 'open') sent?.(new Error('the WebSocket is not open'));
+    else if (typeof data === 'string') this.#write(OPCODE.text, Buffer.from(data), sent);
+    else this.#write(OPCODE.binary, data, sent);
+  }
+
+  ping(): void {
+    if (this.#state === 'open') this.#write(OPCODE.ping, Buffer.alloc(0));
+  }
+
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+
+  close(code: number = CLOSE_CODE.normal, reason = ''): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'closing';
+    this.#sendClose(code, Buffer.from(reason));
+    this.#stream.resume();
+  }
+
+  terminate(): void {
+    this.#state = 'closed';
+    this.#stream.destroy();
+  }
+
+  #createReader(): FrameReader {
+    const limits = { binaryBytes: MAX_CHANNEL_MESSAGE_BYTES, textBytes: MAX_CHANNEL_TEXT_BYTES };
+    return new FrameReader(
+      {
+        onBinary: (piece) => this.emit('message', piece, true),
+        onText: (data) => this.emit('message', data, false),
+        onPing: (data) => {
+          if (this.#state === 'open') this.#write(OPCODE.pong, data);
+          this.emit('ping', data);
+        },
+        onPong: (data) => this.emit('pong', data),
+        onClose: (code, reason) => this.#closeReceived(code, reason),
+        onViolation: (code, what) => this.#violation(code, what),
+      },
+      limits,
+      { expectMask: this.#options.role === 'server' },
+    );
+  }
+
+  /** Header and payload leave in one system call, without copying the payload. */
+  #write(opcode: number, payload: Buffer, sent?: Sent): void {
+    const masks = this.#options.role === 'client';
+    const header = frameHeader(opcode, payload.length, masks);
+    const body = masks && !this.#options.plainMask ? masked(header, payload) : payload;
+    this.#stream.cork();
+    if (body.length === 0) {
+      this.#stream.write(header, sent as StreamCallback);
+    } else {
+      this.#stream.write(header);
+      this.#stream.write(body, sent as StreamCallback);
+    }
+    this.#stream.uncork();
+  }
+
+  /** Sends a close frame once, then waits for the other side, but not for ever. */
+  #sendClose(code: number, reason: Buffer): void {
+    if (this.#closeSent) return;
+    this.#closeSent = true;
+    const body = Buffer.alloc(2 + reason.length);
+    body.writeUInt16BE(code === CLOSE_CODE.noStatus ? CLOSE_CODE.normal : code);
+    reason.copy(body, 2);
+    this.#write(OPCODE.close, body.subarray(0, 125));
+    this.#timer = setTimeout(() => this.terminate(), CLOSE_TIMEOUT_MS).unref();
+  }
+
+  #closeReceived(code: number, reason: Buffer): void {
+    this.#code = code;
+    this.#reason = Buffer.from(reason);
+    this.#state = 'closing';
+    this.#sendClose(code, Buffer.alloc(0));
+    this.#stream.end();
+  }
+
+  #violation(code: number, what: string): void {
+    this.#report(new Error(what));
+    this.#code = code;
+    this.#state = 'closing';
+    this.#sendClose(code, Buffer.from(what));
+    this.#stream.end();
+  }
+
+  /** `close` always follows, so whoever does not care for the cause need not listen. */
+  #report(error: Error): void {
+    if (this.listenerCount('error') > 0) this.emit('error', error);
+  }
+
+  #streamClosed(): void {
+    clearTimeout(this.#timer);
+    this.#state = 'closed';
+    this.emit('close', this.#code, this.#reason);
+  }
+}
+
+/** Fills in a random key and returns the payload masked with it; the caller's bytes stay as they are. */
+function masked(header: Buffer, payload: Buffer): Buffer {
+  const key = crypto.getRandomValues(header.subarray(header.length - 4));
+  const copy = Buffer.from(payload);
+  applyMask(copy, key, 0);
+  return copy;
+}
