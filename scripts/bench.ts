@@ -1,0 +1,51 @@
+/**
+ * `npm run bench [names…] [--seconds S] [--rounds N] [--json]`: the numbers of DESIGN.md section 11 as ratios, both
+ * sides of each measured in the same run and in turns. Every hop is a process of its own.
+ */
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { Paths } from './bench/paths.ts';
+import { formatTable, passes } from './bench/report.ts';
+import type { Row } from './bench/report.ts';
+import { scenarios } from './bench/scenarios.ts';
+import { startTargets } from './bench/targets.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    /** Length of one sample. */
+    seconds: { type: 'string', default: '1' },
+    /** Samples of each side; the median counts. */
+    rounds: { type: 'string', default: '5' },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+const chosen = scenarios.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+if (chosen.length === 0) {
+  process.stderr.write(`names: ${scenarios.map(({ name, about }) => `${name} (${about})`).join(', ')}\n`);
+  process.exit(1);
+}
+
+const targets = await startTargets();
+const paths = await Paths.open(targets);
+const rows: Row[] = [];
+try {
+  const field = {
+    targets,
+    relay: await paths.relay({ tls: false }),
+    relayTls: await paths.relay({ tls: true }),
+    product: await paths.product({ tls: false }),
+    productTls: await paths.product({ tls: true }),
+    ms: Number(values.seconds) * 1000,
+    rounds: Number(values.rounds),
+  };
+  for (const scenario of chosen) {
+    process.stderr.write(`${scenario.name} …\n`);
+    rows.push(...(await scenario.run(field)));
+  }
+} finally {
+  await paths.close();
+  targets.close();
+}
+process.stdout.write(values.json ? `${JSON.stringify(rows.map((row) => ({ ...row, passes: passes(row) })), null, 2)}\n` : `${formatTable(rows)}\n`);

@@ -1,0 +1,42 @@
+/**
+ * One process of a benchmark. `scripts/bench/processes.ts` starts it with the name of a part; parts and their parent
+ * talk over Node's IPC: one `start` with the part's options, then any number of `cpu`.
+ */
+import process from 'node:process';
+
+type Part = (options: never) => Promise<unknown>;
+
+/** Loaded one by one, so that a relay is a relay and nothing else. */
+const parts: Record<string, () => Promise<Part>> = {
+  relay: async () => (await import('./parts/relay.ts')).startRelayHop,
+  server: async () => (await import('./parts/server.ts')).startServerPart,
+  agent: async () => (await import('./parts/agent.ts')).startAgentPart,
+  simulator: async () => (await import('./parts/simulator.ts')).startSimulatorPart,
+};
+
+interface Call {
+  id: number;
+  method: 'start' | 'cpu';
+  part?: string;
+  options?: unknown;
+}
+
+async function answer(call: Call): Promise<unknown> {
+  if (call.method === 'cpu') {
+    const { user, system } = process.cpuUsage();
+    return { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() };
+  }
+  const load = parts[call.part ?? ''];
+  if (!load) throw new Error(`no part named ${call.part}`);
+  const start = await load();
+  return start(call.options as never);
+}
+
+process.on('message', (call: Call) => {
+  answer(call).then(
+    (result) => process.send?.({ id: call.id, result: result ?? null }),
+    (error: unknown) => process.send?.({ id: call.id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+  );
+});
+// The parent may die in any way; its end of the channel always closes.
+process.on('disconnect', () => process.exit(0));

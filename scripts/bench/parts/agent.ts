@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import { startAgent } from '../../../agent/app.ts';
+import { parseConfig } from '../../../agent/config.ts';
+import { enrol } from '../../../agent/link/enrol.ts';
+import { quietLog } from '../quiet-log.ts';
+
+export interface AgentPartOptions {
+  folder: string;
+  server: string;
+  enrolToken: string;
+  caFile?: string;
+  router: { apiPort: number; username: string; password: string };
+}
+
+/** One agent with one router, as `signalbox-agent run` starts it. */
+export async function startAgentPart({ folder, server, enrolToken, caFile, router }: AgentPartOptions): Promise<void> {
+  const ca = caFile === undefined ? undefined : await readFile(caFile, 'utf8');
+  await enrol({ server, token: enrolToken, name: 'bench', credentialsFile: `${folder}/credentials.json`, ...(ca === undefined ? {} : { ca }) });
+  const config = parseConfig(
+    {
+      server,
+      credentials: 'credentials.json',
+      state: 'state',
+      ...(caFile === undefined ? {} : { server_ca: caFile }),
+      forwards: { allow: ['127.0.0.0/8'] },
+      routers: [{ name: 'router', host: '127.0.0.1', api: { port: router.apiPort, username: router.username, password: router.password } }],
+    },
+    folder,
+  );
+  await startAgent(config, { log: quietLog });
+}

@@ -1,0 +1,8 @@
+import type { Log } from '../../server/core/log.ts';
+
+const show = (fields: object, message: string): void => {
+  process.stderr.write(`${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? value.stack : value))}\n`);
+};
+
+/** Only what must not happen during a measurement. */
+export const quietLog: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: show, child: () => quietLog };

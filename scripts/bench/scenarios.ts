@@ -1,0 +1,104 @@
+import { measureBytes, measureConnections, measureEcho, whileSaturated } from './load.ts';
+import type { BytesSample } from './load.ts';
+import type { Path, ProductPath } from './paths.ts';
+import { megabytes, milliseconds } from './report.ts';
+import type { Row } from './report.ts';
+import { interleave, median, quantile } from './statistics.ts';
+import type { Targets } from './targets.ts';
+
+/** What scenarios measure against each other. */
+export interface Field {
+  targets: Targets;
+  relay: Path;
+  relayTls: Path;
+  product: ProductPath;
+  productTls: ProductPath;
+  /** Length of one sample. */
+  ms: number;
+  rounds: number;
+}
+
+export interface Scenario {
+  name: string;
+  about: string;
+  run: (field: Field) => Promise<Row[]>;
+}
+
+/** DESIGN.md section 11. */
+const BARS = { bytes: 0.9, bytesTls: 0.75, connections: 1, echo: 1.15, echoSaturated: 2.2 } as const;
+
+async function bytesRows(field: Field, tls: boolean): Promise<Row[]> {
+  const rows: Row[] = [];
+  const product = tls ? field.productTls : field.product;
+  for (const direction of ['up', 'down'] as const) {
+    for (const count of [1, 16]) {
+      const paths = tls ? [field.relay, product, field.relayTls] : [field.relay, product];
+      const samples = await interleave(
+        field.rounds,
+        paths.map((path) => () => measureBytes(path, field.targets, { direction, count, ms: field.ms })),
+      );
+      const name = `bytes ${direction}, ${count} connection${count === 1 ? '' : 's'}${tls ? ', TLS on the tunnel' : ''}`;
+      const bar = { at: 'least' as const, value: tls ? BARS.bytesTls : BARS.bytes };
+      rows.push({ name, ratio: speed(samples[1]!) / speed(samples[0]!), bar, detail: describeBytes(paths, samples) });
+    }
+  }
+  return rows;
+}
+
+const speed = (samples: BytesSample[]): number => median(samples.map((sample) => sample.bytesPerSecond));
+
+function describeBytes(paths: Path[], samples: BytesSample[][]): string {
+  const cpu = (of: BytesSample[]): string => median(of.map((sample) => sample.cpuSecondsPerGigabyte)).toFixed(2);
+  return paths.map((path, i) => `${path.name} ${megabytes(speed(samples[i]!))} ${cpu(samples[i]!)} CPU s/GB`).join(', ');
+}
+
+async function connectionRows(field: Field, tls: boolean): Promise<Row[]> {
+  const rows: Row[] = [];
+  const product = tls ? field.productTls : field.product;
+  for (const parallel of [1, 16]) {
+    const paths = tls ? [field.relay, product, field.relayTls] : [field.relay, product];
+    const samples = await interleave(field.rounds, paths.map((path) => () => measureConnections(path, { parallel, ms: field.ms })));
+    const [relay, forward] = [median(samples[0]!), median(samples[1]!)];
+    rows.push({
+      name: `new connections a second, ${parallel} at a time${tls ? ', TLS on the tunnel' : ''}`,
+      ratio: forward / relay,
+      bar: { at: 'least', value: BARS.connections },
+      detail: paths.map((path, i) => `${path.name} ${Math.round(median(samples[i]!))}`).join(', '),
+    });
+  }
+  return rows;
+}
+
+async function echoRows(field: Field): Promise<Row[]> {
+  const { relay, product, ms, rounds } = field;
+  const samples = await interleave(rounds, [
+    () => measureEcho(relay, { ms }),
+    () => measureEcho(product, { ms }),
+    () => whileSaturated(relay, () => measureEcho(relay, { ms })),
+    () => whileSaturated(product, () => measureEcho(product, { ms })),
+  ]);
+  const [idleRelay, idle, busyRelay, busy] = samples.map((rounds) => median(rounds.map(median))) as [number, number, number, number];
+  const p99 = (rounds: number[][]): string => milliseconds(median(rounds.map((times) => quantile(times, 0.99))));
+  return [
+    {
+      name: 'echo of a small message',
+      ratio: idle / idleRelay,
+      bar: { at: 'most', value: BARS.echo },
+      detail: `relay ${milliseconds(idleRelay)}, forward ${milliseconds(idle)} (p99 ${p99(samples[0]!)}, ${p99(samples[1]!)})`,
+    },
+    {
+      name: 'echo while saturated, to idle',
+      ratio: busy / idle,
+      bar: { at: 'most', value: BARS.echoSaturated },
+      detail: `forward ${milliseconds(busy)}, relay ${milliseconds(busyRelay)} = ${(busyRelay / idleRelay).toFixed(2)} times its idle`,
+    },
+  ];
+}
+
+export const scenarios: Scenario[] = [
+  { name: 'bytes', about: 'bulk bytes against two plain relays', run: (field) => bytesRows(field, false) },
+  { name: 'bytes-tls', about: 'the same with TLS on the tunnel', run: (field) => bytesRows(field, true) },
+  { name: 'connections', about: 'new connections a second', run: (field) => connectionRows(field, false) },
+  { name: 'connections-tls', about: 'the same with TLS on the tunnel', run: (field) => connectionRows(field, true) },
+  { name: 'echo', about: 'round trip of a small message, idle and saturated', run: echoRows },
+];
