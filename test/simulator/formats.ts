@@ -11,6 +11,9 @@ const UNITS: readonly (readonly [string, number])[] = [
   ['ms', 1],
 ];
 
+/** RouterOS counts seconds in 32 bits. */
+const LONGEST_MS = 0xffff_ffff * 1000;
+
 const two = (value: number): string => String(value).padStart(2, '0');
 
 /** `nov/20/2026` up to 7.9, `2026-11-20` from 7.10. */
@@ -63,8 +66,20 @@ export function formatDuration(ms: number): string {
   return text === '' ? '0s' : text;
 }
 
+/** A duration with colons: `1w3d15:41:57`, `00:08:55`. */
+export function formatClock(ms: number): string {
+  const rest = ms % 86_400_000;
+  const days = ms - rest;
+  return `${days > 0 ? formatDuration(days) : ''}${new Date(rest).toISOString().slice(11, 19)}`;
+}
+
 /** A duration as it may be typed: `1w2d3h4m5s`, `01:02:03`, `1d 02:03:04`, `30` (seconds). Undefined when it is none. */
 export function parseDuration(text: string): number | undefined {
+  const ms = readDuration(text);
+  return ms === undefined || ms > LONGEST_MS ? undefined : ms;
+}
+
+function readDuration(text: string): number | undefined {
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   const match = /^((?:\d+(?:ms|[wdhms])\s*)*)(?:(\d+):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?)?$/.exec(text.trim());
   if (!match || text.trim() === '') return undefined;

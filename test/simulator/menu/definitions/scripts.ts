@@ -7,6 +7,8 @@ import type { Item } from '../table.ts';
 import { Trap, type CommandResult, type Session } from '../types.ts';
 import { comment, disabled, flag, readOnly } from './parts.ts';
 
+const DAY_MS = 86_400_000;
+
 const DEFAULT_POLICY = ['ftp', 'reboot', 'read', 'write', 'policy', 'test', 'password', 'sniff', 'sensitive', 'romon'];
 
 /** Nobody can write down a script with more rights than he has himself. */
@@ -123,7 +125,7 @@ function checkSchedule(change: ProposedChange): void {
   if (values.get('start-time') === 'startup') values.delete('start-date');
   else if (!values.has('start-date') || !given.has('start-date') && given.has('start-time') && !item) values.set('start-date', formatDate(router.version, wall));
   const time = values.get('start-time') ?? '';
-  if (time !== 'startup' && parseDuration(time) === undefined) throw new Trap('invalid value for argument start-time', 1);
+  if (time !== 'startup' && (parseDuration(time) ?? DAY_MS) >= DAY_MS) throw new Trap('invalid value for argument start-time', 1);
   if (given.has('start-date') && parseDate(values.get('start-date') ?? '') === undefined) throw new Trap('invalid value for argument start-date', 1);
 }
 

@@ -1,4 +1,4 @@
-import { formatRecent } from '../../formats.ts';
+import { formatClock, formatRecent, parseDuration } from '../../formats.ts';
 import type { CustomCommand, MenuDefinition, Property } from '../definition.ts';
 import { Trap } from '../types.ts';
 import { comment, disabled, fixed, flag, readOnly } from './parts.ts';
@@ -84,8 +84,8 @@ export const SERVICE_MENUS: readonly MenuDefinition[] = [
     },
     // The v6 API writes this one duration with colons.
     compute: (router, item) => {
-      const expires = item.values.get('expires-after');
-      return router.version.major < 7 && expires === '8m55s' ? [['expires-after', '00:08:55']] : [];
+      const ms = router.version.major < 7 ? parseDuration(item.values.get('expires-after') ?? 'never') : undefined;
+      return ms === undefined ? [] : [['expires-after', formatClock(ms)]];
     },
     check({ values, item, given }) {
       if (!item && !given.has('.remove')) for (const [name, value] of [['status', 'waiting'], ['last-seen', 'never'], ['radius', 'false'], ['blocked', 'false']] as const) values.set(name, value);
