@@ -20,6 +20,8 @@ import { AGENT_VERSION } from './version.ts';
 export interface AgentDeps {
   log: Log;
   clock?: Clock;
+  /** 0 <= x < 1; spreads reconnects. */
+  random?: () => number;
 }
 
 export interface RunningAgent {
@@ -32,13 +34,13 @@ const STOP_MS = 5000;
 
 /** Builds the whole agent and starts it. @throws AgentError for unusable credentials, state folder or journal */
 export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<RunningAgent> {
-  const { log, clock = systemClock } = deps;
+  const { log, clock = systemClock, random = Math.random } = deps;
   await mkdir(config.state, { recursive: true, mode: 0o700 });
   const credentials = await readCredentials(config.credentials);
   const ca = config.server_ca === undefined ? undefined : await readFile(config.server_ca, 'utf8');
   const dialer = new Dialer({ server: config.server, agentId: credentials.agent_id, secret: credentials.secret, ca });
   const routers: Routers = new Map(
-    config.routers.map((router) => [router.name, createRouterAdapter(router, { stateFolder: config.state, log, clock })]),
+    config.routers.map((router) => [router.name, createRouterAdapter(router, { stateFolder: config.state, log, clock, random })]),
   );
   // The link carries what the features say, and they need it to say it: both are filled in before anything runs.
   const send: AgentLink['send'] = (message) => link.send(message);
@@ -53,7 +55,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
     log,
   });
   const host = linkHost({ routers, jobs, forwards, send });
-  const link = new AgentLink({ dialer, host, clock, random: Math.random, log });
+  const link = new AgentLink({ dialer, host, clock, random, log });
   const subscriptions = [...routers.values()].map((router) => reportChanges(router, link));
   forwards.start();
   link.start();

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** One of the product's programs as a real process, to be killed without warning and started again. */
+export class Program {
+  readonly #file: string;
+  readonly #args: string[];
+  readonly #env: Record<string, string>;
+  #child: ChildProcess | undefined;
+  #output = '';
+
+  /** @param file relative to the project: `server/main.ts` */
+  constructor(file: string, args: string[], env: Record<string, string> = {}) {
+    this.#file = file;
+    this.#args = args;
+    this.#env = env;
+  }
+
+  /** What it printed, for the message of a failed test. */
+  get output(): string {
+    return this.#output;
+  }
+
+  start(): void {
+    const child = spawn(process.execPath, [path.join(root, this.#file), ...this.#args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], ...this.#env },
+    });
+    const keep = (chunk: Buffer): void => {
+      this.#output = (this.#output + chunk.toString()).slice(-20_000);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    this.#child = child;
+  }
+
+  /** SIGKILL: the process gets no chance to do anything. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** SIGTERM, then SIGKILL after ten seconds. @returns its exit code */
+  async stop(): Promise<number | null> {
+    const timer = setTimeout(() => this.#child?.kill('SIGKILL'), 10_000);
+    const code = await this.#end('SIGTERM');
+    clearTimeout(timer);
+    return code;
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    const exited = new Promise<number | null>((resolve) => {
+      child.once('exit', resolve);
+    });
+    child.kill(signal);
+    return exited;
+  }
+}
