@@ -78,6 +78,19 @@ describe('backups', () => {
     expect(await client.rows('/ip/route/print', '?dst-address=203.0.113.0/30')).toHaveLength(1);
   });
 
+  it('loaded by the scheduler undo a lock-out with nobody\'s help', async () => {
+    const router = await start({ rebootMs: 1000 });
+    await client.talk('/system/backup/save', '=name=undo', '=dont-encrypt=yes');
+    await client.talk('/system/scheduler/add', '=name=undo', '=interval=5m', '=on-event=/system backup load name=undo.backup password=""');
+    await client.talk('/ip/firewall/filter/add', '=chain=input', '=action=drop', '=place-before=*1');
+    await expect.poll(() => router.router.admits(8728, '127.0.0.1')).toBe(false);
+    await time.advance(302_000);
+    await client.closed();
+    client = await RawClient.login(router.apiPort);
+    expect(await client.rows('/ip/firewall/filter/print', '?action=drop', '?-comment')).toEqual([]);
+    expect(await client.rows('/system/scheduler/print')).toEqual([]);
+  });
+
   it('are binary, and need the right policies', async () => {
     const router = await start({ groups: { half: ['api', 'read', 'write', 'ftp'] }, users: [{ name: 'admin', password: '' }, { name: 'half', password: '', group: 'half' }] });
     await client.talk('/system/backup/save', '=name=b', '=dont-encrypt=yes');
