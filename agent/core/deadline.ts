@@ -64,6 +64,12 @@ function formatMs(ms: number): string {
   return ms >= 1000 ? `${Math.round(ms / 100) / 10} s` : `${Math.max(0, Math.round(ms))} ms`;
 }
 
+/** Why an errand must not even be begun; undefined when it may. What is not sent has certainly not happened. */
+export function tooLate({ timeoutMs, signal }: Deadline): string | undefined {
+  if (signal?.aborted) return 'cancelled before it was sent';
+  return timeoutMs <= 0 ? 'no time was left to send it' : undefined;
+}
+
 /** Whatever was thrown, as an Error. */
 export function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));

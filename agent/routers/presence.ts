@@ -37,7 +37,8 @@ export class RouterPresence<S extends KeptSession> {
       events: {
         up: (session, deadline) => this.#up(session, deadline),
         down: (reason) => {
-          this.#options.log.info({ reason }, 'router unreachable');
+          // Once for each reason: a router that stays away is tried again for ever.
+          if (this.state.reachable || this.state.reason !== reason) this.#options.log.info({ reason }, 'router unreachable');
           this.#board.unreachable(reason);
         },
       },

@@ -1,4 +1,4 @@
-import { type Deadline, onExpiry, toError } from '../../core/deadline.ts';
+import { type Deadline, onExpiry, toError, tooLate } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { CommandReply, RouterRow } from '../adapter.ts';
 import type { GuardedConnector } from './connector.ts';
@@ -56,9 +56,7 @@ export class GuardedChannel extends Channel {
   /** Sends the sentence; the array is the channel's from now on, the library appends to it. @throws AgentError by the promise: rejected, outcome_unknown, router_unreachable, not_allowed */
   start(words: string[]): Promise<CommandReply> {
     return new Promise((resolve, reject) => {
-      const refusal = this.#options.deadline.signal?.aborted
-        ? 'cancelled before it was sent'
-        : this.#connector.whyNotWritable();
+      const refusal = tooLate(this.#options.deadline) ?? this.#connector.whyNotWritable();
       if (refusal !== undefined) {
         reject(new AgentError('router_unreachable', refusal));
         return;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Client, ClientChannel, SFTPWrapper } from 'ssh2';
-import { type Deadline, onExpiry, toError } from '../../core/deadline.ts';
+import { type Deadline, onExpiry, toError, tooLate } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import { channelFailure, describeSshError, forwardFailure } from './errors.ts';
 import { readWholeFile } from './sftp.ts';
@@ -168,7 +168,7 @@ export class SshConnection implements SshSession {
 
   #ask<T>(deadline: Deadline, start: (ask: Ask<T>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const refusal = deadline.signal?.aborted ? 'cancelled before it was sent' : this.#reason;
+      const refusal = tooLate(deadline) ?? this.#reason;
       if (refusal !== undefined) {
         reject(new AgentError('router_unreachable', refusal));
         return;

@@ -264,7 +264,8 @@ describe('a command without an answer', () => {
     });
     const api = await connect(router);
     expect(await failure(api.command(PRINT, { timeoutMs: 60_000, signal: caller.signal }))).toMatchObject({ code: 'outcome_unknown' });
-    // A signal that has already fired sends nothing.
+    // A signal that has already fired sends nothing, nor does a deadline that has passed.
+    expect(await failure(api.command(PRINT, { timeoutMs: 0 }))).toMatchObject({ code: 'router_unreachable' });
     expect(await failure(api.command(PRINT, { timeoutMs: 60_000, signal: caller.signal }))).toMatchObject({ code: 'router_unreachable' });
     expect(router.heard.filter(({ command }) => command === PRINT.path)).toHaveLength(1);
   });
