@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AgentError } from '../../../agent/core/errors.ts';
+import type { RouterFacts, RouterState } from '../../../agent/routers/adapter.ts';
+import type { InventoryReader } from '../../../agent/routers/inventory-reader.ts';
+import { RouterPresence } from '../../../agent/routers/presence.ts';
+import type { KeptSession } from '../../../agent/routers/session-keeper.ts';
+import { ManualClock } from '../../harness/manual-clock.ts';
+import { silentLog } from '../../harness/silent-log.ts';
+
+const HOUR_MS = 60 * 60_000;
+
+const FACTS: RouterFacts = {
+  hardwareId: 'HCQ08FX50J7',
+  serialNumber: 'HCQ08FX50J7',
+  softwareId: null,
+  identity: 'branch',
+  softwareVersion: '7.18.2',
+  model: 'RBD52G-5HacD2HnD',
+  boardName: 'hAP ac^2',
+  hardwareBoard: true,
+  architecture: 'arm',
+  timeZone: null,
+  uptime: '1h',
+  uptimeSeconds: 3600,
+};
+
+class FakeSession implements KeptSession {
+  alive = true;
+  #ended: ((reason: string) => void) | undefined;
+  onClose(listener: (reason: string) => void): () => void {
+    this.#ended = listener;
+    return () => undefined;
+  }
+  close(): Promise<void> {
+    this.alive = false;
+    this.#ended?.('closed');
+    return Promise.resolve();
+  }
+}
+
+let clock: ManualClock;
+let facts: RouterFacts;
+let reads: number;
+let refusal: AgentError | undefined;
+let states: RouterState[];
+let presence: RouterPresence<KeptSession>;
+
+const reader: InventoryReader<KeptSession> = {
+  read: () => {
+    reads += 1;
+    return refusal ? Promise.reject(refusal) : Promise.resolve(facts);
+  },
+  glance: () => Promise.resolve(facts),
+};
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  facts = FACTS;
+  reads = 0;
+  refusal = undefined;
+  states = [];
+  const session = new FakeSession();
+  presence = new RouterPresence({ open: () => Promise.resolve(session), reader, clock, random: () => 0, log: silentLog });
+  presence.subscribe((state) => states.push(state));
+  presence.start();
+  await settled();
+});
+
+afterEach(() => presence.close());
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+}
+
+async function nextPing(): Promise<void> {
+  clock.advance(20_000);
+  await settled();
+}
+
+describe('the inventory', () => {
+  it('is read when the router comes up, and not at every ping', async () => {
+    for (let ping = 0; ping < 5; ping++) await nextPing();
+    expect(reads).toBe(1);
+    expect(states).toEqual([{ reachable: true, reason: null, facts: FACTS }]);
+  });
+
+  it.each([
+    ['it has another name', { identity: 'branch two' }],
+    ['it has another version', { softwareVersion: '7.20' }],
+    ['its uptime went back', { uptimeSeconds: 10, uptime: '10s' }],
+  ])('is read again when %s', async (_what, change) => {
+    facts = { ...FACTS, ...change };
+    await nextPing();
+    expect(reads).toBe(2);
+    expect(states.at(-1)?.facts).toEqual(facts);
+  });
+
+  it('is read again every day', async () => {
+    for (let ping = 0; ping < (25 * HOUR_MS) / 20_000; ping++) await nextPing();
+    expect(reads).toBe(2);
+  });
+
+  it('knows the uptime of the last ping, of which nobody is told', async () => {
+    facts = { ...FACTS, uptime: '1h20s', uptimeSeconds: 3620 };
+    await nextPing();
+    expect(presence.state.facts?.uptimeSeconds).toBe(3620);
+    expect(states).toHaveLength(1);
+  });
+
+  it('that is refused leaves the router reachable, and says why nothing is known', async () => {
+    await presence.close();
+    refusal = new AgentError('rejected', 'not enough permissions (9)');
+    presence = new RouterPresence({ open: () => Promise.resolve(new FakeSession()), reader, clock, random: () => 0, log: silentLog });
+    presence.start();
+    await settled();
+    expect(presence.state).toEqual({ reachable: true, reason: 'inventory: not enough permissions (9)', facts: null });
+  });
+});
+
+describe('those who are told of changes', () => {
+  it('do not hurt each other', async () => {
+    presence.subscribe(() => {
+      throw new TypeError('listener is broken');
+    });
+    const seen: string[] = [];
+    const unsubscribe = presence.subscribe(({ facts }) => seen.push(facts?.identity ?? ''));
+    facts = { ...FACTS, identity: 'a' };
+    await nextPing();
+    unsubscribe();
+    facts = { ...FACTS, identity: 'b' };
+    await nextPing();
+    expect(seen).toEqual(['a']);
+  });
+});
