@@ -35,10 +35,16 @@ module.exports = {
     forbid('agent-work-sees-only-the-adapter', { path: '^agent/(jobs|commands|forward)/' },
       { path: '^agent/', pathNot: '^agent/(?:$1/|core/|routers/adapter[.]ts$)' }),
 
+    // Routers spell durations the same way in every menu.
+    forbid('agent-inventory-sees-only-the-adapter', { path: '^agent/inventory/' },
+      { path: '^agent/', pathNot: '^agent/(?:inventory/|core/|routers/(?:adapter|durations)[.]ts$)' }),
+
     forbid('agent-stays-light', { path: '^(agent|protocol)/' }, { path: [web, sql] }),
     forbid('fastify-at-the-edge', { path: '^server/', pathNot: '^server/(http/|compose[.]ts$|[^/]+/routes[.]ts$)' },
       { path: web }),
-    forbid('sql-in-storage', { path: '^server/', pathNot: '^server/(storage/|[^/]+/store[.]ts$)' }, { path: sql }),
+    // Record types are derived from the schema, so a feature's types may name kysely's; they cannot query with them.
+    forbid('sql-in-storage', { path: '^server/', pathNot: '^server/(storage/|.*/store[.]ts$)' },
+      { path: sql, dependencyTypesNot: ['type-only'] }),
     forbid('ws-at-two-ends', { path: '^(server|agent|protocol)/',
       pathNot: '^(server/tunnel/gateway|agent/link/dialer)[.]ts$' }, { path: lib('ws') }),
   ],

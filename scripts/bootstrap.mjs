@@ -45,11 +45,21 @@ export function runWithNode24(file, args) {
   });
   // A terminal sends Ctrl-C to the whole group; a service manager signals only this process.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  endWithNpm(child);
   child.on('error', (error) => {
     process.stderr.write(`cannot start Node 24: ${error.message}\n`);
     process.exit(1);
   });
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+}
+
+/** npm does not pass SIGTERM on: a demo or simulator whose `npm run` was ended would go on for ever. */
+function endWithNpm(child) {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const npm = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== npm) child.kill('SIGTERM');
+  }, 500).unref();
 }
 
 if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
