@@ -3,6 +3,8 @@ import type { Clock } from '../core/clock.ts';
 import { AppError, invalidField, notFound } from '../core/errors.ts';
 import { hashSecret, newId, newSecret, secretMatches } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import { FIRST_PAGE } from '../core/page.ts';
+import type { Page } from '../core/page.ts';
 import type { Principal } from '../core/principal.ts';
 import type { Storage } from '../storage/db.ts';
 import {
@@ -17,10 +19,12 @@ import {
 import { LastUsed } from './last-used.ts';
 import {
   claimEnrolToken,
+  countLiveApiKeys,
   insertAgent,
   insertApiKey,
   insertEnrolToken,
   insertServiceToken,
+  replaceApiKey,
   revokeAgent,
   revokeApiKey,
   revokeServiceToken,
@@ -32,11 +36,13 @@ import {
   selectLiveServiceToken,
   selectTeamOfApiKey,
 } from './store.ts';
-import type { Agent, AgentIdentity, ApiKey, EnrolToken, NewApiKey, ServiceToken } from './types.ts';
+import type { Agent, AgentIdentity, ApiKey, EnrolToken, NewApiKey, Rotation, ServiceToken } from './types.ts';
 
 /** Long enough to walk to the router, short enough that a forgotten one is harmless. */
 const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
 const LONGEST_NAME = 100;
+/** Each live key may ask 60 times a minute, and a list of them should stay readable. */
+const MAX_LIVE_KEYS = 1000;
 /** Compared with when there is no record, so that every refusal does the same work. Nothing hashes to it. */
 const NO_HASH = '0'.repeat(64);
 
@@ -91,29 +97,43 @@ export class AuthService {
 
   /**
    * @returns the record and the whole key, which nobody can read again
-   * @throws AppError `invalid` for a bad name or a moment that has passed
+   * @throws AppError `invalid` for a bad name or a moment that has passed, `conflict` when the team has too many keys
    */
   async createApiKey(request: NewApiKey): Promise<{ key: ApiKey; apiKey: string }> {
-    const now = this.#deps.clock.now();
+    const { storage, clock } = this.#deps;
+    const now = clock.now();
     if (request.expiresAt !== undefined && request.expiresAt <= now) throw invalidField('expires_at', 'must be in the future');
-    const secret = newSecret(API_KEY_SECRET_LENGTH);
-    const key: ApiKey = {
-      id: newId(now),
-      teamId: request.teamId,
-      name: checkName(request.name),
-      role: request.role ?? 'admin',
-      createdBy: request.createdBy,
-      createdAt: now,
-      lastUsedAt: null,
-      expiresAt: request.expiresAt ?? null,
-      revokedAt: null,
-    };
-    await insertApiKey(this.#deps.storage.db, key, hashSecret(secret));
-    return { key, apiKey: formatApiKey({ tokenId: key.id, teamId: key.teamId, secret }) };
+    const made = newApiKey({ ...request, name: checkName(request.name) }, now);
+    if ((await countLiveApiKeys(storage.db, request.teamId, now)) >= MAX_LIVE_KEYS) {
+      throw new AppError('conflict', `the team has ${MAX_LIVE_KEYS} keys that work: revoke some first`);
+    }
+    await insertApiKey(storage.db, made.key, made.secretHash);
+    return { key: made.key, apiKey: made.apiKey };
   }
 
-  async listApiKeys(teamId: string): Promise<ApiKey[]> {
-    return selectApiKeys(this.#deps.storage.db, teamId);
+  /**
+   * Makes a key with the same name, right and end as another, which goes on working for the overlap.
+   * @returns the new record and the whole new key, which nobody can read again
+   * @throws AppError `not_found`; `conflict` for a key that is revoked, expired or was rotated before
+   */
+  async rotateApiKey(teamId: string, keyId: string, { createdBy, overlapMs }: Rotation): Promise<{ key: ApiKey; apiKey: string }> {
+    const now = this.#deps.clock.now();
+    return this.#deps.storage.writes.write(async (tx) => {
+      const old = (await selectApiKey(tx, teamId, keyId))?.key;
+      if (!old) throw notFound('API key');
+      if (!this.#isLive(old)) throw new AppError('conflict', 'the key is revoked or has expired: make a new one');
+      const made = newApiKey({ ...old, expiresAt: old.expiresAt ?? undefined, createdBy }, now);
+      const endsAt = Math.min(now + overlapMs, old.expiresAt ?? Infinity);
+      if (!(await replaceApiKey(tx, { teamId, keyId, replacedBy: made.key.id, endsAt }))) {
+        throw new AppError('conflict', 'the key was rotated before: rotate the one that replaced it');
+      }
+      await insertApiKey(tx, made.key, made.secretHash);
+      return { key: made.key, apiKey: made.apiKey };
+    });
+  }
+
+  async listApiKeys(teamId: string, page: Page = FIRST_PAGE): Promise<ApiKey[]> {
+    return selectApiKeys(this.#deps.storage.db, teamId, page);
   }
 
   /** From the next request on the key is refused. @throws AppError `not_found`, also for another team's key */
@@ -142,7 +162,7 @@ export class AuthService {
     if (!(await revokeServiceToken(this.#deps.storage.db, id, this.#deps.clock.now()))) throw notFound('service token');
   }
 
-  /** @throws AppError `not_found` for a site that is not the team's */
+  /** @throws AppError `invalid` for a site that is not the team's */
   async createEnrolToken(request: { teamId: string; siteId: string | null }): Promise<{ record: EnrolToken; token: string }> {
     const now = this.#deps.clock.now();
     const token = `${ENROL_TOKEN_PREFIX}${newSecret(API_KEY_SECRET_LENGTH)}`;
@@ -155,12 +175,14 @@ export class AuthService {
       usedAt: null,
       agentId: null,
     };
-    if (!(await insertEnrolToken(this.#deps.storage.db, record, hashSecret(token)))) throw notFound('site');
+    if (!(await insertEnrolToken(this.#deps.storage.db, record, hashSecret(token)))) {
+      throw invalidField('site_id', 'is no site of this team');
+    }
     return { record, token };
   }
 
-  async listEnrolTokens(teamId: string): Promise<EnrolToken[]> {
-    return selectEnrolTokens(this.#deps.storage.db, teamId);
+  async listEnrolTokens(teamId: string, page: Page = FIRST_PAGE): Promise<EnrolToken[]> {
+    return selectEnrolTokens(this.#deps.storage.db, teamId, page);
   }
 
   /**
@@ -182,8 +204,8 @@ export class AuthService {
     return { agent_id: agentId, secret };
   }
 
-  async listAgents(teamId: string): Promise<Agent[]> {
-    return selectAgents(this.#deps.storage.db, teamId);
+  async listAgents(teamId: string, page: Page = FIRST_PAGE): Promise<Agent[]> {
+    return selectAgents(this.#deps.storage.db, teamId, page);
   }
 
   /**
@@ -205,4 +227,21 @@ function checkName(name: string): string {
   const trimmed = name.trim();
   if (trimmed.length === 0 || trimmed.length > LONGEST_NAME) throw invalidField('name', `must have 1 to ${LONGEST_NAME} characters`);
   return trimmed;
+}
+
+function newApiKey(request: NewApiKey, now: number): { key: ApiKey; apiKey: string; secretHash: string } {
+  const secret = newSecret(API_KEY_SECRET_LENGTH);
+  const key: ApiKey = {
+    id: newId(now),
+    teamId: request.teamId,
+    name: request.name,
+    role: request.role ?? 'admin',
+    createdBy: request.createdBy,
+    createdAt: now,
+    lastUsedAt: null,
+    expiresAt: request.expiresAt ?? null,
+    revokedAt: null,
+    replacedBy: null,
+  };
+  return { key, apiKey: formatApiKey({ tokenId: key.id, teamId: key.teamId, secret }), secretHash: hashSecret(secret) };
 }

@@ -1,7 +1,9 @@
 import { type Selectable, sql } from 'kysely';
+import type { Page } from '../core/page.ts';
 import { readRole } from '../core/principal.ts';
 import { inChunks } from '../storage/columns.ts';
 import type { DbOrTx, Tx } from '../storage/db.ts';
+import { olderThan } from '../storage/paging.ts';
 import type { AgentsTable, ApiKeysTable, EnrolTokensTable } from '../storage/schema.ts';
 import type { Agent, ApiKey, EnrolToken, ServiceToken } from './types.ts';
 
@@ -16,6 +18,7 @@ function toApiKey(row: Omit<Selectable<ApiKeysTable>, 'secret_hash'>): ApiKey {
     lastUsedAt: row.last_used_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    replacedBy: row.replaced_by,
   };
 }
 
@@ -53,15 +56,46 @@ export async function selectApiKey(
 }
 
 /** Newest first, revoked ones included. */
-export async function selectApiKeys(db: DbOrTx, teamId: string): Promise<ApiKey[]> {
+export async function selectApiKeys(db: DbOrTx, teamId: string, page: Page): Promise<ApiKey[]> {
   const rows = await db
     .selectFrom('api_keys')
     .selectAll()
     .where('team_id', '=', teamId)
+    .where(olderThan(page, 'created_at', 'id'))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
+    .limit(page.limit)
     .execute();
   return rows.map(toApiKey);
+}
+
+/** Keys that work. */
+export async function countLiveApiKeys(db: DbOrTx, teamId: string, now: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('api_keys')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('team_id', '=', teamId)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Lets a key end at a moment, in favour of another. False when that has happened to it before, or it was revoked. */
+export async function replaceApiKey(
+  db: DbOrTx,
+  replacement: { teamId: string; keyId: string; replacedBy: string; endsAt: number },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('api_keys')
+    .set({ replaced_by: replacement.replacedBy, expires_at: replacement.endsAt })
+    .where('team_id', '=', replacement.teamId)
+    .where('id', '=', replacement.keyId)
+    .where('replaced_by', 'is', null)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Only for the server's administrator, who names a key by its id alone. */
@@ -156,13 +190,15 @@ async function hasSite(db: DbOrTx, teamId: string, siteId: string): Promise<bool
   return row !== undefined;
 }
 
-export async function selectEnrolTokens(db: DbOrTx, teamId: string): Promise<EnrolToken[]> {
+export async function selectEnrolTokens(db: DbOrTx, teamId: string, page: Page): Promise<EnrolToken[]> {
   const rows = await db
     .selectFrom('enrol_tokens')
     .selectAll()
     .where('team_id', '=', teamId)
+    .where(olderThan(page, 'created_at', 'id'))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
+    .limit(page.limit)
     .execute();
   return rows.map(toEnrolToken);
 }
@@ -240,13 +276,15 @@ export async function selectAgentCredential(
   return row && { teamId: row.team_id, secretHash: row.secret_hash, revoked: row.revoked_at !== null };
 }
 
-export async function selectAgents(db: DbOrTx, teamId: string): Promise<Agent[]> {
+export async function selectAgents(db: DbOrTx, teamId: string, page: Page): Promise<Agent[]> {
   const rows = await db
     .selectFrom('agents')
     .selectAll()
     .where('team_id', '=', teamId)
+    .where(olderThan(page, 'created_at', 'id'))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
+    .limit(page.limit)
     .execute();
   return rows.map(toAgent);
 }

@@ -6,11 +6,14 @@ export interface ApiKey {
   teamId: string;
   name: string;
   role: Role;
+  /** The user or the key that made it; null for the administrator of the server. */
   createdBy: string | null;
   createdAt: number;
   lastUsedAt: number | null;
   expiresAt: number | null;
   revokedAt: number | null;
+  /** The key it was rotated to. */
+  replacedBy: string | null;
 }
 
 export interface NewApiKey {
@@ -18,10 +21,17 @@ export interface NewApiKey {
   name: string;
   /** The team's full rights when missing. */
   role?: Role | undefined;
-  /** The user who made it; null for the administrator of the server. */
+  /** The user or key that makes it; null for the administrator of the server. */
   createdBy: string | null;
   /** Never when missing. */
   expiresAt?: number | undefined;
+}
+
+export interface Rotation {
+  /** Who rotates. */
+  createdBy: string | null;
+  /** How long the old key still works, milliseconds. */
+  overlapMs: number;
 }
 
 /** A credential of another back-end service, for `/internal/*` only. It belongs to no team. */

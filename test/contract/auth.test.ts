@@ -142,7 +142,7 @@ describeEachDatabase('credentials', (open) => {
       .insertInto('sites')
       .values({ id: siteId, team_id: north, name: 'Depot', time_zone: null, latitude: null, longitude: null, created_at: 1 })
       .execute();
-    await expect(auth.createEnrolToken({ teamId: south, siteId })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(auth.createEnrolToken({ teamId: south, siteId })).rejects.toMatchObject({ code: 'invalid' });
     const { token } = await auth.createEnrolToken({ teamId: north, siteId });
     await auth.enrolAgent(token, 'gw');
     expect(await auth.listAgents(north)).toMatchObject([{ siteId }]);

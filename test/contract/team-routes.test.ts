@@ -152,7 +152,7 @@ describeEachDatabase('sites and members', (open) => {
         app.ask(north, 'PATCH', `/api/members/${ada}`, { role: 'viewer' }),
         app.ask(north, 'PATCH', `/api/members/${eve}`, { active: false }),
       ]);
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 409]);
     });
   });
 

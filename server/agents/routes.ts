@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import type { AuthService } from '../auth/service.ts';
+import type { Agent, EnrolToken } from '../auth/types.ts';
+import type { AgentGateway } from '../core/agent-gateway.ts';
+import type { App } from '../http/app.ts';
+import { principalOf } from '../http/authentication.ts';
+import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
+import { pathId, uuidField } from '../http/fields.ts';
+import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
+
+const agentSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    site_id: z.string().nullable(),
+    version: z.string().nullable().describe('Of its program; null until it has connected'),
+    connected: z.boolean().describe('Its tunnel is up'),
+    connected_at: dateTime.nullable(),
+    disconnected_at: dateTime.nullable(),
+    created_at: dateTime,
+    revoked_at: dateTime.nullable(),
+  })
+  .meta({ id: 'Agent' });
+
+const tokenSchema = z
+  .object({
+    id: z.string(),
+    site_id: z.string().nullable().describe('Where the agent and its routers stand'),
+    created_at: dateTime,
+    expires_at: dateTime,
+    used_at: dateTime.nullable(),
+    agent_id: z.string().nullable().describe('Whom it enrolled'),
+  })
+  .meta({ id: 'EnrolToken' });
+const madeTokenSchema = tokenSchema
+  .extend({ token: z.string().describe('For `signalbox-agent enrol`, once; shown only here') })
+  .meta({ id: 'NewlyMadeEnrolToken' });
+
+type Gateway = Pick<AgentGateway, 'epoch' | 'disconnect'>;
+
+/** Agents, and the tokens with which they enrol. */
+export function agentRoutes(app: App, deps: { auth: AuthService; gateway: Gateway }): void {
+  agentList(app, deps.auth, deps.gateway);
+  agentRevocation(app, deps.auth, deps.gateway);
+  tokenList(app, deps.auth);
+  tokenCreation(app, deps.auth);
+}
+
+function agentList(app: App, auth: AuthService, gateway: Gateway): void {
+  app.get(
+    '/api/agents',
+    {
+      schema: {
+        tags: ['agents'],
+        summary: 'List the agents of the team, newest first, revoked ones included',
+        querystring: pageQuery,
+        response: { 200: envelope(z.array(agentSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const agents = await auth.listAgents(principalOf(request).teamId, page);
+      linkNext(request, reply, page, agents, (agent) => ({ at: agent.createdAt, id: agent.id }));
+      return success(agents.map((agent) => presentAgent(agent, gateway.epoch(agent.id) !== undefined)));
+    },
+  );
+}
+
+function agentRevocation(app: App, auth: AuthService, gateway: Gateway): void {
+  app.delete(
+    '/api/agents/:agent_id',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['agents'],
+        summary: 'Revoke an agent: its tunnel is cut, and it is not let in again',
+        params: z.object({ agent_id: pathId }),
+        response: { 204: z.null().describe('Revoked, now or before'), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      await auth.revokeAgent(principalOf(request).teamId, request.params.agent_id, gateway);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function tokenList(app: App, auth: AuthService): void {
+  app.get(
+    '/api/enrol-tokens',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['agents'],
+        summary: 'List the enrolment tokens of the team, newest first, without their secrets',
+        querystring: pageQuery,
+        response: { 200: envelope(z.array(tokenSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const tokens = await auth.listEnrolTokens(principalOf(request).teamId, page);
+      linkNext(request, reply, page, tokens, (token) => ({ at: token.createdAt, id: token.id }));
+      return success(tokens.map(presentToken));
+    },
+  );
+}
+
+function tokenCreation(app: App, auth: AuthService): void {
+  app.post(
+    '/api/enrol-tokens',
+    {
+      config: { role: 'admin', secretAnswer: true },
+      schema: {
+        tags: ['agents'],
+        summary: 'Create a token with which one agent enrols, within 24 hours',
+        body: z.object({ site_id: uuidField.nullable().optional() }).meta({ id: 'NewEnrolToken' }).nullish(),
+        response: { 200: envelope(madeTokenSchema), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const { teamId } = principalOf(request);
+      const { record, token } = await auth.createEnrolToken({ teamId, siteId: request.body?.site_id ?? null });
+      reply.header('cache-control', 'no-store');
+      return success({ ...presentToken(record), token });
+    },
+  );
+}
+
+function presentAgent(agent: Agent, connected: boolean): z.infer<typeof agentSchema> {
+  return {
+    id: agent.id,
+    name: agent.name,
+    site_id: agent.siteId,
+    version: agent.version,
+    connected,
+    connected_at: toDateTimeOrNull(agent.connectedAt),
+    disconnected_at: toDateTimeOrNull(agent.disconnectedAt),
+    created_at: toDateTime(agent.createdAt),
+    revoked_at: toDateTimeOrNull(agent.revokedAt),
+  };
+}
+
+function presentToken(token: EnrolToken): z.infer<typeof tokenSchema> {
+  return {
+    id: token.id,
+    site_id: token.siteId,
+    created_at: toDateTime(token.createdAt),
+    expires_at: toDateTime(token.expiresAt),
+    used_at: toDateTimeOrNull(token.usedAt),
+    agent_id: token.agentId,
+  };
+}

@@ -1,0 +1,183 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { agentRoutes } from '../../server/agents/routes.ts';
+import { apiKeyRoutes } from '../../server/auth/routes.ts';
+import { AuthService } from '../../server/auth/service.ts';
+import { newId } from '../../server/core/ids.ts';
+import type { Storage } from '../../server/storage/db.ts';
+import { describeEachDatabase } from '../harness/databases.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { seedTeam } from '../harness/seed.ts';
+import { silentLog } from '../harness/silent-log.ts';
+import { TeamApp } from '../harness/team-app.ts';
+
+const MINUTE = 60_000;
+const START = 1_700_000_000_000;
+const UNKNOWN = '01890000-0000-7000-8000-000000000000';
+
+interface Made {
+  id: string;
+  api_key: string;
+}
+
+describeEachDatabase('keys, agents and enrolment', (open) => {
+  let storage: Storage;
+  let clock: ManualClock;
+  let auth: AuthService;
+  let app: TeamApp;
+  let connected: Set<string>;
+  let north: string;
+  let south: string;
+
+  beforeEach(async () => {
+    storage = await open();
+    clock = new ManualClock(START);
+    connected = new Set();
+    auth = new AuthService({ storage, clock, log: silentLog });
+    const gateway = {
+      epoch: (agentId: string) => (connected.has(agentId) ? 1 : undefined),
+      disconnect: (agentId: string) => void connected.delete(agentId),
+    };
+    app = new TeamApp((scope) => {
+      apiKeyRoutes(scope, { auth, now: () => clock.now() });
+      agentRoutes(scope, { auth, gateway });
+    });
+    north = (await seedTeam(storage)).teamId;
+    south = (await seedTeam(storage)).teamId;
+  });
+
+  async function make(body: object = { name: 'billing' }): Promise<Made> {
+    return (await app.ask(north, 'POST', '/api/api-keys', body)).body['data'] as Made;
+  }
+  async function listed(id: string): Promise<unknown> {
+    const { body } = await app.get(north, '/api/api-keys');
+    return (body['data'] as Made[]).find((key) => key.id === id);
+  }
+
+  describe('API keys', () => {
+    test('a new key works; it is shown once, and listed without its secret', async () => {
+      const answer = await app.ask(north, 'POST', '/api/api-keys', { name: ' billing ', role: 'operator', expires_at: '2024-01-01T01:00:00+01:00' });
+      const { api_key: apiKey, ...shown } = answer.body['data'] as Made;
+      expect(answer.headers['cache-control']).toBe('no-store');
+      expect(shown).toMatchObject({ name: 'billing', role: 'operator', status: 'live', expires_at: '2024-01-01T00:00:00.000Z', created_by: `${north}/admin` });
+      expect(await auth.authenticateApiKey(apiKey)).toMatchObject({ id: shown.id, role: 'operator' });
+      const list = await app.get(north, '/api/api-keys');
+      expect(list.body['data']).toEqual([shown]);
+      expect(JSON.stringify(list.body)).not.toContain(apiKey.split(':')[2]);
+    });
+
+    test('without a role a key can do what its maker can', async () => {
+      expect(await make()).toMatchObject({ role: 'admin', expires_at: null });
+    });
+
+    test.each([
+      ['name', {}],
+      ['name', { name: '' }],
+      ['role', { name: 'x', role: 'root' }],
+      ['expires_at', { name: 'x', expires_at: 'tomorrow' }],
+      ['expires_at', { name: 'x', expires_at: '2001-01-01T00:00:00Z' }],
+    ])('%s is refused by name: %j', async (field, body) => {
+      expect(await app.ask(north, 'POST', '/api/api-keys', body)).toMatchObject({ status: 422, body: { errors: { [field]: [expect.any(String)] } } });
+    });
+
+    test('a rotated key works for the overlap, its successor from now on', async () => {
+      const old = await make({ name: 'billing', role: 'viewer' });
+      const answer = await app.ask(north, 'POST', `/api/api-keys/${old.id}/rotate`);
+      const next = answer.body['data'] as Made;
+      expect(next).toMatchObject({ name: 'billing', role: 'viewer', expires_at: null });
+      expect(await listed(old.id)).toMatchObject({ replaced_by: next.id, status: 'live' });
+      clock.advance(60 * MINUTE - 1);
+      expect(await auth.authenticateApiKey(old.api_key)).toBeDefined();
+      clock.advance(1);
+      expect(await auth.authenticateApiKey(old.api_key)).toBeUndefined();
+      expect(await auth.authenticateApiKey(next.api_key)).toMatchObject({ role: 'viewer' });
+      expect(await listed(old.id)).toMatchObject({ status: 'expired' });
+    });
+
+    test('without an overlap the old key ends at once; an overlap never prolongs a key', async () => {
+      const old = await make();
+      await app.ask(north, 'POST', `/api/api-keys/${old.id}/rotate`, { overlap_minutes: 0 });
+      expect(await auth.authenticateApiKey(old.api_key)).toBeUndefined();
+      const short = await make({ name: 'x', expires_at: new Date(START + MINUTE).toISOString() });
+      const next = await app.ask(north, 'POST', `/api/api-keys/${short.id}/rotate`, { overlap_minutes: 90 });
+      expect(next.body['data']).toMatchObject({ expires_at: new Date(START + MINUTE).toISOString() });
+      clock.advance(MINUTE);
+      expect(await auth.authenticateApiKey(short.api_key)).toBeUndefined();
+    });
+
+    test('a key is rotated once, also when two ask at once', async () => {
+      const { id } = await make();
+      const answers = await Promise.all([1, 2].map(() => app.ask(north, 'POST', `/api/api-keys/${id}/rotate`)));
+      expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 409]);
+      expect((await app.get(north, '/api/api-keys')).body['data']).toHaveLength(2);
+    });
+
+    test('a revoked key is refused at once and is not rotated', async () => {
+      const { id, api_key: apiKey } = await make();
+      expect(await app.ask(north, 'DELETE', `/api/api-keys/${id}`)).toMatchObject({ status: 204 });
+      expect(await auth.authenticateApiKey(apiKey)).toBeUndefined();
+      expect(await listed(id)).toMatchObject({ status: 'revoked', revoked_at: new Date(START).toISOString() });
+      expect(await app.ask(north, 'POST', `/api/api-keys/${id}/rotate`)).toMatchObject({ status: 409 });
+    });
+
+    test('of another team they do not exist', async () => {
+      const { id } = await make();
+      expect(await app.ask(south, 'DELETE', `/api/api-keys/${id}`)).toMatchObject({ status: 404 });
+      expect(await app.ask(south, 'POST', `/api/api-keys/${id}/rotate`)).toMatchObject({ status: 404 });
+      expect((await app.get(south, '/api/api-keys')).body['data']).toEqual([]);
+    });
+  });
+
+  describe('agents', () => {
+    async function enrol(): Promise<string> {
+      const { body } = await app.ask(north, 'POST', '/api/enrol-tokens');
+      const { token } = body['data'] as { token: string };
+      return (await auth.enrolAgent(token, 'gw')).agent_id;
+    }
+
+    test('a token is shown once and enrols an agent, which is listed', async () => {
+      const siteId = newId(START);
+      await storage.db
+        .insertInto('sites')
+        .values({ id: siteId, team_id: north, name: 'Depot', time_zone: null, latitude: null, longitude: null, created_at: 1 })
+        .execute();
+      const made = await app.ask(north, 'POST', '/api/enrol-tokens', { site_id: siteId.toUpperCase() });
+      const { token, ...shown } = made.body['data'] as { token: string; id: string };
+      expect(made.headers['cache-control']).toBe('no-store');
+      expect(shown).toMatchObject({ site_id: siteId, used_at: null, agent_id: null });
+      expect((await app.get(north, '/api/enrol-tokens')).body['data']).toEqual([shown]);
+      const { agent_id: id } = await auth.enrolAgent(token, 'gw');
+      expect((await app.get(north, '/api/agents')).body['data']).toMatchObject([{ id, name: 'gw', site_id: siteId, connected: false, revoked_at: null }]);
+      expect((await app.get(north, '/api/enrol-tokens')).body['data']).toMatchObject([{ agent_id: id, used_at: new Date(START).toISOString() }]);
+    });
+
+    test('a site of another team is none', async () => {
+      expect(await app.ask(north, 'POST', '/api/enrol-tokens', { site_id: UNKNOWN })).toMatchObject({ status: 422, body: { errors: { site_id: [expect.any(String)] } } });
+    });
+
+    test('revoking an agent cuts its tunnel', async () => {
+      const id = await enrol();
+      connected.add(id);
+      expect((await app.get(north, '/api/agents')).body['data']).toMatchObject([{ connected: true }]);
+      expect(await app.ask(south, 'DELETE', `/api/agents/${id}`)).toMatchObject({ status: 404 });
+      expect(await app.ask(north, 'DELETE', `/api/agents/${id}`)).toMatchObject({ status: 204 });
+      expect((await app.get(north, '/api/agents')).body['data']).toMatchObject([{ connected: false, revoked_at: expect.any(String) }]);
+      expect((await app.get(south, '/api/agents')).body['data']).toEqual([]);
+    });
+  });
+
+  test.each([
+    ['GET', '/api/agents', 'viewer'],
+    ['GET', '/api/api-keys', 'admin'],
+    ['POST', '/api/api-keys', 'admin'],
+    ['POST', `/api/api-keys/${UNKNOWN}/rotate`, 'admin'],
+    ['DELETE', `/api/api-keys/${UNKNOWN}`, 'admin'],
+    ['DELETE', `/api/agents/${UNKNOWN}`, 'admin'],
+    ['GET', '/api/enrol-tokens', 'admin'],
+    ['POST', '/api/enrol-tokens', 'admin'],
+  ] as const)('%s %s needs the role %s', async (method, url, role) => {
+    for (const actual of ['viewer', 'operator', 'admin'] as const) {
+      const { status } = await app.ask(north, method, url, method === 'POST' ? {} : undefined, actual);
+      expect(status === 403, actual).toBe(role === 'admin' && actual !== 'admin');
+    }
+  });
+});
