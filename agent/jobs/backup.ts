@@ -12,6 +12,11 @@ export interface BackupTimes {
 /** Boards with this folder keep only what is in it over a reboot. */
 const FLASH = 'flash';
 
+/** Jobs whose backup stays on the router: the flash of small boards holds 16 MB. */
+const KEPT_JOBS = 3;
+/** Only what this agent made itself. The ids in the names rise with time. */
+const OWN_FILE = /^(?:flash\/)?(signalbox-[0-9a-f-]{36})\.(?:backup|rsc)$/;
+
 /**
  * Takes a binary backup and a text export on the router, and makes sure that both are there and not empty.
  * @returns their names without suffix
@@ -24,12 +29,22 @@ export async function takeBackup(
 ): Promise<string> {
   const { deadline } = options;
   const hasFlash = (await menu.fileSize(FLASH, deadline)) !== undefined;
+  await removeOldest(menu, deadline);
   const target = hasFlash ? `${FLASH}/${name}` : name;
   await menu.saveBackup(target, deadline);
   await waitForFile(menu, `${target}.backup`, options);
   await menu.saveExport(target, deadline);
   await waitForFile(menu, `${target}.rsc`, options);
   return target;
+}
+
+/** Makes room, so that backups never fill the router. */
+async function removeOldest(menu: RouterMenu, deadline: Deadline): Promise<void> {
+  const files = await menu.listFiles('signalbox-', deadline);
+  const jobOf = (file: string): string | undefined => OWN_FILE.exec(file)?.[1];
+  const jobs = [...new Set(files.map(jobOf).filter((job) => job !== undefined))].sort();
+  const old = new Set<string | undefined>(jobs.slice(0, Math.max(0, jobs.length - (KEPT_JOBS - 1))));
+  for (const file of files) if (old.has(jobOf(file) ?? '')) await menu.removeFile(file, deadline);
 }
 
 /** A size that is positive and the same twice: the file is whole. */

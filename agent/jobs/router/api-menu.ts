@@ -35,6 +35,11 @@ export function apiMenu(router: RouterAdapter): RouterMenu {
     saveExport: async (name, deadline) => {
       await run('/export', [`=file=${name}`], deadline);
     },
+    listFiles: async (containing, deadline) => {
+      const rows = await run('/file/print', ['=.proplist=name'], deadline);
+      return rows.map((row) => row['name'] ?? '').filter((name) => name.includes(containing));
+    },
+    removeFile: (name, deadline) => removeAll('/file', 'name', name, deadline),
     fileSize: async (name, deadline) => {
       const [row] = await run('/file/print', [`?=name=${name}`, '=.proplist=name,size'], deadline);
       return row && Number(row['size'] ?? '0');

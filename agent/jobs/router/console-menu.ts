@@ -50,6 +50,11 @@ export function consoleMenu(router: RouterAdapter): RouterMenu {
     stopScript: (name, deadline) => change(`/system script job remove [find where script=${quote(name)}]`, deadline),
     saveBackup: (name, deadline) => change(`/system backup save name=${quote(name)} dont-encrypt=yes`, deadline),
     saveExport: (name, deadline) => change(`/export file=${quote(name)}`, deadline),
+    listFiles: async (containing, deadline) => {
+      const text = await run(each('/file', `name~${quote(containing)}`, 'name'), deadline);
+      return text.split('\n').filter((line) => line.startsWith(TAG)).map((line) => line.slice(TAG.length).trim());
+    },
+    removeFile: (name, deadline) => change(`/file remove [find where name=${quote(name)}]`, deadline),
     fileSize: async (name, deadline) => {
       const size = await ask(each('/file', `name=${quote(name)}`, 'size'), deadline);
       return size === undefined ? undefined : consoleBytes(size);

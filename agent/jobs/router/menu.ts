@@ -20,6 +20,9 @@ export interface RouterMenu {
   saveBackup(name: string, deadline: Deadline): Promise<void>;
   /** Begins to write `<name>.rsc`. */
   saveExport(name: string, deadline: Deadline): Promise<void>;
+  /** Names of all files that contain the text. */
+  listFiles(containing: string, deadline: Deadline): Promise<string[]>;
+  removeFile(name: string, deadline: Deadline): Promise<void>;
   /** Size of a file in bytes, undefined when there is none of that name. */
   fileSize(name: string, deadline: Deadline): Promise<number | undefined>;
 }

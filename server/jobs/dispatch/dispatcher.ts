@@ -39,7 +39,7 @@ interface Offer {
   answer: PromiseWithResolvers<Answer>;
 }
 
-type Answer = 'accepted' | 'gone' | 'silent' | JobDeclined['reason'];
+type Answer = 'accepted' | 'gone' | 'nothing' | 'silent' | JobDeclined['reason'];
 
 /**
  * Offers waiting jobs to routers: one at a time per router, express ones at once and first, the others when the router
@@ -129,7 +129,7 @@ export class Dispatcher {
     const look = this.#looks.get(agentId) ?? { all: false, names: new Set(), routerIds: new Set() };
     change(look);
     this.#looks.set(agentId, look);
-    this.#looking ??= this.#lookAtAll().finally(() => (this.#looking = undefined));
+    this.#looking ??= this.#lookAtAll();
   }
 
   async #lookAtAll(): Promise<void> {
@@ -140,6 +140,8 @@ export class Dispatcher {
       for (const agentId of batch.keys()) this.#looks.delete(agentId);
       await this.#lookAt(batch);
     }
+    // In the same breath as the check above, so that a look that comes now starts the next round.
+    this.#looking = undefined;
   }
 
   async #lookAt(looks: Map<string, Look>): Promise<void> {
@@ -175,9 +177,11 @@ export class Dispatcher {
       this.#deps.log.error({ err: error, router_id: routerId }, 'a job could not be offered');
     }
     this.#offers.delete(routerId);
-    if (answer === 'accepted' || answer === 'gone') {
+    if (answer === 'accepted' || answer === 'gone' || answer === 'nothing') {
       this.#backOff.succeeded(routerId);
       this.#agentOf.delete(routerId);
+      // The job was taken back meanwhile; an express one made since then was passed over for this offer.
+      if (answer === 'nothing') this.expressIsWaiting(offer.agentId);
       return;
     }
     this.#deps.log.info({ router_id: routerId, agent_id: offer.agentId, reason: answer }, 'offered job not taken');
@@ -187,7 +191,8 @@ export class Dispatcher {
   async #offer(routerId: string, offer: Offer, expressOnly: boolean): Promise<Answer> {
     const { storage, clock, gateway } = this.#deps;
     const job = await selectNextJob(storage.db, { routerId, agentId: offer.agentId, expressOnly, now: clock.now() });
-    if (!job || this.#stopped || !this.#agents.has(offer.agentId)) return 'gone';
+    if (this.#stopped || !this.#agents.has(offer.agentId)) return 'gone';
+    if (!job) return 'nothing';
     offer.jobId = job.offer.job_id;
     if (!gateway.notify(offer.agentId, job.offer)) return 'gone';
     const timer = clock.setTimeout(() => offer.answer.resolve('silent'), ANSWER_WITHIN_MS);

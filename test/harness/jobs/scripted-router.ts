@@ -108,7 +108,11 @@ export class ScriptedRouter {
       case '/system/script/job/remove':
         this.#end(word('=.id='), 'cut', 'interrupted');
         return { rows: [] };
+      case '/file/remove':
+        this.files.delete(word('=.id='));
+        return { rows: [] };
       case '/file/print':
+        if (word('?=name=') === '') return { rows: [...this.files.keys()].map((name) => ({ name })) };
         return row(word('?=name='), this.files.get(word('?=name='))?.toString());
       case '/system/backup/save':
         this.files.set(`${word('=name=')}.backup`, 1000);
