@@ -1,9 +1,10 @@
 import type { Clock } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import type { Page } from '../core/page.ts';
 import type { Storage } from '../storage/db.ts';
-import { insertAuditEntries } from './store.ts';
-import type { AuditEntry } from './types.ts';
+import { insertAuditEntries, selectAuditEntries } from './store.ts';
+import type { AuditEntry, AuditFilter, ListedAuditEntry } from './types.ts';
 
 /** Entries waiting for the database; beyond this the oldest are dropped and the loss is logged. */
 const MAX_WAITING = 10_000;
@@ -30,6 +31,12 @@ export class AuditService {
       this.#log.error({ count: 1 }, 'audit entry dropped: the database does not keep up');
     }
     this.#storing ??= this.#store();
+  }
+
+  /** Newest first, with everything that was recorded before this call. */
+  async list(teamId: string, filter: AuditFilter, page: Page): Promise<ListedAuditEntry[]> {
+    await this.#storing;
+    return selectAuditEntries(this.#storage.db, teamId, filter, page);
   }
 
   /** Stores what is waiting. */

@@ -13,3 +13,20 @@ export interface AuditEntry {
   /** HTTP status of the answer. */
   result: number;
 }
+
+export interface ListedAuditEntry extends AuditEntry {
+  /** Name of the key or address of the user, if the team still knows them. */
+  actor_name: string | null;
+}
+
+/** Every part that is given must be true of an entry. */
+export interface AuditFilter {
+  /** Id of a key or user. */
+  actor?: string | undefined;
+  /** What the action begins with. */
+  action?: string | undefined;
+  /** From this moment on, milliseconds. */
+  since?: number | undefined;
+  /** Before this moment. */
+  until?: number | undefined;
+}

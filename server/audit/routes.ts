@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { App } from '../http/app.ts';
+import { principalOf } from '../http/authentication.ts';
+import { commonErrors, dateTime, envelope, success, toDateTime } from '../http/envelope.ts';
+import { momentField } from '../http/fields.ts';
+import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
+import type { AuditService } from './service.ts';
+import type { AuditFilter, ListedAuditEntry } from './types.ts';
+
+const entrySchema = z
+  .object({
+    id: z.string(),
+    at: dateTime,
+    actor_kind: z.string().describe('api_key or user'),
+    actor_id: z.string(),
+    actor_name: z.string().nullable().describe('What the key is called, or the address of the user'),
+    source: z.string().describe('Address the request came from'),
+    action: z.string().describe('Method and route').meta({ examples: ['POST /api/synchronous/:router_id'] }),
+    target: z.string().nullable().describe('The path that was asked for'),
+    result: z.int().describe('HTTP status of the answer'),
+  })
+  .meta({ id: 'AuditEntry' });
+
+const filterQuery = pageQuery.extend({
+  actor: z.string().max(100).optional().describe('Id of a key or user'),
+  action: z.string().min(1).max(200).optional().describe('What the action begins with: DELETE, or POST /api/synchronous'),
+  since: momentField.optional().describe('At this moment or later'),
+  until: momentField.optional().describe('Before this moment'),
+});
+
+export function auditRoutes(app: App, deps: { audit: Pick<AuditService, 'list'> }): void {
+  app.get(
+    '/api/audit',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['audit'],
+        summary: 'List who changed what, newest first',
+        querystring: filterQuery,
+        response: { 200: envelope(z.array(entrySchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const entries = await deps.audit.list(principalOf(request).teamId, readFilter(request.query), page);
+      linkNext(request, reply, page, entries, (entry) => ({ at: entry.at, id: entry.id }));
+      return success(entries.map(present));
+    },
+  );
+}
+
+function readFilter({ actor, action, since, until }: z.infer<typeof filterQuery>): AuditFilter {
+  return { actor, action, since: millis(since), until: millis(until) };
+}
+
+function millis(moment: string | undefined): number | undefined {
+  return moment === undefined ? undefined : Date.parse(moment);
+}
+
+function present(entry: ListedAuditEntry): z.infer<typeof entrySchema> {
+  return {
+    id: entry.id,
+    at: toDateTime(entry.at),
+    actor_kind: entry.actor_kind,
+    actor_id: entry.actor_id,
+    actor_name: entry.actor_name,
+    source: entry.source,
+    action: entry.action,
+    target: entry.target,
+    result: entry.result,
+  };
+}
