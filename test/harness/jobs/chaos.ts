@@ -31,11 +31,9 @@ export async function runChaos(storage: Storage, options: ChaosOptions): Promise
   const breaker = new Breaker(world, chance, options.agentKills ?? 2.5);
   const acknowledged: string[] = [];
   while (acknowledged.length < options.jobs) {
-    if (chance.happens(0.25)) {
-      const job = await createJob(world, chance);
-      if (job !== undefined) acknowledged.push(job);
-    }
+    if (chance.happens(0.25)) createJob(world, chance, acknowledged);
     await breaker.step();
+    await world.breathe();
   }
   await breaker.heal();
   const jobs = await settle(world, breaker);
@@ -44,8 +42,8 @@ export async function runChaos(storage: Storage, options: ChaosOptions): Promise
   return { acknowledged: acknowledged.length, faults: breaker.faults, ...check(acknowledged, jobs, runs) };
 }
 
-/** Undefined when the control plane died before it answered: nothing was promised. */
-async function createJob(world: JobWorld, chance: Chance): Promise<string | undefined> {
+/** What the control plane answers is acknowledged; when it dies first, nothing was promised. */
+function createJob(world: JobWorld, chance: Chance, acknowledged: string[]): void {
   const created = world.createJob(chance.pick(world.routers).id, {
     script: `run ${chance.int(0, 3000)} ${chance.happens(0.8) ? 'ok' : 'fail'}`,
     expressExecute: chance.happens(0.7),
@@ -54,8 +52,7 @@ async function createJob(world: JobWorld, chance: Chance): Promise<string | unde
     timeoutSeconds: chance.happens(0.1) ? 1 : undefined,
     deliverWithinMinutes: chance.happens(0.1) ? 1 : undefined,
   });
-  const job = await Promise.race([created, turns(12)]);
-  return job?.id;
+  void created.then((job) => acknowledged.push(job.id));
 }
 
 /** One thing after the other goes wrong. */
@@ -115,7 +112,15 @@ class Breaker {
   /** Starts what is down and connects what is not. */
   async bringBackFor(site: AgentSite): Promise<void> {
     if (!site.process) await this.#world.startAgent(site);
-    if (!this.#world.server.tunnels.has(site.id)) await Promise.race([this.#world.connect(site).catch(() => undefined), turns(200)]);
+    if (!this.#world.server.tunnels.has(site.id)) await Promise.race([this.#world.connect(site).catch(() => undefined), this.#patience()]);
+  }
+
+  /** Longer than a connection takes that comes about at all. */
+  async #patience(): Promise<void> {
+    for (let breath = 0; breath < 50; breath += 1) {
+      await turns(4);
+      await this.#world.breathe();
+    }
   }
 
   #bringBack(site: AgentSite): void {
@@ -165,7 +170,10 @@ async function settle(world: JobWorld, breaker: Breaker): Promise<JobRecord[]> {
     for (const site of world.agents) await breaker.bringBackFor(site);
     world.clock.advance(2000);
     if (round % 5 === 0) world.beat();
-    await turns(12);
+    for (let breath = 0; breath < 3; breath += 1) {
+      await turns(4);
+      await world.breathe();
+    }
     const jobs = await world.jobs();
     if (jobs.every((job) => !['queued', 'accepted', 'running'].includes(job.phase))) {
       // Late results may still correct an unknown.

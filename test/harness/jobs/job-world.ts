@@ -228,6 +228,11 @@ export class JobWorld {
     }
   }
 
+  /** Lets a database in another process keep up: everything else here happens within turns of the event loop. */
+  async breathe(): Promise<void> {
+    if (this.#storage.engine === 'postgres') await this.#storage.db.selectFrom('teams').select('id').execute();
+  }
+
   jobs(): Promise<JobRecord[]> {
     return this.#storage.db.selectFrom('jobs').selectAll().where('team_id', '=', this.teamId).execute();
   }
