@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
+import { API_DESCRIPTION, PLANTS_DESCRIPTION } from './api-description.ts';
 import { enrolmentRoutes } from './auth/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
 import { loadCatalog } from './catalog/service.ts';
@@ -119,12 +120,10 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
   const app = createApp(await appOptions(deps));
   closeTunnelsLast(app, attachGateway(app, deps));
   await describeApi(app, {
-    title: 'Signalbox',
-    description: 'Router management: routers, commands, jobs and transient port forwards.',
-    version: '1.0.0',
-    license: 'MIT',
+    ...API_DESCRIPTION,
     serverUrl: config.publicUrl,
-    prefixes: ['/api', '/arp'],
+    // `PUT /{group}` has no prefix.
+    prefixes: ['/api', '/arp', '/:group'],
   });
   healthRoutes(app, () => answers(storage));
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'));
@@ -206,12 +205,10 @@ async function startSandbox(deps: ApiDeps, closers: (() => Promise<void>)[]): Pr
   if (config.sandboxListen === null) return null;
   const app = createApp({ ...(await appOptions(deps)), errorHandler: plantErrorHandler });
   await describeApi(app, {
-    title: 'Plants',
-    description: 'A demonstration; nothing is stored.',
-    version: '1.0.0',
-    license: 'MIT',
+    ...PLANTS_DESCRIPTION,
     serverUrl: `http://${config.sandboxListen.host}:${config.sandboxListen.port}`,
     prefixes: ['/plants'],
+    ownErrors: true,
   });
   await app.register(async (instance) => {
     await plantRoutes(instance, {

@@ -19,6 +19,7 @@ export function catalogRoutes(app: App, deps: { catalog: CatalogService; routers
     {
       schema: {
         tags: ['routers'],
+        operationId: 'getRouterOem',
         summary: "Read the maker's information on a router",
         params: routerParams,
         response: { 200: envelope(oemSchema), ...commonErrors },

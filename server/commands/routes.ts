@@ -7,11 +7,18 @@ import type { CommandsService } from './service.ts';
 import { DEFAULT_TIMEOUT_MS } from './service.ts';
 
 /** INTERFACE.md 4.9; `timeout_seconds` is ours. */
-const bodySchema = z.object({
-  command: z.string().min(1).max(1024).meta({ examples: ['/ip/address/print'] }),
-  parameters: z.string().max(65_536).default('').meta({ examples: ['interface=ether1'] }),
-  timeout_seconds: z.int().min(1).max(120).default(DEFAULT_TIMEOUT_MS / 1000),
-});
+const bodySchema = z
+  .object({
+    command: z.string().min(1).max(1024).meta({ examples: ['/ip/address/print'] }),
+    parameters: z.string().max(65_536).default('').meta({ examples: ['?interface=ether1'] }),
+    timeout_seconds: z.int().min(1).max(120).default(DEFAULT_TIMEOUT_MS / 1000),
+  })
+  .meta({ id: 'Command' });
+
+const rowsSchema = z
+  .array(z.record(z.string(), z.string()))
+  .describe("The rows of the answer, with the router's own values; `.id` is `id`, other names are in snake_case")
+  .meta({ examples: [[{ id: '*1', address: '192.168.88.1/24', network: '192.168.88.0', interface: 'bridge' }]] });
 
 export function commandRoutes(app: App, deps: { commands: CommandsService }): void {
   app.post(
@@ -20,13 +27,14 @@ export function commandRoutes(app: App, deps: { commands: CommandsService }): vo
       config: { role: 'operator' },
       schema: {
         tags: ['commands'],
+        operationId: 'runCommand',
         summary: 'Run a command on a router and wait for its answer',
         description:
           'parameters: console style (address=10.0.0.1/30 interface=ether1), API words one per line (=disabled=no, ?type=ether), or a JSON array of API words.',
         params: routerParams,
         body: bodySchema,
         response: {
-          200: envelope(z.array(z.record(z.string(), z.string()))),
+          200: envelope(rowsSchema),
           ...commonErrors,
           503: problemSchema.describe('The agent or the router is not connected; nothing was sent'),
           504: problemSchema.describe('No answer in time; the command may have taken effect'),

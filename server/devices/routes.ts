@@ -24,7 +24,28 @@ const deviceSchema = z
     first_seen_at: dateTime,
     last_seen_at: dateTime,
   })
-  .meta({ id: 'Device' });
+  .meta({
+    id: 'Device',
+    examples: [
+      {
+        mac_address: '4C:5E:0C:AA:BB:01',
+        hostname: 'till-3',
+        alias: 'Till by the door',
+        manufacturer: 'Routerboard.com',
+        locally_administered: false,
+        site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+        current_ip: {
+          ip_address: '192.168.88.42',
+          interface: 'bridge',
+          first_seen_at: '2031-05-01T06:00:00.000Z',
+          last_seen_at: '2031-05-01T08:30:00.000Z',
+        },
+        router_id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        first_seen_at: '2031-01-15T10:00:00.000Z',
+        last_seen_at: '2031-05-01T08:30:00.000Z',
+      },
+    ],
+  });
 
 const macParams = z.object({ macAddress: z.string().max(100).describe('Any common spelling: 4C:5E:0C:AA:BB:01, 4c-5e-0c-aa-bb-01, 4c5e.0caa.bb01 …') });
 const deviceQuery = pageQuery.extend({
@@ -39,6 +60,7 @@ export function deviceRoutes(app: App, deps: { devices: Pick<DevicesService, 'li
     {
       schema: {
         tags: ['devices'],
+        operationId: 'listDevices',
         summary: 'List the devices behind the routers, the newest first',
         querystring: deviceQuery,
         response: { 200: envelope(z.array(deviceSchema)), ...commonErrors },
@@ -54,7 +76,15 @@ export function deviceRoutes(app: App, deps: { devices: Pick<DevicesService, 'li
   );
   app.get(
     '/arp/devices/:macAddress',
-    { schema: { tags: ['devices'], summary: 'Read a device', params: macParams, response: { 200: deviceSchema, ...commonErrors } } },
+    {
+      schema: {
+        tags: ['devices'],
+        operationId: 'getDevice',
+        summary: 'Read a device',
+        params: macParams,
+        response: { 200: deviceSchema, ...commonErrors },
+      },
+    },
     async (request) => present(await devices.getDevice(principalOf(request).teamId, readMac(request.params.macAddress))),
   );
   app.put(
@@ -63,9 +93,10 @@ export function deviceRoutes(app: App, deps: { devices: Pick<DevicesService, 'li
       config: { role: 'operator' },
       schema: {
         tags: ['devices'],
+        operationId: 'nameDevice',
         summary: 'Name a device, wherever the team knows it; an empty alias clears the name',
         params: macParams,
-        body: z.object({ alias: z.string().trim().max(255) }),
+        body: z.object({ alias: z.string().trim().max(255).meta({ examples: ['Till by the door'] }) }).meta({ id: 'DeviceName' }),
         response: { 200: deviceSchema, ...commonErrors },
       },
     },

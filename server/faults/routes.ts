@@ -23,7 +23,24 @@ const faultSchema = z
     status: z.enum(['open', 'resolved']),
     occurrences: z.int().describe('How often it came back soon after it was resolved, and was opened again'),
   })
-  .meta({ id: 'Fault' });
+  .meta({
+    id: 'Fault',
+    examples: [
+      {
+        id: '01a1fba0-5b1e-7354-a8b1-996d0b28db1a',
+        rid: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        message: 'the router does not answer',
+        severity: 'critical',
+        type: 'router_offline',
+        cause: 'connection refused',
+        created_at: '2031-05-01T08:30:00.000Z',
+        resolved_at: '2031-05-01T08:32:10.000Z',
+        duration: 130,
+        status: 'resolved',
+        occurrences: 1,
+      },
+    ],
+  });
 
 export function faultRoutes(app: App, deps: { faults: Pick<FaultsService, 'listFaults'>; now: () => number }): void {
   app.get(
@@ -31,6 +48,7 @@ export function faultRoutes(app: App, deps: { faults: Pick<FaultsService, 'listF
     {
       schema: {
         tags: ['routers'],
+        operationId: 'listFaults',
         summary: 'List the faults of a router, newest first',
         params: routerParams,
         querystring: pageQuery.extend({ status: z.enum(['open', 'resolved']).optional() }),

@@ -9,12 +9,14 @@ import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardConnectionRecord } from './types.ts';
 
 /** INTERFACE.md 4.6. */
-const bodySchema = z.object({
-  expire_after_minutes: z.int().min(10).max(1440),
-  dst_port: z.int().min(1).max(65_535),
-  dst_address: z.string().min(1).max(255).meta({ examples: ['192.168.88.10'] }),
-  allow_from: z.string().min(1).max(64).meta({ examples: ['203.0.113.7', '203.0.113.0/24'] }),
-});
+const bodySchema = z
+  .object({
+    expire_after_minutes: z.int().min(10).max(1440).meta({ examples: [60] }),
+    dst_port: z.int().min(1).max(65_535).meta({ examples: [22] }),
+    dst_address: z.string().min(1).max(255).meta({ examples: ['192.168.88.10'] }),
+    allow_from: z.string().min(1).max(64).meta({ examples: ['203.0.113.7', '203.0.113.0/24'] }),
+  })
+  .meta({ id: 'NewTransientForward' });
 
 /** INTERFACE.md 2.7; the fields from `router_id` on are ours. */
 const forwardSchema = z
@@ -39,7 +41,32 @@ const forwardSchema = z
     refused_attempts: z.int(),
     open_connections: z.int(),
   })
-  .meta({ id: 'TransientForward' });
+  .meta({
+    id: 'TransientForward',
+    examples: [
+      {
+        id: '01a1fba0-5b1e-7354-a8b1-996d0b28db1a',
+        port: 20417,
+        revoked_early: false,
+        allow_only_cidr: '203.0.113.7/32',
+        authorized_at: '2031-05-01T08:30:01.000Z',
+        expires_at: '2031-05-01T09:30:00.000Z',
+        expired: false,
+        entry_point: 'signalbox.example.org',
+        dst_address: '192.168.88.10',
+        dst_port: 22,
+        time_to_expire: '1 hour from now',
+        router_id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        created_at: '2031-05-01T08:30:00.000Z',
+        closed_at: null,
+        way: 'ssh',
+        way_reason: null,
+        target_reachable: true,
+        refused_attempts: 0,
+        open_connections: 0,
+      },
+    ],
+  });
 
 const connectionSchema = z
   .object({
@@ -51,7 +78,20 @@ const connectionSchema = z
     bytes_out: z.int(),
     ended_by: z.string(),
   })
-  .meta({ id: 'ForwardConnection' });
+  .meta({
+    id: 'ForwardConnection',
+    examples: [
+      {
+        id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+        source: '203.0.113.7',
+        opened_at: '2031-05-01T08:31:00.000Z',
+        closed_at: '2031-05-01T08:35:00.000Z',
+        bytes_in: 4096,
+        bytes_out: 65536,
+        ended_by: 'closed',
+      },
+    ],
+  });
 
 const forwardParams = routerParams.extend({ id: z.string().max(100) });
 const tags = ['forwards'];
@@ -75,6 +115,7 @@ function createRoute(app: App, { forwards, now }: ForwardRoutesDeps): void {
       config: { role: 'operator' },
       schema: {
         tags,
+        operationId: 'createForward',
         summary: 'Create a transient port forward',
         description:
           'Waits a few seconds for the router; authorized_at stays null in the answer if that takes longer or the agent is away.',
@@ -107,6 +148,7 @@ function readRoutes(app: App, { forwards, now }: ForwardRoutesDeps): void {
     {
       schema: {
         tags,
+        operationId: 'getForward',
         summary: 'Read one transient port forward',
         params: forwardParams,
         response: { 200: forwardSchema, ...commonErrors },
@@ -122,6 +164,7 @@ function readRoutes(app: App, { forwards, now }: ForwardRoutesDeps): void {
     {
       schema: {
         tags,
+        operationId: 'listForwards',
         summary: 'List the transient port forwards of a router, newest first',
         params: routerParams,
         querystring: pageQuery,
@@ -144,6 +187,7 @@ function revokeRoute(app: App, { forwards }: ForwardRoutesDeps): void {
       config: { role: 'operator' },
       schema: {
         tags,
+        operationId: 'revokeForward',
         summary: 'Revoke a transient port forward and cut its connections',
         params: forwardParams,
         response: { 204: z.null().describe('Revoked, or over already'), ...commonErrors },
@@ -163,6 +207,7 @@ function connectionsRoute(app: App, { forwards }: ForwardRoutesDeps): void {
     {
       schema: {
         tags,
+        operationId: 'listForwardConnections',
         summary: 'List the finished connections of a forward, newest first',
         params: forwardParams,
         querystring: pageQuery,

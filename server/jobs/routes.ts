@@ -42,7 +42,18 @@ const newJobBody = z
       .optional()
       .describe('How long the job may wait for its router before it expires (default 7 days)'),
   })
-  .meta({ id: 'NewJob' });
+  .meta({
+    id: 'NewJob',
+    examples: [
+      {
+        description: 'Name the uplink',
+        script: '/interface set ether1 comment=uplink; :put [/system identity get name]',
+        make_backup: false,
+        express_execute: true,
+        needs_acknowledgement: true,
+      },
+    ],
+  });
 
 const receiptSchema = z
   .object({
@@ -53,7 +64,19 @@ const receiptSchema = z
     date: dateTime,
     job_id: z.string(),
   })
-  .meta({ id: 'JobReceipt' });
+  .meta({
+    id: 'JobReceipt',
+    examples: [
+      {
+        idempotency_key: 'name-the-uplink-1',
+        request_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+        target: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        notify_url: null,
+        date: '2031-05-01T08:30:00.000Z',
+        job_id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+      },
+    ],
+  });
 
 const jobSchema = z
   .object({
@@ -83,7 +106,38 @@ const jobSchema = z
     timeout_seconds: z.number(),
     backup: z.string().nullable().describe('The backup taken before the script, once the control plane keeps it'),
   })
-  .meta({ id: 'Job' });
+  .meta({
+    id: 'Job',
+    examples: [
+      {
+        id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+        token: 'mXcQ2w7ReT4yU1iOp9aSdFgHjKlZxCvB',
+        idempotency_key: 'name-the-uplink-1',
+        description: 'Name the uplink',
+        express_execute: true,
+        needs_acknowledgement: true,
+        make_backup: false,
+        started_at: '2031-05-01T08:30:00.120Z',
+        completed_at: '2031-05-01T08:30:00.310Z',
+        failed_at: null,
+        deleted_at: null,
+        status: 'completed',
+        phase: 'done',
+        reason: null,
+        error: null,
+        output: 'gw-depot',
+        output_truncated: false,
+        created_at: '2031-05-01T08:30:00.000Z',
+        expires_at: '2031-05-08T08:30:00.000Z',
+        site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+        router_id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        request_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+        notify_url: null,
+        timeout_seconds: 300,
+        backup: null,
+      },
+    ],
+  });
 
 const jobParams = routerParams.extend({ job_id: z.string().max(100) });
 
@@ -111,6 +165,7 @@ function createRoute(app: App, jobs: JobsService): void {
       config: { role: 'operator', resumable: true },
       schema: {
         tags: ['jobs'],
+        operationId: 'submitJob',
         summary: 'Submit a script; when this answers, the job is on disk',
         params: routerParams,
         body: newJobBody,
@@ -149,6 +204,7 @@ function readRoutes(app: App, jobs: JobsService): void {
     {
       schema: {
         tags: ['jobs'],
+        operationId: 'listJobs',
         summary: 'List the jobs of a router, newest first',
         params: routerParams,
         querystring: listQuery,
@@ -168,6 +224,7 @@ function readRoutes(app: App, jobs: JobsService): void {
     {
       schema: {
         tags: ['jobs'],
+        operationId: 'getJob',
         summary: 'Read one job',
         params: jobParams,
         response: { 200: envelope(jobSchema), ...commonErrors },
@@ -187,6 +244,7 @@ function cancelRoute(app: App, jobs: JobsService): void {
       config: { role: 'operator' },
       schema: {
         tags: ['jobs'],
+        operationId: 'cancelJob',
         summary: 'Cancel a pending job, or mark a finished one as deleted',
         description:
           'A job that waits is taken back at once. One that its agent holds is asked back: 200 once the agent has given ' +

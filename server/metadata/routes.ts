@@ -25,7 +25,26 @@ const metadataSchema = z
       .nullable()
       .describe("Address that the tunnel of the router's agent comes from, as the control plane sees it; null while there is no tunnel"),
   })
-  .meta({ id: 'RouterMetadata' });
+  .meta({
+    id: 'RouterMetadata',
+    examples: [
+      {
+        name: 'gw-depot',
+        timezone: 'Europe/Madrid',
+        boardname: 'hAP ac^2',
+        model: 'RBD52G-5HacD2HnD',
+        hardware_board: true,
+        banner_img: null,
+        thumbnail_img: null,
+        slug: 'hap_ac2',
+        last_seen_from: '203.0.113.7',
+        lat: 40.4168,
+        lng: -3.7038,
+        location_origin: 'site',
+        tunnel_ip: '203.0.113.7',
+      },
+    ],
+  });
 
 export function metadataRoutes(app: App, deps: { metadata: Pick<MetadataService, 'getMetadata'> }): void {
   app.get(
@@ -33,6 +52,7 @@ export function metadataRoutes(app: App, deps: { metadata: Pick<MetadataService,
     {
       schema: {
         tags: ['routers'],
+        operationId: 'getRouterMetadata',
         summary: 'Read where a router stands and how it is reached',
         params: routerParams,
         response: { 200: envelope(metadataSchema), ...commonErrors },

@@ -27,7 +27,29 @@ const routerSchema = z
     site_id: z.string().nullable(),
     agent_id: z.string(),
   })
-  .meta({ id: 'Router' });
+  .meta({
+    id: 'Router',
+    examples: [
+      {
+        id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        identity: 'gw-depot',
+        serial_number: 'HEX0A1B2C3D',
+        software_version: '7.18.2',
+        software_id: 'ABCD-EFGH',
+        has_pulse: true,
+        uptime: '1w2d3h4m5s',
+        last_seen: '3 seconds ago',
+        last_seen_from: '203.0.113.7',
+        hardware_board: true,
+        model: 'RBD52G-5HacD2HnD',
+        board_name: 'hAP ac^2',
+        last_seen_at: '2031-05-01T08:30:00.000Z',
+        created_at: '2031-01-15T10:00:00.000Z',
+        site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+        agent_id: '01a1fb91-22bb-7e3d-8a1f-4b2d6f8c0e35',
+      },
+    ],
+  });
 
 export function routerRoutes(app: App, deps: { routers: RoutersService; now: () => number }): void {
   app.get(
@@ -35,6 +57,7 @@ export function routerRoutes(app: App, deps: { routers: RoutersService; now: () 
     {
       schema: {
         tags: ['routers'],
+        operationId: 'listRouters',
         summary: 'List the routers of the team, newest first',
         querystring: pageQuery,
         response: { 200: envelope(z.array(routerSchema)), ...commonErrors },

@@ -1,0 +1,98 @@
+import { AppError, ERROR_CODES } from '../core/errors.ts';
+import type { ErrorCode } from '../core/errors.ts';
+import { STATUS_OF, toProblem } from './error-handler.ts';
+import { addExamples } from './openapi-examples.ts';
+import { tidySchemas } from './openapi-schemas.ts';
+import type { ApiResponse, OpenApiDocument, Operation } from './openapi-types.ts';
+import { operationsOf } from './openapi-types.ts';
+import { operationIdOf } from './operation-id.ts';
+
+const PROBLEM = { $ref: '#/components/schemas/Problem' };
+const PROBLEM_TYPE = 'application/problem+json';
+const EXAMPLE_REQUEST = '01a1fb9c-3770-7001-8000-0d1e2f3a4b5c';
+
+/**
+ * Completes the generated document by what every route has without saying so: a name, the errors of the hooks in front
+ * of it, `Idempotency-Key`, paging and rate-limit headers, examples. Changes the document given.
+ * @param hasProblems false for an interface with an error object of its own
+ */
+export function completeDocument(document: OpenApiDocument, hasProblems: boolean): OpenApiDocument {
+  if (hasProblems) addSharedParts(document);
+  for (const { path, method, operation } of operationsOf(document)) {
+    const isList = method === 'get' && isListOperation(operation);
+    operation.operationId ??= operationIdOf(method, path, isList);
+    for (const [status, response] of Object.entries(operation.responses)) describeSuccess(status, response);
+    if (!hasProblems) continue;
+    addErrors(operation, method);
+    if (method === 'post') (operation.parameters ??= []).push(shared('parameters', 'IdempotencyKey') as never);
+    if (isList) operation.responses['200']!.headers = { Link: shared('headers', 'Link') };
+    for (const [status, response] of Object.entries(operation.responses)) asProblem(status, response);
+  }
+  tidySchemas(document);
+  addExamples(document);
+  document.tags = tagsOf(document);
+  return document;
+}
+
+function addSharedParts(document: OpenApiDocument): void {
+  document.components.parameters = {
+    IdempotencyKey: {
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: false,
+      description:
+        'Makes the request safe to repeat for a day: the same key and body gives the first answer again, another body 422, one still under way 409.',
+      schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+      example: '4f3c2a1e-restart-gw-depot',
+    },
+  };
+  document.components.headers = {
+    Link: { description: 'The next page, when there may be one: `<…>; rel="next"`', schema: { type: 'string' } },
+    RetryAfter: { description: 'Seconds until the next request is counted anew', schema: { type: 'integer' } },
+  };
+}
+
+function shared(kind: 'parameters' | 'headers', name: string): { $ref: string } {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+function isListOperation({ responses }: Operation): boolean {
+  return responses['200']?.content?.['application/json']?.schema?.properties?.['data']?.type === 'array';
+}
+
+function describeSuccess(status: string, response: ApiResponse): void {
+  if (response.description === 'Default Response') response.description = status === '204' ? 'Done' : 'Success';
+}
+
+function addErrors(operation: Operation, method: string): void {
+  const { responses } = operation;
+  const add = (status: string, description: string): void => {
+    responses[status] ??= { description, content: { [PROBLEM_TYPE]: { schema: PROBLEM } } };
+  };
+  if (method === 'post') add('409', 'The first request with this Idempotency-Key is still under way');
+  if (operation.requestBody) {
+    add('413', 'The body is larger than 1 MiB');
+    add('415', 'The body is not application/json');
+  }
+  add('default', 'Any other failure, in the same form');
+  responses['429']!.headers = { 'Retry-After': shared('headers', 'RetryAfter') };
+}
+
+/** The generator knows one content type; errors have another. */
+function asProblem(status: string, response: ApiResponse): void {
+  const media = response.content?.['application/json'] ?? response.content?.[PROBLEM_TYPE];
+  if (media?.schema?.$ref !== PROBLEM.$ref) return;
+  const example = toProblem(new AppError(codeOf(Number(status)), response.description), EXAMPLE_REQUEST);
+  response.content = { [PROBLEM_TYPE]: { ...media, example } };
+}
+
+/** The first error word with that status; the others of the same status say more in `code`. */
+function codeOf(status: number): ErrorCode {
+  return ERROR_CODES.find((code) => STATUS_OF[code] === status) ?? 'internal';
+}
+
+function tagsOf(document: OpenApiDocument): { name: string; description?: string }[] {
+  const described = new Map(document.tags?.map((tag) => [tag.name, tag]));
+  const names = new Set(operationsOf(document).flatMap(({ operation }) => operation.tags ?? []));
+  return [...names].sort().map((name) => described.get(name) ?? { name });
+}
