@@ -6,6 +6,8 @@ import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import type { Routers } from './core/routers.ts';
 import { ForwardAcceptor } from './forward/acceptor.ts';
+import { createCollector } from './inventory/collector.ts';
+import type { Collector } from './inventory/collector.ts';
 import { openJobRunner } from './jobs/index.ts';
 import type { JobRunner } from './jobs/index.ts';
 import { readCredentials } from './link/credentials.ts';
@@ -22,6 +24,8 @@ export interface AgentDeps {
   clock?: Clock;
   /** 0 <= x < 1; spreads reconnects. */
   random?: () => number;
+  /** How often each router's health and devices are read, milliseconds; a minute unless told otherwise. */
+  readEveryMs?: number;
 }
 
 export interface RunningAgent {
@@ -34,7 +38,7 @@ const STOP_MS = 5000;
 
 /** Builds the whole agent and starts it. @throws AgentError for unusable credentials, state folder or journal */
 export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<RunningAgent> {
-  const { log, clock = systemClock, random = Math.random } = deps;
+  const { log, clock = systemClock, random = Math.random, readEveryMs: everyMs } = deps;
   await mkdir(config.state, { recursive: true, mode: 0o700 });
   const credentials = await readCredentials(config.credentials);
   const ca = config.server_ca === undefined ? undefined : await readFile(config.server_ca, 'utf8');
@@ -54,14 +58,17 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
     clock,
     log,
   });
-  const host = linkHost({ routers, jobs, forwards, send });
+  const collector = createCollector({ routers, send, clock, random, log, everyMs });
+  const host = linkHost({ routers, jobs, forwards, collector, send });
   const link = new AgentLink({ dialer, host, clock, random, log });
   const subscriptions = [...routers.values()].map((router) => reportChanges(router, link));
   forwards.start();
+  collector.start();
   link.start();
   return {
     async close() {
       for (const unsubscribe of subscriptions) unsubscribe();
+      await collector.stop();
       await jobs.stop();
       await link.stop(STOP_MS);
       await forwards.stop();
@@ -74,10 +81,11 @@ interface Features {
   routers: Routers;
   jobs: JobRunner;
   forwards: ForwardAcceptor;
+  collector: Collector;
   send: AgentLink['send'];
 }
 
-function linkHost({ routers, jobs, forwards, send }: Features): LinkHost {
+function linkHost({ routers, jobs, forwards, collector, send }: Features): LinkHost {
   return {
     hello: () => ({
       agent_version: AGENT_VERSION,
@@ -88,8 +96,9 @@ function linkHost({ routers, jobs, forwards, send }: Features): LinkHost {
     adopt: ({ epoch, reset }) => jobs.adopt(epoch, reset),
     onReady: () => {
       for (const router of routers.values()) sendInventory(router, send);
+      collector.onReady();
     },
-    onDown: () => {},
+    onDown: () => collector.onDown(),
     beats: () => [...routers.values()].map(toBeat),
     requests: {
       command: createCommandHandler(routers),

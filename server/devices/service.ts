@@ -127,7 +127,7 @@ export class DevicesService {
     const now = this.#deps.clock.now();
     const isFull = report.kind === 'full';
     if (isFull && report.first) await store.beginReport(tx, place);
-    await store.upsertSighted(tx, place, sighted);
+    await store.upsertSighted(tx, place, sighted, now);
     await store.markGone(tx, place, report.gone, now);
     if (isFull && report.last) await store.endReport(tx, place, !this.#damaged.has(place.routerId));
     if (!isFull || report.last) await store.confirmReports(tx, [{ routerId: place.routerId, at: now }]);

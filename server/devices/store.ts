@@ -22,7 +22,7 @@ export interface SightedDevice {
 const placeOf = ({ siteId, routerId }: Place): string => siteId ?? routerId;
 
 /** Stores sightings; what is already known keeps its id and first-seen. At most 500 at once. */
-export async function upsertSighted(db: DbOrTx, place: Place, sighted: readonly SightedDevice[]): Promise<void> {
+export async function upsertSighted(db: DbOrTx, place: Place, sighted: readonly SightedDevice[], now: number): Promise<void> {
   if (sighted.length === 0) return;
   const rows = await db
     .insertInto('devices')
@@ -47,7 +47,7 @@ export async function upsertSighted(db: DbOrTx, place: Place, sighted: readonly 
     )
     .returning(['id', 'mac'])
     .execute();
-  await upsertSightings(db, place.routerId, sighted, new Map(rows.map((row) => [row.mac, row.id])));
+  await upsertSightings(db, place.routerId, sighted, new Map(rows.map((row) => [row.mac, row.id])), now);
 }
 
 async function upsertSightings(
@@ -55,6 +55,7 @@ async function upsertSightings(
   routerId: string,
   sighted: readonly SightedDevice[],
   ids: ReadonlyMap<string, string>,
+  now: number,
 ): Promise<void> {
   await db
     .insertInto('device_sightings')
@@ -72,7 +73,8 @@ async function upsertSightings(
     .onConflict((conflict) =>
       conflict.columns(['device_id', 'router_id']).doUpdateSet((eb) => ({
         ip_address: eb.ref('excluded.ip_address'),
-        interface: eb.ref('excluded.interface'),
+        // A lease does not tell the interface; it is still the one from before.
+        interface: eb.fn.coalesce('excluded.interface', 'device_sightings.interface'),
         ip_first_seen_at: eb
           .case()
           .when('device_sightings.ip_address', '=', eb.ref('excluded.ip_address'))
@@ -81,6 +83,9 @@ async function upsertSightings(
           .end(),
         last_seen_at: eb
           .case()
+          // It was there until now, and what is left is its lease.
+          .when(eb.and([eb('device_sightings.present', '=', 1), eb('excluded.present', '=', 0)]))
+          .then(eb.val(now))
           .when('device_sightings.last_seen_at', '>', eb.ref('excluded.last_seen_at'))
           .then(eb.ref('device_sightings.last_seen_at'))
           .else(eb.ref('excluded.last_seen_at'))

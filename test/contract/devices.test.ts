@@ -126,6 +126,13 @@ describeEachDatabase('devices', (open) => {
       expect(await read(PHONE)).toMatchObject({ first_seen_at: moment(30 * MINUTE), last_seen_at: moment(30 * MINUTE) });
     });
 
+    test('and has only a lease left was last seen when it left the ARP table, where it was', async () => {
+      await report({ devices: [phone] });
+      clock.advance(30 * MINUTE);
+      await delta({ devices: [{ mac: PHONE, ip: '192.168.88.10', hostname: 'Galaxy-S8', seen_ago: 900 }] });
+      expect(await read(PHONE)).toMatchObject({ last_seen_at: moment(30 * MINUTE), current_ip: { interface: 'bridge', first_seen_at: moment(0) } });
+    });
+
     test('that a new report of everything does not name was last seen when the agent was', async () => {
       await report({ devices: [phone, printer] });
       clock.advance(30 * MINUTE);

@@ -35,6 +35,8 @@ export interface WorldOptions {
   server?: Record<string, string>;
   overrides?: ServerOverrides;
   databaseUrl?: string;
+  /** How often the agent reads health and devices of its routers; a minute unless told otherwise. */
+  readEveryMs?: number;
 }
 
 const PASSWORD = 'router-password';
@@ -98,7 +100,8 @@ export class World {
       },
       this.folder,
     );
-    this.agent = await startAgent(config, { log: silentLog });
+    const { readEveryMs } = this.#options;
+    this.agent = await startAgent(config, { log: silentLog, ...(readEveryMs === undefined ? {} : { readEveryMs }) });
   }
 
   /** Ids of the routers in the order of the simulators, as soon as all are listed with a pulse. */

@@ -1,0 +1,198 @@
+import type { AgentMessage } from '../../protocol/index.ts';
+import { sleep } from '../core/clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { toError } from '../core/deadline.ts';
+import type { Log } from '../core/log.ts';
+import type { Routers } from '../core/routers.ts';
+import type { RouterAdapter, RouterState } from '../routers/adapter.ts';
+import { computeDelta, deltaMessages, fullMessages } from './device-delta.ts';
+import type { ToldDevices } from './device-delta.ts';
+import type { DeviceTable } from './device-table.ts';
+import { RouterReader } from './read-router.ts';
+
+export type CollectorMessage = Extract<AgentMessage, { type: 'health' | 'devices' }>;
+
+export interface CollectorOptions {
+  routers: Routers;
+  /** False: it was not sent, and what depends on it is sent anew. */
+  send: (message: CollectorMessage) => boolean;
+  clock: Clock;
+  /** 0 to 1, for the jitter. */
+  random: () => number;
+  log: Log;
+  /** How often each router is read, milliseconds; a minute unless told otherwise. */
+  everyMs?: number | undefined;
+}
+
+export interface Collector {
+  start(): void;
+  /** The tunnel is ready: the control plane wants to hear of all devices anew. */
+  onReady(): void;
+  /** The tunnel is gone: nothing is read for nobody. */
+  onDown(): void;
+  /** Ends the readings under way. */
+  stop(): Promise<void>;
+}
+
+const EVERY_MS = 60_000;
+/** With many routers the first readings are spread over so much time for each. */
+const SPREAD_MS = 100;
+const LONGEST_SPREAD_MS = 20_000;
+/** The share of a router's time that reading it may take: a big ARP table on a slow board is read less often. */
+const SHARE = 1 / 50;
+const RARELY_MS = 15 * 60_000;
+/** A small wait before the first reading after a change, because changes come in groups. */
+const SETTLE_MS = 200;
+
+/** Reads health and devices of every router now and then, each router by itself and one menu at a time. */
+export function createCollector(options: CollectorOptions): Collector {
+  const collectors = [...options.routers.values()].map((router) => new RouterCollector(router, options));
+  const each = (work: (collector: RouterCollector) => void): void => {
+    for (const collector of collectors) work(collector);
+  };
+  const spreadMs = Math.min(LONGEST_SPREAD_MS, collectors.length * SPREAD_MS);
+  return {
+    start: () => each((collector) => collector.start()),
+    onReady: () => each((collector) => collector.onReady(options.random() * spreadMs)),
+    onDown: () => each((collector) => collector.onDown()),
+    stop: async () => {
+      await Promise.all(collectors.map((collector) => collector.stop()));
+    },
+  };
+}
+
+/**
+ * One router's readings. Invariants: at most one menu of the router is being read; `#told` is what the control plane
+ * has been sent on the present tunnel, undefined until everything has been.
+ */
+class RouterCollector {
+  readonly #router: RouterAdapter;
+  readonly #options: CollectorOptions;
+  readonly #stopping = new AbortController();
+  /** Ends the present wait. */
+  #wake = new AbortController();
+  #reader: RouterReader;
+  #hardwareId: string | undefined;
+  #told: ToldDevices | undefined;
+  #connected = false;
+  /** Raised with every tunnel and every other device, so that a reading for an older one tells nothing. */
+  #round = 0;
+  #wasReachable = false;
+  #devicesDueAt = 0;
+  #waitMs = SETTLE_MS;
+  #loop: Promise<void> | undefined;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(router: RouterAdapter, options: CollectorOptions) {
+    this.#router = router;
+    this.#options = options;
+    this.#reader = new RouterReader(router, options.clock);
+  }
+
+  start(): void {
+    this.#unsubscribe ??= this.#router.onState((state) => this.#onState(state));
+    this.#onState(this.#router.state());
+    this.#loop ??= this.#run();
+  }
+
+  onReady(delayMs: number): void {
+    this.#connected = true;
+    this.#tellAllAnew();
+    this.#readAfter(SETTLE_MS + delayMs);
+  }
+
+  onDown(): void {
+    this.#connected = false;
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.();
+    this.#stopping.abort();
+    await this.#loop;
+  }
+
+  #onState({ reachable, facts }: RouterState): void {
+    const isBack = reachable && !this.#wasReachable;
+    this.#wasReachable = reachable;
+    const isOther = reachable && facts !== null && facts.hardwareId !== this.#hardwareId;
+    if (isOther) {
+      this.#hardwareId = facts.hardwareId;
+      this.#reader = new RouterReader(this.#router, this.#options.clock);
+      this.#tellAllAnew();
+    }
+    if (isOther || isBack) this.#readAfter(SETTLE_MS);
+  }
+
+  /** What a reading that is under way finds is no longer told. */
+  #tellAllAnew(): void {
+    this.#told = undefined;
+    this.#round += 1;
+  }
+
+  #readAfter(waitMs: number): void {
+    this.#devicesDueAt = 0;
+    this.#waitMs = waitMs;
+    this.#wake.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      this.#wake = new AbortController();
+      const wake = this.#wake.signal;
+      await sleep(clock, this.#waitMs, AbortSignal.any([wake, signal]));
+      // Woken up: the wait is another one now.
+      if (wake.aborted) continue;
+      this.#waitMs = this.#regularWait();
+      if (this.#mayRead()) await this.#read(signal);
+    }
+  }
+
+  #regularWait(): number {
+    const { random, everyMs = EVERY_MS } = this.#options;
+    return everyMs * (0.9 + 0.2 * random());
+  }
+
+  #mayRead(): boolean {
+    const { reachable, facts } = this.#router.state();
+    return this.#connected && reachable && facts !== null && !this.#stopping.signal.aborted;
+  }
+
+  /** Never rejects: a router that does not answer is the router layer's business. */
+  async #read(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#readHealth(signal);
+      if (this.#options.clock.now() >= this.#devicesDueAt) await this.#readDevices(signal);
+    } catch (error) {
+      this.#options.log.debug({ err: toError(error), router: this.#router.name }, 'router could not be read');
+    }
+  }
+
+  async #readHealth(signal: AbortSignal): Promise<void> {
+    const readings = await this.#reader.readHealth(signal);
+    this.#options.send({ type: 'health', router: this.#router.name, readings });
+  }
+
+  async #readDevices(signal: AbortSignal): Promise<void> {
+    const { clock, everyMs = EVERY_MS } = this.#options;
+    const round = this.#round;
+    const startedAt = clock.now();
+    const table = await this.#reader.readDevices(signal);
+    // Meanwhile there is another tunnel or another device, for which it is read again at once.
+    if (round !== this.#round) return;
+    const took = clock.now() - startedAt;
+    // A little less than the regular wait, so that its jitter does not skip a round.
+    this.#devicesDueAt = startedAt + Math.min(RARELY_MS, Math.max(everyMs * 0.8, took / SHARE));
+    if (table) this.#tell(table, clock.now() / 1000);
+  }
+
+  #tell(table: DeviceTable, now: number): void {
+    const before = this.#told;
+    const delta = computeDelta(before ?? new Map(), table, now);
+    const messages = before ? deltaMessages(delta) : fullMessages(table);
+    const sent = messages.every((message) => this.#options.send({ type: 'devices', router: this.#router.name, ...message }));
+    // What was lost on the way cannot be known: next time everything is told.
+    this.#told = sent ? delta.told : undefined;
+  }
+}

@@ -1,0 +1,80 @@
+import type { SeenDevice } from '../../protocol/index.ts';
+import type { RouterRow } from '../routers/adapter.ts';
+import { parseDuration } from '../routers/durations.ts';
+import { isTrue } from './values.ts';
+
+/** Devices of one router by MAC address, as they are to be reported. */
+export type DeviceTable = ReadonlyMap<string, SeenDevice>;
+
+const MAC = /^(?:[0-9A-F]{2}:){5}[0-9A-F]{2}$/;
+const NO_MAC = '00:00:00:00:00:00';
+
+function readMac(text: string | undefined): string | undefined {
+  const mac = text?.toUpperCase();
+  return mac !== undefined && MAC.test(mac) && mac !== NO_MAC ? mac : undefined;
+}
+
+/** An entry that says where a device is. v7 has a status; before, an entry without an answer has no MAC address. */
+function isSighting(row: RouterRow): boolean {
+  if (isTrue(row['disabled']) || isTrue(row['invalid'])) return false;
+  return !/^(?:failed|incomplete)$/.test(row['status'] ?? '');
+}
+
+interface Lease {
+  ip: string | undefined;
+  hostname: string | undefined;
+  /** Undefined: never. */
+  seenAgo: number | undefined;
+}
+
+function readLease(row: RouterRow): { mac: string; lease: Lease } | undefined {
+  const mac = readMac(row['active-mac-address'] ?? row['mac-address']);
+  if (mac === undefined || row['status'] !== 'bound') return undefined;
+  const hostname = row['host-name'];
+  return {
+    mac,
+    lease: {
+      ip: row['active-address'] ?? row['address'],
+      hostname: hostname === undefined || hostname === '' ? undefined : hostname.slice(0, 255),
+      seenAgo: parseDuration(row['last-seen'] ?? ''),
+    },
+  };
+}
+
+/**
+ * Puts an ARP table and DHCP leases together: a device in the ARP table is there; one with a lease only was there
+ * when the DHCP server heard of it last. A device with several addresses is told by the leased one, else by the
+ * lowest, so that the answer does not change from one reading to the next.
+ * @param limit most devices told; the rest is left out
+ */
+export function buildDeviceTable(arp: readonly RouterRow[], leases: readonly RouterRow[], limit: number): DeviceTable {
+  const known = new Map(leases.flatMap((row) => readLease(row) ?? []).map(({ mac, lease }) => [mac, lease]));
+  const table = new Map<string, SeenDevice>();
+  for (const row of arp) {
+    const mac = readMac(row['mac-address']);
+    if (mac === undefined || !isSighting(row)) continue;
+    const device = describe(mac, row['address'], row['interface'], known.get(mac)?.hostname);
+    const other = table.get(mac);
+    if (other ? isPreferred(device.ip, other.ip, known.get(mac)?.ip) : table.size < limit) table.set(mac, device);
+  }
+  for (const [mac, { ip, hostname, seenAgo }] of known) {
+    if (table.has(mac) || seenAgo === undefined || table.size >= limit) continue;
+    table.set(mac, { ...describe(mac, ip, undefined, hostname), seen_ago: Math.floor(seenAgo) });
+  }
+  return table;
+}
+
+function describe(mac: string, ip: string | undefined, port: string | undefined, hostname: string | undefined): SeenDevice {
+  return {
+    mac,
+    ...(ip === undefined || ip === '' ? {} : { ip: ip.slice(0, 64) }),
+    ...(port === undefined || port === '' ? {} : { interface: port.slice(0, 128) }),
+    ...(hostname === undefined ? {} : { hostname }),
+  };
+}
+
+function isPreferred(candidate: string | undefined, present: string | undefined, leased: string | undefined): boolean {
+  if (candidate === undefined || present === leased) return false;
+  if (present === undefined || candidate === leased) return true;
+  return candidate.localeCompare(present, 'en', { numeric: true }) < 0;
+}

@@ -1,0 +1,87 @@
+import type { HealthReadings } from '../../protocol/index.ts';
+import type { Clock } from '../core/clock.ts';
+import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
+import { buildDeviceTable } from './device-table.ts';
+import type { DeviceTable } from './device-table.ts';
+import { readPosition } from './gps.ts';
+import { readHealth, readResources } from './health.ts';
+import { readMenu, sampleOnce } from './menus.ts';
+import { parseRouterTime } from './router-clock.ts';
+import { findWanInterfaces, readWan } from './wan.ts';
+
+/** More devices than any site has; a router under a flood of made-up addresses must not fill the agent. */
+const MAX_DEVICES = 20_000;
+/** What seldom changes is looked up so often: which interfaces lead to the provider, whether there are sensors or a receiver. */
+const LOOK_AGAIN_MS = 10 * 60_000;
+
+/** Reads what a router tells of itself beyond its inventory. Remembers which menus it does not have. */
+export class RouterReader {
+  readonly #router: RouterAdapter;
+  readonly #clock: Clock;
+  /** Menus that the router refused, until they are tried again. */
+  readonly #absent = new Map<string, number>();
+  #wan: { names: string[]; until: number } | undefined;
+
+  constructor(router: RouterAdapter, clock: Clock) {
+    this.#router = router;
+    this.#clock = clock;
+  }
+
+  /** @throws AgentError when the router does not answer */
+  async readHealth(signal: AbortSignal): Promise<HealthReadings> {
+    const router = this.#router;
+    const resource = await readMenu(router, { menu: '/system/resource', properties: RESOURCES }, signal);
+    return {
+      ...readResources(resource?.[0] ?? {}),
+      ...readHealth((await this.#unlessAbsent('/system/health', () => this.#sensors(signal))) ?? []),
+      clock_offset_seconds: await this.#clockOffset(signal),
+      wan: await readWan(router, await this.#wanNames(signal), signal),
+      position: readPosition(await this.#unlessAbsent('/system/gps', () => sampleOnce(router, '/system/gps/monitor', signal))),
+    };
+  }
+
+  /** Undefined: the router's user may read neither table. @throws AgentError when the router does not answer */
+  async readDevices(signal: AbortSignal): Promise<DeviceTable | undefined> {
+    const arp = await readMenu(this.#router, { menu: '/ip/arp', properties: ARP, flags: ARP_FLAGS }, signal);
+    const leases = await readMenu(this.#router, { menu: '/ip/dhcp-server/lease', properties: LEASE, flags: LEASE_FLAGS }, signal);
+    return arp || leases ? buildDeviceTable(arp ?? [], leases ?? [], MAX_DEVICES) : undefined;
+  }
+
+  #sensors(signal: AbortSignal): Promise<RouterRow[] | undefined> {
+    const isList = Number.parseInt(this.#router.state().facts?.softwareVersion ?? '7', 10) >= 7;
+    // v6 has a property per sensor, which differs by board: everything is read.
+    return readMenu(this.#router, { menu: '/system/health', properties: [], ...(isList ? { flags: {} } : {}) }, signal);
+  }
+
+  /** Seconds that the router is ahead; the answer is taken to be from the middle of the wait, its second half over. */
+  async #clockOffset(signal: AbortSignal): Promise<number | null> {
+    const before = this.#clock.now();
+    const rows = await readMenu(this.#router, { menu: '/system/clock', properties: ['date', 'time', 'gmt-offset'] }, signal);
+    const after = this.#clock.now();
+    const shown = parseRouterTime(rows?.[0] ?? {});
+    // `+ 0`: a clock that is just behind is not -0 seconds ahead.
+    return shown === undefined ? null : Math.round((shown + 500 - (before + after) / 2) / 1000) + 0;
+  }
+
+  async #wanNames(signal: AbortSignal): Promise<string[]> {
+    const now = this.#clock.now();
+    if (!this.#wan || this.#wan.until <= now) {
+      this.#wan = { names: await findWanInterfaces(this.#router, signal), until: now + LOOK_AGAIN_MS };
+    }
+    return this.#wan.names;
+  }
+
+  /** A menu that is not there would otherwise fill the router's log with refusals. */
+  async #unlessAbsent<T>(menu: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
+    if ((this.#absent.get(menu) ?? 0) > this.#clock.now()) return undefined;
+    const answer = await read();
+    if (answer === undefined) this.#absent.set(menu, this.#clock.now() + LOOK_AGAIN_MS);
+    return answer;
+  }
+}
+
+const RESOURCES = ['cpu-load', 'free-memory', 'total-memory', 'free-hdd-space', 'total-hdd-space'];
+const ARP = ['address', 'mac-address', 'interface', 'status', 'complete', 'invalid', 'disabled'];
+const ARP_FLAGS = { X: 'disabled', I: 'invalid', C: 'complete' };
+const LEASE = ['address', 'mac-address', 'status', 'host-name', 'last-seen', 'active-address', 'active-mac-address'];
+const LEASE_FLAGS = { X: 'disabled' };

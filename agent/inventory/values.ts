@@ -1,0 +1,20 @@
+/** How routers spell values, over the API and on the console. */
+
+/** `true`, `yes`. */
+export function isTrue(text: string | undefined): boolean {
+  return text === 'true' || text === 'yes';
+}
+
+/** The number a text begins with: `24.1`, `24.1V`, `2%`, `-5C`. Undefined for any other text. */
+export function leadingNumber(text: string | undefined): number | undefined {
+  const match = /^\s*([+-]?\d+(?:\.\d+)?)/.exec(text ?? '');
+  return match ? Number(match[1]) : undefined;
+}
+
+const BYTES: Readonly<Record<string, number>> = { '': 1, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+
+/** Bytes: plain over the API, `40.2MiB` on the console. */
+export function parseBytes(text: string | undefined): number | undefined {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([KMGT]iB|B)?\s*$/.exec(text ?? '');
+  return match ? Math.round(Number(match[1]) * BYTES[match[2] ?? '']!) : undefined;
+}
