@@ -1,0 +1,46 @@
+import type { Weekly } from '../schedules/types.ts';
+
+/** When a group keeps silent; what they mean is in mute.ts. */
+export const MUTES = ['never', 'always', 'schedule-active', 'schedule-inactive'] as const;
+export type Mute = (typeof MUTES)[number];
+
+/** Ways to reach a person. */
+export const CHANNELS = ['email', 'sms', 'whatsapp', 'telegram', 'slack', 'teams', 'push', 'webhook'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/** A person, and a way to reach them. */
+export interface Notifiable {
+  /** Of the person. */
+  id: string;
+  channel: Channel;
+}
+
+/** Lists of ids, without repetition, in the order they were given. */
+export interface GroupLinks {
+  /** People. */
+  recipients: string[];
+  notifiables: Notifiable[];
+  topics: string[];
+  sites: string[];
+}
+
+/** Who is told about what, where and when. */
+export interface Group extends GroupLinks {
+  id: string;
+  teamId: string;
+  name: string;
+  scheduleId: string | null;
+  schedule: Weekly | null;
+  mute: Mute;
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** What is missing stays as it is; a list replaces the whole list. */
+export interface GroupChange extends Partial<GroupLinks> {
+  name?: string;
+  scheduleId?: string | null;
+  mute?: Mute;
+}
+
+export type NewGroup = GroupChange & { name: string };

@@ -1,0 +1,78 @@
+import type { Clock } from '../../core/clock.ts';
+import { AppError, invalidField, notFound } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { Page } from '../../core/page.ts';
+import { ianaTimeZone } from '../../core/time-zone.ts';
+import type { Storage } from '../../storage/db.ts';
+import {
+  countSchedules,
+  deleteSchedule,
+  insertSchedule,
+  isUnique,
+  selectSchedule,
+  selectSchedules,
+  updateSchedule,
+} from './store.ts';
+import type { NewSchedule, Schedule, ScheduleChange } from './types.ts';
+
+/** Far more than a team has shifts. */
+const MAX_SCHEDULES = 200;
+
+/** When people are on duty. */
+export class SchedulesService {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+
+  constructor({ storage, clock }: { storage: Storage; clock: Clock }) {
+    this.#storage = storage;
+    this.#clock = clock;
+  }
+
+  async list(teamId: string, page: Page): Promise<Schedule[]> {
+    return selectSchedules(this.#storage.db, teamId, page);
+  }
+
+  /** @throws AppError `not_found` */
+  async get(teamId: string, scheduleId: string): Promise<Schedule> {
+    const schedule = await selectSchedule(this.#storage.db, teamId, scheduleId);
+    if (!schedule) throw notFound('schedule');
+    return schedule;
+  }
+
+  /** @throws AppError `invalid` for what is no time zone; `conflict` for a name in use, or one schedule too many */
+  async create(teamId: string, { name, timeZone, windows }: NewSchedule): Promise<Schedule> {
+    const { db } = this.#storage;
+    const now = this.#clock.now();
+    if ((await countSchedules(db, teamId)) >= MAX_SCHEDULES) {
+      throw new AppError('conflict', `a team has at most ${MAX_SCHEDULES} schedules`);
+    }
+    const schedule = { id: newId(now), teamId, name, timeZone: checkTimeZone(timeZone), windows, createdAt: now, updatedAt: now };
+    await insertSchedule(db, schedule).catch(nameInUse);
+    return schedule;
+  }
+
+  /** @throws AppError `not_found`, `invalid` for what is no time zone, `conflict` for a name in use */
+  async change(teamId: string, scheduleId: string, change: ScheduleChange): Promise<Schedule> {
+    const timeZone = change.timeZone === undefined ? undefined : checkTimeZone(change.timeZone);
+    const updatedAt = this.#clock.now();
+    const key = { teamId, id: scheduleId };
+    const schedule = await updateSchedule(this.#storage.db, key, { ...change, timeZone, updatedAt }).catch(nameInUse);
+    if (!schedule) throw notFound('schedule');
+    return schedule;
+  }
+
+  /** Groups that had it have none then. @throws AppError `not_found` */
+  async delete(teamId: string, scheduleId: string): Promise<void> {
+    if (!(await deleteSchedule(this.#storage.db, teamId, scheduleId))) throw notFound('schedule');
+  }
+}
+
+function checkTimeZone(name: string): string {
+  const zone = ianaTimeZone(name);
+  if (zone === undefined) throw invalidField('time_zone', 'is not an IANA time zone');
+  return zone;
+}
+
+function nameInUse(error: unknown): never {
+  throw isUnique(error) ? new AppError('conflict', 'the team has a schedule of this name', { cause: error }) : error;
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '../../core/clock.ts';
+import { AppError, notFound } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { Page } from '../../core/page.ts';
+import type { Storage } from '../../storage/db.ts';
+import { countTopics, deleteTopic, insertTopic, isUnique, selectTopic, selectTopics, updateTopic } from './store.ts';
+import type { NewTopic, Topic, TopicChange } from './types.ts';
+
+/** Far more than there are kinds of events. */
+const MAX_TOPICS = 200;
+
+/** The subjects that a team's notification groups follow. */
+export class TopicsService {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+
+  constructor({ storage, clock }: { storage: Storage; clock: Clock }) {
+    this.#storage = storage;
+    this.#clock = clock;
+  }
+
+  async list(teamId: string, page: Page): Promise<Topic[]> {
+    return selectTopics(this.#storage.db, teamId, page);
+  }
+
+  /** @throws AppError `not_found` */
+  async get(teamId: string, topicId: string): Promise<Topic> {
+    const topic = await selectTopic(this.#storage.db, teamId, topicId);
+    if (!topic) throw notFound('topic');
+    return topic;
+  }
+
+  /** @throws AppError `conflict` for a name in use, or one topic too many */
+  async create(teamId: string, { name, events }: NewTopic): Promise<Topic> {
+    const { db } = this.#storage;
+    const now = this.#clock.now();
+    if ((await countTopics(db, teamId)) >= MAX_TOPICS) throw new AppError('conflict', `a team has at most ${MAX_TOPICS} topics`);
+    const topic = { id: newId(now), teamId, name, events, createdAt: now, updatedAt: now };
+    await insertTopic(db, topic).catch(nameInUse);
+    return topic;
+  }
+
+  /** @throws AppError `not_found`, `conflict` for a name in use */
+  async change(teamId: string, topicId: string, change: TopicChange): Promise<Topic> {
+    const updatedAt = this.#clock.now();
+    const topic = await updateTopic(this.#storage.db, { teamId, id: topicId }, { ...change, updatedAt }).catch(nameInUse);
+    if (!topic) throw notFound('topic');
+    return topic;
+  }
+
+  /** Also leaves every group. @throws AppError `not_found` */
+  async delete(teamId: string, topicId: string): Promise<void> {
+    if (!(await deleteTopic(this.#storage.db, teamId, topicId))) throw notFound('topic');
+  }
+}
+
+function nameInUse(error: unknown): never {
+  throw isUnique(error) ? new AppError('conflict', 'the team has a topic of this name', { cause: error }) : error;
+}
