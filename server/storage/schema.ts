@@ -8,6 +8,7 @@ import type {
   SchedulesTable,
   TopicsTable,
 } from './schema-notifications.ts';
+import type { JobEventAttemptsTable, JobEventsTable, WebhookSecretsTable } from './schema-webhooks.ts';
 
 /**
  * All tables, for both engines. Text ids, integer milliseconds, 0/1 for booleans, JSON as text. Every record of a
@@ -162,8 +163,9 @@ export interface JobsTable {
   completed_at: Millis | null;
   failed_at: Millis | null;
   deleted_at: Millis | null;
-  /** Raised in the same statement as every transition; webhooks follow it. */
+  /** Raised in the same statement as every transition. */
   version: number;
+  /** The version up to which `job_events` tells what happened; only kept for jobs with a `notify_url`. */
   notified_version: number;
 }
 
@@ -316,4 +318,7 @@ export interface Schema {
   group_notifiables: GroupNotifiablesTable;
   group_topics: GroupTopicsTable;
   group_sites: GroupSitesTable;
+  job_events: JobEventsTable;
+  job_event_attempts: JobEventAttemptsTable;
+  webhook_secrets: WebhookSecretsTable;
 }

@@ -32,6 +32,9 @@ export const TABLES = {
   group_notifiables: ['group_id', 'user_id', 'channel'],
   group_topics: ['group_id', 'topic_id'],
   group_sites: ['group_id', 'site_id'],
+  job_events: ['id'],
+  job_event_attempts: ['id'],
+  webhook_secrets: ['id'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];

@@ -1,0 +1,52 @@
+import type { Fixed, Flag, Millis } from './schema-columns.ts';
+
+/** The tables of migration 4: what callers are told about their jobs. */
+
+/** One change of a job's public status, written in the same transaction: what is still to be told, and what was. */
+export interface JobEventsTable {
+  /** `webhook-id`: the same in every attempt. */
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  job_id: Fixed<string>;
+  /** The job's version that it tells of: rising, with gaps. */
+  seq: Fixed<number>;
+  type: Fixed<string>;
+  /** JSON, sent as it is. */
+  body: Fixed<string>;
+  /** Of `notify_url`: receivers are kept apart by it. */
+  origin: Fixed<string>;
+  state: string;
+  /** Made in the present round; a resend begins a new one. */
+  attempts: number;
+  /** When the next attempt may be made; null when none is to be. */
+  due_at: Millis | null;
+  /** Which attempt holds it, and until when. */
+  claim: string | null;
+  claimed_until: Millis | null;
+  created_at: Fixed<Millis>;
+  settled_at: Millis | null;
+}
+
+export interface JobEventAttemptsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  event_id: Fixed<string>;
+  at: Fixed<Millis>;
+  duration_ms: Fixed<number>;
+  /** HTTP status; null when no answer came. */
+  status: Fixed<number | null>;
+  /** Why it counts as failed, as a stable word. */
+  error: Fixed<string | null>;
+}
+
+export interface WebhookSecretsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  /** Encrypted (secrets.ts). */
+  secret: Fixed<string>;
+  /** Someone has seen it; one made for lack of any has been seen by nobody. */
+  shown: Flag;
+  created_at: Fixed<Millis>;
+  /** Null: the one in use. Otherwise it still signs until then. */
+  expires_at: Millis | null;
+}
