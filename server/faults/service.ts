@@ -41,6 +41,7 @@ export class FaultsService {
   readonly #deps: FaultsDeps;
   readonly #changes: Changes;
   readonly #watched = new Map<string, Watched>();
+  readonly #byAgent = new Map<string, Set<Watched>>();
   /** Router ids by agent and the router's name there. */
   readonly #byName = new Map<string, string>();
   readonly #agents = new Map<string, AgentState>();
@@ -87,9 +88,7 @@ export class FaultsService {
   onReady({ agentId }: AgentConnection): void {
     const now = this.#deps.clock.now();
     this.#agents.set(agentId, { connected: true, since: now });
-    for (const watched of this.#watched.values()) {
-      if (watched.agentId === agentId) this.#changes.add(watched, watched.watch.onAgentBack(now));
-    }
+    for (const watched of this.#byAgent.get(agentId) ?? []) this.#changes.add(watched, watched.watch.onAgentBack(now));
   }
 
   onGone({ agentId }: AgentConnection): void {
@@ -141,6 +140,7 @@ export class FaultsService {
   ): Watched {
     const watched = { routerId, teamId, agentId, name, watch: new RouterWatch(this.#deps.rules, start) };
     this.#watched.set(routerId, watched);
+    this.#ofAgent(agentId).add(watched);
     if (name !== '') this.#byName.set(keyOf(agentId, name), routerId);
     return watched;
   }
@@ -148,9 +148,17 @@ export class FaultsService {
   #move(watched: Watched, agentId: string, name: string): void {
     const old = keyOf(watched.agentId, watched.name);
     if (this.#byName.get(old) === watched.routerId) this.#byName.delete(old);
+    this.#ofAgent(watched.agentId).delete(watched);
+    this.#ofAgent(agentId).add(watched);
     watched.agentId = agentId;
     watched.name = name;
     this.#byName.set(keyOf(agentId, name), watched.routerId);
+  }
+
+  #ofAgent(agentId: string): Set<Watched> {
+    const watched = this.#byAgent.get(agentId) ?? new Set<Watched>();
+    this.#byAgent.set(agentId, watched);
+    return watched;
   }
 
   #schedule(): void {

@@ -11,6 +11,7 @@ beforeAll(async () => {
     routers: [
       { version: '7.18.2', model: 'hEX', gps: { latitude: '56.969689', longitude: '24.162471' }, timeZone: 'Europe/Riga' },
       { version: '6.49.18', model: 'CHR' },
+      { version: '7.18.2', apiPort: null, managementAddress: '10.99.0.1' },
     ],
     readEveryMs: 100,
   });
@@ -59,6 +60,14 @@ describe('the devices behind a router', () => {
       mac_address: 'DC:A6:32:0B:44:7F', manufacturer: expect.stringContaining('Raspberry Pi') as string, alias: null,
       current_ip: { ip_address: '192.168.88.12', interface: 'bridge' },
     });
+  });
+
+  test('are known of a router that has only SSH', async () => {
+    const found = await waitUntil('the devices are known', async () => {
+      const list = await get('/arp/devices?search=10.99.0.');
+      return list.length >= 3 && list;
+    });
+    expect(found).toContainEqual(expect.objectContaining({ hostname: 'Galaxy-S8', router_id: ids[2] }));
   });
 
   test('follow what happens there', async () => {
