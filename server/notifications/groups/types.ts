@@ -36,11 +36,14 @@ export interface Group extends GroupLinks {
   updatedAt: number;
 }
 
-/** What is missing stays as it is; a list replaces the whole list. */
-export interface GroupChange extends Partial<GroupLinks> {
-  name?: string;
-  scheduleId?: string | null;
-  mute?: Mute;
+/** The lists that are given; each replaces the whole list. */
+export type GivenLinks = { [List in keyof GroupLinks]?: GroupLinks[List] | undefined };
+
+/** What is missing stays as it is. */
+export interface GroupChange extends GivenLinks {
+  name?: string | undefined;
+  scheduleId?: string | null | undefined;
+  mute?: Mute | undefined;
 }
 
 export type NewGroup = GroupChange & { name: string };
