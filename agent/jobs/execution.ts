@@ -6,7 +6,7 @@ import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { takeBackup } from './backup.ts';
 import type { BackupTimes } from './backup.ts';
 import type { BootMark, StoredOffer } from './journal/records.ts';
-import { menuOf } from './router/menu.ts';
+import { menuOf } from './router/menu-of.ts';
 import type { RouterMenu } from './router/menu.ts';
 import { findSyntaxError, runStoredScript } from './script-runner.ts';
 import { readMarker, scriptNameOf, wrapScript } from './source.ts';

@@ -1,6 +1,4 @@
-import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
-import { apiMenu } from './api-menu.ts';
-import { consoleMenu } from './console-menu.ts';
+import type { Deadline } from '../../routers/adapter.ts';
 
 /**
  * The few menus of a router that a job needs, the same over the API and over the console. All of it can be repeated
@@ -25,9 +23,4 @@ export interface RouterMenu {
   removeFile(name: string, deadline: Deadline): Promise<void>;
   /** Size of a file in bytes, undefined when there is none of that name. */
   fileSize(name: string, deadline: Deadline): Promise<number | undefined>;
-}
-
-/** The API where there is one: it answers in fields, not in text for people. */
-export function menuOf(router: RouterAdapter): RouterMenu {
-  return router.hasApi ? apiMenu(router) : consoleMenu(router);
 }
