@@ -9,7 +9,7 @@ import { DEFAULT_TIMES, Execution } from './execution.ts';
 import type { ExecutionTimes } from './execution.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
-import { menuOf } from './router/menu.ts';
+import { menuOf } from './router/menu-of.ts';
 import { scriptNameOf } from './source.ts';
 
 type JobMessage = Extract<AgentMessage, { type: `job.${string}` }>;
