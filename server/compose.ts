@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
+import { administrationRoutes } from './administration.ts';
 import { API_DESCRIPTION, PLANTS_DESCRIPTION } from './api-description.ts';
 import { enrolmentRoutes } from './auth/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
@@ -11,6 +12,7 @@ import { systemClock } from './core/clock.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import { deviceRoutes } from './devices/routes.ts';
+import { eventRoutes } from './events/routes.ts';
 import { faultRoutes } from './faults/routes.ts';
 import { forwardRoutes } from './forwards/routes.ts';
 import type { ChannelGrant } from './forwards/types.ts';
@@ -25,12 +27,14 @@ import { replayRepeatedPosts } from './http/idempotency.ts';
 import { InFlight } from './http/in-flight.ts';
 import { describeApi } from './http/openapi.ts';
 import { limitRequests } from './http/rate-limit.ts';
+import { admitServices } from './http/service-scope.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { metadataRoutes } from './metadata/routes.ts';
 import { routerRoutes } from './routers/routes.ts';
 import { plantErrorHandler, plantRoutes } from './sandbox/routes.ts';
 import { createServices } from './services.ts';
 import type { Services } from './services.ts';
+import { statusRoutes } from './status/routes.ts';
 import type { Storage } from './storage/db.ts';
 import { answers } from './storage/health.ts';
 import { migrate } from './storage/migrate.ts';
@@ -98,6 +102,8 @@ async function startServices(services: Services, closers: (() => Promise<void>)[
   await services.idempotency.markInterrupted();
   await services.routers.start();
   closers.push(() => services.routers.stop());
+  await services.eventSources.start();
+  closers.push(() => services.eventSources.stop());
   await services.faults.start();
   closers.push(() => services.faults.stop());
   services.devices.start();
@@ -118,7 +124,7 @@ interface ApiDeps {
 async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
   const { config, clock, services, storage } = deps;
   const app = createApp(await appOptions(deps));
-  closeTunnelsLast(app, attachGateway(app, deps));
+  closeTunnelsLast(app, attachGateway(app, deps), services);
   await describeApi(app, {
     ...API_DESCRIPTION,
     serverUrl: config.publicUrl,
@@ -142,8 +148,15 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     faultRoutes(scope, { faults: services.faults, now: () => clock.now() });
     deviceRoutes(scope, services);
     commandRoutes(scope, services);
+    eventRoutes(scope, { events: services.events, authenticate: (bearer) => services.auth.authenticateApiKey(bearer) });
     jobRoutes(scope, services);
     forwardRoutes(scope, { forwards: services.forwards, now: () => clock.now() });
+    administrationRoutes(scope, services, () => clock.now());
+  });
+  await app.register(async (instance) => {
+    const scope = instance as App;
+    await admitServices(scope, (bearer) => services.auth.authenticateService(bearer), config.rateLimitPerMinute);
+    statusRoutes(scope, services);
   });
   return app;
 }
@@ -192,9 +205,11 @@ function attachGateway(app: App, { config, services, log }: Omit<ApiDeps, 'clock
  * At shutdown new requests are refused, those under way are answered while the agents are still there, then the
  * agents are sent away. Without the last step the server would wait for their sockets for ever.
  */
-function closeTunnelsLast(app: App, gateway: TunnelGateway<ChannelGrant>): void {
+function closeTunnelsLast(app: App, gateway: TunnelGateway<ChannelGrant>, { events }: Pick<Services, 'events'>): void {
   const inFlight = new InFlight(app);
   app.addHook('preClose', async () => {
+    // Requests that would never end by themselves.
+    await events.stop();
     await within(inFlight.drained(), DRAIN_MS);
     await within(gateway.close(), GOODBYE_MS);
   });

@@ -2,6 +2,8 @@ import type { AgentConnection, AgentEvents } from './core/agent-gateway.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import type { Config } from './config.ts';
+import { createAdministration } from './administration.ts';
+import type { AdministrationServices } from './administration.ts';
 import { AgentSessions } from './agents/service.ts';
 import { AuditService } from './audit/service.ts';
 import { AuthService } from './auth/service.ts';
@@ -9,15 +11,20 @@ import type { CatalogService } from './catalog/service.ts';
 import { CommandsService } from './commands/service.ts';
 import { Manufacturers } from './devices/manufacturers.ts';
 import { DevicesService } from './devices/service.ts';
+import { EventSources } from './event-sources.ts';
+import { EventsService } from './events/service.ts';
 import { FaultsService } from './faults/service.ts';
+import type { FaultEvent } from './faults/types.ts';
 import { ForwardsService } from './forwards/service.ts';
 import { IdempotencyStore } from './idempotency/store.ts';
 import { JobsService } from './jobs/service.ts';
 import { DEFAULT_JOB_RULES } from './jobs/types.ts';
 import { MetadataService } from './metadata/service.ts';
 import { RoutersService } from './routers/service.ts';
+import { StatusService } from './status/service.ts';
 import type { Storage } from './storage/db.ts';
 import { TunnelRegistry } from './tunnel/registry.ts';
+import { SERVER_VERSION } from './version.ts';
 
 export interface ServicesDeps {
   config: Config;
@@ -29,7 +36,7 @@ export interface ServicesDeps {
 }
 
 /** Every feature of the control plane, built once, with the tunnel between them and the agents. */
-export interface Services {
+export interface Services extends AdministrationServices {
   auth: AuthService;
   agents: AgentSessions;
   audit: AuditService;
@@ -41,8 +48,12 @@ export interface Services {
   metadata: MetadataService;
   faults: FaultsService;
   devices: DevicesService;
+  /** What API users listen to. */
+  events: EventsService;
+  eventSources: EventSources;
   idempotency: IdempotencyStore;
   tunnels: TunnelRegistry;
+  status: StatusService;
 }
 
 export function createServices(deps: ServicesDeps): Services {
@@ -57,7 +68,7 @@ export function createServices(deps: ServicesDeps): Services {
     rules: { offlineAfterMs: config.offlineAfterMs },
   });
   // The features need the tunnel, and what comes out of the tunnel needs the features: the events look them up late.
-  const features = (): Features => ({ routers, jobs, forwards, metadata, faults, devices });
+  const features = (): Features => ({ routers, jobs, forwards, metadata, faults, devices, eventSources });
   const tunnels = new TunnelRegistry({
     callbacks: {
       authenticateAgent: (bearer) => auth.authenticateAgent(bearer),
@@ -93,15 +104,19 @@ export function createServices(deps: ServicesDeps): Services {
       allowPrivateSources: config.allowPrivateSources,
     },
   });
-  const { metadata, faults, devices } = createInformation(deps, routers);
+  const events = new EventsService(clock);
+  const eventSources = new EventSources({ events, routers, jobs, forwards, clock, offlineAfterMs: config.offlineAfterMs });
+  const { metadata, faults, devices } = createInformation(deps, routers, (event) => eventSources.onFault(event));
   const idempotency = new IdempotencyStore(storage, () => clock.now());
-  return { auth, agents, audit, routers, commands, jobs, forwards, catalog: deps.catalog, metadata, faults, devices, idempotency, tunnels };
+  const status = new StatusService({ storage, clock, version: SERVER_VERSION, countAgents: () => tunnels.size });
+  return { ...createAdministration(deps), status, auth, agents, audit, routers, commands, jobs, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
 }
 
 /** What is known of the routers beyond their list. */
 function createInformation(
   { config, storage, clock, log, catalog }: ServicesDeps,
   routers: RoutersService,
+  onFault: (event: FaultEvent) => void,
 ): Pick<Services, 'metadata' | 'faults' | 'devices'> {
   return {
     metadata: new MetadataService({ storage, clock, log: log.child({ component: 'metadata' }), routers, catalog }),
@@ -110,6 +125,7 @@ function createInformation(
       clock,
       log: log.child({ component: 'faults' }),
       routers,
+      onFault,
       rules: { heartbeatMs: config.heartbeatMs, offlineAfterMs: config.offlineAfterMs },
     }),
     devices: new DevicesService({
@@ -122,7 +138,7 @@ function createInformation(
   };
 }
 
-type Features = Pick<Services, 'routers' | 'jobs' | 'forwards' | 'metadata' | 'faults' | 'devices'>;
+type Features = Pick<Services, 'routers' | 'jobs' | 'forwards' | 'metadata' | 'faults' | 'devices' | 'eventSources'>;
 
 /** What agents say, to whom it matters, in this order: who the routers are comes before what is to be done on them. */
 function wireEvents(features: () => Features): AgentEvents {
@@ -143,11 +159,13 @@ function wireEvents(features: () => Features): AgentEvents {
     },
     onHeartbeat(connection, heartbeat) {
       features().routers.onHeartbeat(connection, heartbeat);
+      features().eventSources.onHeartbeat(connection, heartbeat.routers.map(({ name }) => name));
       features().faults.onHeartbeat(connection, heartbeat);
       features().jobs.onHeartbeat(connection, heartbeat);
     },
     async onInventory(connection: AgentConnection, inventory) {
       const router = await features().routers.onInventory(connection, inventory);
+      features().eventSources.onInventory(router);
       features().faults.onInventory(connection, router, inventory.facts.uptime_seconds);
       features().forwards.onRouterSeen(connection, router.id);
     },

@@ -3,6 +3,7 @@ import type { AgentConnection, AgentGateway } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import { notFound } from '../core/errors.ts';
 import { secretMatches } from '../core/ids.ts';
+import { Listeners } from '../core/listeners.ts';
 import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import type { RoutersService } from '../routers/service.ts';
@@ -13,7 +14,7 @@ import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
 import { closeForward, markNoWay, selectConnections, selectForward, selectForwards, selectOpenForwards } from './store.ts';
-import type { ChannelGrant, ForwardConnectionRecord, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
+import type { ChannelGrant, ForwardChange, ForwardConnectionRecord, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
 import { WayKeeper, newChannelToken } from './way-keeper.ts';
 
 export interface ForwardsDeps {
@@ -37,6 +38,8 @@ export interface ForwardView {
 
 /** Transient forwards: created, opened at the agent, expired or revoked, and restored after a restart. */
 export class ForwardsService {
+  /** Every change of a forward's record that this process made. */
+  readonly changes = new Listeners<ForwardChange>();
   readonly #deps: Required<ForwardsDeps>;
   readonly #live = new Map<string, LiveForward>();
   readonly #ways: WayKeeper;
@@ -47,7 +50,7 @@ export class ForwardsService {
 
   constructor(deps: ForwardsDeps) {
     this.#deps = { ...deps, limits: deps.limits ?? FORWARD_LIMITS };
-    this.#ways = new WayKeeper(this.#deps);
+    this.#ways = new WayKeeper({ ...this.#deps, changes: this.changes });
     this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs });
   }
 
@@ -81,7 +84,8 @@ export class ForwardsService {
     const record = await storeNewForward(this.#deps, { teamId, routerId, createdBy, channelTokenHash: hash, request });
     const live = this.#makeLive(record);
     try {
-      await this.#listen(live, record);
+      const port = await this.#listen(live, record);
+      this.changes.publish({ kind: 'created', forward: { ...record, port } });
     } catch (error) {
       await this.#end(live, 'revoked');
       throw error;
@@ -151,7 +155,9 @@ export class ForwardsService {
     if (!live || live.agentId !== connection.agentId) return;
     const key = { teamId: live.teamId, id: forwardId };
     void this.#track(
-      this.#deps.storage.writes.write((tx) => markNoWay(tx, key, reason)).then(() => undefined),
+      this.#deps.storage.writes.write((tx) => markNoWay(tx, key, reason)).then((lost) => {
+        if (lost) this.changes.publish({ kind: 'lost', forward: lost });
+      }),
       'a lost way could not be stored',
     );
     live.retryTimer?.cancel();
@@ -186,8 +192,8 @@ export class ForwardsService {
     return live;
   }
 
-  /** Listens on the record's port, or moves to another when some other program holds it. */
-  async #listen(live: LiveForward, record: ForwardRecord): Promise<void> {
+  /** Listens on the record's port, or moves to another when some other program holds it. @returns the port */
+  async #listen(live: LiveForward, record: ForwardRecord): Promise<number> {
     const unusable = new Set<number>();
     let { port } = record;
     for (;;) {
@@ -202,6 +208,7 @@ export class ForwardsService {
     }
     this.#live.set(live.id, live);
     live.startExpiry();
+    return port;
   }
 
   /** After a restart the port stays the same: people have written it down. If it is taken, it is tried again until the end. */
@@ -226,7 +233,8 @@ export class ForwardsService {
     await live.end(how);
     this.#live.delete(live.id);
     const key = { teamId: live.teamId, id: live.id };
-    await this.#deps.storage.writes.write((tx) => closeForward(tx, key, this.#deps.clock.now(), how));
+    const closed = await this.#deps.storage.writes.write((tx) => closeForward(tx, key, this.#deps.clock.now(), how));
+    if (closed) this.changes.publish({ kind: 'closed', forward: closed });
     void this.#track(this.#ways.close(live));
   }
 

@@ -23,6 +23,13 @@ export interface ForwardSettings {
   allowPrivateSources: boolean;
 }
 
+/** What became of a forward's record; for whoever tells people. */
+export interface ForwardChange {
+  /** `authorized`: the agent has opened the way, perhaps once more. `lost`: there is no way at present. */
+  kind: 'created' | 'authorized' | 'lost' | 'closed';
+  forward: ForwardRecord;
+}
+
 /** What a channel dial is good for. */
 export interface ChannelGrant {
   forwardId: string;

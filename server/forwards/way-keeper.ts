@@ -2,13 +2,14 @@ import type { AgentGateway, RequestResult } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { hashSecret, newSecret } from '../core/ids.ts';
+import type { Listeners } from '../core/listeners.ts';
 import type { Log } from '../core/log.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { Storage } from '../storage/db.ts';
 import type { ForwardLimits } from './limits.ts';
 import type { LiveForward } from './live-forward.ts';
 import { markAuthorized, markNoWay, updateChannelToken } from './store.ts';
-import type { ForwardRecord } from './types.ts';
+import type { ForwardChange, ForwardRecord } from './types.ts';
 
 export interface WayKeeperDeps {
   storage: Storage;
@@ -17,6 +18,7 @@ export interface WayKeeperDeps {
   clock: Clock;
   log: Log;
   limits: ForwardLimits;
+  changes: Pick<Listeners<ForwardChange>, 'publish'>;
 }
 
 /** 256 bits and more: the bearer of a forward's channel dials. */
@@ -101,8 +103,9 @@ export class WayKeeper {
     };
     const key = { teamId: live.teamId, id: live.id };
     const open = await this.#deps.storage.writes.write((tx) => markAuthorized(tx, key, found));
+    if (open) this.#deps.changes.publish({ kind: 'authorized', forward: open });
     // Revoked or expired while the agent was opening it.
-    if (!open) await this.close(live);
+    else await this.close(live);
   }
 
   async #failed(live: LiveForward, record: ForwardRecord, error: unknown): Promise<void> {
@@ -111,7 +114,8 @@ export class WayKeeper {
     log.warn({ forward_id: live.id, agent_id: live.agentId, err: error }, 'the agent could not open a forward');
     const key = { teamId: live.teamId, id: live.id };
     try {
-      await storage.writes.write((tx) => markNoWay(tx, key, reason.slice(0, 300)));
+      const lost = await storage.writes.write((tx) => markNoWay(tx, key, reason.slice(0, 300)));
+      if (lost) this.#deps.changes.publish({ kind: 'lost', forward: lost });
     } catch (storeError) {
       log.warn({ forward_id: live.id, err: storeError }, 'the state of a forward could not be stored');
     }

@@ -11,6 +11,7 @@ import type { PresenceRules } from './presence.ts';
 import {
   PRESENCE_CHUNK,
   selectAllPresence,
+  selectEveryRouter,
   selectRouter,
   selectRouters,
   selectRoutersOfAgent,
@@ -66,6 +67,11 @@ export class RoutersService {
 
   async listRouters(teamId: string, page: Page): Promise<RouterRecord[]> {
     return selectRouters(this.#deps.storage.db, teamId, page);
+  }
+
+  /** Of all teams, for what watches them all. */
+  async listEveryRouter(): Promise<Pick<RouterRecord, 'id' | 'team_id' | 'identity'>[]> {
+    return selectEveryRouter(this.#deps.storage.db);
   }
 
   /** The router behind a name on the agent's present tunnel, once its inventory has come. */

@@ -15,6 +15,11 @@ export async function selectRouter(db: DbOrTx, teamId: string, routerId: string)
     .executeTakeFirst();
 }
 
+/** Every router of every team. */
+export async function selectEveryRouter(db: DbOrTx): Promise<Pick<RouterRecord, 'id' | 'team_id' | 'identity'>[]> {
+  return db.selectFrom('routers').select(['id', 'team_id', 'identity']).execute();
+}
+
 /** Newest first. */
 export async function selectRouters(db: DbOrTx, teamId: string, page: Page): Promise<RouterRecord[]> {
   let query = db.selectFrom('routers').selectAll().where('team_id', '=', teamId);

@@ -1,0 +1,91 @@
+import type { AgentConnection } from './core/agent-gateway.ts';
+import type { Clock } from './core/clock.ts';
+import { RouterPulses } from './events/pulses.ts';
+import type { EventsService } from './events/service.ts';
+import type { FaultEvent } from './faults/types.ts';
+import type { ForwardChange } from './forwards/types.ts';
+import type { ForwardsService } from './forwards/service.ts';
+import type { JobsService } from './jobs/service.ts';
+import { statusOf } from './jobs/state.ts';
+import type { JobRecord } from './jobs/types.ts';
+import type { RoutersService } from './routers/service.ts';
+import type { RouterRecord } from './routers/types.ts';
+
+/** How often silence is looked for: at least once a second, so that an event is there about when the list says so. */
+const LONGEST_SWEEP_MS = 1000;
+
+export interface EventSourcesDeps {
+  events: EventsService;
+  routers: RoutersService;
+  jobs: Pick<JobsService, 'changes'>;
+  forwards: Pick<ForwardsService, 'changes'>;
+  clock: Clock;
+  offlineAfterMs: number;
+}
+
+/** Turns what the features notice into events for API users. */
+export class EventSources {
+  readonly #deps: EventSourcesDeps;
+  readonly #pulses: RouterPulses;
+  #unsubscribe: (() => void)[] = [];
+
+  constructor(deps: EventSourcesDeps) {
+    const { events, routers, clock, offlineAfterMs } = deps;
+    this.#deps = deps;
+    this.#pulses = new RouterPulses({
+      clock,
+      hasPulse: (id, now) => routers.presence.hasPulse(id, now),
+      onChange: ({ id, team_id: teamId, identity }, online) =>
+        events.publish({ teamId, type: online ? 'router.online' : 'router.offline', data: { router_id: id, identity } }),
+      sweepMs: Math.min(LONGEST_SWEEP_MS, offlineAfterMs / 5),
+    });
+  }
+
+  /** Call when the routers have been loaded. */
+  async start(): Promise<void> {
+    this.#unsubscribe = [
+      this.#deps.jobs.changes.subscribe((job) => this.#job(job)),
+      this.#deps.forwards.changes.subscribe((change) => this.#forward(change)),
+    ];
+    this.#pulses.start(await this.#deps.routers.listEveryRouter());
+    this.#deps.events.start();
+  }
+
+  async stop(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#pulses.stop();
+    await this.#deps.events.stop();
+  }
+
+  onInventory(router: RouterRecord): void {
+    this.#pulses.onInventory({ id: router.id, team_id: router.team_id, identity: router.identity });
+  }
+
+  onHeartbeat({ agentId }: AgentConnection, names: readonly string[]): void {
+    for (const name of names) {
+      const routerId = this.#deps.routers.routerIdOf(agentId, name);
+      if (routerId !== undefined) this.#pulses.onBeat(routerId);
+    }
+  }
+
+  onFault({ kind, fault }: FaultEvent): void {
+    const { id, team_id: teamId, router_id, type, severity, message, cause } = fault;
+    const event = kind === 'resolved' ? 'fault.resolved' : 'fault.opened';
+    const occurrences = fault.occurrences;
+    this.#deps.events.publish({ teamId, type: event, data: { fault_id: id, router_id, type, severity, message, cause, occurrences } });
+  }
+
+  #job(job: JobRecord): void {
+    const status = statusOf(job);
+    const { id, team_id: teamId, router_id, phase, reason, error, description, idempotency_key } = job;
+    const data = { job_id: id, router_id, status, phase, reason, error, description, idempotency_key };
+    this.#deps.events.publish({ teamId, type: `job.${status}`, data });
+  }
+
+  #forward({ kind, forward }: ForwardChange): void {
+    const { id, team_id: teamId, router_id, port, entry_point, dst_address, dst_port, allow_only_cidr, way } = forward;
+    const data = { forward_id: id, router_id, port, entry_point, dst_address, dst_port, allow_only_cidr, way };
+    const end = { expires_at: new Date(forward.expires_at).toISOString(), revoked_early: forward.revoked_at !== null };
+    this.#deps.events.publish({ teamId, type: `forward.${kind}`, data: { ...data, ...end } });
+  }
+}

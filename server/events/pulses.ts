@@ -1,0 +1,61 @@
+import type { Clock, Timer } from '../core/clock.ts';
+
+export interface KnownRouter {
+  id: string;
+  team_id: string;
+  identity: string;
+}
+
+export interface PulseDeps {
+  clock: Clock;
+  /** Does the router answer, as far as is known now? */
+  hasPulse: (routerId: string, now: number) => boolean;
+  onChange: (router: KnownRouter, online: boolean) => void;
+  /** How often silence is looked for, milliseconds. */
+  sweepMs: number;
+}
+
+/** Notices when `has_pulse` of a router changes: by what its agent says, or by silence. */
+export class RouterPulses {
+  readonly #deps: PulseDeps;
+  readonly #routers = new Map<string, { router: KnownRouter; online: boolean }>();
+  #timer: Timer | undefined;
+
+  constructor(deps: PulseDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param routers those known from before, whose present state is no news */
+  start(routers: readonly KnownRouter[]): void {
+    const now = this.#deps.clock.now();
+    for (const router of routers) this.#routers.set(router.id, { router, online: this.#deps.hasPulse(router.id, now) });
+    this.#schedule();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  /** Who a router is; a new one is news if it answers. */
+  onInventory(router: KnownRouter): void {
+    const online = this.#routers.get(router.id)?.online ?? false;
+    this.#routers.set(router.id, { router, online });
+    this.onBeat(router.id);
+  }
+
+  onBeat(routerId: string): void {
+    const known = this.#routers.get(routerId);
+    if (!known) return;
+    const online = this.#deps.hasPulse(routerId, this.#deps.clock.now());
+    if (online === known.online) return;
+    known.online = online;
+    this.#deps.onChange(known.router, online);
+  }
+
+  #schedule(): void {
+    this.#timer = this.#deps.clock.setTimeout(() => {
+      for (const routerId of this.#routers.keys()) this.onBeat(routerId);
+      this.#schedule();
+    }, this.#deps.sweepMs);
+  }
+}

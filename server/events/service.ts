@@ -1,0 +1,155 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock, Timer } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { newSecret } from '../core/ids.ts';
+import { EventRing, eventText } from './ring.ts';
+import { EventStream } from './stream.ts';
+import type { EventType, TeamEvent } from './types.ts';
+import { RESYNC } from './types.ts';
+
+export interface EventRules {
+  /** Streams that one key or user may hold open. */
+  streamsPerCaller: number;
+  /** Streams of a whole team. */
+  streamsPerTeam: number;
+  /** At least so many events of a team can be repeated. */
+  remembered: number;
+  /** How often a silent stream says something, and callers are checked again, milliseconds. */
+  heartbeatMs: number;
+}
+
+export const EVENT_RULES: EventRules = {
+  // One for each place where a program runs, and some that are about to be noticed as dead.
+  streamsPerCaller: 5,
+  streamsPerTeam: 100,
+  // Half a minute away while 10,000 routers come and go loses nothing of a smaller team; at 300 bytes each.
+  remembered: 1000,
+  // Proxies cut what is silent for 60 s, some for 30 s.
+  heartbeatMs: 15_000,
+};
+
+/** Teams whose latest events are kept. The one that was silent longest is forgotten first: its readers then resync. */
+const REMEMBERED_TEAMS = 1000;
+const ORIGIN_CHARS = 8;
+
+export interface Subscription {
+  teamId: string;
+  /** Id of the key or user. */
+  callerId: string;
+  lastEventId: string | undefined;
+  /** Kinds wanted; all when empty. */
+  types: readonly EventType[];
+  /** Asked now and then: a key may be revoked while its stream is open. */
+  isStillAllowed: () => Promise<boolean>;
+}
+
+interface Reader {
+  subscription: Subscription;
+  stream: EventStream;
+}
+
+/** Tells readers what happens to the records of their team, as it happens. */
+export class EventsService {
+  readonly #clock: Clock;
+  readonly #rules: EventRules;
+  readonly #rings = new LRUCache<string, EventRing>({ max: REMEMBERED_TEAMS });
+  readonly #readers = new Map<string, Set<Reader>>();
+  #timer: Timer | undefined;
+  #checking: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(clock: Clock, rules: EventRules = EVENT_RULES) {
+    this.#clock = clock;
+    this.#rules = rules;
+  }
+
+  start(): void {
+    this.#timer = this.#clock.setTimeout(() => {
+      this.#checking = this.#beat();
+      this.start();
+    }, this.#rules.heartbeatMs);
+  }
+
+  /** Ends every stream; readers come back to whoever listens next. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    for (const readers of this.#readers.values()) for (const { stream } of readers) stream.finish();
+    await this.#checking;
+  }
+
+  /** How many streams are open. */
+  get openStreams(): number {
+    return [...this.#readers.values()].reduce((sum, readers) => sum + readers.size, 0);
+  }
+
+  publish({ teamId, type, data }: TeamEvent): void {
+    const entry = this.#ringOf(teamId).add(type, { ...data, at: new Date(this.#clock.now()).toISOString() });
+    for (const { stream, subscription } of this.#readers.get(teamId) ?? []) {
+      if (wants(subscription, type)) stream.write(entry.text);
+    }
+  }
+
+  /**
+   * Opens a stream that goes on where the reader left off.
+   * @throws AppError `conflict` when the caller or the team has too many, `unavailable` at shutdown
+   */
+  open(subscription: Subscription): EventStream {
+    if (this.#stopped) throw new AppError('unavailable', 'the server is being stopped; come back in a moment');
+    const { teamId } = subscription;
+    this.#checkLimits(subscription);
+    const stream = new EventStream();
+    const reader = { subscription, stream };
+    const readers = this.#readers.get(teamId) ?? new Set();
+    this.#readers.set(teamId, readers.add(reader));
+    stream.once('close', () => {
+      readers.delete(reader);
+      if (readers.size === 0) this.#readers.delete(teamId);
+    });
+    this.#catchUp(reader);
+    return stream;
+  }
+
+  #checkLimits({ teamId, callerId }: Subscription): void {
+    const readers = [...(this.#readers.get(teamId) ?? [])];
+    const own = readers.filter(({ subscription }) => subscription.callerId === callerId).length;
+    const { streamsPerCaller, streamsPerTeam } = this.#rules;
+    if (own >= streamsPerCaller) throw new AppError('conflict', `this key has ${streamsPerCaller} event streams open already`);
+    if (readers.length >= streamsPerTeam) throw new AppError('conflict', `the team has ${streamsPerTeam} event streams open already`);
+  }
+
+  #catchUp({ subscription, stream }: Reader): void {
+    const ring = this.#ringOf(subscription.teamId);
+    const { lastEventId } = subscription;
+    const missed = lastEventId === undefined ? [] : ring.after(lastEventId);
+    if (missed === undefined) {
+      stream.write(eventText(ring.position, RESYNC, { reason: 'the events since the last id are not known any more' }));
+      return;
+    }
+    for (const entry of missed) if (wants(subscription, entry.type)) stream.write(entry.text);
+    // An id without data is no event, but where a reader resumes that is cut off before the first one.
+    stream.write(`id: ${ring.position}\n\n`);
+  }
+
+  #ringOf(teamId: string): EventRing {
+    let ring = this.#rings.get(teamId);
+    if (!ring) {
+      ring = new EventRing(newSecret(ORIGIN_CHARS), this.#rules.remembered);
+      this.#rings.set(teamId, ring);
+    }
+    return ring;
+  }
+
+  async #beat(): Promise<void> {
+    for (const reader of [...this.#readers.values()].flatMap((readers) => [...readers])) {
+      // When it cannot be checked now, the next beat does.
+      const allowed = await reader.subscription.isStillAllowed().catch(() => true);
+      if (allowed) reader.stream.write(':\n\n');
+      else reader.stream.finish();
+    }
+  }
+}
+
+function wants({ types }: Subscription, type: EventType): boolean {
+  return types.length === 0 || types.includes(type);
+}

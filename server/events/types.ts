@@ -1,0 +1,31 @@
+/** What the event stream tells of. The part before the dot says whose record it is about. */
+export const EVENT_TYPES = [
+  'router.online',
+  'router.offline',
+  'job.pending',
+  'job.running',
+  'job.completed',
+  'job.failed',
+  'job.deleted',
+  'job.expired',
+  'job.unknown',
+  'forward.created',
+  'forward.authorized',
+  'forward.lost',
+  'forward.closed',
+  'fault.opened',
+  'fault.resolved',
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Something that has happened to a record of a team. */
+export interface TeamEvent {
+  teamId: string;
+  type: EventType;
+  /** Ids and what changed; no secrets, no output of scripts. */
+  data: Record<string, unknown>;
+}
+
+/** The stream says this instead of the events that it can no longer repeat: read again what matters. */
+export const RESYNC = 'resync';

@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { EventRing } from '../../../server/events/ring.ts';
+import { EVENT_RULES, EventsService } from '../../../server/events/service.ts';
+import type { Subscription } from '../../../server/events/service.ts';
+import { MAX_WAITING_BYTES } from '../../../server/events/stream.ts';
+import type { EventStream } from '../../../server/events/stream.ts';
+import { ManualClock } from '../../harness/manual-clock.ts';
+
+function subscription(parts: Partial<Subscription> = {}): Subscription {
+  return { teamId: 'north', callerId: 'key', lastEventId: undefined, types: [], isStillAllowed: async () => true, ...parts };
+}
+
+/** Ids and kinds of what a stream has to say now. */
+function read(stream: EventStream): string[] {
+  const text = String(stream.read() ?? '');
+  return [...text.matchAll(/^id: (\S+)\nevent: (\S+)$/gm)].map(([, , type]) => type!);
+}
+
+describe('the ring of a team', () => {
+  test('repeats what came after an id', () => {
+    const ring = new EventRing('life', 10);
+    expect(ring.position).toBe('life.0');
+    ring.add('job.pending', {});
+    ring.add('job.running', {});
+    expect(ring.after('life.0')!.map(({ type }) => type)).toEqual(['job.pending', 'job.running']);
+    expect(ring.after('life.1')!.map(({ type }) => type)).toEqual(['job.running']);
+    expect(ring.after('life.2')).toEqual([]);
+  });
+
+  test.each(['life.3', 'other.1', 'life', 'life.x', '', 'life.-1'])('says so when it cannot know what came after %j', (id) => {
+    const ring = new EventRing('life', 10);
+    ring.add('job.pending', {});
+    ring.add('job.running', {});
+    expect(ring.after(id)).toBeUndefined();
+  });
+
+  test('remembers at least its limit and never twice as much', () => {
+    const ring = new EventRing('life', 10);
+    for (let i = 1; i <= 95; i += 1) {
+      ring.add('job.pending', {});
+      const most = Math.min(i, 10);
+      expect(ring.after(`life.${i - most}`)).toHaveLength(most);
+      if (i >= 20) expect(ring.after(`life.${i - 20}`)).toBeUndefined();
+    }
+  });
+});
+
+describe('the event streams', () => {
+  test('each reader hears of its own team, and of the kinds it asked for', () => {
+    const events = new EventsService(new ManualClock());
+    const all = events.open(subscription());
+    const faults = events.open(subscription({ types: ['fault.opened'] }));
+    const other = events.open(subscription({ teamId: 'south' }));
+    events.publish({ teamId: 'north', type: 'job.running', data: { job_id: '1' } });
+    events.publish({ teamId: 'north', type: 'fault.opened', data: { fault_id: '2' } });
+    expect(read(all)).toEqual(['job.running', 'fault.opened']);
+    expect(read(faults)).toEqual(['fault.opened']);
+    expect(read(other)).toEqual([]);
+  });
+
+  test('an event is one block of the event-stream format', () => {
+    const events = new EventsService(new ManualClock(Date.UTC(2031, 4, 1)));
+    const stream = events.open(subscription());
+    stream.read();
+    events.publish({ teamId: 'north', type: 'job.failed', data: { error: 'two\nlines' } });
+    const text = String(stream.read());
+    expect(text).toMatch(/^id: \w+\.1\nevent: job\.failed\ndata: .*\n\n$/);
+    expect(JSON.parse(/^data: (.*)$/m.exec(text)![1]!)).toEqual({ error: 'two\nlines', at: '2031-05-01T00:00:00.000Z' });
+  });
+
+  test('a reader who comes back hears what was missed; one from another life is told to look again', () => {
+    const events = new EventsService(new ManualClock());
+    const first = events.open(subscription());
+    const start = /^id: (\S+)$/m.exec(String(first.read()))![1]!;
+    events.publish({ teamId: 'north', type: 'job.pending', data: {} });
+    events.publish({ teamId: 'north', type: 'job.running', data: {} });
+    expect(read(events.open(subscription({ lastEventId: start })))).toEqual(['job.pending', 'job.running']);
+    expect(read(new EventsService(new ManualClock()).open(subscription({ lastEventId: start })))).toEqual(['resync']);
+  });
+
+  test('a reader who does not read is cut off, and the others are not', async () => {
+    const events = new EventsService(new ManualClock());
+    const slow = events.open(subscription());
+    const quick = events.open(subscription());
+    const cut = once(slow, 'close');
+    const data = { text: 'x'.repeat(10_000) };
+    for (let i = 0; i <= MAX_WAITING_BYTES / 10_000; i += 1) {
+      events.publish({ teamId: 'north', type: 'job.running', data });
+      quick.read();
+    }
+    await cut;
+    expect(quick.destroyed).toBe(false);
+    expect(events.openStreams).toBe(1);
+  });
+
+  test('one key has so many streams and no more, another key its own', () => {
+    const events = new EventsService(new ManualClock());
+    for (let i = 0; i < EVENT_RULES.streamsPerCaller; i += 1) events.open(subscription());
+    expect(() => events.open(subscription())).toThrow('event streams open already');
+    expect(() => events.open(subscription({ callerId: 'other key' }))).not.toThrow();
+  });
+
+  test('a silent stream says something now and then', async () => {
+    const clock = new ManualClock();
+    const events = new EventsService(clock);
+    events.start();
+    const stream = events.open(subscription());
+    stream.read();
+    clock.advance(EVENT_RULES.heartbeatMs);
+    await once(stream, 'readable');
+    expect(String(stream.read())).toBe(':\n\n');
+  });
+
+  test('a stream ends soon after its key is revoked', async () => {
+    const clock = new ManualClock();
+    const events = new EventsService(clock);
+    events.start();
+    let allowed = true;
+    const stream = events.open(subscription({ isStillAllowed: async () => allowed })).resume();
+    const ended = once(stream, 'end');
+    allowed = false;
+    clock.advance(EVENT_RULES.heartbeatMs);
+    await ended;
+  });
+
+  test('at shutdown every stream ends and no new one begins', async () => {
+    const events = new EventsService(new ManualClock());
+    const stream = events.open(subscription()).resume();
+    const ended = once(stream, 'end');
+    await events.stop();
+    await ended;
+    expect(() => events.open(subscription())).toThrow('being stopped');
+  });
+});
