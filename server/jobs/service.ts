@@ -14,6 +14,7 @@ import { HandOver } from './hand-over/hand-over.ts';
 import { JobIds } from './job-ids.ts';
 import { whyNotNotify } from './notify-url.ts';
 import type { NotifyUrlRules } from './notify-url.ts';
+import { noteMissedEvents } from './outbox/store.ts';
 import { CANCEL_REQUESTED, isFinished } from './state.ts';
 import type { Phase, Status } from './state.ts';
 import { cancelQueued, deleteFinished, insertJob, requestCancel, selectJob, selectJobByKey, selectJobs } from './store.ts';
@@ -179,6 +180,12 @@ export class JobsService implements JobEvents {
     } finally {
       wait.stop();
     }
+  }
+
+  /** The net under the outbox: events of transitions that were stored without one (at most `limit`). @returns how many */
+  noteMissedEvents(limit: number): Promise<number> {
+    const { storage, clock } = this.#deps;
+    return storage.writes.write((tx) => noteMissedEvents(tx, clock.now(), limit));
   }
 
   // What agents say. A failed write rejects: the tunnel is then closed, and the agent says it again at its next `ready`.

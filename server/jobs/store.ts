@@ -3,6 +3,7 @@ import type { Page } from '../core/page.ts';
 import { toFlag } from '../storage/columns.ts';
 import type { DbOrTx } from '../storage/db.ts';
 import type { Schema } from '../storage/schema.ts';
+import { noted } from './outbox/store.ts';
 import { CANCEL_REQUESTED, FROM, ROWS_OF } from './state.ts';
 import type { Status, StatusFilter } from './state.ts';
 import type { JobRecord } from './types.ts';
@@ -10,6 +11,7 @@ import type { JobRecord } from './types.ts';
 /**
  * What callers do: create, read, take back. What agents do is in hand-over/store.ts. Every transition is one conditional
  * UPDATE .. RETURNING that raises `version` in the same statement; undefined means that its condition did not hold.
+ * Its event is stored beside it (outbox/store.ts), so these run inside a write.
  */
 
 type Where = ExpressionBuilder<Schema, 'jobs'>;
@@ -34,7 +36,7 @@ export interface JobInsert {
 }
 
 export async function insertJob(db: DbOrTx, job: JobInsert): Promise<JobRecord> {
-  return db
+  const inserted = await db
     .insertInto('jobs')
     .values({
       id: job.id,
@@ -61,6 +63,8 @@ export async function insertJob(db: DbOrTx, job: JobInsert): Promise<JobRecord> 
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+  await noted(db, inserted, job.now);
+  return inserted;
 }
 
 /** The job that a key made on this router since a moment: what a repeated POST gets after a crash. */
@@ -131,7 +135,7 @@ interface CallersJob {
 
 /** Takes back a job that no agent has been allowed to run. */
 export async function cancelQueued(db: DbOrTx, { teamId, jobId, now }: CallersJob): Promise<JobRecord | undefined> {
-  return db
+  const job = await db
     .updateTable('jobs')
     .set((eb) => ({ phase: 'canceled', deleted_at: now, version: eb('version', '+', 1) }))
     .where('id', '=', jobId)
@@ -139,6 +143,7 @@ export async function cancelQueued(db: DbOrTx, { teamId, jobId, now }: CallersJo
     .where('phase', 'in', FROM.cancel)
     .returningAll()
     .executeTakeFirst();
+  return noted(db, job, now);
 }
 
 /** Remembers that the caller wants an accepted job back, until its agent says refused or began. No transition yet. */
@@ -155,7 +160,7 @@ export async function requestCancel(db: DbOrTx, { teamId, jobId }: CallersJob): 
 
 /** Marks a finished job as deleted; its record stays. */
 export async function deleteFinished(db: DbOrTx, { teamId, jobId, now }: CallersJob): Promise<JobRecord | undefined> {
-  return db
+  const job = await db
     .updateTable('jobs')
     .set((eb) => ({ deleted_at: now, version: eb('version', '+', 1) }))
     .where('id', '=', jobId)
@@ -164,4 +169,5 @@ export async function deleteFinished(db: DbOrTx, { teamId, jobId, now }: Callers
     .where('deleted_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
+  return noted(db, job, now);
 }

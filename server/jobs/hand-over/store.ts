@@ -4,13 +4,14 @@ import type { JobResult } from '../../../protocol/index.ts';
 import { storableText, toFlag } from '../../storage/columns.ts';
 import type { DbOrTx } from '../../storage/db.ts';
 import type { Schema } from '../../storage/schema.ts';
+import { allNoted, noted } from '../outbox/store.ts';
 import { CANCEL_REQUESTED, FROM, HELD, phaseOfResult } from '../state.ts';
 import type { JobRecord } from '../types.ts';
 
 /**
  * What agents and the sweeper do to jobs. Every transition is one conditional UPDATE .. RETURNING that raises `version`
- * in the same statement. A function returns the changed row, or undefined when its condition did not hold: then
- * nothing was changed.
+ * in the same statement, and stores its event beside it (outbox/store.ts), so these run inside a write. A function
+ * returns the changed row, or undefined when its condition did not hold: then nothing was changed.
  */
 
 /** The agent and the tunnel on whose word something is changed. */
@@ -66,7 +67,7 @@ export async function acceptJob(
   change: { jobId: string; now: number; graceMs: number; backupMs: number },
 ): Promise<JobRecord | undefined> {
   const { now } = change;
-  return db
+  const job = await db
     .updateTable('jobs')
     .set({
       phase: 'accepted',
@@ -86,6 +87,7 @@ export async function acceptJob(
     .where((eb) => isNewest(eb, speaker))
     .returningAll()
     .executeTakeFirst();
+  return noted(db, job, now);
 }
 
 /** A fact: believed from any tunnel of the agent that has the job. */
@@ -94,7 +96,7 @@ export async function beginJob(
   speaker: Speaker,
   change: { jobId: string; now: number; graceMs: number },
 ): Promise<JobRecord | undefined> {
-  return db
+  const job = await db
     .updateTable('jobs')
     .set({
       phase: 'running',
@@ -111,6 +113,7 @@ export async function beginJob(
     .where((eb) => isItsJob(eb, speaker))
     .returningAll()
     .executeTakeFirst();
+  return noted(db, job, change.now);
 }
 
 /** A fact: believed from any tunnel of the agent that has the job, and at any time; the first one counts. */
@@ -120,7 +123,7 @@ export async function endJob(
   change: { jobId: string; result: JobResult; now: number },
 ): Promise<JobRecord | undefined> {
   const { result, now } = change;
-  return db
+  const job = await db
     .updateTable('jobs')
     .set({
       phase: phaseOfResult(result),
@@ -147,6 +150,7 @@ export async function endJob(
     )
     .returningAll()
     .executeTakeFirst();
+  return noted(db, job, now);
 }
 
 /** completed_at of a job without acknowledgement was set at the receipt, and is its public truth. */
@@ -171,7 +175,7 @@ export async function refuseJob(
   change: { jobId: string; now: number },
 ): Promise<JobRecord | undefined> {
   const asked = sql`coalesce(reason, '') = ${sql.lit(CANCEL_REQUESTED)}`;
-  return db
+  const job = await db
     .updateTable('jobs')
     .set({
       phase: sql<string>`case when ${asked} then 'canceled' else 'done' end`,
@@ -189,6 +193,7 @@ export async function refuseJob(
     .where('agent_id', '=', speaker.agentId)
     .returningAll()
     .executeTakeFirst();
+  return noted(db, job, change.now);
 }
 
 /** Ids of what the agent was given on earlier tunnels and has not finished. */
@@ -206,7 +211,7 @@ export async function selectHeldBefore(db: DbOrTx, speaker: Speaker): Promise<st
 
 /** The agent's list did not name these jobs (at most 500): they may have run. Valid only while its tunnel is the newest. */
 export async function forgetJobs(db: DbOrTx, speaker: Speaker, jobIds: readonly string[], now: number): Promise<JobRecord[]> {
-  return giveUp(db, 'agent_forgot', now)
+  const jobs = await giveUp(db, 'agent_forgot', now)
     .where('id', 'in', jobIds)
     .where('team_id', '=', speaker.teamId)
     .where('agent_id', '=', speaker.agentId)
@@ -214,6 +219,7 @@ export async function forgetJobs(db: DbOrTx, speaker: Speaker, jobIds: readonly 
     .where((eb) => isNewest(eb, speaker))
     .returningAll()
     .execute();
+  return allNoted(db, jobs, now);
 }
 
 function giveUp(db: DbOrTx, reason: string, now: number) {
@@ -231,16 +237,17 @@ function giveUp(db: DbOrTx, reason: string, now: number) {
 
 /** Gives up waiting for the result of jobs (at most `limit`) of all teams whose agent has been silent too long. */
 export async function giveUpOverdue(db: DbOrTx, now: number, limit: number): Promise<JobRecord[]> {
-  return giveUp(db, 'timed_out', now)
+  const jobs = await giveUp(db, 'timed_out', now)
     .where('overdue_at', '<=', now)
     .where((eb) => eb('id', 'in', eb.selectFrom('jobs as due').select('due.id').where('due.overdue_at', '<=', now).limit(limit)))
     .returningAll()
     .execute();
+  return allNoted(db, jobs, now);
 }
 
 /** Expires queued jobs (at most `limit`) of all teams: they certainly never ran. */
 export async function expireJobs(db: DbOrTx, now: number, limit: number): Promise<JobRecord[]> {
-  return db
+  const jobs = await db
     .updateTable('jobs')
     .set({ phase: 'expired', failed_at: now, version: raised })
     .where('phase', 'in', FROM.expire)
@@ -259,4 +266,5 @@ export async function expireJobs(db: DbOrTx, now: number, limit: number): Promis
     )
     .returningAll()
     .execute();
+  return allNoted(db, jobs, now);
 }
