@@ -71,7 +71,7 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
   const close = closeOnce(closers, log);
   try {
     await migrate(storage);
-    const services = createServices({ config, storage, clock, log, catalog: await loadCatalog() });
+    const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog) });
     await startServices(services, closers);
     closers.push(sweepKeys(services, clock, log));
     const app = await createApi({ config, clock, log, storage, services });

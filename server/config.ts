@@ -116,6 +116,8 @@ const schema = z.strictObject({
   SIGNALBOX_TLS_KEY_FILE: z.string().optional(),
   SIGNALBOX_HEARTBEAT_SECONDS: wholeNumber(30, 1, 3600),
   SIGNALBOX_OFFLINE_AFTER_SECONDS: wholeNumber(75, 2, 86_400),
+  SIGNALBOX_CATALOG_FILE: z.string().optional(),
+  SIGNALBOX_CATALOG_IMAGES_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
   SIGNALBOX_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { error: 'must be trace, debug, info, warn, error, fatal or silent' })
     .default('info'),
@@ -143,13 +145,19 @@ export interface Config {
   readonly allowLoopbackWebhooks: boolean;
   readonly trustProxy: boolean | readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  readonly catalog: {
+    /** The operator's own rows of product information. */
+    readonly file: string | undefined;
+    /** Folder of pictures, as `<base>/<slug>/banner.png`. */
+    readonly imagesUrl: string | undefined;
+  };
   readonly heartbeatMs: number;
   readonly offlineAfterMs: number;
   readonly logLevel: Checked['SIGNALBOX_LOG_LEVEL'];
 }
 
 /** Relative files in the YAML file count from its folder, those in the environment from the working directory. */
-const FILE_NAMES = ['SIGNALBOX_SECRET_KEY_FILE', 'SIGNALBOX_TLS_CERT_FILE', 'SIGNALBOX_TLS_KEY_FILE'];
+const FILE_NAMES = ['SIGNALBOX_SECRET_KEY_FILE', 'SIGNALBOX_CATALOG_FILE', 'SIGNALBOX_TLS_CERT_FILE', 'SIGNALBOX_TLS_KEY_FILE'];
 /** Empty means something here; everywhere else it is the same as not set. */
 const MAY_BE_EMPTY = 'SIGNALBOX_SANDBOX_LISTEN';
 
@@ -254,6 +262,7 @@ function toConfig(checked: Checked): Config {
     allowLoopbackWebhooks: checked.SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS,
     trustProxy: checked.SIGNALBOX_TRUST_PROXY,
     tls,
+    catalog: { file: checked.SIGNALBOX_CATALOG_FILE, imagesUrl: checked.SIGNALBOX_CATALOG_IMAGES_URL },
     heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,
     offlineAfterMs: checked.SIGNALBOX_OFFLINE_AFTER_SECONDS * 1000,
     logLevel: checked.SIGNALBOX_LOG_LEVEL,
