@@ -1,6 +1,6 @@
 import type { AgentMessage, JobDeclined, JobOffer, JobResult, OpenJob } from '../../protocol/index.ts';
 import { MAX_OPEN_JOBS_PER_AGENT } from '../../protocol/index.ts';
-import { type Clock, sleep } from '../core/clock.ts';
+import { type Clock, sleep, type Timer } from '../core/clock.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { findRouter } from '../core/routers.ts';
@@ -25,6 +25,12 @@ export interface RunnerDeps {
 }
 
 /**
+ * What has waited so long for an answer is said again. A new tunnel does that too, but tunnels last for weeks, and an
+ * answer may have come while the disk was full.
+ */
+const REPEAT_EVERY_MS = 60_000;
+
+/**
  * The agent's side of the hand-over. Invariants:
  * - everything said to the control plane is on disk first;
  * - one job per router is open between ACCEPT and END;
@@ -37,6 +43,9 @@ export class JobRunner {
   readonly #tasks = new Map<string, { controller: AbortController; done: Promise<void> }>();
   /** Routers with an ACCEPT on its way to the disk. */
   readonly #accepting = new Set<string>();
+  /** Jobs and states that waited for an answer when it was last looked. */
+  #waiting = new Set<string>();
+  #repeatTimer: Timer | undefined;
   #stopped = false;
 
   constructor(deps: RunnerDeps) {
@@ -58,11 +67,13 @@ export class JobRunner {
       if (entry.state === 'begun') this.#execute(entry);
       if (entry.acked) this.#cleanUp(entry);
     }
+    this.#repeatLater();
   }
 
   /** Leaves what runs to the next start: the journal knows it as begun. Closes the journal. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#repeatTimer?.cancel();
     await this.#abortAll();
     await this.#deps.journal.close();
   }
@@ -117,6 +128,20 @@ export class JobRunner {
     const entries = this.#deps.journal.entries();
     const isBusy = entries.some(({ offer: { router }, state }) => router === offer.router && (state === 'accepted' || state === 'begun'));
     return isBusy || this.#accepting.has(offer.router) || entries.length >= MAX_OPEN_JOBS_PER_AGENT ? 'busy' : undefined;
+  }
+
+  #repeatLater(): void {
+    this.#repeatTimer = this.#deps.clock.setTimeout(() => {
+      const before = this.#waiting;
+      this.#waiting = new Set();
+      for (const entry of this.#deps.journal.entries()) {
+        if (entry.acked || this.#tasks.has(entry.offer.job_id)) continue;
+        const key = `${entry.state} ${entry.offer.job_id}`;
+        if (before.has(key)) this.#repeat(entry);
+        else this.#waiting.add(key);
+      }
+      this.#repeatLater();
+    }, REPEAT_EVERY_MS);
   }
 
   /** Says again what the journal knows: the control plane has not heard it. */

@@ -195,6 +195,8 @@ export class JobWorld {
     await turns(this.chance.int(0, 3));
     const { journalId, jobs } = await runner.adopt(session.epoch, session.reset);
     await process.alive();
+    // Dialled again meanwhile.
+    if (!tunnel.isOpen) return;
     const settled = Promise.withResolvers<void>();
     const connection = { agentId: site.id, teamId: this.teamId, epoch: session.epoch, address: '', reset: session.reset };
     // As in the link: from `ready` on whatever is said goes out behind it.
