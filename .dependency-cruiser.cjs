@@ -1,6 +1,6 @@
 // Who may import whom. `protocol` stands alone; agent and server meet only there. In the server:
 // core < storage, http, tunnel < features < compose. A rule is relaxed only with its reason in the same commit.
-const features = 'agents|routers|jobs|commands|forwards|devices|faults|notifications|catalog|teams|auth|sandbox|campaigns|backups|webhooks|events|audit|idempotency|metadata';
+const features = 'agents|routers|jobs|commands|forwards|devices|faults|notifications|catalog|teams|auth|sandbox|campaigns|backups|webhooks|events|audit|idempotency|metadata|status';
 const feature = `^server/(?:${features})/`;
 const lib = (names) => `node_modules/(?:${names})(?:/|$)`;
 const sql = lib('kysely|better-sqlite3|pg');
@@ -11,11 +11,14 @@ module.exports = {
   forbidden: [
     forbid('no-cycles', {}, { circular: true }),
     forbid('protocol-is-a-leaf', { path: '^protocol/' }, { path: '^(server|agent|scripts|test)/' }),
+    // A program of an API user: it knows the control plane only by its OpenAPI document.
+    forbid('client-stands-alone', { path: '^client/' }, { path: '^(server|agent|protocol|scripts|test)/' }),
+    forbid('client-has-one-door', { path: '^(server|agent|protocol)/' }, { path: '^client/' }),
     forbid('agent-and-server-are-strangers',
       { path: '^(agent|server)/' }, { path: '^(agent|server)/', pathNot: '^$1/' }),
     forbid('protocol-has-one-door',
       { path: '^(server|agent)/' }, { path: '^protocol/', pathNot: '^protocol/index[.]ts$' }),
-    forbid('product-knows-no-tests', { path: '^(server|agent|protocol)/' }, { path: '^(test|scripts)/' }),
+    forbid('product-knows-no-tests', { path: '^(server|agent|client|protocol)/' }, { path: '^(test|scripts)/' }),
 
     forbid('core-is-pure', { path: '^server/core/' }, { path: '^server/', pathNot: '^server/core/' }),
     forbid('infrastructure-knows-no-feature',
@@ -39,7 +42,7 @@ module.exports = {
     forbid('agent-inventory-sees-only-the-adapter', { path: '^agent/inventory/' },
       { path: '^agent/', pathNot: '^agent/(?:inventory/|core/|routers/(?:adapter|durations)[.]ts$)' }),
 
-    forbid('agent-stays-light', { path: '^(agent|protocol)/' }, { path: [web, sql] }),
+    forbid('agent-stays-light', { path: '^(agent|protocol|client)/' }, { path: [web, sql] }),
     forbid('fastify-at-the-edge', { path: '^server/', pathNot: '^server/(http/|compose[.]ts$|[^/]+/routes[.]ts$)' },
       { path: web }),
     // Record types are derived from the schema, so a feature's types may name kysely's; they cannot query with them.

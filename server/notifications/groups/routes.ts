@@ -79,6 +79,7 @@ function updateRoute(app: App, { groups, now }: GroupRoutesDeps): void {
       config: { role: 'admin' },
       schema: {
         tags,
+        operationId: 'updateNotificationGroup',
         summary: 'Update a notification group',
         description: 'What is given replaces what was there, lists as a whole; what is not given stays. Repetitions in a list are dropped.',
         params: z.object({ group: uuidField }),

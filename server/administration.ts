@@ -1,0 +1,52 @@
+import { agentRoutes } from './agents/routes.ts';
+import { auditRoutes } from './audit/routes.ts';
+import type { AuditService } from './audit/service.ts';
+import { apiKeyRoutes } from './auth/routes.ts';
+import type { AuthService } from './auth/service.ts';
+import type { AgentGateway } from './core/agent-gateway.ts';
+import type { Clock } from './core/clock.ts';
+import type { App } from './http/app.ts';
+import { groupRoutes } from './notifications/groups/routes.ts';
+import { GroupsService } from './notifications/groups/service.ts';
+import { scheduleRoutes } from './notifications/schedules/routes.ts';
+import { SchedulesService } from './notifications/schedules/service.ts';
+import { topicRoutes } from './notifications/topics/routes.ts';
+import { TopicsService } from './notifications/topics/service.ts';
+import type { Storage } from './storage/db.ts';
+import { teamRoutes } from './teams/routes.ts';
+import { TeamsService } from './teams/service.ts';
+
+/** What a team sets up once and changes seldom: its people, places, keys and who is told about what. */
+export interface AdministrationServices {
+  teams: TeamsService;
+  groups: GroupsService;
+  topics: TopicsService;
+  schedules: SchedulesService;
+}
+
+export function createAdministration({ storage, clock }: { storage: Storage; clock: Clock }): AdministrationServices {
+  const deps = { storage, clock };
+  return {
+    teams: new TeamsService(deps),
+    groups: new GroupsService(deps),
+    topics: new TopicsService(deps),
+    schedules: new SchedulesService(deps),
+  };
+}
+
+interface AdministrationDeps extends AdministrationServices {
+  auth: AuthService;
+  audit: AuditService;
+  tunnels: AgentGateway;
+}
+
+/** @param scope one in which the caller is known and limited */
+export function administrationRoutes(scope: App, services: AdministrationDeps, now: () => number): void {
+  teamRoutes(scope, services);
+  apiKeyRoutes(scope, { auth: services.auth, now });
+  agentRoutes(scope, { auth: services.auth, gateway: services.tunnels });
+  auditRoutes(scope, services);
+  groupRoutes(scope, { groups: services.groups, now });
+  topicRoutes(scope, services);
+  scheduleRoutes(scope, { schedules: services.schedules, now });
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../core/clock.ts';
+import type { Storage } from '../storage/db.ts';
+import { countWork } from './store.ts';
+import type { WorkCounts } from './store.ts';
+
+export interface Status extends WorkCounts {
+  version: string;
+  uptimeSeconds: number;
+  /** On this node. */
+  connectedAgents: number;
+}
+
+export interface StatusDeps {
+  storage: Storage;
+  clock: Clock;
+  version: string;
+  countAgents: () => number;
+}
+
+/** How the control plane is doing, for those who run it. */
+export class StatusService {
+  readonly #deps: StatusDeps;
+  readonly #startedAt: number;
+
+  constructor(deps: StatusDeps) {
+    this.#deps = deps;
+    this.#startedAt = deps.clock.now();
+  }
+
+  async read(): Promise<Status> {
+    const { storage, clock, version, countAgents } = this.#deps;
+    return {
+      version,
+      uptimeSeconds: Math.floor((clock.now() - this.#startedAt) / 1000),
+      connectedAgents: countAgents(),
+      ...(await countWork(storage.db)),
+    };
+  }
+}

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROLES } from '../../server/core/principal.ts';
+import type { Role } from '../../server/core/principal.ts';
+import { INTERNAL_ROUTES, PUBLIC_ROUTES } from '../harness/route-table.ts';
+import { World } from '../harness/world.ts';
+
+/**
+ * Every route against every kind of credential. The kinds are never interchangeable: what is right for one door is as
+ * good as nothing at the others.
+ */
+const UNKNOWN = '01890000-0000-7000-8000-000000000000';
+
+/** Whom no public route lets in. */
+const STRANGERS = ['none', 'malformed', 'Basic', 'made-up key', 'revoked key', 'expired key', "key under another team's id", 'service token', 'agent', 'enrolment token'] as const;
+type Credential = (typeof STRANGERS)[number] | Role;
+
+let world: World;
+let headers: Record<Credential, string | undefined>;
+
+beforeAll(async () => {
+  world = await World.start({ routers: [] });
+  headers = await credentials();
+});
+afterAll(async () => world.close());
+
+async function credentials(): Promise<Record<Credential, string | undefined>> {
+  const { auth } = world.server.services;
+  const { teamId } = world.caller;
+  const other = await world.addTeam('Other');
+  const key = async (role: Role) => auth.createApiKey({ teamId, name: role, role, createdBy: null });
+  const revoked = await key('admin');
+  await auth.revokeApiKey(teamId, revoked.key.id);
+  const expired = await key('admin');
+  await auth.rotateApiKey(teamId, expired.key.id, { createdBy: null, overlapMs: 0 });
+  const [tokenId, , secret] = other.apiKey.split(':');
+  const enrolment = async () => (await auth.createEnrolToken({ teamId, siteId: null })).token;
+  const agent = await auth.enrolAgent(await enrolment(), 'gw');
+  const bearers = {
+    malformed: 'abc',
+    'made-up key': `${UNKNOWN}:${teamId}:${'a'.repeat(62)}`,
+    'revoked key': revoked.apiKey,
+    'expired key': expired.apiKey,
+    "key under another team's id": `${tokenId}:${teamId}:${secret}`,
+    'service token': (await auth.createServiceToken('billing')).token,
+    agent: `${agent.agent_id}:${agent.secret}`,
+    'enrolment token': await enrolment(),
+    viewer: (await key('viewer')).apiKey,
+    operator: (await key('operator')).apiKey,
+    admin: (await key('admin')).apiKey,
+  };
+  const asHeaders = Object.fromEntries(Object.entries(bearers).map(([name, bearer]) => [name, `Bearer ${bearer}`])) as Record<keyof typeof bearers, string>;
+  return { ...asHeaders, none: undefined, Basic: `Basic ${Buffer.from('a:b').toString('base64')}` };
+}
+
+/** The status, and the error if it is one. A body that never ends is not waited for. */
+async function ask(credential: Credential, method: string, url: string): Promise<{ status: number; code: string | undefined }> {
+  const authorization = headers[credential];
+  const answer = await fetch(url, { method, ...(authorization === undefined ? {} : { headers: { authorization } }) });
+  if (answer.status < 400) {
+    await answer.body?.cancel();
+    return { status: answer.status, code: undefined };
+  }
+  const problem = (await answer.json()) as { status: number; code: string; message: string };
+  expect(problem).toMatchObject({ status: answer.status, message: expect.any(String) });
+  return { status: answer.status, code: problem.code };
+}
+
+const fill = (path: string): string => path.replaceAll(/\{\w+\}/g, UNKNOWN);
+
+describe.each(PUBLIC_ROUTES)('$method $path', ({ method, path, role }) => {
+  test.each(STRANGERS)('%s: 401', async (credential) => {
+    expect(await ask(credential, method, world.server.url + fill(path))).toEqual({ status: 401, code: 'unauthenticated' });
+  });
+
+  test.each(ROLES)(`a key with the role %s, where ${role} is needed`, async (actual) => {
+    // No body and unknown ids: who is let in is told so by 404 or 422, and nothing happens.
+    const { status } = await ask(actual, method, world.server.url + fill(path));
+    if (ROLES.indexOf(actual) < ROLES.indexOf(role)) expect(status).toBe(403);
+    else expect([200, 404, 422]).toContain(status);
+  });
+});
+
+describe.each(INTERNAL_ROUTES)('%s', (path) => {
+  test('a service token: 200', async () => {
+    expect(await ask('service token', 'GET', world.server.url + path)).toMatchObject({ status: 200 });
+  });
+
+  test.each([...STRANGERS.filter((kind) => kind !== 'service token'), ...ROLES])('%s: 401', async (credential) => {
+    expect(await ask(credential, 'GET', world.server.url + path)).toEqual({ status: 401, code: 'unauthenticated' });
+  });
+
+  test('a revoked service token: 401', async () => {
+    const { auth } = world.server.services;
+    const { record, token } = await auth.createServiceToken('short');
+    const status = async () => (await fetch(world.server.url + path, { headers: { authorization: `Bearer ${token}` } })).status;
+    expect(await status()).toBe(200);
+    await auth.revokeServiceToken(record.id);
+    expect(await status()).toBe(401);
+  });
+
+  test('is in no document', async () => {
+    const document = (await (await fetch(`${world.server.url}/openapi.json`)).json()) as { paths: object };
+    expect(Object.keys(document.paths).filter((documented) => documented.startsWith('/internal'))).toEqual([]);
+  });
+});
+
+test('the internal status counts what there is', async () => {
+  const answer = await fetch(`${world.server.url}/internal/status`, { headers: { authorization: headers['service token']! } });
+  expect(await answer.json()).toEqual({
+    status: 'success',
+    data: { version: '0.1.0', uptime_seconds: expect.any(Number), connected_agents: 0, open_forwards: 0, queued_jobs: 0, running_jobs: 0 },
+  });
+});
+
+test('the plant demonstration takes API keys only', async () => {
+  for (const credential of [...STRANGERS, ...ROLES] as const) {
+    const authorization = headers[credential];
+    const answer = await fetch(`${world.server.sandboxUrl!}/plants`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(authorization === undefined ? {} : { authorization }) },
+      body: JSON.stringify({ id: 1, name: 'fern' }),
+    });
+    expect(answer.status, credential).toBe((ROLES as readonly string[]).includes(credential) ? 200 : 401);
+  }
+});
+
+test('an agent revoked over the API loses its tunnel', async () => {
+  const own = await World.start();
+  try {
+    await own.routerIds();
+    const { body } = await own.caller.call<{ data: { id: string; connected: boolean }[] }>('GET', '/api/agents');
+    expect(body.data).toMatchObject([{ connected: true }]);
+    expect((await own.caller.call('DELETE', `/api/agents/${body.data[0]!.id}`)).status).toBe(204);
+    await expect.poll(() => own.server.services.tunnels.size).toBe(0);
+  } finally {
+    await own.close();
+  }
+});

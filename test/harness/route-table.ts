@@ -1,0 +1,85 @@
+import type { Role } from '../../server/core/principal.ts';
+
+/**
+ * Every route of the public interface, as data: what the tests of teams and credentials go by. A route of
+ * `/openapi.json` that is missing here fails one of them.
+ */
+export interface RouteRow {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** As the OpenAPI document has it. */
+  path: string;
+  /** Least role of the caller. */
+  role: Role;
+  /**
+   * `record`: names a record of a team, so for another team it does not exist. `list`: answers what the caller's team
+   * has. `create`: makes something in the caller's team. `stream`: never ends by itself.
+   */
+  kind: 'record' | 'list' | 'create' | 'stream';
+  /** What its owner may send; none when missing. */
+  body?: unknown;
+}
+
+function row(role: Role, kind: RouteRow['kind'], route: string, body?: unknown): RouteRow {
+  const [method, path] = route.split(' ') as [RouteRow['method'], string];
+  return { method, path, role, kind, ...(body === undefined ? {} : { body }) };
+}
+
+const forward = { expire_after_minutes: 10, dst_port: 80, dst_address: '127.0.0.1', allow_from: '127.0.0.1' };
+const job = { description: 'x', script: ':put 1', make_backup: false, express_execute: true, needs_acknowledgement: true };
+const schedule = { name: 'Another', time_zone: 'UTC', windows: [{ day: 'monday', from: 0, to: 60 }] };
+
+export const PUBLIC_ROUTES: readonly RouteRow[] = [
+  row('viewer', 'list', 'GET /api/routers'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/oem'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/metadata'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/faults'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/jobs'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/jobs/{job_id}'),
+  row('operator', 'record', 'DELETE /api/routers/{router_id}/jobs/{job_id}'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/transient-forwarding'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/transient-forwarding/{id}'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/transient-forwarding/{id}/connections'),
+  row('operator', 'record', 'DELETE /api/routers/{router_id}/transient-forwarding/{id}'),
+  row('operator', 'record', 'POST /api/routers/{router_id}/transient-forwarding', forward),
+  row('operator', 'record', 'POST /api/asynchronous/{router_id}', job),
+  row('operator', 'record', 'POST /api/synchronous/{router_id}', { command: '/system/identity/print', parameters: '' }),
+  row('viewer', 'stream', 'GET /api/events'),
+  row('viewer', 'list', 'GET /arp/devices'),
+  row('viewer', 'record', 'GET /arp/devices/{macAddress}'),
+  row('operator', 'record', 'PUT /arp/devices/{macAddress}', { alias: 'Till' }),
+  row('viewer', 'list', 'GET /api/sites'),
+  row('admin', 'create', 'POST /api/sites', { name: 'Another' }),
+  row('viewer', 'record', 'GET /api/sites/{site_id}'),
+  row('admin', 'record', 'PATCH /api/sites/{site_id}', { name: 'Renamed' }),
+  row('admin', 'record', 'DELETE /api/sites/{site_id}'),
+  row('viewer', 'list', 'GET /api/members'),
+  row('admin', 'create', 'POST /api/members', { email: 'another@example.org', role: 'viewer' }),
+  row('admin', 'record', 'PATCH /api/members/{member_id}', { role: 'operator' }),
+  row('admin', 'list', 'GET /api/api-keys'),
+  row('admin', 'create', 'POST /api/api-keys', { name: 'Another' }),
+  row('admin', 'record', 'POST /api/api-keys/{key_id}/rotate', {}),
+  row('admin', 'record', 'DELETE /api/api-keys/{key_id}'),
+  row('viewer', 'list', 'GET /api/agents'),
+  row('admin', 'record', 'DELETE /api/agents/{agent_id}'),
+  row('admin', 'list', 'GET /api/enrol-tokens'),
+  row('admin', 'create', 'POST /api/enrol-tokens', {}),
+  row('admin', 'list', 'GET /api/audit'),
+  row('admin', 'record', 'PUT /{group}', { name: 'Renamed' }),
+  row('viewer', 'list', 'GET /api/groups'),
+  row('admin', 'create', 'POST /api/groups', { name: 'Another' }),
+  row('viewer', 'record', 'GET /api/groups/{group_id}'),
+  row('admin', 'record', 'DELETE /api/groups/{group_id}'),
+  row('viewer', 'list', 'GET /api/topics'),
+  row('admin', 'create', 'POST /api/topics', { name: 'Another' }),
+  row('viewer', 'record', 'GET /api/topics/{topic_id}'),
+  row('admin', 'record', 'PATCH /api/topics/{topic_id}', { name: 'Renamed' }),
+  row('admin', 'record', 'DELETE /api/topics/{topic_id}'),
+  row('viewer', 'list', 'GET /api/schedules'),
+  row('admin', 'create', 'POST /api/schedules', schedule),
+  row('viewer', 'record', 'GET /api/schedules/{schedule_id}'),
+  row('admin', 'record', 'PATCH /api/schedules/{schedule_id}', { name: 'Renamed' }),
+  row('admin', 'record', 'DELETE /api/schedules/{schedule_id}'),
+];
+
+/** For service tokens only, and in no document. */
+export const INTERNAL_ROUTES = ['/internal/status'] as const;
