@@ -15,14 +15,15 @@ export async function serve(config: Config, complain: (text: string) => void): P
   let server: RunningServer | undefined;
   let stopping = false;
   const logger = { error: (...parts: unknown[]) => complain(parts.map(String).join(' ')) };
+  let starting: Promise<unknown> = Promise.resolve();
   // Before the start, so that a signal during it is not lost: the start finishes, then everything is closed.
-  const starting = startServer(config).then((started) => (server = started));
   const grace = closeWithGrace({ delay: SHUTDOWN_DEADLINE_MS, logger }, async ({ err }) => {
     stopping = true;
     if (err) complain(`signalbox: ${err.stack ?? err.message}`);
     await starting.catch(() => undefined);
     await server?.close();
   });
+  starting = startServer(config).then((started) => (server = started));
   try {
     await starting;
   } catch (error) {
