@@ -11,6 +11,7 @@ import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
 import { menuOf } from './router/menu-of.ts';
 import { scriptNameOf } from './source.ts';
+import { NEVER_KNOWN, neverRan } from './verdict/verdict.ts';
 
 type JobMessage = Extract<AgentMessage, { type: `job.${string}` }>;
 
@@ -185,18 +186,25 @@ export class JobRunner {
   }
 
   #execute(entry: JournalEntry): void {
-    const { offer, boot } = entry;
-    const router = this.#deps.routers.get(offer.router);
-    if (!router) {
-      this.#deps.log.error({ job_id: offer.job_id, router: offer.router }, 'a job is open for a router that is not configured');
-      return;
-    }
-    const onBegun = (): void => this.#send({ type: 'job.began', job_id: offer.job_id });
+    const { offer } = entry;
     this.#task(offer.job_id, async (signal) => {
-      const deps = { ...this.#deps, router, times: this.#times, onBegun };
-      const result = await new Execution(offer, entry.state === 'begun' ? boot : undefined, deps, signal).finish();
+      const result = await this.#finish(entry, signal);
       if (result) this.#send({ type: 'job.ended', job_id: offer.job_id, result });
     });
+  }
+
+  /** @returns the result that is in the journal, undefined when it was aborted */
+  async #finish({ offer, state, boot }: JournalEntry, signal: AbortSignal): Promise<JobResult | undefined> {
+    const begun = state === 'begun' ? boot : undefined;
+    const router = this.#deps.routers.get(offer.router);
+    if (router) {
+      const onBegun = (): void => this.#send({ type: 'job.began', job_id: offer.job_id });
+      return new Execution(offer, begun, { ...this.#deps, router, times: this.#times, onBegun }, signal).finish();
+    }
+    // Taken out of the configuration since: nobody can ask it any more.
+    const result = begun ? NEVER_KNOWN : neverRan('rejected', 'the router is no longer in the configuration of its agent');
+    await this.#deps.journal.end(offer.job_id, result);
+    return result;
   }
 
   /** Removes the stored script, however long the router is away, and then forgets the job. */

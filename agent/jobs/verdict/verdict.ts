@@ -110,3 +110,10 @@ function unknown(output: Output, reason: JobReason, error: string): JobResult {
 export function neverRan(reason: JobReason, error: string): JobResult {
   return failed(NO_OUTPUT, reason, error);
 }
+
+/** A job that was begun on a router that cannot be asked any more. */
+export const NEVER_KNOWN: JobResult = unknown(
+  NO_OUTPUT,
+  'interrupted',
+  'the script had begun; its router is no longer in the configuration of its agent',
+);

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { JournalFile } from '../../../agent/jobs/journal/disk.ts';
@@ -250,6 +252,16 @@ describe('the journal file', () => {
     await journal.close();
     await writeFile(path.join(folder, 'jobs.journal.new'), 'half a li');
     expect((await Journal.open(new JournalFile(folder))).lastEpoch).toBe(2);
+  });
+
+  it('is as it was before a write that did not fit', async () => {
+    // A limit on the size of files makes the kernel refuse as a full disk does, in the middle of a line.
+    const program = path.join(import.meta.dirname, '../../harness/jobs/fill-journal.ts');
+    const { stdout } = await promisify(execFile)('sh', ['-c', 'ulimit -f 40; exec "$0" "$@"', process.execPath, program, folder]);
+    const { isFull, accepted, known, smallFits, found } = JSON.parse(stdout) as Record<string, number | boolean>;
+    expect(isFull).toBe(true);
+    expect(known).toBe(accepted);
+    expect(found).toBe(Number(accepted) + (smallFits === true ? 1 : 0));
   });
 
   it('refuses writes after it was closed', async () => {

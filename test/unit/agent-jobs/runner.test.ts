@@ -29,10 +29,10 @@ describe('the job runner', () => {
 
   afterEach(() => runner.stop());
 
-  async function start(): Promise<void> {
+  async function start(routers = ['r1']): Promise<void> {
     runner = new JobRunner({
       journal: await Journal.open(disk),
-      routers: new Map([['r1', new ScriptedAdapter('r1', router, new Mortal())]]),
+      routers: new Map(routers.map((name) => [name, new ScriptedAdapter(name, router, new Mortal())])),
       send: (message) => {
         sent.push(`${message.type} ${'reason' in message ? message.reason : 'result' in message ? message.result.outcome : ''}`.trim());
       },
@@ -178,6 +178,16 @@ describe('the job runner', () => {
     expect((await runner.adopt(2, false)).jobs).toEqual([{ job_id: job.job_id, state: 'begun' }]);
     expect(await said(10_000)).toEqual(['job.ended completed']);
     expect(router.runs).toHaveLength(1);
+  });
+
+  it('ends what it cannot find out when the router was taken out of the configuration', async () => {
+    const job = offer();
+    await runner.onOffer(job);
+    await runner.onGo(job.job_id);
+    await said();
+    await runner.stop();
+    await start([]);
+    expect(await said()).toEqual(['job.ended unknown']);
   });
 
   it('drops everything when the control plane no longer trusts its memory', async () => {
