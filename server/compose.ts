@@ -27,8 +27,10 @@ import { replayRepeatedPosts } from './http/idempotency.ts';
 import { InFlight } from './http/in-flight.ts';
 import { describeApi } from './http/openapi.ts';
 import { limitRequests } from './http/rate-limit.ts';
+import { protectEdge } from './http/security-headers.ts';
 import { admitServices } from './http/service-scope.ts';
 import { jobRoutes } from './jobs/routes.ts';
+import { measureRequests, metricsRoutes } from './metrics/routes.ts';
 import { metadataRoutes } from './metadata/routes.ts';
 import { routerRoutes } from './routers/routes.ts';
 import { plantErrorHandler, plantRoutes } from './sandbox/routes.ts';
@@ -125,6 +127,8 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
   const { config, clock, services, storage } = deps;
   const app = createApp(await appOptions(deps));
   closeTunnelsLast(app, attachGateway(app, deps), services);
+  await protectEdge(app, { corsOrigins: config.corsOrigins });
+  measureRequests(app, services.metrics);
   await describeApi(app, {
     ...API_DESCRIPTION,
     serverUrl: config.publicUrl,
@@ -157,6 +161,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     const scope = instance as App;
     await admitServices(scope, (bearer) => services.auth.authenticateService(bearer), config.rateLimitPerMinute);
     statusRoutes(scope, services);
+    metricsRoutes(scope, services);
   });
   return app;
 }

@@ -68,6 +68,11 @@ function readUrl(text: string): string | undefined {
   return url.href.replace(/\/$/, '');
 }
 
+function readOrigins(text: string): string[] | undefined {
+  const origins = text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  return origins.every((origin) => URL.parse(origin)?.origin === origin) ? origins : undefined;
+}
+
 function readAddress(text: string): string | undefined {
   return net.isIP(text) === 0 ? undefined : text;
 }
@@ -118,6 +123,7 @@ const schema = z.strictObject({
   SIGNALBOX_OFFLINE_AFTER_SECONDS: wholeNumber(75, 2, 86_400),
   SIGNALBOX_CATALOG_FILE: z.string().optional(),
   SIGNALBOX_CATALOG_IMAGES_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
+  SIGNALBOX_CORS_ORIGINS: z.string().default('').transform(readAs(readOrigins, 'web origins separated by commas, like https://app.example.net')),
   SIGNALBOX_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { error: 'must be trace, debug, info, warn, error, fatal or silent' })
     .default('info'),
@@ -145,6 +151,8 @@ export interface Config {
   readonly allowLoopbackWebhooks: boolean;
   readonly trustProxy: boolean | readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** Browser applications elsewhere that may call the API. */
+  readonly corsOrigins: readonly string[];
   readonly catalog: {
     /** The operator's own rows of product information. */
     readonly file: string | undefined;
@@ -262,6 +270,7 @@ function toConfig(checked: Checked): Config {
     allowLoopbackWebhooks: checked.SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS,
     trustProxy: checked.SIGNALBOX_TRUST_PROXY,
     tls,
+    corsOrigins: checked.SIGNALBOX_CORS_ORIGINS,
     catalog: { file: checked.SIGNALBOX_CATALOG_FILE, imagesUrl: checked.SIGNALBOX_CATALOG_IMAGES_URL },
     heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,
     offlineAfterMs: checked.SIGNALBOX_OFFLINE_AFTER_SECONDS * 1000,

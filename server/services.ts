@@ -19,6 +19,7 @@ import { ForwardsService } from './forwards/service.ts';
 import { IdempotencyStore } from './idempotency/store.ts';
 import { JobsService } from './jobs/service.ts';
 import { DEFAULT_JOB_RULES } from './jobs/types.ts';
+import { Metrics } from './metrics/service.ts';
 import { MetadataService } from './metadata/service.ts';
 import { RoutersService } from './routers/service.ts';
 import { StatusService } from './status/service.ts';
@@ -54,6 +55,7 @@ export interface Services extends AdministrationServices {
   idempotency: IdempotencyStore;
   tunnels: TunnelRegistry;
   status: StatusService;
+  metrics: Metrics;
 }
 
 export function createServices(deps: ServicesDeps): Services {
@@ -109,7 +111,8 @@ export function createServices(deps: ServicesDeps): Services {
   const { metadata, faults, devices } = createInformation(deps, routers, (event) => eventSources.onFault(event));
   const idempotency = new IdempotencyStore(storage, () => clock.now());
   const status = new StatusService({ storage, clock, version: SERVER_VERSION, countAgents: () => tunnels.size });
-  return { ...createAdministration(deps), status, auth, agents, audit, routers, commands, jobs, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
+  const metrics = new Metrics(status);
+  return { ...createAdministration(deps), status, metrics, auth, agents, audit, routers, commands, jobs, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
 }
 
 /** What is known of the routers beyond their list. */

@@ -1,22 +1,14 @@
-import type { Server as HttpServer } from 'node:http';
-import type { Server as HttpsServer } from 'node:https';
 import fastify, { LogController } from 'fastify';
-import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression } from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Log } from '../core/log.ts';
 import { newId } from '../core/ids.ts';
+import type { App } from './app-type.ts';
 import type { IsTrustedProxy } from './client-address.ts';
+import { readJsonBodies } from './json-body.ts';
 import { errorHandler, frameworkErrors, notFoundHandler } from './error-handler.ts';
 
-/** What a feature's `routes.ts` receives: Fastify with zod schemas as the source of validation, types and documents. */
-export type App = FastifyInstance<
-  HttpServer | HttpsServer,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  ZodTypeProvider
->;
+export type { App } from './app-type.ts';
 
 export interface AppOptions {
   log: Log;
@@ -48,6 +40,7 @@ export function createApp(options: AppOptions): App {
   }) as unknown as App;
   instance.setValidatorCompiler(validatorCompiler);
   instance.setSerializerCompiler(serializerCompiler);
+  readJsonBodies(instance);
   instance.setErrorHandler(options.errorHandler ?? errorHandler);
   instance.setNotFoundHandler(notFoundHandler);
   instance.addHook('onRequest', async (request, reply) => {

@@ -22,6 +22,7 @@ export function completeDocument(document: OpenApiDocument, hasProblems: boolean
     const isList = method === 'get' && isListOperation(operation);
     operation.operationId ??= operationIdOf(method, path, isList);
     for (const [status, response] of Object.entries(operation.responses)) describeSuccess(status, response);
+    markOptionalBody(operation);
     if (!hasProblems) continue;
     addErrors(operation, method);
     if (method === 'post') (operation.parameters ??= []).push(shared('parameters', 'IdempotencyKey') as never);
@@ -62,6 +63,16 @@ function isListOperation({ responses }: Operation): boolean {
 
 function describeSuccess(status: string, response: ApiResponse): void {
   if (response.description === 'Default Response') response.description = status === '204' ? 'Done' : 'Success';
+}
+
+/** The generator calls every body required; one that may be null may as well be missing. */
+function markOptionalBody({ requestBody }: Operation): void {
+  for (const media of Object.values(requestBody?.content ?? {})) {
+    const others = media.schema?.anyOf?.filter((option) => option.type !== 'null');
+    if (others?.length !== 1 || others.length === media.schema?.anyOf?.length) continue;
+    media.schema = others[0]!;
+    requestBody!.required = false;
+  }
 }
 
 function addErrors(operation: Operation, method: string): void {

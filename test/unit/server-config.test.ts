@@ -36,6 +36,7 @@ test('without any setting it is a control plane for this machine', () => {
     allowLoopbackWebhooks: false,
     trustProxy: false,
     tls: null,
+    corsOrigins: [],
     catalog: { file: undefined, imagesUrl: undefined },
     heartbeatMs: 30_000,
     offlineAfterMs: 75_000,

@@ -1,0 +1,52 @@
+import { AppError, invalidField } from '../core/errors.ts';
+import type { App } from './app-type.ts';
+
+/** The deepest body of the interface has four levels. */
+const MAX_DEPTH = 32;
+
+/**
+ * Reads JSON bodies, refusing what no honest client sends: nesting that only costs work, and NUL characters, which
+ * PostgreSQL cannot store.
+ */
+export function readJsonBodies(app: App): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const problem = refusal(body as string);
+    if (problem) done(problem);
+    else void parse(request, body as string, done);
+  });
+}
+
+function refusal(body: string): AppError | undefined {
+  if (depthOf(body) > MAX_DEPTH) return invalidField('body', `is nested more than ${MAX_DEPTH} levels deep`);
+  if (hasNul(body)) return new AppError('invalid', 'body: must not contain NUL characters', { errors: { body: ['must not contain NUL characters'] } });
+  return undefined;
+}
+
+/** Deepest nesting of arrays and objects, without building anything. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let i = 0; i < json.length; i += 1) {
+    const sign = json[i];
+    if (sign === '"') i = endOfString(json, i);
+    else if (sign === '[' || sign === '{') deepest = Math.max(deepest, (depth += 1));
+    else if (sign === ']' || sign === '}') depth -= 1;
+  }
+  return deepest;
+}
+
+/** Index of the quote that closes the string opened at `start`, or the end of the text. */
+function endOfString(json: string, start: number): number {
+  for (let i = start + 1; i < json.length; i += 1) {
+    if (json[i] === '\\') i += 1;
+    else if (json[i] === '"') return i;
+  }
+  return json.length;
+}
+
+/** A NUL written as `\u0000`; `\\u0000` is a backslash and five harmless characters. */
+function hasNul(json: string): boolean {
+  return json.includes('\\u0000') && /(?:^|[^\\])(?:\\\\)*\\u0000/.test(json);
+}

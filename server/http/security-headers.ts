@@ -1,0 +1,30 @@
+import cors from '@fastify/cors';
+import helmet from '@fastify/helmet';
+import type { App } from './app.ts';
+
+export interface EdgeOptions {
+  /** Browser applications elsewhere that may call the API. */
+  corsOrigins: readonly string[];
+}
+
+/** What browsers are told about answers. The documents under /docs set a policy of their own. */
+export async function protectEdge(app: App, { corsOrigins }: EdgeOptions): Promise<void> {
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    crossOriginResourcePolicy: { policy: corsOrigins.length > 0 ? 'cross-origin' : 'same-origin' },
+    referrerPolicy: { policy: 'no-referrer' },
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    // Answers hold what a team owns; nothing between here and the caller may keep them.
+    if (request.url.startsWith('/api') || request.url.startsWith('/arp')) reply.header('cache-control', 'no-store');
+    return payload;
+  });
+  if (corsOrigins.length === 0) return;
+  await app.register(cors, {
+    origin: [...corsOrigins],
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders: ['authorization', 'content-type', 'idempotency-key', 'last-event-id'],
+    exposedHeaders: ['link', 'retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id', 'idempotency-replayed'],
+    maxAge: 600,
+  });
+}

@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { World } from '../harness/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await World.start();
+  await world.routerIds();
+});
+afterAll(async () => world.close());
+
+const read = (bearer: string) =>
+  fetch(`${world.server.url}/internal/metrics`, { headers: { authorization: `Bearer ${bearer}` } });
+
+test('a service token reads what happens, by route and not by id', async () => {
+  const { token } = await world.server.services.auth.createServiceToken('prometheus');
+  const [id] = await world.routerIds();
+  await world.caller.call('GET', `/api/routers/${id}/jobs`);
+  const text = await (await read(token)).text();
+  expect(text).toContain('signalbox_connected_agents 1');
+  expect(text).toContain('signalbox_queued_jobs 0');
+  expect(text).toMatch(/signalbox_http_request_duration_seconds_count\{method="GET",route="\/api\/routers\/:router_id\/jobs",status="200"\} \d+/);
+  expect(text).not.toContain(id);
+});
+
+test('an API key does not', async () => {
+  expect((await read(world.caller.apiKey)).status).toBe(401);
+});
