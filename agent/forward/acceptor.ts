@@ -3,10 +3,12 @@ import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { findRouter } from '../core/routers.ts';
 import type { Routers } from '../core/routers.ts';
-import type { Deadline } from '../routers/adapter.ts';
+import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
+import { markOf, readAgentTag } from './agent-tag.ts';
 import { AllowList } from './allowlist.ts';
 import { chooseWay } from './choose-way.ts';
 import { ForwardingMemory } from './forwarding-memory.ts';
+import { removeLeftovers } from './leftovers.ts';
 import { OpenForward } from './open-forward.ts';
 import { SshForwarding } from './ssh-forwarding.ts';
 import type { DialChannel, ForwardOpenParams, OpenedForward } from './types.ts';
@@ -36,6 +38,7 @@ export class ForwardAcceptor {
   readonly #ready = new Map<string, OpenForward>();
   readonly #subscriptions: (() => void)[] = [];
   readonly #tasks = new Set<Promise<void>>();
+  #agentTag: Promise<string> | undefined;
   #closed = false;
 
   constructor(options: ForwardAcceptorOptions) {
@@ -47,11 +50,16 @@ export class ForwardAcceptor {
   /** Puts back on every router what a former run left behind, now or as soon as it is reachable. */
   start(): void {
     for (const router of this.#options.routers.values()) {
-      const restoreIfReachable = (): void => {
-        if (router.state().reachable) this.#track(this.#sshForwarding.restore(router));
+      let searched = !router.hasApi;
+      const tidyUp = async (): Promise<void> => {
+        await this.#sshForwarding.restore(router);
+        searched ||= await this.#removeLeftovers(router);
       };
-      this.#subscriptions.push(router.onState(restoreIfReachable));
-      restoreIfReachable();
+      const tidyUpIfReachable = (): void => {
+        if (router.state().reachable) this.#track(tidyUp());
+      };
+      this.#subscriptions.push(router.onState(tidyUpIfReachable));
+      tidyUpIfReachable();
     }
   }
 
@@ -115,7 +123,9 @@ export class ForwardAcceptor {
     const { routers, dialChannel, clock, log, maxConnections } = this.#options;
     const router = findRouter(routers, params.router, params.hardware_id);
     const target = { host: params.dst_address, port: params.dst_port };
-    const chosen = await chooseWay(router, target, { sshForwarding: this.#sshForwarding }, deadline);
+    const mark = markOf(await this.#tag(), params.forward_id);
+    const wayDeps = { sshForwarding: this.#sshForwarding, log, mark, expiresInMs: params.expires_in_ms };
+    const chosen = await chooseWay(router, target, wayDeps, deadline);
     return new OpenForward({
       id: params.forward_id,
       router: router.name,
@@ -127,6 +137,18 @@ export class ForwardAcceptor {
       mayConnect: () => this.#connectionCount() < maxConnections,
       onExpired: () => this.#track(this.close(params.forward_id, 'expired')),
     });
+  }
+
+  async #removeLeftovers(router: RouterAdapter): Promise<boolean> {
+    const tag = await this.#tag();
+    const isOpen = (mark: string): boolean => this.#forwards.has(mark.slice(tag.length + 1));
+    return removeLeftovers(router, tag, isOpen, this.#options.log);
+  }
+
+  /** Read once; every forward of this agent needs it. */
+  #tag(): Promise<string> {
+    this.#agentTag ??= readAgentTag(this.#options.stateFolder);
+    return this.#agentTag;
   }
 
   #connectionCount(): number {

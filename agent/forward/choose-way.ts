@@ -1,14 +1,20 @@
 import { AgentError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { isRouterItself } from './router-addresses.ts';
 import type { SshForwarding } from './ssh-forwarding.ts';
 import { answersTcp } from './tcp.ts';
 import type { Target, Way, WayName } from './types.ts';
+import { ApiWay } from './ways/api.ts';
 import { DirectWay } from './ways/direct.ts';
 import { SshWay } from './ways/ssh.ts';
 
 export interface WayDeps {
   sshForwarding: SshForwarding;
+  log: Log;
+  /** Marks what is written on the router for this forward. */
+  mark: string;
+  expiresInMs: number;
 }
 
 export interface ChosenWay {
@@ -16,6 +22,9 @@ export interface ChosenWay {
   reason: string;
   targetReachable: boolean | null;
 }
+
+/** A way that was opened; `reason` adds to why it was chosen. */
+type OpenedWay = Omit<ChosenWay, 'reason'> & { reason?: string };
 
 /** A closed port answers at once; one that is filtered never does, and people wait for the answer. */
 const TARGET_CHECK_MS = 2_000;
@@ -38,7 +47,7 @@ export function candidates(
   if (targetIsRouter) ways.push({ name: 'direct', why: 'the target is the router itself' });
   if (router.hasSsh) ways.push({ name: 'ssh', why: 'the router forwards over SSH' });
   // Address translation cannot lead a connection back to the router's own services.
-  if (router.hasApi && !targetIsRouter) ways.push({ name: 'api', why: 'a dst-nat rule, because SSH is not configured' });
+  if (router.hasApi && !targetIsRouter) ways.push({ name: 'api', why: 'a dst-nat rule on the router' });
   return ways;
 }
 
@@ -56,7 +65,7 @@ export async function chooseWay(router: RouterAdapter, target: Target, deps: Way
     try {
       const isLast = index === options.length - 1;
       const chosen = await openWay(name, router, target, { ...deps, targetIsRouter, isLast }, deadline);
-      if (chosen) return { ...chosen, reason: reason.slice(0, 300) };
+      if (chosen) return { ...chosen, reason: [reason, chosen.reason].filter(Boolean).join('; ').slice(0, 300) };
       refused.push(`${name}: the router's port does not answer the agent`);
     } catch (error) {
       lastError = error;
@@ -78,14 +87,14 @@ async function openWay(
   target: Target,
   context: OpenContext,
   deadline: Deadline,
-): Promise<Omit<ChosenWay, 'reason'> | undefined> {
+): Promise<OpenedWay | undefined> {
   switch (name) {
     case 'direct':
       return openDirect(router, target, context);
     case 'ssh':
       return openSsh(router, target, context, deadline);
     case 'api':
-      throw new AgentError('unsupported', 'the dst-nat way is not available');
+      return openApi(router, target, context, deadline);
   }
 }
 
@@ -94,7 +103,7 @@ async function openDirect(
   router: RouterAdapter,
   target: Target,
   { targetIsRouter, isLast }: OpenContext,
-): Promise<Omit<ChosenWay, 'reason'> | undefined> {
+): Promise<OpenedWay | undefined> {
   const actual = targetIsRouter ? { host: router.host, port: target.port } : target;
   const answers = await answersTcp(actual, { timeoutMs: TARGET_CHECK_MS });
   return answers || isLast ? { way: new DirectWay(actual), targetReachable: answers } : undefined;
@@ -105,7 +114,7 @@ async function openSsh(
   target: Target,
   { sshForwarding }: OpenContext,
   deadline: Deadline,
-): Promise<Omit<ChosenWay, 'reason'>> {
+): Promise<OpenedWay> {
   const way = await SshWay.open(router, target, sshForwarding, deadline);
   try {
     return { way, targetReachable: await tryTarget(way) };
@@ -114,6 +123,19 @@ async function openSsh(
     throw error;
   }
 }
+
+async function openApi(router: RouterAdapter, target: Target, context: OpenContext, deadline: Deadline): Promise<OpenedWay> {
+  const { mark, expiresInMs, log } = context;
+  const way = await ApiWay.open({ router, target, mark, expiresInMs, log }, deadline);
+  const targetReachable = await answersTcp(way.entry, { timeoutMs: TARGET_CHECK_MS });
+  return { way, targetReachable, ...(way.failSafe === 'scheduler' ? {} : { reason: FAIL_SAFE_NOTES[way.failSafe] }) };
+}
+
+/** What the person who made the forward should know. */
+const FAIL_SAFE_NOTES = {
+  'delayed script': 'device-mode forbids the scheduler, so after a reboot only the agent removes the rule',
+  none: 'device-mode forbids the scheduler, so only the agent removes the rule',
+} as const;
 
 /**
  * Does the target answer through this way? A target that does not is no reason against the way.

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** What this agent writes on a router begins with this and its own tag, so that two agents leave each other's alone. */
+const PREFIX = 'signalbox';
+
+/** The tag of this agent, made once and kept in its state folder: `signalbox-1f2e3d4c`. */
+export async function readAgentTag(stateFolder: string): Promise<string> {
+  const file = path.join(stateFolder, 'forward-tag');
+  try {
+    const known = (await readFile(file, 'utf8')).trim();
+    if (/^[0-9a-f]{8}$/.test(known)) return `${PREFIX}-${known}`;
+  } catch {
+    // The first start.
+  }
+  const tag = randomBytes(4).toString('hex');
+  await mkdir(stateFolder, { recursive: true, mode: 0o700 });
+  await writeFile(file, `${tag}\n`, { mode: 0o600, flush: true });
+  return `${PREFIX}-${tag}`;
+}
+
+/** Comment of a forward's rules and name of its scheduler entry. */
+export function markOf(agentTag: string, forwardId: string): string {
+  return `${agentTag}-${forwardId}`;
+}

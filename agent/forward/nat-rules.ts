@@ -1,0 +1,93 @@
+import { AgentError } from '../core/errors.ts';
+import type { Deadline, RouterAdapter, RouterRow } from '../routers/adapter.ts';
+import type { Target } from './types.ts';
+
+const NAT = '/ip/firewall/nat';
+
+/** Where the router listens for the agent: above what services and most people's own rules use. */
+const FIRST_PORT = 49_152;
+const LAST_PORT = 65_535;
+
+export interface NatRules {
+  /** On the router, for the agent's source address only. */
+  entryPort: number;
+  mark: string;
+  source: string;
+  target: Target;
+}
+
+/** Static items of this mark; dynamic ones belong to the router. */
+export async function findMarked(router: RouterAdapter, mark: (comment: string) => boolean, deadline: Deadline): Promise<string[]> {
+  const words = ['=.proplist=.id,comment,dynamic', '?>comment='];
+  const { rows } = await router.command({ path: `${NAT}/print`, words }, deadline);
+  return rows.filter((row) => row['dynamic'] !== 'true' && mark(row['comment'] ?? '')).flatMap((row) => row['.id'] ?? []);
+}
+
+/** A port of the router that no rule and no service uses. */
+export async function freeEntryPort(router: RouterAdapter, deadline: Deadline, random: () => number = Math.random): Promise<number> {
+  const { rows } = await router.command({ path: `${NAT}/print`, words: ['=.proplist=dst-port', '?dst-port'] }, deadline);
+  const used = new Set(rows.flatMap((row) => row['dst-port']?.split(',') ?? []));
+  const size = LAST_PORT - FIRST_PORT + 1;
+  const start = Math.floor(random() * size);
+  for (let i = 0; i < size; i += 1) {
+    const port = FIRST_PORT + ((start + i) % size);
+    if (!used.has(String(port))) return port;
+  }
+  throw new AgentError('unsupported', 'the router has no free port left');
+}
+
+/**
+ * Adds the pair of rules, before all others: an accept or masquerade rule of somebody else must not decide first.
+ * The second one makes targets answer that have another default gateway.
+ * @throws AgentError; then neither is left
+ */
+export async function addRules(router: RouterAdapter, rules: NatRules, deadline: Deadline): Promise<void> {
+  const first = await firstRule(router, deadline);
+  const { source, target, mark, entryPort } = rules;
+  const common = ['=protocol=tcp', `=src-address=${source}`, `=comment=${mark}`];
+  try {
+    await addFirst(router, first, [
+      '=chain=dstnat', '=action=dst-nat', ...common, '=dst-address-type=local', `=dst-port=${entryPort}`,
+      `=to-addresses=${target.host}`, `=to-ports=${target.port}`,
+    ], deadline);
+    await addFirst(router, first, [
+      '=chain=srcnat', '=action=masquerade', ...common, `=dst-address=${target.host}`, `=dst-port=${target.port}`,
+    ], deadline);
+  } catch (error) {
+    await removeRules(router, mark, deadline).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function firstRule(router: RouterAdapter, deadline: Deadline): Promise<string | undefined> {
+  const { rows } = await router.command({ path: `${NAT}/print`, words: ['=.proplist=.id,dynamic'] }, deadline);
+  return rows.find((row) => row['dynamic'] !== 'true')?.['.id'];
+}
+
+/** The rule that was first may be gone by now; the end of the list is better than nothing. */
+async function addFirst(router: RouterAdapter, before: string | undefined, words: string[], deadline: Deadline): Promise<void> {
+  if (before !== undefined) {
+    try {
+      await router.command({ path: `${NAT}/add`, words: [...words, `=place-before=${before}`] }, deadline);
+      return;
+    } catch (error) {
+      if (!(error instanceof AgentError) || error.code !== 'rejected') throw error;
+    }
+  }
+  await router.command({ path: `${NAT}/add`, words }, deadline);
+}
+
+export async function removeRules(router: RouterAdapter, mark: string, deadline: Deadline): Promise<void> {
+  const ids = await findMarked(router, (comment) => comment === mark, deadline);
+  if (ids.length > 0) await router.command({ path: `${NAT}/remove`, words: [`=.id=${ids.join(',')}`] }, deadline);
+}
+
+/** Rules only decide about new connections; those that are open have to be forgotten by the connection tracking. */
+export async function cutConnections(router: RouterAdapter, { source, entryPort }: NatRules, deadline: Deadline): Promise<void> {
+  const path = '/ip/firewall/connection';
+  const { rows } = await router.command({ path: `${path}/print`, words: ['=.proplist=.id,src-address,dst-address', '?protocol=tcp'] }, deadline);
+  const isOurs = (row: RouterRow): boolean =>
+    row['src-address']?.split(':')[0] === source && row['dst-address']?.endsWith(`:${entryPort}`) === true;
+  const ids = rows.filter(isOurs).flatMap((row) => row['.id'] ?? []);
+  if (ids.length > 0) await router.command({ path: `${path}/remove`, words: [`=.id=${ids.join(',')}`] }, deadline);
+}

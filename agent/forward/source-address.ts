@@ -1,0 +1,48 @@
+import { createSocket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import ipaddr from 'ipaddr.js';
+import { AgentError } from '../core/errors.ts';
+import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
+
+/** Any port: nothing is sent to it. */
+const ANY_PORT = 9;
+
+/**
+ * The address from which the router sees this agent come. The router's own list of logged-in users is believed where
+ * there is an address translation in between; otherwise it is the address this machine uses towards the router.
+ * @throws AgentError `router_unreachable`, `unsupported` for IPv6
+ */
+export async function sourceAddress(router: RouterAdapter, deadline: Deadline): Promise<string> {
+  const local = await localAddress(router.host);
+  const seen = await addressesOfApiUsers(router, deadline);
+  return seen.length === 1 && !seen.includes(local) ? seen[0]! : local;
+}
+
+async function addressesOfApiUsers(router: RouterAdapter, deadline: Deadline): Promise<string[]> {
+  try {
+    const { rows } = await router.command({ path: '/user/active/print', words: ['=.proplist=address,via'] }, deadline);
+    return [...new Set(rows.filter((row) => row['via'] === 'api').map((row) => row['address'] ?? ''))].filter(ipaddr.IPv4.isValidFourPartDecimal);
+  } catch {
+    // Reading it needs a policy that not every user has.
+    return [];
+  }
+}
+
+/** A connected UDP socket has the address that the kernel's routes choose. */
+async function localAddress(host: string): Promise<string> {
+  const { address, family } = await lookup(host, { family: 4 }).catch((error: unknown) => {
+    throw new AgentError('unsupported', `the dst-nat way needs an IPv4 address of the router, ${host} has none`, { cause: error });
+  });
+  const socket = createSocket(family === 6 ? 'udp6' : 'udp4');
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject);
+      socket.connect(ANY_PORT, address, resolve);
+    });
+    return socket.address().address;
+  } catch (error) {
+    throw new AgentError('router_unreachable', 'there is no route to the router', { cause: error });
+  } finally {
+    socket.close();
+  }
+}

@@ -1,0 +1,246 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import type { Duplex } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../agent/core/clock.ts';
+import { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
+import { chooseWay } from '../../agent/forward/choose-way.ts';
+import type { ChosenWay } from '../../agent/forward/choose-way.ts';
+import { ForwardingMemory } from '../../agent/forward/forwarding-memory.ts';
+import { SshForwarding } from '../../agent/forward/ssh-forwarding.ts';
+import type { ForwardOpenParams } from '../../agent/forward/types.ts';
+import type { RouterAdapter } from '../../agent/routers/adapter.ts';
+import { AgentRouters, reachable } from '../harness/agent-router.ts';
+import { readAll } from '../harness/read-all.ts';
+import { silentLog } from '../harness/silent-log.ts';
+import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
+
+/** The ways into the network behind a router, against whole simulated ones. */
+
+const SOON = { timeoutMs: 10_000 };
+const FORWARD_ID = '01900000-0000-7000-8000-000000000001';
+/** A machine behind the router; the simulator knows that it is really this one. */
+const LAN_HOST = '192.168.88.10';
+
+let routers: AgentRouters;
+let servers: net.Server[];
+let acceptors: ForwardAcceptor[];
+
+beforeEach(() => {
+  routers = new AgentRouters();
+  servers = [];
+  acceptors = [];
+});
+
+afterEach(async () => {
+  for (const acceptor of acceptors) await acceptor.stop();
+  for (const server of servers) server.close();
+  await routers.close();
+});
+
+async function echoService(): Promise<number> {
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => undefined);
+    socket.pipe(socket);
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as net.AddressInfo).port;
+}
+
+interface Branch {
+  simulator: Simulator;
+  router: RouterAdapter;
+}
+
+async function branch(ways: { api?: boolean; ssh?: boolean }, options: Partial<SimulatorOptions> = {}): Promise<Branch> {
+  const simulator = await routers.simulate({ hosts: { [LAN_HOST]: '127.0.0.1' }, ...options });
+  const router = await routers.adapter(routers.config(simulator, ways));
+  await reachable(router);
+  return { simulator, router };
+}
+
+async function choose(router: RouterAdapter, port: number, host = LAN_HOST): Promise<ChosenWay> {
+  const sshForwarding = new SshForwarding(new ForwardingMemory(await routers.stateFolder()), silentLog);
+  return chooseWay(router, { host, port }, { sshForwarding, log: silentLog, mark: 'signalbox-test-1', expiresInMs: 600_000 }, SOON);
+}
+
+/** Says something through the way, half-closes and reads the answer. */
+async function echo(chosen: ChosenWay, text: string): Promise<string> {
+  const stream: Duplex = await chosen.way.connect(SOON);
+  stream.end(text);
+  return String(await readAll(stream));
+}
+
+async function acceptor(router: RouterAdapter): Promise<ForwardAcceptor> {
+  const created = new ForwardAcceptor({
+    routers: new Map([[router.name, router]]),
+    dialChannel: () => Promise.reject(new Error('no control plane here')),
+    allow: ['192.168.0.0/16'],
+    maxConnections: 10,
+    stateFolder: await routers.stateFolder(),
+    clock: systemClock,
+    log: silentLog,
+  });
+  created.start();
+  acceptors.push(created);
+  return created;
+}
+
+function params(router: RouterAdapter, dstPort: number, change: Partial<ForwardOpenParams> = {}): ForwardOpenParams {
+  return {
+    router: router.name,
+    hardware_id: router.state().facts!.hardwareId,
+    forward_id: FORWARD_ID,
+    dst_address: LAN_HOST,
+    dst_port: dstPort,
+    expires_in_ms: 600_000,
+    channel_token: 'token',
+    warm_channels: 0,
+    max_channels: 8,
+    ...change,
+  };
+}
+
+const forwardingOf = (simulator: Simulator): string | undefined => simulator.items('/ip/ssh')[0]?.['forwarding-enabled'];
+const ours = (simulator: Simulator, menu: string, key: string): string[] =>
+  simulator.items(menu).map((item) => item[key] ?? '').filter((text) => text.startsWith('signalbox-'));
+
+describe.each(['6.49.10', '7.18.2'])('RouterOS %s', (version) => {
+  it('forwards over SSH, switching it on and back', async () => {
+    const { simulator, router } = await branch({ api: true, ssh: true }, { version });
+    const before = forwardingOf(simulator);
+    expect(before).toBe('no');
+    const chosen = await choose(router, await echoService());
+    expect(chosen).toMatchObject({ way: { name: 'ssh' }, reason: 'the router forwards over SSH', targetReachable: true });
+    expect(forwardingOf(simulator)).toBe('local');
+    expect(await echo(chosen, 'through SSH')).toBe('through SSH');
+    await chosen.way.close();
+    expect(forwardingOf(simulator)).toBe(before);
+  });
+
+  it('forwards over SSH where there is no API', async () => {
+    const { simulator, router } = await branch({ ssh: true }, { version });
+    const chosen = await choose(router, await echoService());
+    expect(chosen.way.name).toBe('ssh');
+    expect(await echo(chosen, 'only SSH')).toBe('only SSH');
+    await chosen.way.close();
+    expect(forwardingOf(simulator)).toBe('no');
+  });
+
+  it('forwards by dst-nat where there is no SSH, also to targets with another default gateway', async () => {
+    const options = { version, hosts: { [LAN_HOST]: { address: '127.0.0.1', routesBack: false } } };
+    const { simulator, router } = await branch({ api: true }, options);
+    const rulesBefore = simulator.items('/ip/firewall/nat').length;
+    const chosen = await choose(router, await echoService());
+    expect(chosen).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router', targetReachable: true });
+    expect(await echo(chosen, 'through NAT')).toBe('through NAT');
+    const [first, second] = simulator.items('/ip/firewall/nat');
+    for (const rule of [first, second]) expect(rule).toMatchObject({ comment: 'signalbox-test-1', 'src-address': '127.0.0.1', protocol: 'tcp' });
+    expect(ours(simulator, '/system/scheduler', 'name')).toEqual(['signalbox-test-1', 'signalbox-test-1-boot']);
+    await chosen.way.close();
+    expect(simulator.items('/ip/firewall/nat')).toHaveLength(rulesBefore);
+    expect(simulator.items('/system/scheduler')).toEqual([]);
+  });
+});
+
+describe('the way', () => {
+  it('says when nothing answers at the target, without refusing', async () => {
+    const closed = net.createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as net.AddressInfo;
+    closed.close();
+    // The simulator's NAT accepts before it dials, so only the SSH way can tell here.
+    const { router } = await branch({ ssh: true, api: true });
+    const overSsh = await choose(router, port);
+    expect(overSsh).toMatchObject({ way: { name: 'ssh' }, targetReachable: false });
+    await overSsh.way.close();
+  });
+
+  it('is direct when the target is the router itself', async () => {
+    const { router } = await branch({ ssh: true, api: true });
+    const chosen = await choose(router, await echoService(), '127.0.0.1');
+    expect(chosen).toMatchObject({ way: { name: 'direct' }, reason: 'the target is the router itself' });
+    expect(await echo(chosen, 'direct')).toBe('direct');
+  });
+
+  it('falls to dst-nat when the router does not let its user change SSH', async () => {
+    const users = [{ name: 'agent', password: 'Łódź€ secret', group: 'some' }];
+    const groups = { some: ['api', 'read', 'write', 'policy', 'test'] };
+    const { router } = await branch({ ssh: true, api: true }, { users, groups });
+    const chosen = await choose(router, await echoService());
+    expect(chosen.way.name).toBe('api');
+    expect(chosen.reason).toMatch(/^a dst-nat rule on the router; ssh: /);
+    await chosen.way.close();
+  });
+
+  it('by dst-nat does without the scheduler where device-mode forbids it, and says so', async () => {
+    const { simulator, router } = await branch({ api: true }, { deviceMode: 'home' });
+    const chosen = await choose(router, await echoService());
+    expect(chosen.reason).toBe(
+      'a dst-nat rule on the router; device-mode forbids the scheduler, so after a reboot only the agent removes the rule',
+    );
+    await chosen.way.close();
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]);
+  });
+});
+
+describe('the agent', () => {
+  it('opens, renews and closes a forward, and leaves nothing on the router', async () => {
+    const { simulator, router } = await branch({ api: true });
+    const agent = await acceptor(router);
+    const port = await echoService();
+    const opened = await agent.open(params(router, port), SOON);
+    expect(opened).toMatchObject({ way: 'api', target_reachable: true });
+    expect(await agent.open(params(router, port), SOON)).toEqual(opened);
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    await agent.close(FORWARD_ID);
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]);
+    expect(ours(simulator, '/system/scheduler', 'name')).toEqual([]);
+  });
+
+  it('ends a forward by itself when its time is over', async () => {
+    const { simulator, router } = await branch({ api: true });
+    const agent = await acceptor(router);
+    await agent.open(params(router, await echoService(), { expires_in_ms: 300 }), SOON);
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    await vi.waitFor(() => expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]), { timeout: 5000 });
+  });
+
+  it('removes what a run that was killed has left, and only that', async () => {
+    const { simulator, router } = await branch({ api: true, ssh: true });
+    const port = await echoService();
+    const killed = await acceptor(router);
+    const stranger = '=comment=signalbox-00000000-somebody-else';
+    await router.command({ path: '/ip/firewall/nat/add', words: ['=chain=srcnat', '=action=masquerade', stranger] }, SOON);
+    await killed.open(params(router, port), SOON);
+    expect(forwardingOf(simulator)).toBe('local');
+    // Nothing of the killed run is asked to tidy up: the next one finds its tag and its memory in the state folder.
+    acceptors = [];
+    await acceptor(router);
+    await vi.waitFor(() => expect(forwardingOf(simulator)).toBe('no'), { timeout: 5000 });
+
+    const { simulator: second, router: apiOnly } = await branch({ api: true });
+    const alsoKilled = await acceptor(apiOnly);
+    await alsoKilled.open(params(apiOnly, port), SOON);
+    expect(ours(second, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    acceptors = [];
+    await acceptor(apiOnly);
+    await vi.waitFor(() => expect(ours(second, '/ip/firewall/nat', 'comment')).toEqual([]), { timeout: 5000 });
+    expect(ours(second, '/system/scheduler', 'name')).toEqual([]);
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual(['signalbox-00000000-somebody-else']);
+  });
+
+  it.each([
+    ['a destination outside its list', { dst_address: '10.0.0.1' }, 'not_allowed'],
+    ['its own loopback', { dst_address: '127.0.0.1' }, 'not_allowed'],
+    ['a name', { dst_address: 'printer.lan' }, 'not_allowed'],
+    ['a router it does not have', { router: 'other' }, 'invalid'],
+    ['another device under the name', { hardware_id: 'other' }, 'wrong_router'],
+  ])('refuses %s', async (_what, change, code) => {
+    const { router } = await branch({ api: true });
+    const agent = await acceptor(router);
+    await expect(agent.open(params(router, 80, change), SOON)).rejects.toMatchObject({ code });
+  });
+});
