@@ -8,6 +8,26 @@ import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull
 import { pathId, uuidField } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 
+const agentExample = {
+  id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+  name: 'gw-depot',
+  site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+  version: '0.1.0',
+  connected: true,
+  connected_at: '2031-05-01T08:30:00.000Z',
+  disconnected_at: null,
+  created_at: '2031-01-15T10:00:00.000Z',
+  revoked_at: null,
+};
+const tokenExample = {
+  id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+  site_id: agentExample.site_id,
+  created_at: '2031-05-01T08:30:00.000Z',
+  expires_at: '2031-05-02T08:30:00.000Z',
+  used_at: null,
+  agent_id: null,
+};
+
 const agentSchema = z
   .object({
     id: z.string(),
@@ -20,7 +40,7 @@ const agentSchema = z
     created_at: dateTime,
     revoked_at: dateTime.nullable(),
   })
-  .meta({ id: 'Agent' });
+  .meta({ id: 'Agent', examples: [agentExample] });
 
 const tokenSchema = z
   .object({
@@ -31,10 +51,10 @@ const tokenSchema = z
     used_at: dateTime.nullable(),
     agent_id: z.string().nullable().describe('Whom it enrolled'),
   })
-  .meta({ id: 'EnrolToken' });
+  .meta({ id: 'EnrolToken', examples: [tokenExample] });
 const madeTokenSchema = tokenSchema
   .extend({ token: z.string().describe('For `signalbox-agent enrol`, once; shown only here') })
-  .meta({ id: 'NewlyMadeEnrolToken' });
+  .meta({ id: 'NewlyMadeEnrolToken', examples: [{ ...tokenExample, token: `sbx_enr_${'x'.repeat(62)}` }] });
 
 type Gateway = Pick<AgentGateway, 'epoch' | 'disconnect'>;
 
@@ -73,6 +93,7 @@ function agentRevocation(app: App, auth: AuthService, gateway: Gateway): void {
       config: { role: 'admin' },
       schema: {
         tags: ['agents'],
+        operationId: 'revokeAgent',
         summary: 'Revoke an agent: its tunnel is cut, and it is not let in again',
         params: z.object({ agent_id: pathId }),
         response: { 204: z.null().describe('Revoked, now or before'), ...commonErrors },

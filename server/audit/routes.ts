@@ -15,11 +15,26 @@ const entrySchema = z
     actor_id: z.string(),
     actor_name: z.string().nullable().describe('What the key is called, or the address of the user'),
     source: z.string().describe('Address the request came from'),
-    action: z.string().describe('Method and route').meta({ examples: ['POST /api/synchronous/:router_id'] }),
+    action: z.string().describe('Method and route'),
     target: z.string().nullable().describe('The path that was asked for'),
     result: z.int().describe('HTTP status of the answer'),
   })
-  .meta({ id: 'AuditEntry' });
+  .meta({
+    id: 'AuditEntry',
+    examples: [
+      {
+        id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+        at: '2031-05-01T08:30:00.000Z',
+        actor_kind: 'api_key',
+        actor_id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        actor_name: 'billing',
+        source: '203.0.113.7',
+        action: 'POST /api/synchronous/:router_id',
+        target: '/api/synchronous/01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+        result: 200,
+      },
+    ],
+  });
 
 const filterQuery = pageQuery.extend({
   actor: z.string().max(100).optional().describe('Id of a key or user'),
@@ -35,6 +50,7 @@ export function auditRoutes(app: App, deps: { audit: Pick<AuditService, 'list'> 
       config: { role: 'admin' },
       schema: {
         tags: ['audit'],
+        operationId: 'listAuditEntries',
         summary: 'List who changed what, newest first',
         querystring: filterQuery,
         response: { 200: envelope(z.array(entrySchema)), ...commonErrors },

@@ -15,6 +15,20 @@ const DEFAULT_OVERLAP_MIN = 60;
 const LONGEST_OVERLAP_MIN = 7 * 24 * 60;
 const MINUTE_MS = 60_000;
 
+const keyExample = {
+  id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+  name: 'billing',
+  role: 'viewer' as const,
+  status: 'live' as const,
+  created_by: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+  created_at: '2031-05-01T08:30:00.000Z',
+  last_used_at: null,
+  expires_at: '2032-05-01T00:00:00.000Z',
+  revoked_at: null,
+  replaced_by: null,
+};
+const wholeKeyExample = `${keyExample.id}:01a1fb8f-0000-7b54-8c11-d4f2a6c8e0b2:${'x'.repeat(62)}`;
+
 const role = z.enum(ROLES);
 const keySchema = z
   .object({
@@ -29,10 +43,10 @@ const keySchema = z
     revoked_at: dateTime.nullable(),
     replaced_by: z.string().nullable().describe('Id of the key it was rotated to'),
   })
-  .meta({ id: 'ApiKey' });
+  .meta({ id: 'ApiKey', examples: [keyExample] });
 const madeKeySchema = keySchema
   .extend({ api_key: z.string().describe('The whole key, shown only here: <token_id>:<team_id>:<secret>') })
-  .meta({ id: 'NewlyMadeApiKey' });
+  .meta({ id: 'NewlyMadeApiKey', examples: [{ ...keyExample, api_key: wholeKeyExample }] });
 
 const newKeyBody = z
   .object({
@@ -51,7 +65,7 @@ const rotationBody = z
       .optional()
       .describe(`How long the old key still works; ${DEFAULT_OVERLAP_MIN} when missing, 0: not at all`),
   })
-  .meta({ id: 'ApiKeyRotation' });
+  .meta({ id: 'ApiKeyRotation', examples: [{ overlap_minutes: DEFAULT_OVERLAP_MIN }] });
 
 const keyParams = z.object({ key_id: pathId });
 const tags = ['api keys'];
@@ -153,6 +167,7 @@ function keyRevocation(app: App, { auth }: KeyRoutesDeps): void {
       config: { role: 'admin' },
       schema: {
         tags,
+        operationId: 'revokeApiKey',
         summary: 'Revoke an API key; its next request is refused',
         params: keyParams,
         response: { 204: z.null().describe('Revoked, now or before'), ...commonErrors },

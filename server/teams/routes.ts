@@ -27,6 +27,13 @@ const siteChangeBody = newSiteBody.partial().meta({ id: 'SiteChange' });
 const siteSchema = z.object({ id: z.string(), name: z.string(), ...siteFields, created_at: dateTime }).meta({ id: 'Site' });
 const siteParams = z.object({ site_id: pathId });
 
+const memberExample = {
+  id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+  email: 'ada@example.org',
+  role: 'operator' as const,
+  active: true,
+  created_at: '2031-05-01T08:30:00.000Z',
+};
 const role = z.enum(ROLES);
 const memberSchema = z
   .object({
@@ -36,7 +43,7 @@ const memberSchema = z
     active: z.boolean(),
     created_at: dateTime,
   })
-  .meta({ id: 'Member' });
+  .meta({ id: 'Member', examples: [memberExample] });
 const invitedSchema = memberSchema
   .extend({
     generated_password: z
@@ -44,7 +51,7 @@ const invitedSchema = memberSchema
       .nullable()
       .describe('Shown only here. Null for somebody who has an account already, with a password of their own'),
   })
-  .meta({ id: 'InvitedMember' });
+  .meta({ id: 'InvitedMember', examples: [{ ...memberExample, generated_password: 'x'.repeat(20) }] });
 
 const nameInUse = { 409: problemSchema.describe('The team has a site of this name') };
 
@@ -178,6 +185,7 @@ function invitation(app: App, teams: TeamsService): void {
       config: { role: 'admin', secretAnswer: true },
       schema: {
         tags: ['members'],
+        operationId: 'inviteMember',
         summary: 'Make a person a member of the team',
         description: 'Somebody new gets an account with a generated password, which is shown only in this answer.',
         body: z

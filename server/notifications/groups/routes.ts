@@ -38,6 +38,21 @@ const groupFields = z.object({
 const groupChangeBody = groupFields.partial().meta({ id: 'NotificationGroupChange' });
 const newGroupBody = groupChangeBody.required({ name: true }).meta({ id: 'NewNotificationGroup' });
 
+const PERSON = '01a1fb9c-376e-7279-a064-482cecad7b5b';
+const groupExample = {
+  id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+  name: 'On call',
+  schedule_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+  mute: 'schedule-active' as const,
+  recipients: [PERSON],
+  notifiables: [{ id: PERSON, channel: 'whatsapp' as const }],
+  topics: ['01a1fba0-5b1e-7354-a8b1-996d0b28db1a'],
+  sites: ['01a1fba1-77c3-7e02-b5d4-2f8a6c0e4d91'],
+  created_at: '2031-05-01T08:30:00.000Z',
+  updated_at: '2031-05-01T08:30:00.000Z',
+  muted_now: false,
+};
+
 /** INTERFACE.md 2.9; `muted_now` is ours. */
 const groupSchema = z
   .object({
@@ -53,7 +68,7 @@ const groupSchema = z
     updated_at: dateTime,
     muted_now: z.boolean(),
   })
-  .meta({ id: 'NotificationGroup' });
+  .meta({ id: 'NotificationGroup', examples: [groupExample] });
 
 /** The bare path belongs to groups only where it is a uuid: everything else stays what it was. */
 const UUID_PATTERN = '^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$';

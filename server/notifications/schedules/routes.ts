@@ -37,7 +37,7 @@ const scheduleSchema = z
   .object({
     id: z.string(),
     name: z.string(),
-    time_zone: z.string(),
+    time_zone: timeZone,
     windows: z.array(windowSchema),
     active_now: z.boolean(),
     created_at: dateTime,

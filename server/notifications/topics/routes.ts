@@ -26,7 +26,7 @@ const newTopicBody = z
   .meta({ id: 'NewTopic' });
 const topicChangeBody = newTopicBody.partial().meta({ id: 'TopicChange' });
 const topicSchema = z
-  .object({ id: z.string(), name: z.string(), events: z.array(z.string()), created_at: dateTime, updated_at: dateTime })
+  .object({ id: z.string(), name: z.string(), events: z.array(z.string()).meta({ examples: [['fault.router_offline', 'job.*']] }), created_at: dateTime, updated_at: dateTime })
   .meta({ id: 'Topic' });
 const topicParams = z.object({ topic_id: pathId });
 
