@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
-import ipaddr from 'ipaddr.js';
+import { isIPv4 } from 'node:net';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 
@@ -21,7 +21,7 @@ export async function sourceAddress(router: RouterAdapter, deadline: Deadline): 
 async function addressesOfApiUsers(router: RouterAdapter, deadline: Deadline): Promise<string[]> {
   try {
     const { rows } = await router.command({ path: '/user/active/print', words: ['=.proplist=address,via'] }, deadline);
-    return [...new Set(rows.filter((row) => row['via'] === 'api').map((row) => row['address'] ?? ''))].filter(ipaddr.IPv4.isValidFourPartDecimal);
+    return [...new Set(rows.filter((row) => row['via'] === 'api').map((row) => row['address'] ?? ''))].filter((address) => isIPv4(address));
   } catch {
     // Reading it needs a policy that not every user has.
     return [];
