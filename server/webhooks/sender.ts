@@ -1,0 +1,131 @@
+import PQueue from 'p-queue';
+import type { Clock, Timer } from '../core/clock.ts';
+import { newId } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import type { Storage } from '../storage/db.ts';
+import { deliver } from './deliver.ts';
+import type { DeliverDeps } from './deliver.ts';
+import { claimEvents, selectDueEvents, selectNextDue } from './store.ts';
+import type { DueEvent } from './store.ts';
+import { Turns } from './turns.ts';
+import type { ClaimedEvent, WebhookRules } from './types.ts';
+
+/** Candidates looked at in one statement. */
+const LOOK_AT = 100;
+/** The backstop for what no notice woke: events of another process, claims that have run out. */
+const POLL_EVERY_MS = 30_000;
+/** Events whose transition was stored without one, noted in one go. */
+const MISSED_AT_ONCE = 200;
+
+export interface SenderDeps extends Omit<DeliverDeps, 'stop'> {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  rules: WebhookRules;
+  /** Writes the events that a transition left out; at most so many. */
+  noteMissed: (limit: number) => Promise<unknown>;
+}
+
+/**
+ * Sends what is due: woken by transitions, by the moment of the next attempt, and slowly by itself. Nothing here is
+ * durable; a process that dies leaves claims behind that run out.
+ */
+export class Sender {
+  readonly #deps: SenderDeps;
+  readonly #queue: PQueue;
+  readonly #turns: Turns;
+  readonly #stop = new AbortController();
+  #timer: Timer | undefined;
+  #looking: Promise<void> | undefined;
+  #wakeAgain = false;
+  #nextNoteAt = 0;
+  #stopped = false;
+
+  constructor(deps: SenderDeps) {
+    this.#deps = deps;
+    this.#turns = new Turns(deps.rules.atOnce);
+    this.#queue = new PQueue({ concurrency: deps.rules.atOnce.total });
+  }
+
+  /** Looks for what is due, now or once the present look is over. */
+  wake(): void {
+    if (this.#stopped) return;
+    this.#wakeAgain = true;
+    this.#looking ??= this.#look();
+  }
+
+  /** Takes nothing new, gives attempts under way a moment, then cuts them off: they count as never made. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#looking;
+    const cutOff = setTimeout(() => this.#stop.abort(), this.#deps.rules.stopWithinMs);
+    await this.#queue.onIdle();
+    clearTimeout(cutOff);
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<void> {
+    const { log } = this.#deps;
+    while (this.#wakeAgain && !this.#stopped) {
+      this.#wakeAgain = false;
+      this.#timer?.cancel();
+      const wait = await this.#sendDue().catch((error: unknown) => {
+        log.error({ err: error }, 'job updates could not be read');
+        return POLL_EVERY_MS;
+      });
+      if (!this.#stopped) this.#timer = this.#deps.clock.setTimeout(() => this.wake(), wait);
+    }
+    this.#looking = undefined;
+  }
+
+  /** Starts whatever may be sent now. @returns how long until something more can be due, in milliseconds */
+  async #sendDue(): Promise<number> {
+    const { storage, clock } = this.#deps;
+    await this.#noteMissed();
+    for (;;) {
+      if (this.#turns.isFull || this.#stopped) break;
+      const query = { now: clock.now(), busy: this.#turns.busy, limit: LOOK_AT };
+      const taken = (await selectDueEvents(storage.db, query)).filter((event) => this.#turns.take(event));
+      if (taken.length === 0) break;
+      await this.#claim(taken);
+    }
+    const now = clock.now();
+    const next = await selectNextDue(storage.db, now);
+    return next === null ? POLL_EVERY_MS : Math.min(next - now, POLL_EVERY_MS);
+  }
+
+  /** Rarely needed, so not with every look. */
+  async #noteMissed(): Promise<void> {
+    const now = this.#deps.clock.now();
+    if (now < this.#nextNoteAt) return;
+    this.#nextNoteAt = now + POLL_EVERY_MS;
+    await this.#deps.noteMissed(MISSED_AT_ONCE);
+  }
+
+  async #claim(taken: readonly DueEvent[]): Promise<void> {
+    const { storage, clock, rules } = this.#deps;
+    const now = clock.now();
+    const claim = { ids: taken.map((event) => event.id), claim: newId(now), now, until: now + rules.leaseMs };
+    let claimed: ClaimedEvent[] = [];
+    try {
+      claimed = await storage.writes.write((tx) => claimEvents(tx, claim));
+    } finally {
+      const ids = new Set(claimed.map((event) => event.id));
+      for (const event of taken) if (!ids.has(event.id)) this.#turns.giveBack(event);
+    }
+    for (const event of claimed) void this.#queue.add(() => this.#send(event));
+  }
+
+  /** Never rejects: what cannot be recorded is sent again once its claim has run out. */
+  async #send(event: ClaimedEvent): Promise<void> {
+    try {
+      await deliver(event, { ...this.#deps, stop: this.#stop.signal });
+    } catch (error) {
+      this.#deps.log.error({ err: error, job_id: event.jobId }, 'the delivery of a job update could not be recorded');
+    } finally {
+      this.#turns.giveBack({ origin: event.origin, team_id: event.teamId });
+      this.wake();
+    }
+  }
+}
