@@ -5,11 +5,15 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AuthService } from '../../server/auth/service.ts';
 import { newId } from '../../server/core/ids.ts';
+import { GroupsService } from '../../server/notifications/groups/service.ts';
+import { SchedulesService } from '../../server/notifications/schedules/service.ts';
+import { TopicsService } from '../../server/notifications/topics/service.ts';
 import type { Storage } from '../../server/storage/db.ts';
 import { migrate } from '../../server/storage/migrate.ts';
 import { openStorage } from '../../server/storage/open.ts';
 import { exportDatabase, importDatabase } from '../../server/storage/portable.ts';
 import { TABLE_NAMES } from '../../server/storage/tables.ts';
+import { TeamsService } from '../../server/teams/service.ts';
 import { databaseKinds, describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';
@@ -27,9 +31,10 @@ async function fill(storage: Storage): Promise<string> {
   await seedRouter(storage);
   const auth = new AuthService({ storage, clock: new ManualClock(), log: silentLog });
   const { apiKey } = await auth.createApiKey({ teamId: north.teamId, name: 'ключ "1"\n', createdBy: null });
+  const siteId = newId(1);
   await storage.db
     .insertInto('sites')
-    .values({ id: newId(1), team_id: north.teamId, name: 'Depot', time_zone: null, latitude: -33.456789012345, longitude: 0, created_at: 1 })
+    .values({ id: siteId, team_id: north.teamId, name: 'Depot', time_zone: null, latitude: -33.456789012345, longitude: 0, created_at: 1 })
     .execute();
   const entries = Array.from({ length: 450 }, (_, at) => ({
     id: newId(at),
@@ -47,7 +52,25 @@ async function fill(storage: Storage): Promise<string> {
     .insertInto('idempotency_keys')
     .values([1, 2, 3].map((key) => ({ team_id: north.teamId, scope: 's', key: String(key), fingerprint: 'f', created_at: 2 ** 52, status: null, response: '{}' })))
     .execute();
+  await fillGroups(storage, north.teamId, siteId);
   return apiKey;
+}
+
+/** A notification group with one link of every kind. */
+async function fillGroups(storage: Storage, teamId: string, siteId: string): Promise<void> {
+  const clock = new ManualClock();
+  const { member } = await new TeamsService({ storage, clock }).createUser({ teamId, email: 'ada@example.org', role: 'admin' });
+  const topic = await new TopicsService({ storage, clock }).create(teamId, { name: 'Outages', events: ['fault.*'] });
+  const windows = [{ day: 'monday' as const, from: 0, to: 60 }];
+  const schedule = await new SchedulesService({ storage, clock }).create(teamId, { name: 'Office', timeZone: 'UTC', windows });
+  await new GroupsService({ storage, clock }).create(teamId, {
+    name: 'On call',
+    scheduleId: schedule.id,
+    recipients: [member.userId],
+    notifiables: [{ id: member.userId, channel: 'email' }],
+    topics: [topic.id],
+    sites: [siteId],
+  });
 }
 
 describeEachDatabase('export and import', (open) => {
