@@ -82,4 +82,4 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
 ];
 
 /** For service tokens only, and in no document. */
-export const INTERNAL_ROUTES = ['/internal/status'] as const;
+export const INTERNAL_ROUTES = ['/internal/status', '/internal/metrics'] as const;
