@@ -17,7 +17,7 @@ beforeAll(async () => {
   world = await World.start();
   const [routerId] = (await world.routerIds()) as [string];
   other = await world.addTeam('Other');
-  ids = { router_id: routerId, macAddress: '4C:5E:0C:AA:BB:01', ...(await makeRecords(routerId)) };
+  ids = { router_id: routerId, macAddress: '4C:5E:0C:AA:BB:01', delivery_id: '01890000-0000-7000-8000-000000000000', ...(await makeRecords(routerId)) };
 });
 afterAll(async () => world.close());
 
@@ -25,10 +25,12 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
   const forward = PUBLIC_ROUTES.find(({ method, path }) => method === 'POST' && path.endsWith('/transient-forwarding'))!;
   const job = PUBLIC_ROUTES.find(({ path }) => path.startsWith('/api/asynchronous/'))!;
   const group = await make('/api/groups', { name: 'On call' });
-  await make(`/api/asynchronous/${routerId}`, job.body);
+  await make(`/api/asynchronous/${routerId}`, { ...(job.body as object), notify_url: `${world.server.url}/nobody-listens` });
+  const jobId = await newest(`/api/routers/${routerId}/jobs`);
   return {
     id: await make(`/api/routers/${routerId}/transient-forwarding`, forward.body),
-    job_id: await newest(`/api/routers/${routerId}/jobs`),
+    job_id: jobId,
+    delivery_id: await newest(`/api/routers/${routerId}/jobs/${jobId}/deliveries`),
     site_id: await make('/api/sites', { name: 'Depot' }),
     member_id: await make('/api/members', { email: 'ada@example.org', role: 'viewer' }),
     key_id: await make('/api/api-keys', { name: 'billing' }),
@@ -86,8 +88,8 @@ describe('the other team', () => {
 });
 
 describe('the owner is answered on the same routes', () => {
-  // No device is behind the simulated router.
-  const isHere = ([method, path]: [string, string, unknown]): boolean => method !== 'DELETE' && !path.includes('{macAddress}');
+  // No device is behind the simulated router, and its job has nobody to notify.
+  const isHere = ([method, path]: [string, string, unknown]): boolean => method !== 'DELETE' && !/\{(macAddress|delivery_id)\}/.test(path);
 
   test.each([...rows('record'), ...rows('create'), ...rows('list')].filter(isHere))('%s %s', async (method, path, body) => {
     expect((await world.caller.call(method, fill(path), body)).status).toBe(200);
