@@ -1,3 +1,4 @@
+import type { CampaignsTable, CampaignTargetsTable } from './schema-campaigns.ts';
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
 import type {
   GroupNotifiablesTable,
@@ -321,4 +322,6 @@ export interface Schema {
   job_events: JobEventsTable;
   job_event_attempts: JobEventAttemptsTable;
   webhook_secrets: WebhookSecretsTable;
+  campaigns: CampaignsTable;
+  campaign_targets: CampaignTargetsTable;
 }

@@ -35,6 +35,8 @@ export const TABLES = {
   job_events: ['id'],
   job_event_attempts: ['id'],
   webhook_secrets: ['id'],
+  campaigns: ['id'],
+  campaign_targets: ['campaign_id', 'router_id'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];

@@ -2,7 +2,8 @@ import { initial } from './0001-initial.ts';
 import { inventory } from './0002-inventory.ts';
 import { notifications } from './0003-notifications.ts';
 import { webhooks } from './0004-webhooks.ts';
+import { campaigns } from './0005-campaigns.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
-export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks];
+export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns];
