@@ -5,7 +5,7 @@
 export async function waitUntil<T>(
   what: string,
   ask: () => T | false | undefined | Promise<T | false | undefined>,
-  timeoutMs = 10_000,
+  timeoutMs = 20_000,
 ): Promise<T> {
   const giveUpAt = performance.now() + timeoutMs;
   for (;;) {
