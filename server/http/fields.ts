@@ -16,6 +16,9 @@ export const nameField = z
   .max(LONGEST_NAME)
   .refine(isStorable, 'must not contain NUL or half characters');
 
+/** Text that is kept as it is. */
+export const textField = (max: number) => z.string().max(max).refine(isStorable, 'must not contain NUL or half characters');
+
 /** In lower case, as ids are stored. */
 export const uuidField = z.uuid().toLowerCase();
 

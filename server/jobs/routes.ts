@@ -3,42 +3,29 @@ import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
 import { problemSchema } from '../http/error-handler.ts';
+import { textField } from '../http/fields.ts';
 import { idempotencyKeyOf } from '../http/idempotency.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import type { JobsService } from './service.ts';
 import { PHASES, STATUSES, statusOf } from './state.ts';
+import { JOB_LIMITS } from './types.ts';
 import type { JobRecord } from './types.ts';
-
-/** INTERFACE.md 4.8. */
-const DESCRIPTION_CHARS = 100;
-const SCRIPT_CHARS = 2000;
-/** A script runs in the agent's session: longer work belongs into a scheduler entry that the script makes. */
-const LONGEST_TIMEOUT_S = 24 * 3600;
-/** 30 days: after that nobody remembers what the job was for. */
-const LONGEST_DELIVERY_MIN = 30 * 24 * 60;
-
-/** Text that every database and the router keep unchanged. */
-const text = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .refine((value) => !value.includes('\0') && value.isWellFormed(), 'must not contain NUL or half characters');
 
 const newJobBody = z
   .object({
-    description: text(DESCRIPTION_CHARS).describe('Short text for the orchestration log'),
-    script: text(SCRIPT_CHARS)
+    description: textField(JOB_LIMITS.descriptionChars).describe('Short text for the orchestration log'),
+    script: textField(JOB_LIMITS.scriptChars)
       .refine((value) => value.trim() !== '', 'must not be empty')
       .describe('RouterOS commands separated by semicolons or new lines'),
     make_backup: z.boolean().describe('Take a backup and an export before the script; if that fails the script does not run'),
     express_execute: z.boolean().describe('Offer the job at once and before others, instead of at the next check-in'),
     needs_acknowledgement: z.boolean().describe('When false, the job is completed as soon as its agent has it on disk'),
     notify_url: z.string().optional().describe('https URL that receives job status updates'),
-    timeout_seconds: z.int().min(1).max(LONGEST_TIMEOUT_S).optional().describe('Longest run of the script (default 300)'),
+    timeout_seconds: z.int().min(1).max(JOB_LIMITS.timeoutSeconds).optional().describe('Longest run of the script (default 300)'),
     deliver_within_minutes: z
       .int()
       .min(1)
-      .max(LONGEST_DELIVERY_MIN)
+      .max(JOB_LIMITS.deliveryMinutes)
       .optional()
       .describe('How long the job may wait for its router before it expires (default 7 days)'),
   })

@@ -21,6 +21,8 @@ import { cancelQueued, deleteFinished, insertJob, requestCancel, selectJob, sele
 import { JobSweeper } from './sweeper.ts';
 import type { Cancellation, JobRecord, JobRequest, JobRules, NewJob } from './types.ts';
 
+export { statusOf } from './state.ts';
+
 /** A key is remembered for a day (server/idempotency); a later one makes a new job. */
 const KEY_KEPT_MS = 24 * 3600_000;
 /** `token`: a handle of the job that cannot be guessed. */
@@ -80,13 +82,18 @@ export class JobsService implements JobEvents {
    * @throws AppError `not_found` for the router, `invalid` for the URL
    */
   async createJob(teamId: string, routerId: string, wanted: NewJob, request: JobRequest): Promise<JobRecord> {
-    const refused = wanted.notifyUrl === undefined ? undefined : whyNotNotify(wanted.notifyUrl, this.#deps.notifyUrls);
-    if (refused !== undefined) throw invalidField('notify_url', refused);
+    this.checkNotifyUrl(wanted.notifyUrl);
     const router = await this.#deps.routers.getRouter(teamId, routerId);
     const { job, isNew } = await this.#store(router, wanted, request);
     if (isNew) this.changes.publish(job);
     if (wanted.expressExecute) this.#dispatcher.expressIsWaiting(router.agent_id);
     return job;
+  }
+
+  /** For jobs that are made later. @throws AppError `invalid` */
+  checkNotifyUrl(notifyUrl: string | undefined): void {
+    const refused = notifyUrl === undefined ? undefined : whyNotNotify(notifyUrl, this.#deps.notifyUrls);
+    if (refused !== undefined) throw invalidField('notify_url', refused);
   }
 
   async #store(router: RouterRecord, wanted: NewJob, request: JobRequest): Promise<{ job: JobRecord; isNew: boolean }> {
@@ -141,7 +148,20 @@ export class JobsService implements JobEvents {
    * @throws AppError `not_found`; `conflict` once the script has begun, because it cannot be recalled
    */
   async cancelJob(teamId: string, routerId: string, jobId: string): Promise<Cancellation> {
-    const first = await this.getJob(teamId, routerId, jobId);
+    return this.#cancel(await this.getJob(teamId, routerId, jobId));
+  }
+
+  /**
+   * As {@link cancelJob} for a job that is not finished; undefined for one that is, which stays as it is.
+   * @throws AppError as {@link cancelJob}
+   */
+  async takeBackJob(teamId: string, routerId: string, jobId: string): Promise<Cancellation | undefined> {
+    const job = await this.getJob(teamId, routerId, jobId);
+    return isFinished(job.phase as Phase) ? undefined : this.#cancel(job);
+  }
+
+  async #cancel(first: JobRecord): Promise<Cancellation> {
+    const { team_id: teamId, router_id: routerId, id: jobId } = first;
     const isWithdrawn = !isFinished(first.phase as Phase);
     let job = first;
     for (let attempt = 0; attempt < CANCEL_TRIES; attempt += 1) {

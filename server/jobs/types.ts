@@ -73,3 +73,14 @@ export const DEFAULT_JOB_RULES: JobRules = {
   defaultDeliveryMs: 7 * 24 * 3600_000,
   revokeWaitMs: 3000,
 };
+
+/** What a caller may ask of a job. */
+export const JOB_LIMITS = {
+  /** INTERFACE.md 4.8. */
+  descriptionChars: 100,
+  scriptChars: 2000,
+  /** A script runs in the agent's session: longer work belongs into a scheduler entry that the script makes. */
+  timeoutSeconds: 24 * 3600,
+  /** 30 days: after that nobody remembers what the job was for. */
+  deliveryMinutes: 30 * 24 * 60,
+} as const;
