@@ -33,6 +33,7 @@ another team does not exist for it. Reading needs the role viewer, commands, job
     schedules: 'When groups are told',
     sites: 'Where routers stand',
     topics: 'What groups are told about',
+    webhooks: 'What `notify_url` was told about a job, and what it is signed with',
   },
 } as const;
 

@@ -41,7 +41,9 @@ import type { Storage } from './storage/db.ts';
 import { answers } from './storage/health.ts';
 import { migrate } from './storage/migrate.ts';
 import { openStorage } from './storage/open.ts';
+import { openSecrets } from './storage/secrets.ts';
 import { TunnelGateway } from './tunnel/gateway.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 export interface ServerOverrides {
   clock?: Clock;
@@ -73,7 +75,8 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
   const close = closeOnce(closers, log);
   try {
     await migrate(storage);
-    const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog) });
+    const secrets = await openSecrets(config.secretKeyFile);
+    const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog), secrets });
     await startServices(services, closers);
     closers.push(sweepKeys(services, clock, log));
     const app = await createApi({ config, clock, log, storage, services });
@@ -112,6 +115,8 @@ async function startServices(services: Services, closers: (() => Promise<void>)[
   closers.push(() => services.devices.stop());
   services.jobs.start();
   closers.push(() => services.jobs.stop());
+  services.webhooks.start();
+  closers.push(() => services.webhooks.stop());
   await services.forwards.start();
   closers.push(() => services.forwards.stop());
 }
@@ -154,6 +159,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     commandRoutes(scope, services);
     eventRoutes(scope, { events: services.events, authenticate: (bearer) => services.auth.authenticateApiKey(bearer) });
     jobRoutes(scope, services);
+    webhookRoutes(scope, services);
     forwardRoutes(scope, { forwards: services.forwards, now: () => clock.now() });
     administrationRoutes(scope, services, () => clock.now());
   });

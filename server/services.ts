@@ -24,8 +24,10 @@ import { MetadataService } from './metadata/service.ts';
 import { RoutersService } from './routers/service.ts';
 import { StatusService } from './status/service.ts';
 import type { Storage } from './storage/db.ts';
+import type { Secrets } from './storage/secrets.ts';
 import { TunnelRegistry } from './tunnel/registry.ts';
 import { SERVER_VERSION } from './version.ts';
+import { WebhooksService } from './webhooks/service.ts';
 
 export interface ServicesDeps {
   config: Config;
@@ -34,6 +36,8 @@ export interface ServicesDeps {
   log: Log;
   /** Read from files, which takes an await. */
   catalog: CatalogService;
+  /** Opened with its key file, which the first start makes. */
+  secrets: Secrets;
 }
 
 /** Every feature of the control plane, built once, with the tunnel between them and the agents. */
@@ -44,6 +48,7 @@ export interface Services extends AdministrationServices {
   routers: RoutersService;
   commands: CommandsService;
   jobs: JobsService;
+  webhooks: WebhooksService;
   forwards: ForwardsService;
   catalog: CatalogService;
   metadata: MetadataService;
@@ -112,7 +117,12 @@ export function createServices(deps: ServicesDeps): Services {
   const idempotency = new IdempotencyStore(storage, () => clock.now());
   const status = new StatusService({ storage, clock, version: SERVER_VERSION, countAgents: () => tunnels.size });
   const metrics = new Metrics(status);
-  return { ...createAdministration(deps), status, metrics, auth, agents, audit, routers, commands, jobs, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
+  return { ...createAdministration(deps), status, metrics, auth, agents, audit, routers, commands, jobs, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
+}
+
+function createWebhooks({ config, storage, clock, log, secrets }: ServicesDeps, jobs: JobsService): WebhooksService {
+  const targets = { allowLoopback: config.allowLoopbackWebhooks };
+  return new WebhooksService({ storage, clock, log: log.child({ component: 'webhooks' }), jobs, secrets, targets });
 }
 
 /** What is known of the routers beyond their list. */

@@ -4,6 +4,7 @@ import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
 import { problemSchema } from '../http/error-handler.ts';
 import { pathId } from '../http/fields.ts';
+import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import type { WebhooksService } from './service.ts';
 import { ATTEMPT_ERRORS, DELIVERY_STATES } from './types.ts';
 import type { AttemptError, Delivery, DeliveryState } from './types.ts';
@@ -81,12 +82,15 @@ function deliveryRoutes(app: App, webhooks: WebhooksService): void {
         tags,
         summary: "List what the job's notify_url was told, newest first, with every attempt",
         params: jobParams,
+        querystring: pageQuery,
         response: { 200: envelope(z.array(deliverySchema)), ...commonErrors },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { router_id: routerId, job_id: jobId } = request.params;
-      const deliveries = await webhooks.listDeliveries(principalOf(request).teamId, routerId, jobId);
+      const page = readPage(request.query);
+      const deliveries = await webhooks.listDeliveries(principalOf(request).teamId, routerId, jobId, page);
+      linkNext(request, reply, page, deliveries, ({ event }) => ({ at: event.seq, id: event.id }));
       return success(deliveries.map(presentDelivery));
     },
   );

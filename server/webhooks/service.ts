@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../core/clock.ts';
 import { notFound } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import type { Page } from '../core/page.ts';
 import type { JobsService } from '../jobs/service.ts';
 import type { Storage } from '../storage/db.ts';
 import type { Secrets } from '../storage/secrets.ts';
@@ -79,11 +80,11 @@ export class WebhooksService {
     await this.#poster.close();
   }
 
-  /** What the job's receiver was told or is to be told, newest first. @throws AppError `not_found` for the job */
-  async listDeliveries(teamId: string, routerId: string, jobId: string): Promise<Delivery[]> {
+  /** What the job's receiver was told or is to be told, newest first; the page counts by `seq`. @throws AppError `not_found` for the job */
+  async listDeliveries(teamId: string, routerId: string, jobId: string, page: Page): Promise<Delivery[]> {
     const { storage, jobs } = this.#deps;
     const job = await jobs.getJob(teamId, routerId, jobId);
-    const events = await selectEvents(storage.db, teamId, job.id);
+    const events = await selectEvents(storage.db, { teamId, jobId: job.id, page });
     const attempts = await selectAttempts(
       storage.db,
       teamId,

@@ -1,4 +1,5 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import type { Page } from '../core/page.ts';
 import type { DbOrTx } from '../storage/db.ts';
 import type { Schema } from '../storage/schema.ts';
 import type { AttemptError, AttemptRecord, ClaimedEvent, DeliveryState, EventRecord } from './types.ts';
@@ -200,15 +201,12 @@ export async function insertAttempt(db: DbOrTx, event: ClaimedEvent, attempt: At
     .execute();
 }
 
-/** The events of a job, newest first. */
-export async function selectEvents(db: DbOrTx, teamId: string, jobId: string): Promise<EventRecord[]> {
-  return db
-    .selectFrom('job_events')
-    .selectAll()
-    .where('job_id', '=', jobId)
-    .where('team_id', '=', teamId)
-    .orderBy('seq', 'desc')
-    .execute();
+/** The events of a job, newest first. The page counts by `seq`. */
+export async function selectEvents(db: DbOrTx, query: { teamId: string; jobId: string; page: Page }): Promise<EventRecord[]> {
+  const { before, limit } = query.page;
+  let events = db.selectFrom('job_events').selectAll().where('job_id', '=', query.jobId).where('team_id', '=', query.teamId);
+  if (before) events = events.where('seq', '<', before.at);
+  return events.orderBy('seq', 'desc').limit(limit).execute();
 }
 
 export async function selectEvent(db: DbOrTx, teamId: string, jobId: string, id: string): Promise<EventRecord | undefined> {
