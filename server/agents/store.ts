@@ -2,11 +2,24 @@ import { storableText } from '../storage/columns.ts';
 import type { DbOrTx } from '../storage/db.ts';
 import type { KnownSession } from './types.ts';
 
-/** Raises the agent's epoch; undefined when there is no such agent or it was revoked. */
-export async function raiseEpoch(db: DbOrTx, agentId: string, version: string): Promise<KnownSession | undefined> {
+/** More connections than any agent makes; a hostile one must not push the counter out of the integers. */
+const HIGHEST_BELIEVED = 1e12;
+
+/**
+ * Raises the agent's epoch, above the newest one the agent itself has seen: a database restored from a backup must
+ * not give out epochs a second time. Undefined when there is no such agent or it was revoked.
+ */
+export async function raiseEpoch(
+  db: DbOrTx,
+  { agentId, version, lastEpoch }: { agentId: string; version: string; lastEpoch: number },
+): Promise<KnownSession | undefined> {
+  const seen = Math.min(lastEpoch, HIGHEST_BELIEVED);
   const row = await db
     .updateTable('agents')
-    .set((eb) => ({ epoch: eb('epoch', '+', 1), version: storableText(version) }))
+    .set((eb) => ({
+      epoch: eb.case().when('epoch', '<', seen).then(eb.val(seen + 1)).else(eb('epoch', '+', 1)).end(),
+      version: storableText(version),
+    }))
     .where('id', '=', agentId)
     .where('revoked_at', 'is', null)
     .returning(['epoch', 'confirmed_epoch', 'journal_id'])

@@ -31,6 +31,21 @@ describeEachDatabase('agent sessions', (open) => {
     expect(begun.map((start) => start?.epoch ?? 0).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5]);
   });
 
+  test('a restored database gives out no epoch that the agent has seen before', async () => {
+    const { sessions, agentId } = await setUp();
+    const journal = randomUUID();
+    expect(await begin(sessions, agentId, journal, 41)).toMatchObject({ epoch: 42 });
+    expect(await begin(sessions, agentId, journal, 41)).toMatchObject({ epoch: 43 });
+  });
+
+  test('an agent cannot push the epoch out of the integers', async () => {
+    const { sessions, agentId } = await setUp();
+    const first = await begin(sessions, agentId, randomUUID(), Number.MAX_SAFE_INTEGER);
+    const second = await begin(sessions, agentId, randomUUID(), Number.MAX_SAFE_INTEGER);
+    expect(second!.epoch).toBe(first!.epoch + 1);
+    expect(Number.isSafeInteger(second!.epoch + 1_000_000)).toBe(true);
+  });
+
   test('only the newest epoch can be confirmed, and only once', async () => {
     const { sessions, agentId } = await setUp();
     const journal = randomUUID();
