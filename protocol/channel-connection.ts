@@ -1,4 +1,6 @@
 import type { Duplex } from 'node:stream';
+import type { Hold } from './channel-socket.ts';
+import type { Release } from './pooled-reads.ts';
 
 /** How a connection ended, seen from the side that reports it. */
 export type ConnectionEnd =
@@ -15,7 +17,8 @@ export type ConnectionEnd =
 
 /** The channel as a connection sees it. Every call of a connection that is over is ignored by the channel. */
 export interface ConnectionPort {
-  sendBytes(connection: ChannelConnection, chunk: Buffer): void;
+  /** `release` is called when the bytes are out of its hands. */
+  sendBytes(connection: ChannelConnection, chunk: Buffer, release: Release | undefined): void;
   /** True when no more bytes should be handed in until {@link ChannelConnection.drained}. */
   isFull(connection: ChannelConnection): boolean;
   sendEnd(connection: ChannelConnection): void;
@@ -45,7 +48,7 @@ export class ChannelConnection {
   readonly #port: ConnectionPort;
   #stream: Duplex | undefined;
   /** What arrived before the stream was there: the target is still being dialled. */
-  #early: Buffer[] = [];
+  #early: { piece: Buffer; release: Release | undefined }[] = [];
   #earlyBytes = 0;
   #peerEnded = false;
   #readEnded = false;
@@ -82,10 +85,10 @@ export class ChannelConnection {
       this.#report();
       return;
     }
-    stream.on('data', (chunk: Buffer) => this.#read(chunk));
+    stream.on('data', (chunk: Buffer, release?: Release) => this.#read(chunk, release));
     stream.on('end', () => this.#readEnd());
     stream.on('drain', () => this.#port.setPaused(this, false));
-    for (const piece of this.#early) this.#write(stream, piece);
+    for (const { piece, release } of this.#early) this.#write(stream, piece, release);
     this.#early = [];
     this.#port.setPaused(this, stream.writableLength >= HIGH_WATER_BYTES);
     if (this.#peerEnded) stream.end();
@@ -98,14 +101,14 @@ export class ChannelConnection {
   }
 
   /** From the channel: bytes for the stream. */
-  receiveBytes(piece: Buffer): void {
+  receiveBytes(piece: Buffer, hold: Hold | undefined): void {
     this.bytesReceived += piece.length;
     if (this.#stream) {
-      this.#write(this.#stream, piece);
+      this.#write(this.#stream, piece, hold?.());
       if (this.#stream.writableLength >= HIGH_WATER_BYTES) this.#port.setPaused(this, true);
       return;
     }
-    this.#early.push(piece);
+    this.#early.push({ piece, release: hold?.() });
     this.#earlyBytes += piece.length;
     if (this.#earlyBytes >= HIGH_WATER_BYTES) this.#port.setPaused(this, true);
   }
@@ -131,9 +134,9 @@ export class ChannelConnection {
     if (!this.#readEnded) this.#stream?.resume();
   }
 
-  #read(chunk: Buffer): void {
+  #read(chunk: Buffer, release: Release | undefined): void {
     this.bytesSent += chunk.length;
-    this.#port.sendBytes(this, chunk);
+    this.#port.sendBytes(this, chunk, release);
     if (this.#port.isFull(this)) this.#stream?.pause();
   }
 
@@ -143,7 +146,7 @@ export class ChannelConnection {
   }
 
   /** Pieces of one message that arrive in one read leave in one system call. */
-  #write(stream: Duplex, piece: Buffer): void {
+  #write(stream: Duplex, piece: Buffer, release: Release | undefined): void {
     if (!this.#corked) {
       this.#corked = true;
       stream.cork();
@@ -152,7 +155,7 @@ export class ChannelConnection {
         stream.uncork();
       });
     }
-    stream.write(piece);
+    stream.write(piece, release);
   }
 
   #fail(end: ConnectionEnd, reason: string): void {

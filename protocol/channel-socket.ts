@@ -1,4 +1,10 @@
 /**
+ * Given with bytes whose buffer will be used again: whoever keeps them longer than the call says so, and calls what it
+ * gets back once they are no longer needed. Undefined when the bytes may be kept as they are.
+ */
+export type Hold = () => (() => void) | undefined;
+
+/**
  * What a channel needs of a WebSocket. The class of the `ws` package has this shape, and so does the streaming one in
  * websocket.ts. A binary message may be delivered in several pieces, because only the order of the bytes matters; an
  * empty piece is always an empty message.
@@ -14,7 +20,7 @@ export interface ChannelSocket {
   resume(): void;
   close(code?: number, reason?: string): void;
   terminate(): void;
-  on(event: 'message', listener: (data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean) => void): unknown;
+  on(event: 'message', listener: (data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean, hold?: Hold) => void): unknown;
   on(event: 'ping' | 'pong', listener: (data: Buffer) => void): unknown;
   on(event: 'close', listener: (code: number, reason: Buffer) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;

@@ -1,12 +1,13 @@
 import { ChannelConnection } from './channel-connection.ts';
 import type { ConnectionPort } from './channel-connection.ts';
 import { MAX_CHANNEL_MESSAGE_BYTES, MAX_CHANNEL_TEXT_BYTES } from './channel-socket.ts';
-import type { ChannelSocket } from './channel-socket.ts';
+import type { ChannelSocket, Hold } from './channel-socket.ts';
 import { ChannelState } from './channel-state.ts';
 import type { ChannelRole, Verdict } from './channel-state.ts';
 import { Liveness } from './liveness.ts';
 import { channelMessage } from './messages/channel.ts';
 import type { ChannelMessage } from './messages/channel.ts';
+import type { Release } from './pooled-reads.ts';
 import type { Timers } from './timers.ts';
 
 /**
@@ -70,7 +71,7 @@ export class Channel {
     this.#events = events;
     this.#timing = timing;
     this.#port = this.#connectionPort();
-    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    socket.on('message', (data, isBinary, hold) => this.#receive(data, isBinary, hold));
     socket.on('ping', () => (this.#heard += 1));
     socket.on('pong', () => (this.#heard += 1));
     // What went wrong shows in the close event that always follows.
@@ -117,8 +118,9 @@ export class Channel {
   #connectionPort(): ConnectionPort {
     const isPresent = (connection: ChannelConnection): boolean => connection === this.#connection && this.#phase === 'live';
     return {
-      sendBytes: (connection, chunk) => {
-        if (isPresent(connection) && this.#state.maySendBytes()) this.#sendBytes(chunk);
+      sendBytes: (connection, chunk, release) => {
+        if (isPresent(connection) && this.#state.maySendBytes()) this.#sendBytes(chunk, release);
+        else release?.();
       },
       isFull: (connection) => isPresent(connection) && this.#full,
       sendEnd: (connection) => {
@@ -140,15 +142,23 @@ export class Channel {
     return this.#connection;
   }
 
-  #sendBytes(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; at += MAX_CHANNEL_MESSAGE_BYTES) {
-      const piece = chunk.length <= MAX_CHANNEL_MESSAGE_BYTES ? chunk : chunk.subarray(at, at + MAX_CHANNEL_MESSAGE_BYTES);
-      this.#socket.send(piece, this.#sent);
+  #sendBytes(chunk: Buffer, release: Release | undefined): void {
+    let at = 0;
+    for (; at + MAX_CHANNEL_MESSAGE_BYTES < chunk.length; at += MAX_CHANNEL_MESSAGE_BYTES) {
+      this.#socket.send(chunk.subarray(at, at + MAX_CHANNEL_MESSAGE_BYTES), this.#sent);
     }
+    const last = at === 0 ? chunk : chunk.subarray(at);
+    // Sent in order, so the last part of a chunk is the last to need its buffer.
+    this.#socket.send(last, release === undefined ? this.#sent : () => this.#sentPooled(release));
     if (this.#socket.bufferedAmount >= HIGH_WATER_BYTES) this.#full = true;
   }
 
-  /** One function for all sends: a closure for each chunk would be garbage. A failed send is followed by `close`. */
+  #sentPooled(release: Release): void {
+    release();
+    this.#sent();
+  }
+
+  /** A failed send is followed by `close`. */
   readonly #sent = (): void => {
     if (!this.#full || this.#socket.bufferedAmount > LOW_WATER_BYTES) return;
     this.#full = false;
@@ -185,18 +195,18 @@ export class Channel {
     else this.#socket.resume();
   }
 
-  #receive(data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean): void {
+  #receive(data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean, hold: Hold | undefined): void {
     this.#heard += 1;
     if (this.#phase !== 'live') return;
     if (!Buffer.isBuffer(data)) this.#violation('unexpected kind of buffer');
     else if (!isBinary) this.#receiveText(data);
     else if (data.length === 0) this.#receiveEnd();
-    else this.#receiveBytes(data);
+    else this.#receiveBytes(data, hold);
   }
 
-  #receiveBytes(data: Buffer): void {
+  #receiveBytes(data: Buffer, hold: Hold | undefined): void {
     const verdict = this.#state.receiveBytes();
-    if (verdict === 'deliver') this.#connection?.receiveBytes(data);
+    if (verdict === 'deliver') this.#connection?.receiveBytes(data, hold);
     else this.#refuse(verdict, 'bytes outside a connection');
   }
 

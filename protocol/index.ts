@@ -10,6 +10,7 @@ export * from './lane.ts';
 export * from './limits.ts';
 export * from './liveness.ts';
 export * from './messages/index.ts';
+export * from './pooled-reads.ts';
 export * from './timers.ts';
 export * from './version.ts';
 export * from './websocket-frames.ts';

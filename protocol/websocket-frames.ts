@@ -153,8 +153,9 @@ export class FrameReader {
     if (this.#key) applyMask(piece, this.#key, this.#delivered);
     this.#left -= take;
     this.#delivered += take;
-    if (this.#opcode >= OPCODE.close) this.#control.push(piece);
-    else if (this.#message === OPCODE.text) this.#text.push(piece);
+    // Copied, because the chunk's buffer may be used again.
+    if (this.#opcode >= OPCODE.close) this.#control.push(Buffer.from(piece));
+    else if (this.#message === OPCODE.text) this.#text.push(Buffer.from(piece));
     else this.#events.onBinary(piece);
     // What was delivered may have ended the reading.
     if (this.#left === 0 && this.#state === 'payload') this.#endFrame();

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { MAX_CHANNEL_MESSAGE_BYTES, MAX_CHANNEL_TEXT_BYTES } from './channel-socket.ts';
 import type { ChannelSocket } from './channel-socket.ts';
+import type { Release } from './pooled-reads.ts';
 import { CLOSE_CODE, FrameReader, OPCODE, applyMask, frameHeader } from './websocket-frames.ts';
 
 /** A closing handshake the other side does not finish is cut after this long, milliseconds. */
@@ -31,6 +32,8 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
   #code: number = CLOSE_CODE.abnormal;
   #reason = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
+  /** Of the chunk that is being read now. */
+  #lease: Lease | undefined;
 
   /** Takes the stream over; `head` is what was read beyond the handshake. Handlers attached in the same turn miss nothing. */
   constructor(stream: Duplex, head: Buffer, options: StreamingWebSocketOptions) {
@@ -39,10 +42,11 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
     this.#options = options;
     this.#reader = this.#createReader();
     if (head.length > 0) stream.unshift(head);
-    stream.on('data', (chunk: Buffer) => this.#reader.push(chunk));
+    stream.on('data', (chunk: Buffer, release?: Release) => this.#read(chunk, release));
     stream.on('end', () => this.#stream.end());
     stream.on('error', (error) => this.#report(error));
     stream.on('close', () => this.#streamClosed());
+    stream.resume();
   }
 
   get bufferedAmount(): number {
@@ -83,7 +87,7 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
     const limits = { binaryBytes: MAX_CHANNEL_MESSAGE_BYTES, textBytes: MAX_CHANNEL_TEXT_BYTES };
     return new FrameReader(
       {
-        onBinary: (piece) => this.emit('message', piece, true),
+        onBinary: (piece) => this.emit('message', piece, true, this.#hold),
         onText: (data) => this.emit('message', data, false),
         onPing: (data) => {
           if (this.#state === 'open') this.#write(OPCODE.pong, data);
@@ -97,6 +101,17 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
       { expectMask: this.#options.role === 'server' },
     );
   }
+
+  /** The buffer is given back when the reader and everybody who holds a piece of it have finished. */
+  #read(chunk: Buffer, release: Release | undefined): void {
+    const lease = release === undefined ? undefined : new Lease(release);
+    this.#lease = lease;
+    this.#reader.push(chunk);
+    this.#lease = undefined;
+    lease?.drop();
+  }
+
+  readonly #hold = (): Release | undefined => this.#lease?.take();
 
   /** Header and payload leave in one system call, without copying the payload. */
   #write(opcode: number, payload: Buffer, sent?: Sent): void {
@@ -149,6 +164,25 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
     clearTimeout(this.#timer);
     this.#state = 'closed';
     this.emit('close', this.#code, this.#reason);
+  }
+}
+
+/** Counts who still needs the buffer of a chunk. */
+class Lease {
+  readonly #release: Release;
+  #count = 1;
+  readonly drop = (): void => {
+    this.#count -= 1;
+    if (this.#count === 0) this.#release();
+  };
+
+  constructor(release: Release) {
+    this.#release = release;
+  }
+
+  take(): Release {
+    this.#count += 1;
+    return this.drop;
   }
 }
 

@@ -1,9 +1,9 @@
 import net from 'node:net';
-import type { Socket } from 'node:net';
+import type { OnReadOpts, Socket } from 'node:net';
 import tls from 'node:tls';
 import { WebSocket } from 'ws';
 import type { ClientOptions } from 'ws';
-import { CHANNEL_PATH, MAX_MESSAGE_BYTES, SUBPROTOCOL, TUNNEL_PATH } from '../../protocol/index.ts';
+import { CHANNEL_PATH, MAX_MESSAGE_BYTES, SUBPROTOCOL, TUNNEL_PATH, pooledReads } from '../../protocol/index.ts';
 import type { ChannelSocket } from '../../protocol/index.ts';
 import { onExpiry } from '../core/deadline.ts';
 import { openChannel } from './channel-dial.ts';
@@ -71,7 +71,10 @@ export class Dialer implements TunnelDialer {
     deadline: { timeoutMs?: number; signal?: AbortSignal } = {},
   ): Promise<T> {
     const url = this.#urlOf(CHANNEL_PATH);
-    const options = { url, bearer: token, transport: this.#connect(url), plainMask: this.#mayMaskPlainly(url) };
+    const reads = pooledReads();
+    const transport = this.#connect(url, reads.onread);
+    reads.attach(transport);
+    const options = { url, bearer: token, transport, plainMask: this.#mayMaskPlainly(url) };
     return openChannel(options, attach, { timeoutMs: DIAL_TIMEOUT_MS, ...deadline });
   }
 
@@ -105,14 +108,17 @@ export class Dialer implements TunnelDialer {
     return this.#secure || isLoopback(url.hostname);
   }
 
-  #connect(url: URL): Socket {
+  /** `onread` is for connections that carry bulk. */
+  #connect(url: URL, onread?: OnReadOpts): Socket {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const port = Number(url.port || (this.#secure ? 443 : 80));
-    if (!this.#secure) return net.connect({ host, port, noDelay: true });
+    const pooled = onread === undefined ? {} : { onread };
+    if (!this.#secure) return net.connect({ host, port, noDelay: true, ...pooled });
     const { ca } = this.#options;
     const socket = tls.connect({
       host,
       port,
+      ...pooled,
       // The name asked for and checked; an address is checked as such, and may not be sent as a name.
       servername: net.isIP(host) === 0 ? host : '',
       ALPNProtocols: ['http/1.1'],

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { adoptWithPooledReads } from '../../protocol/index.ts';
 
 export interface EntryPortOptions {
   host: string;
@@ -52,6 +53,6 @@ export class EntryPort {
       if (address !== undefined) this.#options.onRefused(address);
       return;
     }
-    this.#options.onConnection(socket, `${address.replace(/^::ffff:/, '')}:${socket.remotePort}`);
+    this.#options.onConnection(adoptWithPooledReads(socket), `${address.replace(/^::ffff:/, '')}:${socket.remotePort}`);
   }
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { ServerOptions, WebSocket } from 'ws';
-import { CHANNEL_PATH, MAX_MESSAGE_BYTES, StreamingWebSocket, SUBPROTOCOL, TUNNEL_PATH, upgradeResponse } from '../../protocol/index.ts';
+import { CHANNEL_PATH, MAX_MESSAGE_BYTES, StreamingWebSocket, SUBPROTOCOL, TUNNEL_PATH, adoptWithPooledReads, upgradeResponse } from '../../protocol/index.ts';
 import type { ChannelSocket } from '../../protocol/index.ts';
 import type { Log } from '../core/log.ts';
 import type { TunnelRegistry } from './registry.ts';
@@ -145,10 +145,12 @@ export class TunnelGateway<C> {
       refuseUpgrade(socket, this.#closing ? 503 : 400);
       return true;
     }
-    (socket as Socket).setNoDelay(true);
-    socket.write(response);
-    // Not `ws`: a channel's bytes are passed on as they arrive, which is a third of a forward's speed.
-    const channel = new StreamingWebSocket(socket, head, { role: 'server', plainMask: true });
+    // Not `ws`: a channel's bytes are passed on as they arrive, in buffers that are used again.
+    const early = Buffer.concat([head, (socket.read() as Buffer | null) ?? Buffer.alloc(0)]);
+    const transport = adoptWithPooledReads(socket as Socket);
+    transport.setNoDelay(true);
+    transport.write(response);
+    const channel = new StreamingWebSocket(transport, early, { role: 'server', plainMask: true });
     this.#adopt(channel);
     this.#options.onChannel(context, channel, this.#address(request));
     return true;

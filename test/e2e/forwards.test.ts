@@ -57,6 +57,31 @@ describe.each([
   });
 });
 
+/** Reads with pauses, so that buffers fill on the way. */
+async function readSlowly(socket: net.Socket): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk as Buffer);
+    if (chunks.length % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return Buffer.concat(chunks);
+}
+
+it('many connections at once, fast and slow, never see a byte of each other', async () => {
+  await open();
+  const port = await world.target((socket) => socket.pipe(socket));
+  const { record } = await world.create({ dstPort: port });
+  await Promise.all(
+    Array.from({ length: 16 }, async (_unused, index) => {
+      const socket = connect(record.port);
+      const sent = randomBytes(1_500_000 + index * 77_777);
+      const received = index % 2 === 0 ? readSlowly(socket) : readAll(socket);
+      socket.end(sent);
+      expect(sha(await received)).toBe(sha(sent));
+    }),
+  );
+});
+
 describe('a forward', () => {
   it('is authorised with the way that was found and shown with its port', async () => {
     await open();

@@ -10,7 +10,7 @@ import { systemClock as agentClock } from '../../agent/core/clock.ts';
 import { AgentError } from '../../agent/core/errors.ts';
 import { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
 import { Dialer } from '../../agent/link/dialer.ts';
-import { StreamingWebSocket, SUBPROTOCOL, upgradeResponse } from '../../protocol/index.ts';
+import { StreamingWebSocket, SUBPROTOCOL, adoptWithPooledReads, upgradeResponse } from '../../protocol/index.ts';
 import type { AgentConnection, AgentGateway, Notice, RequestParams } from '../../server/core/agent-gateway.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import type { Clock } from '../../server/core/clock.ts';
@@ -103,8 +103,9 @@ export class ForwardWorld {
       } else if (this.#options.stockWebSockets) {
         this.#sockets.handleUpgrade(request, socket, head, (ws) => this.forwards.onChannel(grant, ws));
       } else {
-        socket.write(upgradeResponse(request.headers)!);
-        this.forwards.onChannel(grant, new StreamingWebSocket(socket, head, { role: 'server', plainMask: true }));
+        const transport = adoptWithPooledReads(socket as net.Socket);
+        transport.write(upgradeResponse(request.headers)!);
+        this.forwards.onChannel(grant, new StreamingWebSocket(transport, head, { role: 'server', plainMask: true }));
       }
     });
   }
