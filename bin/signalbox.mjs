@@ -2,4 +2,11 @@
 import process from 'node:process';
 import { runWithNode24 } from '../scripts/bootstrap.mjs';
 
-runWithNode24('server/main.ts', process.argv.slice(2));
+/** Commands of API users, which work from anywhere; the others administer the server on its own machine. */
+const FOR_API_USERS = new Set(['login', 'routers', 'run', 'faults', 'devices', 'device', 'job', 'forward', 'events']);
+/** Options of theirs that may stand before the command. */
+const BEFORE = /^--(server|key|profile)(=|$)/;
+
+const words = process.argv.slice(2);
+const isForApiUsers = FOR_API_USERS.has(words[0]) || BEFORE.test(words[0] ?? '');
+runWithNode24(isForApiUsers ? 'client/main.ts' : 'server/main.ts', words);

@@ -223,6 +223,8 @@ function closeTunnelsLast(app: App, gateway: TunnelGateway<ChannelGrant>, { even
     await events.stop();
     await within(inFlight.drained(), DRAIN_MS);
     await within(gateway.close(), GOODBYE_MS);
+    // A connection on which no request ever came does not count as idle, and would hold the shutdown for seconds.
+    app.server.closeAllConnections();
   });
 }
 

@@ -169,6 +169,9 @@ const FILE_NAMES = ['SIGNALBOX_SECRET_KEY_FILE', 'SIGNALBOX_CATALOG_FILE', 'SIGN
 /** Empty means something here; everywhere else it is the same as not set. */
 const MAY_BE_EMPTY = 'SIGNALBOX_SANDBOX_LISTEN';
 
+/** Settings of the client (client/config.ts), which may stand in the same environment. */
+const OF_THE_CLIENT = ['SIGNALBOX_SERVER', 'SIGNALBOX_KEY'];
+
 /** @throws AppError `invalid` whose `errors` names every mistake */
 export async function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Promise<Config> {
   const { SIGNALBOX_CONFIG: file, ...own } = pickOwn(env);
@@ -191,7 +194,7 @@ export function checkConfig(values: RawValues): Config {
 function pickOwn(values: Readonly<Record<string, string | undefined>>): RawValues {
   const own: RawValues = {};
   for (const [name, value] of Object.entries(values)) {
-    if (!name.startsWith('SIGNALBOX_') || value === undefined) continue;
+    if (!name.startsWith('SIGNALBOX_') || value === undefined || OF_THE_CLIENT.includes(name)) continue;
     if (value.trim() !== '' || name === MAY_BE_EMPTY) own[name] = value.trim();
   }
   return own;

@@ -13,6 +13,9 @@ SIGNALBOX_* in the environment or the YAML file that SIGNALBOX_CONFIG names.
 Commands:
 ${entries.join('\n')}
 
+Commands for API users, which work from anywhere: login, routers, run, faults, devices, device, job, forward, events;
+signalbox routers --help says what they have in common.
+
 signalbox COMMAND --help says more. Every command but serve takes --json and then prints one JSON object.
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;

@@ -1,6 +1,7 @@
 import fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { newId } from '../core/ids.ts';
 import type { App } from './app-type.ts';
@@ -32,6 +33,8 @@ export function createApp(options: AppOptions): App {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // Fastify's own refusal while closing is not in the one form.
+    return503OnClosing: false,
     trustProxy: options.isTrustedProxy ?? false,
     routerOptions: { maxParamLength: 300 },
     genReqId: () => newId(options.now()),
@@ -43,8 +46,13 @@ export function createApp(options: AppOptions): App {
   readJsonBodies(instance);
   instance.setErrorHandler(options.errorHandler ?? errorHandler);
   instance.setNotFoundHandler(notFoundHandler);
+  let isClosing = false;
+  instance.addHook('preClose', async () => {
+    isClosing = true;
+  });
   instance.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    if (isClosing) throw new AppError('unavailable', 'the server is being stopped; come back in a moment');
   });
   return instance;
 }

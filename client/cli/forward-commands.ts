@@ -1,0 +1,85 @@
+import type { TransientForward } from '../generated.ts';
+import type { Command } from './command.ts';
+import { UsageError } from './command.ts';
+import { table } from './text.ts';
+
+const MINUTES = 60;
+
+const open: Command = {
+  name: 'forward open',
+  summary: 'open a port that leads to ADDRESS:PORT as the router sees it',
+  positionals: ['ROUTER', 'ADDRESS:PORT'],
+  options: {
+    from: { value: 'CIDR', help: 'who may use it: a public address or network, /32 to /24', required: true },
+    minutes: { value: 'N', help: `how long, 10 to 1440 (${MINUTES})` },
+  },
+  async run({ signalbox, surroundings }, input) {
+    const { address, port } = readTarget(input.at(1));
+    const minutes = input.number('minutes') ?? MINUTES;
+    const id = await signalbox.routerIdOf(input.at(0), surroundings);
+    const body = { expire_after_minutes: minutes, dst_port: port, dst_address: address, allow_from: input.option('from')! };
+    const forward = await signalbox.call('createForward', { path: { router_id: id }, body }, surroundings);
+    return { json: forward, text: openText(forward) };
+  },
+};
+
+function openText(forward: TransientForward): string {
+  const state = forward.authorized_at === null ? `not open yet: ${forward.way_reason ?? 'its agent has not answered'}\n` : '';
+  return `${forward.entry_point}:${forward.port} leads to ${forward.dst_address}:${forward.dst_port}
+for ${forward.allow_only_cidr} until ${forward.expires_at}
+${state}forward ${forward.id}
+`;
+}
+
+/** `192.168.88.10:22`, `[fd00::10]:22`, `nas.lan:443` */
+function readTarget(text: string): { address: string; port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
+  if (!match) throw new UsageError('the target must be ADDRESS:PORT, like 192.168.88.10:22 or [fd00::10]:22');
+  return { address: match[1] ?? match[2]!, port: Number(match[3]) };
+}
+
+const list: Command = {
+  name: 'forward list',
+  summary: 'list the forwards of a router that are open',
+  positionals: ['ROUTER'],
+  options: { all: { help: 'also those that are over' } },
+  async run({ signalbox, surroundings }, input) {
+    const id = await signalbox.routerIdOf(input.at(0), surroundings);
+    const every = await signalbox.all('listForwards', { path: { router_id: id } }, surroundings);
+    const found = input.isOn('all') ? every : every.filter(({ closed_at: closedAt }) => closedAt === null);
+    const text = table(
+      found,
+      [
+        ['ID', (forward) => forward.id],
+        ['ENTRY', (forward) => `${forward.entry_point}:${forward.port}`],
+        ['TARGET', (forward) => `${forward.dst_address}:${forward.dst_port}`],
+        ['FROM', (forward) => forward.allow_only_cidr],
+        ['STATE', stateOf],
+        ['ENDS', (forward) => forward.time_to_expire],
+        ['OPEN', (forward) => forward.open_connections],
+      ],
+      'no forwards',
+    );
+    return { json: found, text };
+  },
+};
+
+function stateOf(forward: TransientForward): string {
+  if (forward.revoked_early) return 'revoked';
+  if (forward.closed_at !== null || forward.expired) return 'expired';
+  return forward.authorized_at === null ? 'waiting' : 'open';
+}
+
+const close: Command = {
+  name: 'forward close',
+  summary: 'close a forward and cut its connections',
+  positionals: ['ROUTER', 'FORWARD'],
+  options: {},
+  async run({ signalbox, surroundings }, input) {
+    const id = await signalbox.routerIdOf(input.at(0), surroundings);
+    await signalbox.call('revokeForward', { path: { router_id: id, id: input.at(1) } }, surroundings);
+    return { json: { id: input.at(1), closed: true }, text: `forward ${input.at(1)} is closed\n` };
+  },
+};
+
+export const forwardCommands: readonly Command[] = [open, list, close];

@@ -1,0 +1,83 @@
+import { parseArgs } from 'node:util';
+import type { ProfileOptions } from '../config.ts';
+import type { Command, Option } from './command.ts';
+import { Input, UsageError } from './command.ts';
+
+/** Options of every command. */
+export const COMMON: Readonly<Record<string, Option>> = {
+  server: { value: 'URL', help: 'control plane, instead of the one in the profile' },
+  key: { value: 'KEY', help: 'API key, instead of the one in the profile' },
+  profile: { value: 'FILE', help: 'profile, instead of ~/.config/signalbox/profile.json' },
+  json: { help: 'print JSON' },
+  help: { help: 'say more' },
+};
+
+export interface Parsed {
+  command: Command;
+  input: Input;
+  profile: ProfileOptions;
+  json: boolean;
+  help: boolean;
+}
+
+/** Common options that stand before the command's name take a word with them. */
+const WITH_VALUE = new Set(Object.keys(COMMON).filter((name) => COMMON[name]!.value !== undefined));
+
+/** Puts the command's name first: `--server X job list R` is `job list R --server X`. */
+export function nameFirst(words: readonly string[]): string[] {
+  const before: string[] = [];
+  let rest = [...words];
+  while (rest[0]?.startsWith('--')) {
+    const name = rest[0].slice(2).split('=', 1)[0]!;
+    const count = WITH_VALUE.has(name) && !rest[0].includes('=') ? 2 : 1;
+    before.push(...rest.slice(0, count));
+    rest = rest.slice(count);
+  }
+  return [...rest, ...before];
+}
+
+/** @throws UsageError naming what is missing, unknown or too much */
+export function parseCommandLine(command: Command, words: readonly string[]): Parsed {
+  const { values, positionals } = readWords(command, words);
+  const options = new Map<string, string | true>();
+  for (const name of Object.keys(command.options)) {
+    const value = values[name];
+    if (value !== undefined && value !== false) options.set(name, value);
+  }
+  const help = values['help'] === true;
+  if (!help) checkComplete(command, positionals, options);
+  return {
+    command,
+    input: new Input(positionals, options),
+    profile: { server: textOf(values['server']), key: textOf(values['key']), profile: textOf(values['profile']) },
+    json: values['json'] === true,
+    help,
+  };
+}
+
+function checkComplete(command: Command, positionals: readonly string[], options: ReadonlyMap<string, unknown>): void {
+  const takesMore = command.positionals.at(-1)?.includes('…') === true;
+  const missing = command.positionals.find((name, index) => !name.startsWith('[') && positionals[index] === undefined);
+  if (missing !== undefined) throw new UsageError(`${missing} is missing`);
+  const tooMuch = positionals[command.positionals.length];
+  if (!takesMore && tooMuch !== undefined) throw new UsageError(`unexpected argument: ${tooMuch}`);
+  for (const [name, option] of Object.entries(command.options)) {
+    if (option.required === true && !options.has(name)) throw new UsageError(`--${name} is missing`);
+  }
+}
+
+type Values = Record<string, string | boolean | undefined>;
+
+function readWords(command: Command, words: readonly string[]): { values: Values; positionals: string[] } {
+  const entries = Object.entries({ ...COMMON, ...command.options });
+  const options = Object.fromEntries(entries.map(([name, { value }]) => [name, { type: value === undefined ? ('boolean' as const) : ('string' as const) }]));
+  try {
+    return parseArgs({ args: [...words], options: { ...options, help: { type: 'boolean', short: 'h' } }, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function textOf(value: string | boolean | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

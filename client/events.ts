@@ -1,0 +1,108 @@
+import type { Operations } from './generated.ts';
+import { ConnectionError, ProblemError } from './errors.ts';
+import type { Transport } from './transport.ts';
+import { pauseFor } from './transport.ts';
+
+/** `router.online`, `job.completed` …: what the stream can tell of. */
+export type EventType = NonNullable<NonNullable<Operations['streamEvents']['input']['query']>['types']>[number];
+
+export interface StreamEvent {
+  /** Where to go on after a break. */
+  id: string;
+  /** `resync`: events were missed that are not known any more; read again what matters. */
+  type: EventType | 'resync';
+  data: Record<string, unknown>;
+}
+
+export interface EventOptions {
+  types?: readonly EventType[];
+  lastEventId?: string;
+  signal?: AbortSignal;
+  /** Called whenever the stream is (again) there; what happens from now on will be told. */
+  onOpen?: () => void;
+}
+
+/** The server says something every 15 s; after three silences the line is dead. */
+const SILENCE_MS = 50_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+/** No event is longer; a stream without line ends is no event stream. */
+const LONGEST_EVENT_CHARS = 1024 * 1024;
+
+/**
+ * What happens to the records of the team, without end: broken lines are mended and what was missed comes first.
+ * @throws ProblemError when the server refuses (a wrong key, too many streams), the signal's reason when aborted
+ */
+export async function* streamEvents(transport: Transport, options: EventOptions): AsyncGenerator<StreamEvent, never> {
+  const query = options.types?.length ? `?types=${options.types.join(',')}` : '';
+  let lastEventId = options.lastEventId;
+  let pause = FIRST_PAUSE_MS;
+  for (;;) {
+    try {
+      for await (const block of blocksOf(transport, query, lastEventId, options)) {
+        pause = FIRST_PAUSE_MS;
+        lastEventId = block.id ?? lastEventId;
+        if (block.type !== undefined) yield { id: lastEventId ?? '', type: block.type as StreamEvent['type'], data: block.data };
+      }
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!isPassing(error)) throw error;
+    }
+    // The server is restarted, or the line broke.
+    await pauseFor(pause * (0.5 + Math.random() / 2), options.signal);
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+  }
+}
+
+/** The line, the server or a proxy in between failed; what the server refuses it would refuse again. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof ProblemError && (error.status >= 500 || error.status === 429));
+}
+
+interface Block {
+  id?: string;
+  type?: string;
+  data: Record<string, unknown>;
+}
+
+/** The blocks of one stream, until it ends or breaks. */
+async function* blocksOf(transport: Transport, query: string, lastEventId: string | undefined, options: EventOptions): AsyncGenerator<Block> {
+  const silence = new AbortController();
+  const signal = AbortSignal.any([silence.signal, ...(options.signal ? [options.signal] : [])]);
+  const watch = setTimeout(() => silence.abort(), SILENCE_MS);
+  try {
+    const answer = await transport.open({
+      method: 'GET',
+      path: `/api/events${query}`,
+      headers: { accept: 'text/event-stream', ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) },
+      timeoutMs: Infinity,
+      signal,
+    });
+    options.onOpen?.();
+    let text = '';
+    for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
+      watch.refresh();
+      const parts = (text + chunk).split('\n\n');
+      text = parts.pop()!;
+      if (text.length > LONGEST_EVENT_CHARS) throw new Error('this is not an event stream');
+      for (const part of parts) yield readBlock(part);
+    }
+  } catch (error) {
+    if (silence.signal.aborted || error instanceof TypeError) throw new ConnectionError('the event stream broke', false, error);
+    throw error;
+  } finally {
+    clearTimeout(watch);
+    silence.abort();
+  }
+}
+
+function readBlock(text: string): Block {
+  const block: Block = { data: {} };
+  for (const line of text.split('\n')) {
+    const [, name, value] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+    if (name === 'id') block.id = value!;
+    if (name === 'event') block.type = value!;
+    if (name === 'data') block.data = JSON.parse(value!) as Record<string, unknown>;
+  }
+  return block;
+}

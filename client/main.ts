@@ -1,0 +1,23 @@
+import process from 'node:process';
+import { runCli } from './cli/run.ts';
+import { ownEnvironment } from './config.ts';
+
+/** `signalbox` for API users: see cli/. */
+const ended = new AbortController();
+process.once('SIGINT', () => ended.abort());
+process.once('SIGTERM', () => ended.abort());
+// `signalbox … | head` is no failure.
+process.stdout.on('error', () => ended.abort());
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  stdout: (text) => void process.stdout.write(text),
+  stderr: (text) => void process.stderr.write(text),
+  readInput: async () => {
+    let text = '';
+    for await (const chunk of process.stdin.setEncoding('utf8')) text += String(chunk);
+    return text;
+  },
+  env: ownEnvironment(),
+  signal: ended.signal,
+  columns: process.stdout.columns || 120,
+});

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConnectionError, ProblemError } from './errors.ts';
+import type { Problem } from './generated.ts';
+
+export interface TransportOptions {
+  /** `https://signalbox.example.org`; a path in front of /api is kept. */
+  server: string;
+  /** `<token_id>:<team_id>:<secret>` */
+  key: string;
+  fetch?: typeof globalThis.fetch;
+  /** How often a request is repeated that was refused for the moment (429) or had no answer; 3 when missing. */
+  retries?: number;
+  /** Longest pause before a repetition, milliseconds; a minute when missing, which is what the rate limit asks for at most. */
+  longestPauseMs?: number;
+  /** Waits; for tests. */
+  pause?: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Longest wait for one answer, milliseconds. */
+  timeoutMs?: number;
+  /** Sent with a POST; each call makes its own when missing, so that a repetition after a broken line does nothing twice. */
+  idempotencyKey?: string;
+}
+
+export interface Request extends CallOptions {
+  method: string;
+  /** With its query. */
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** A command may take 120 s on the router; the answer needs some more. */
+const TIMEOUT_MS = 150_000;
+const RETRIES = 3;
+const LONGEST_PAUSE_MS = 60_000;
+const FIRST_PAUSE_MS = 250;
+
+/** Sends requests: who asks, repetitions, errors as errors. */
+export class Transport {
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ProblemError for every status over 299, ConnectionError without an answer, the signal's reason when aborted */
+  async json(request: Request): Promise<{ body: unknown; headers: Headers }> {
+    const { answer, text } = await this.#retrying(withKey(request), async (attempt) => {
+      const answer = await this.#fetch(attempt);
+      return { answer, text: await answer.text() };
+    });
+    return { body: text === '' ? undefined : parseAnswer(answer.status, text), headers: answer.headers };
+  }
+
+  /** The answer as soon as its headers are there; the caller reads and ends its body. Throws like {@link json}. */
+  async open(request: Request): Promise<Response> {
+    const { answer } = await this.#retrying(request, async (attempt) => {
+      const answer = await this.#fetch(attempt);
+      return { answer, text: answer.ok ? '' : await answer.text() };
+    });
+    return answer;
+  }
+
+  async #retrying<T extends { answer: Response; text: string }>(request: Request, send: (request: Request) => Promise<T>): Promise<T> {
+    const { retries = RETRIES } = this.#options;
+    for (let attempt = 0; ; attempt += 1) {
+      const isLast = attempt >= retries;
+      request.signal?.throwIfAborted();
+      try {
+        const result = await send(request);
+        if (result.answer.ok) return result;
+        const problem = problemOf(result.answer, result.text);
+        if (isLast || !isPassing(problem)) throw problem;
+        await this.#pause(problem.status === 429 ? secondsOf(result.answer) * 1000 : backOffMs(attempt), request.signal);
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        if (error instanceof ProblemError) throw error;
+        if (isLast || isTimeout(error)) throw connectionError(this.#options.server, request, error);
+        await this.#pause(backOffMs(attempt), request.signal);
+      }
+    }
+  }
+
+  #fetch({ method, path, body, headers = {}, signal, timeoutMs = TIMEOUT_MS }: Request): Promise<Response> {
+    const { server, key, fetch = globalThis.fetch } = this.#options;
+    const signals = [...(signal ? [signal] : []), ...(timeoutMs === Infinity ? [] : [AbortSignal.timeout(timeoutMs)])];
+    return fetch(`${server.replace(/\/+$/, '')}${path}`, {
+      method,
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // The key must not follow to another host.
+      redirect: 'error',
+      signal: AbortSignal.any(signals),
+    });
+  }
+
+  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const { pause = pauseFor, longestPauseMs = LONGEST_PAUSE_MS } = this.#options;
+    await pause(Math.min(ms, longestPauseMs), signal);
+  }
+}
+
+/** Resolves after so many milliseconds. @throws the signal's reason */
+export async function pauseFor(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, signal ? { signal } : {}).catch((error: unknown) => {
+    throw signal?.reason ?? error;
+  });
+}
+
+function withKey(request: Request): Request {
+  if (request.method !== 'POST') return request;
+  return { ...request, headers: { ...request.headers, 'idempotency-key': request.idempotencyKey ?? randomUUID() } };
+}
+
+function parseAnswer(status: number, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ProblemError(status, { code: 'unexpected_answer', message: 'this is not the answer of a Signalbox control plane' });
+  }
+}
+
+function problemOf(answer: Response, text: string): ProblemError {
+  try {
+    return new ProblemError(answer.status, JSON.parse(text) as Partial<Problem>);
+  } catch {
+    // Not from the control plane: a proxy's page.
+    return new ProblemError(answer.status, {});
+  }
+}
+
+/** Nothing was done, and soon it can be: too many requests, or a server that is being restarted. */
+function isPassing({ status, code }: ProblemError): boolean {
+  return status === 429 || code === 'unavailable';
+}
+
+function backOffMs(attempt: number): number {
+  return FIRST_PAUSE_MS * 2 ** attempt * (0.5 + Math.random());
+}
+
+function secondsOf(answer: Response): number {
+  const seconds = Number(answer.headers.get('retry-after'));
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : 1;
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError';
+}
+
+/** Without these, nothing was sent. */
+const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+
+function connectionError(server: string, { method }: Request, error: unknown): ConnectionError {
+  const { cause } = error as { cause?: { code?: string; message?: string } };
+  const reason = isTimeout(error) ? 'no answer in time' : (cause?.code ?? cause?.message ?? (error as Error).message);
+  const isRead = method === 'GET' || NEVER_SENT.has(cause?.code ?? '');
+  return new ConnectionError(`${server}: ${reason}`, !isRead, error);
+}

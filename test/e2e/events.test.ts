@@ -1,0 +1,174 @@
+import net from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Signalbox } from '../../client/index.ts';
+import type { EventOptions, StreamEvent } from '../../client/index.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { World } from '../harness/world.ts';
+import type { Caller } from '../harness/world.ts';
+
+/** Somebody who listens, and what was heard. */
+class Listener {
+  readonly heard: StreamEvent[] = [];
+  readonly #stop = new AbortController();
+  readonly #listening: Promise<void>;
+
+  private constructor(signalbox: Signalbox, options: EventOptions, onOpen: () => void) {
+    this.#listening = this.#listen(signalbox.events({ ...options, signal: this.#stop.signal, onOpen }));
+  }
+
+  static async start(world: World, caller: Caller, options: EventOptions = {}): Promise<Listener> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const listener = new Listener(new Signalbox({ server: world.server.url, key: caller.apiKey }), options, resolve);
+    await Promise.race([promise, listener.#listening]);
+    return listener;
+  }
+
+  async #listen(events: AsyncGenerator<StreamEvent, never>): Promise<void> {
+    try {
+      for await (const event of events) this.heard.push(event);
+    } catch (error) {
+      if (!this.#stop.signal.aborted) throw error;
+    }
+  }
+
+  get types(): string[] {
+    return this.heard.map(({ type }) => type);
+  }
+
+  async hears(type: string): Promise<StreamEvent> {
+    return waitUntil(`${type} is heard`, () => this.heard.find((event) => event.type === type));
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#listening;
+  }
+}
+
+let world: World;
+let router: string;
+let other: Caller;
+beforeAll(async () => {
+  world = await World.start();
+  [router] = (await world.routerIds()) as [string];
+  other = await world.addTeam('Other');
+});
+afterAll(async () => world.close());
+
+const submit = (script: string) =>
+  world.caller.call<{ data: { job_id: string } }>('POST', `/api/asynchronous/${router}`, {
+    description: 'test',
+    script,
+    make_backup: false,
+    express_execute: true,
+    needs_acknowledgement: true,
+  });
+
+test('a job is heard of from its beginning to its end', async () => {
+  const listener = await Listener.start(world, world.caller);
+  const { body } = await submit(':put "hello"');
+  const end = await listener.hears('job.completed');
+  expect(end.data).toMatchObject({ job_id: body.data.job_id, router_id: router, status: 'completed', at: expect.stringMatching(/Z$/) });
+  expect(listener.types.filter((type, index, all) => type !== all[index - 1])).toEqual(['job.pending', 'job.running', 'job.completed']);
+  await listener.stop();
+});
+
+test('another team hears nothing of it, and those who asked for less hear less', async () => {
+  const stranger = await Listener.start(world, other);
+  const choosy = await Listener.start(world, world.caller, { types: ['job.completed'] });
+  await submit(':put "hello"');
+  await choosy.hears('job.completed');
+  expect(choosy.types).toEqual(['job.completed']);
+  expect(stranger.heard).toEqual([]);
+  await Promise.all([stranger.stop(), choosy.stop()]);
+});
+
+test('a forward is heard of when it is made, when it is open and when it is closed', async () => {
+  const listener = await Listener.start(world, world.caller);
+  const target = net.createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+  await waitUntil('the target listens', () => target.listening);
+  const { port } = target.address() as net.AddressInfo;
+  const path = `/api/routers/${router}/transient-forwarding`;
+  const { body } = await world.caller.call('POST', path, { expire_after_minutes: 10, dst_port: port, dst_address: '127.0.0.1', allow_from: '127.0.0.1' });
+  expect((await listener.hears('forward.authorized')).data).toMatchObject({ forward_id: body['id'], port: body['port'] });
+  await world.caller.call('DELETE', `${path}/${String(body['id'])}`);
+  expect((await listener.hears('forward.closed')).data).toMatchObject({ forward_id: body['id'], revoked_early: true });
+  expect(listener.types).toEqual(['forward.created', 'forward.authorized', 'forward.closed']);
+  target.close();
+  await listener.stop();
+});
+
+test('a router that goes and comes back is heard of, and so is its fault', async () => {
+  const listener = await Listener.start(world, world.caller);
+  world.simulators[0]!.faults.refuseConnections = true;
+  world.simulators[0]!.faults.resetConnections();
+  expect((await listener.hears('router.offline')).data).toMatchObject({ router_id: router, identity: 'router-0' });
+  await listener.hears('fault.opened');
+  world.simulators[0]!.faults.refuseConnections = false;
+  await waitUntil('the router is back', () => listener.types.includes('router.online'), 20_000);
+  await waitUntil('the fault is over', () => listener.types.includes('fault.resolved'), 20_000);
+  await listener.stop();
+});
+
+test('whoever was away hears what was missed', async () => {
+  const first = await Listener.start(world, world.caller);
+  await submit(':put 1');
+  await first.hears('job.completed');
+  await first.stop();
+  const { body } = await submit(':put 2');
+  await waitUntil('the second job is over', async () => {
+    const answer = await world.caller.call<{ data: { status: string } }>('GET', `/api/routers/${router}/jobs/${body.data.job_id}`);
+    return answer.body.data.status === 'completed';
+  });
+  const again = await Listener.start(world, world.caller, { lastEventId: first.heard.at(-1)!.id });
+  await again.hears('job.completed');
+  expect(new Set(again.heard.map(({ data }) => data['job_id']))).toEqual(new Set([body.data.job_id]));
+  await again.stop();
+});
+
+describe('the stream itself', () => {
+  const open = (headers: Record<string, string> = {}, query = '') =>
+    fetch(`${world.server.url}/api/events${query}`, { headers: { authorization: `Bearer ${world.caller.apiKey}`, ...headers } });
+
+  test('is an event stream that nobody keeps', async () => {
+    const answer = await open();
+    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    await answer.body!.cancel();
+  });
+
+  test('says so when it cannot know what was missed', async () => {
+    const answer = await open({ 'last-event-id': 'another-life.7' });
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes('event: resync')) text += (await reader.read()).value ?? '';
+    await reader.cancel();
+  });
+
+  test('is refused without a credential, for kinds that do not exist, and when there are too many', async () => {
+    expect((await open({ authorization: 'Bearer nobody' })).status).toBe(401);
+    expect((await open({}, '?types=job.exploded')).status).toBe(422);
+    const fifth = await waitUntil('old streams are gone', async () => {
+      const streams = await Promise.all(Array.from({ length: 6 }, () => open()));
+      const statuses = streams.map(({ status }) => status);
+      await Promise.all(streams.map(({ body }) => body!.cancel()));
+      return statuses.filter((status) => status === 200).length === 5 ? statuses : undefined;
+    });
+    expect(fifth).toContain(409);
+  });
+
+  test('a HEAD does not open one', async () => {
+    expect((await fetch(`${world.server.url}/api/events`, { method: 'HEAD', headers: { authorization: `Bearer ${world.caller.apiKey}` } })).status).toBe(404);
+  });
+});
+
+test('a listener survives a restart of the server, and the shutdown does not wait for it', async () => {
+  const listener = await waitUntil('there is room for one more', () => Listener.start(world, world.caller).catch(() => undefined));
+  const started = performance.now();
+  await world.restartServer();
+  expect(performance.now() - started).toBeLessThan(5000);
+  await listener.hears('resync');
+  await submit(':put "after"');
+  await listener.hears('job.pending');
+  await listener.stop();
+});

@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { joinParameters } from '../../../client/cli/router-commands.ts';
+import { printable, rowsText, table } from '../../../client/cli/text.ts';
+import { splitConsoleWords } from '../../../server/commands/console-words.ts';
+
+describe('words of a shell become parameters of the service', () => {
+  test.each([
+    [[], ''],
+    [['address=10.0.0.1/30 interface=ether1'], 'address=10.0.0.1/30 interface=ether1'],
+    [['address=10.0.0.1/30', 'comment=by hand'], 'address=10.0.0.1/30 comment="by hand"'],
+    [['=disabled=no', '?type=ether'], '=disabled=no\n?type=ether'],
+    [['detail', 'comment="quoted already"'], 'detail comment="quoted already"'],
+  ])('%j', (words, parameters) => {
+    expect(joinParameters(words)).toBe(parameters);
+  });
+
+  test('whatever a value holds arrives', () => {
+    const value = fc.string({ minLength: 1 }).filter((text) => !text.startsWith('"'));
+    fc.assert(
+      fc.property(value, (text) => {
+        const words = splitConsoleWords(joinParameters(['name=x', `comment=${text} end`]));
+        expect(words).toEqual([{ name: 'name', value: 'x' }, { name: 'comment', value: `${text} end` }]);
+      }),
+    );
+  });
+});
+
+test('what routers say cannot move the cursor or change the terminal', () => {
+  expect(printable('a\u001b[2Jb\nc\u202ed')).toBe('a [2Jb c d');
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !/\p{Cc}/u.test(printable(text))));
+});
+
+test('rows are a table when that fits, and blocks when not', () => {
+  const rows = [{ id: '*1', name: 'ether1' }, { id: '*2', name: 'ether2', comment: 'up' }];
+  expect(rowsText(rows, 80)).toBe('ID  NAME    COMMENT\n*1  ether1  -\n*2  ether2  up\n');
+  expect(rowsText(rows, 10)).toBe('id    *1\nname  ether1\n\nid       *2\nname     ether2\ncomment  up\n');
+  expect(rowsText([], 80)).toBe('(no rows)\n');
+  expect(table([], [['A', () => '']], 'nothing')).toBe('nothing\n');
+});
