@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentMessages, serverMessages } from './messages/index.ts';
 import type { AgentMessage, ServerMessage } from './messages/index.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** `POST /agent/v1/enrol`: a one-use token becomes an agent with a secret of its own. */
 export const enrolRequest = z.strictObject({

@@ -8,6 +8,12 @@ import { build } from 'esbuild';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const outfile = path.join(root, 'dist', 'signalbox-agent.cjs');
 
+/**
+ * An agent lives on small boards beside other programs and makes little garbage at a time: a small young generation
+ * saves about 10 MB of resident memory (`npm run bench -- agent`). Set first of all, before the heap has grown.
+ */
+const SMALL_HEAP = `{const v8=require('node:v8');for(const flag of ['--max-semi-space-size=1','--semi-space-growth-factor=1','--optimize-for-size'])v8.setFlagsFromString(flag)}`;
+
 await build({
   entryPoints: [path.join(root, 'agent', 'main.ts')],
   outfile,
@@ -18,6 +24,8 @@ await build({
   format: 'cjs',
   // Native parts that ssh2 works without, and a debugging aid of a dependency.
   external: ['cpu-features', '*.node', 'source-map-support'],
+  alias: { 'iconv-lite': path.join(root, 'scripts', 'build-agent', 'no-iconv.ts') },
+  banner: { js: SMALL_HEAP },
   legalComments: 'none',
   logLevel: 'warning',
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ENROL_PATH, enrolResponse } from '../../protocol/index.ts';
 import type { EnrolResponse } from '../../protocol/index.ts';
 import { CredentialsFile } from './credentials.ts';

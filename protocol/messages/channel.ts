@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { text } from './common.ts';
 
 /** Text messages on a channel. Counts the connections on it from 1, without gaps. */

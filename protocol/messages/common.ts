@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
 
 /** Name of a router in its agent's configuration: the address of a router inside one tunnel. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_DEVICES_PER_MESSAGE } from '../limits.ts';
 import { routerName, text } from './common.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { forwardId, text } from './common.ts';
 
 /** Server: dial so many more channels for this forward. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_SENSORS, MAX_WAN_INTERFACES } from '../limits.ts';
 import { routerName, text } from './common.ts';
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { devices, seenDevice } from './devices.ts';
 import { channelDial, forwardLost } from './forwards.ts';
 import { health, healthReadings } from './health.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_SCRIPT_CHARS } from '../limits.ts';
 import { hardwareId, jobId, outputText, remainingMs, routerName, text } from './common.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { forwardId, hardwareId, remainingMs, requestId, routerName, text } from './common.ts';
 
 /**

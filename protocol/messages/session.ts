@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_OPEN_JOBS_PER_AGENT, MAX_ROUTERS_PER_AGENT } from '../limits.ts';
 import { hardwareId, routerName, text } from './common.ts';
 import { openJob } from './jobs.ts';

@@ -10,6 +10,7 @@ type Part = (options: never) => Promise<unknown>;
 const parts: Record<string, () => Promise<Part>> = {
   relay: async () => (await import('./parts/relay.ts')).startRelayHop,
   server: async () => (await import('./parts/server.ts')).startServerPart,
+  'jobs-server': async () => (await import('./parts/jobs-server.ts')).startJobsServerPart,
   agent: async () => (await import('./parts/agent.ts')).startAgentPart,
   simulator: async () => (await import('./parts/simulator.ts')).startSimulatorPart,
 };

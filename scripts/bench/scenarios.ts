@@ -1,3 +1,6 @@
+import { agentRows } from './agent-rows.ts';
+import { commandRows } from './command-rows.ts';
+import { jobRows } from './job-rows.ts';
 import { measureBytes, measureConnections, measureEcho, whileSaturated } from './load.ts';
 import type { BytesSample } from './load.ts';
 import type { Path, ProductPath } from './paths.ts';
@@ -101,4 +104,7 @@ export const scenarios: Scenario[] = [
   { name: 'connections', about: 'new connections a second', run: (field) => connectionRows(field, false) },
   { name: 'connections-tls', about: 'the same with TLS on the tunnel', run: (field) => connectionRows(field, true) },
   { name: 'echo', about: 'round trip of a small message, idle and saturated', run: echoRows },
+  { name: 'commands', about: 'round trip of a command, idle and saturated', run: commandRows },
+  { name: 'jobs', about: 'jobs accepted a second, durable', run: jobRows },
+  { name: 'agent', about: 'size of the agent', run: agentRows },
 ];

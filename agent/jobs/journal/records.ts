@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_SCRIPT_CHARS, jobResult } from '../../../protocol/index.ts';
 import { AgentError } from '../../core/errors.ts';
 

@@ -1,0 +1,136 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import nodePath from 'node:path';
+import { createSelfSigned } from '../../test/simulator/certificate.ts';
+import type { RelayOptions } from './parts/relay.ts';
+import type { ServerPart } from './parts/server.ts';
+import { BENCH_LOGIN } from './parts/simulator.ts';
+import { BenchProcess } from './zz-processes.ts';
+import type { Started } from './zz-processes.ts';
+import type { Targets } from './targets.ts';
+
+/** One way from the load to the targets: the same three services behind three entry ports. */
+export interface Path {
+  name: string;
+  sink: number;
+  source: number;
+  echo: number;
+  /** The two processes in the middle. */
+  hops: BenchProcess[];
+}
+
+export interface ProductPath extends Path {
+  api: { url: string; apiKey: string; routerId: string; ca: string | undefined };
+  /** Where the router's own API listens, for the direct command. */
+  routerApiPort: number;
+}
+
+/** Starts what is measured, each part in its own process, and ends all of it in {@link close}. */
+export class Paths {
+  readonly #processes: BenchProcess[] = [];
+  readonly #folder: string;
+  readonly #targets: Targets;
+  readonly #certificate: { cert: string; key: string };
+
+  private constructor(folder: string, targets: Targets, certificate: { cert: string; key: string }) {
+    this.#folder = folder;
+    this.#targets = targets;
+    this.#certificate = certificate;
+  }
+
+  static async open(targets: Targets): Promise<Paths> {
+    const folder = await mkdtemp(nodePath.join(os.tmpdir(), 'signalbox-bench-'));
+    return new Paths(folder, targets, await createSelfSigned('localhost'));
+  }
+
+  /** Two plain relays in a row, with TLS between them if asked for. */
+  async relay({ tls }: { tls: boolean }): Promise<Path> {
+    const targets = [this.#targets.sink, this.#targets.source, this.#targets.echo];
+    const far = await this.#start<number[]>('relay', { targets, ...(tls ? { serve: this.#certificate } : {}) } satisfies RelayOptions);
+    const near = await this.#start<number[]>('relay', {
+      targets: far.result,
+      ...(tls ? { trust: this.#certificate.cert } : {}),
+    } satisfies RelayOptions);
+    const [sink, source, echo] = near.result as [number, number, number];
+    return { name: tls ? 'relay with TLS' : 'relay', sink, source, echo, hops: [near.process, far.process] };
+  }
+
+  /** Control plane, agent and router with three forwards. */
+  async product({ tls }: { tls: boolean }): Promise<ProductPath> {
+    const folder = nodePath.join(this.#folder, tls ? 'tls' : 'plain');
+    await mkdir(folder);
+    const files = { certFile: nodePath.join(folder, 'cert.pem'), keyFile: nodePath.join(folder, 'key.pem') };
+    await writeFile(files.certFile, this.#certificate.cert);
+    await writeFile(files.keyFile, this.#certificate.key);
+    const { result: routerApiPort } = await this.#start<number>('simulator', {});
+    const server = await this.#start<ServerPart>('server', { folder, ...(tls ? { tls: files } : {}) });
+    const agent = await this.#start<null>('agent', {
+      folder,
+      server: server.result.url,
+      enrolToken: server.result.enrolToken,
+      ...(tls ? { caFile: files.certFile } : {}),
+      router: { apiPort: routerApiPort, ...BENCH_LOGIN },
+    });
+    const call = caller(server.result, tls ? this.#certificate.cert : undefined);
+    const routerId = await waitForRouter(call);
+    const forward = async (dstPort: number): Promise<number> => {
+      const body = { expire_after_minutes: 60, dst_port: dstPort, dst_address: '127.0.0.1', allow_from: '127.0.0.1' };
+      const record = (await call('POST', `/api/routers/${routerId}/transient-forwarding`, body)) as { port: number; authorized_at: string | null };
+      if (record.authorized_at === null) throw new Error(`the forward was not authorised: ${JSON.stringify(record)}`);
+      return record.port;
+    };
+    return {
+      name: tls ? 'forward with TLS' : 'forward',
+      sink: await forward(this.#targets.sink),
+      source: await forward(this.#targets.source),
+      echo: await forward(this.#targets.echo),
+      hops: [server.process, agent.process],
+      api: { url: server.result.url, apiKey: server.result.apiKey, routerId, ca: tls ? this.#certificate.cert : undefined },
+      routerApiPort,
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#processes.map((process) => process.stop()));
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #start<T>(part: string, options: unknown): Promise<Started<T>> {
+    const started = await BenchProcess.start<T>(part, options);
+    this.#processes.push(started.process);
+    return started;
+  }
+}
+
+type Call = (method: string, path: string, body?: unknown) => Promise<unknown>;
+
+function caller({ url, apiKey }: ServerPart, ca: string | undefined): Call {
+  return async (method, path, body) => {
+    const { Agent, request } = await import('undici');
+    const dispatcher = new Agent({ connect: ca === undefined ? {} : { ca } });
+    try {
+      const answer = await request(`${url}${path}`, {
+        method,
+        dispatcher,
+        headers: { authorization: `Bearer ${apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await answer.body.text();
+      if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+      return JSON.parse(text);
+    } finally {
+      await dispatcher.close();
+    }
+  };
+}
+
+async function waitForRouter(call: Call): Promise<string> {
+  const giveUpAt = performance.now() + 20_000;
+  while (performance.now() < giveUpAt) {
+    const { data } = (await call('GET', '/api/routers')) as { data: { id: string; has_pulse: boolean }[] };
+    const router = data.find((candidate) => candidate.has_pulse);
+    if (router) return router.id;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('the router did not show up in the control plane');
+}
