@@ -101,7 +101,7 @@ export class OpenForward {
 
   #adopt(socket: ChannelSocket): void {
     const channel: Channel = new Channel(socket, 'accepter', {
-      onConnection: (connection) => void this.#carry(connection),
+      onConnection: (connection) => this.#carry(connection),
       onClosed: () => this.#channels.delete(channel),
     });
     this.#channels.add(channel);
@@ -109,21 +109,29 @@ export class OpenForward {
   }
 
   /** Nothing waits inside the receive handler: what arrives before the target is there is kept by the connection. */
-  async #carry(connection: ChannelConnection): Promise<void> {
+  #carry(connection: ChannelConnection): void {
     if (this.#stop.signal.aborted || !this.#options.mayConnect()) {
       connection.cut('the agent has too many connections');
       return;
     }
     this.#connections.add(connection);
+    if (this.way.connectNow) {
+      connection.whenClosed(() => this.#connections.delete(connection));
+      connection.attach(this.way.connectNow({ timeoutMs: CONNECT_TIMEOUT_MS }));
+    } else {
+      void this.#carryLater(connection);
+    }
+  }
+
+  /** Never rejects. The target is no longer wanted once the connection is over. */
+  async #carryLater(connection: ChannelConnection): Promise<void> {
     const gone = new AbortController();
     connection.whenClosed(() => {
       this.#connections.delete(connection);
       gone.abort();
     });
     try {
-      const opening = this.way.connect({ timeoutMs: CONNECT_TIMEOUT_MS, signal: gone.signal });
-      // A stream that is there at once is attached at once: its early bytes need not wait for another turn.
-      connection.attach(opening instanceof Promise ? await opening : opening);
+      connection.attach(await this.way.connect({ timeoutMs: CONNECT_TIMEOUT_MS, signal: gone.signal }));
     } catch (error) {
       connection.cut(error instanceof Error ? error.message : 'the target could not be reached');
     }

@@ -30,6 +30,17 @@ export function connectTcp({ host, port }: Target, deadline: Deadline): net.Sock
   return socket;
 }
 
+/** The same once it is connected. @throws AgentError `rejected` */
+export function connectedTcp(target: Target, deadline: Deadline): Promise<net.Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp(target, deadline);
+    socket.once('connect', () => resolve(socket));
+    socket.once('error', (error) => {
+      reject(error instanceof AgentError ? error : new AgentError('rejected', error.message, { cause: error }));
+    });
+  });
+}
+
 /** Does anything accept connections there? Never rejects. */
 export function answersTcp(target: Target, deadline: Deadline): Promise<boolean> {
   return new Promise((resolve) => {

@@ -14,8 +14,13 @@ export type WayName = 'direct' | 'ssh' | 'api';
 /** How connections reach the target of one forward. */
 export interface Way {
   readonly name: WayName;
-  /** A new TCP connection to the target, with half-close. It may still be connecting when it is handed out. @throws AgentError */
-  connect(deadline: Deadline): Duplex | Promise<Duplex>;
+  /** A new TCP connection to the target, with half-close. @throws AgentError */
+  connect(deadline: Deadline): Promise<Duplex>;
+  /**
+   * The same at once, still connecting, where the way allows it: what is written waits in the stream, and failing to
+   * connect is an error of the stream. Saves a turn of the event loop and a handful of objects for each connection.
+   */
+  connectNow?(deadline: Deadline): Duplex;
   /** Undoes what was done on the router for this forward; best effort, bounded, never rejects. */
   close(): Promise<void>;
 }

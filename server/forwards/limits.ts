@@ -35,5 +35,6 @@ export const FORWARD_LIMITS: ForwardLimits = {
   createWaitMs: 5_000,
   openTimeoutMs: 30_000,
   retryMs: 15_000,
-  flushMs: 1_000,
+  // Each costs a write to disk during which nothing else happens; whoever asks for them gets them at once.
+  flushMs: 5_000,
 };

@@ -111,6 +111,7 @@ export class ForwardsService {
   /** Finished connections, newest first. @throws AppError `not_found` */
   async connections(teamId: string, routerId: string, id: string, page: Page): Promise<ForwardConnectionRecord[]> {
     await this.get(teamId, routerId, id);
+    await this.#connectionLog.flush();
     return selectConnections(this.#deps.storage.db, { teamId, id }, page);
   }
 

@@ -8,7 +8,7 @@ import type { FailSafe } from '../fail-safe.ts';
 import { addRules, cutConnections, findMarked, freeEntryPort, removeRules } from '../nat-rules.ts';
 import type { NatRules } from '../nat-rules.ts';
 import { sourceAddress } from '../source-address.ts';
-import { connectTcp } from '../tcp.ts';
+import { connectTcp, connectedTcp } from '../tcp.ts';
 import type { Target, Way } from '../types.ts';
 
 export interface ApiWayOptions {
@@ -69,7 +69,11 @@ export class ApiWay implements Way {
     return { host: this.#options.router.host, port: this.#rules.entryPort };
   }
 
-  connect(deadline: Deadline): Duplex {
+  connect(deadline: Deadline): Promise<Duplex> {
+    return connectedTcp(this.entry, deadline);
+  }
+
+  connectNow(deadline: Deadline): Duplex {
     return connectTcp(this.entry, deadline);
   }
 

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Deadline } from '../../routers/adapter.ts';
-import { connectTcp } from '../tcp.ts';
+import { connectTcp, connectedTcp } from '../tcp.ts';
 import type { Target, Way } from '../types.ts';
 
 /** The agent dials the target itself: the target is the router, or the configuration says so. Nothing to undo. */
@@ -12,7 +12,11 @@ export class DirectWay implements Way {
     this.#target = target;
   }
 
-  connect(deadline: Deadline): Duplex {
+  connect(deadline: Deadline): Promise<Duplex> {
+    return connectedTcp(this.#target, deadline);
+  }
+
+  connectNow(deadline: Deadline): Duplex {
     return connectTcp(this.#target, deadline);
   }
 
