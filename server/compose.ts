@@ -4,6 +4,7 @@ import pino from 'pino';
 import { administrationRoutes } from './administration.ts';
 import { API_DESCRIPTION, PLANTS_DESCRIPTION } from './api-description.ts';
 import { enrolmentRoutes } from './auth/routes.ts';
+import { campaignRoutes } from './campaigns/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
 import { loadCatalog } from './catalog/service.ts';
 import { commandRoutes } from './commands/routes.ts';
@@ -115,6 +116,8 @@ async function startServices(services: Services, closers: (() => Promise<void>)[
   closers.push(() => services.devices.stop());
   services.jobs.start();
   closers.push(() => services.jobs.stop());
+  services.campaigns.start();
+  closers.push(() => services.campaigns.stop());
   services.webhooks.start();
   closers.push(() => services.webhooks.stop());
   await services.forwards.start();
@@ -159,6 +162,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     commandRoutes(scope, services);
     eventRoutes(scope, { events: services.events, authenticate: (bearer) => services.auth.authenticateApiKey(bearer) });
     jobRoutes(scope, services);
+    campaignRoutes(scope, services);
     webhookRoutes(scope, services);
     forwardRoutes(scope, { forwards: services.forwards, now: () => clock.now() });
     administrationRoutes(scope, services, () => clock.now());

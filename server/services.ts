@@ -7,6 +7,7 @@ import type { AdministrationServices } from './administration.ts';
 import { AgentSessions } from './agents/service.ts';
 import { AuditService } from './audit/service.ts';
 import { AuthService } from './auth/service.ts';
+import { CampaignsService } from './campaigns/service.ts';
 import type { CatalogService } from './catalog/service.ts';
 import { CommandsService } from './commands/service.ts';
 import { Manufacturers } from './devices/manufacturers.ts';
@@ -48,6 +49,7 @@ export interface Services extends AdministrationServices {
   routers: RoutersService;
   commands: CommandsService;
   jobs: JobsService;
+  campaigns: CampaignsService;
   webhooks: WebhooksService;
   forwards: ForwardsService;
   catalog: CatalogService;
@@ -98,6 +100,7 @@ export function createServices(deps: ServicesDeps): Services {
     rules: DEFAULT_JOB_RULES,
     notifyUrls: { allowLoopbackHttp: config.allowLoopbackWebhooks },
   });
+  const campaigns = new CampaignsService({ storage, jobs, clock, log: log.child({ component: 'campaigns' }) });
   const forwards = new ForwardsService({
     storage,
     routers,
@@ -117,7 +120,7 @@ export function createServices(deps: ServicesDeps): Services {
   const idempotency = new IdempotencyStore(storage, () => clock.now());
   const status = new StatusService({ storage, clock, version: SERVER_VERSION, countAgents: () => tunnels.size });
   const metrics = new Metrics(status);
-  return { ...createAdministration(deps), status, metrics, auth, agents, audit, routers, commands, jobs, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
+  return { ...createAdministration(deps), status, metrics, auth, agents, audit, routers, commands, jobs, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
 }
 
 function createWebhooks({ config, storage, clock, log, secrets }: ServicesDeps, jobs: JobsService): WebhooksService {

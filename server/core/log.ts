@@ -15,6 +15,7 @@ export interface LogFields {
   router_id?: string;
   job_id?: string;
   forward_id?: string;
+  campaign_id?: string;
   request_id?: string;
   epoch?: number;
   message_type?: string;

@@ -31,6 +31,7 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
     id: await make(`/api/routers/${routerId}/transient-forwarding`, forward.body),
     job_id: jobId,
     delivery_id: await newest(`/api/routers/${routerId}/jobs/${jobId}/deliveries`),
+    campaign_id: await make('/api/campaigns', { ...(job.body as object), router_ids: [routerId] }),
     site_id: await make('/api/sites', { name: 'Depot' }),
     member_id: await make('/api/members', { email: 'ada@example.org', role: 'viewer' }),
     key_id: await make('/api/api-keys', { name: 'billing' }),
@@ -58,6 +59,7 @@ async function newest(url: string): Promise<string> {
 }
 
 const fill = (path: string): string => path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => ids[name]!);
+const fillBody = (body: unknown): unknown => (body === undefined ? undefined : JSON.parse(JSON.stringify(body).replaceAll(/"\{(\w+)\}"/g, (_all, name: string) => `"${ids[name]!}"`)));
 const rows = (kind: RouteRow['kind']): [string, string, unknown][] =>
   PUBLIC_ROUTES.filter((route) => route.kind === kind).map(({ method, path, body }) => [method, path, body]);
 
@@ -72,7 +74,7 @@ describe('the other team', () => {
   });
 
   test.each(rows('record'))('%s %s is 404', async (method, path, body) => {
-    const { status, body: problem } = await other.call(method, fill(path), body);
+    const { status, body: problem } = await other.call(method, fill(path), fillBody(body));
     expect(status).toBe(404);
     expect(problem).toMatchObject({ code: 'not_found' });
     expect(JSON.stringify(problem)).not.toMatch(/no route/);
@@ -83,16 +85,20 @@ describe('the other team', () => {
     const { status, body } = await other.call<{ errors: object }>('POST', '/api/groups', { name: 'x', ...links });
     expect(status).toBe(422);
     expect(Object.keys(body.errors).sort()).toEqual(['recipients', 'schedule_id', 'sites', 'topics']);
+    const campaign = { ...(PUBLIC_ROUTES.find(({ path }) => path.startsWith('/api/asynchronous/'))!.body as object), router_ids: [ids['router_id']] };
+    expect((await other.call('POST', '/api/campaigns', campaign)).body).toMatchObject({ status: 422, errors: { router_ids: [expect.any(String)] } });
     expect((await other.call('POST', '/api/enrol-tokens', { site_id: ids['site_id'] })).status).toBe(422);
   });
 });
 
 describe('the owner is answered on the same routes', () => {
   // No device is behind the simulated router.
-  const isHere = ([method, path]: [string, string, unknown]): boolean => method !== 'DELETE' && !path.includes('{macAddress}');
+  // The campaign has ended, so that there is nothing to pause any more.
+  const isHere = ([method, path]: [string, string, unknown]): boolean =>
+    method !== 'DELETE' && !path.includes('{macAddress}') && !/campaign_id\}\/(pause|resume|cancel)$/.test(path);
 
   test.each([...rows('record'), ...rows('create'), ...rows('list')].filter(isHere))('%s %s', async (method, path, body) => {
-    expect((await world.caller.call(method, fill(path), body)).status).toBe(200);
+    expect((await world.caller.call(method, fill(path), fillBody(body))).status).toBe(200);
   });
 });
 

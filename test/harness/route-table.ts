@@ -15,7 +15,7 @@ export interface RouteRow {
    * has. `create`: makes something in the caller's team. `stream`: never ends by itself.
    */
   kind: 'record' | 'list' | 'create' | 'stream';
-  /** What its owner may send; none when missing. */
+  /** What its owner may send, ids written like the parameters of a path; none when missing. */
   body?: unknown;
 }
 
@@ -27,6 +27,8 @@ function row(role: Role, kind: RouteRow['kind'], route: string, body?: unknown):
 const forward = { expire_after_minutes: 10, dst_port: 80, dst_address: '127.0.0.1', allow_from: '127.0.0.1' };
 const job = { description: 'x', script: ':put 1', make_backup: false, express_execute: true, needs_acknowledgement: true };
 const schedule = { name: 'Another', time_zone: 'UTC', windows: [{ day: 'monday', from: 0, to: 60 }] };
+
+const campaign = { router_ids: ['{router_id}'], ...job };
 
 export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'list', 'GET /api/routers'),
@@ -44,6 +46,14 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('operator', 'record', 'DELETE /api/routers/{router_id}/transient-forwarding/{id}'),
   row('operator', 'record', 'POST /api/routers/{router_id}/transient-forwarding', forward),
   row('operator', 'record', 'POST /api/asynchronous/{router_id}', job),
+  row('viewer', 'list', 'GET /api/campaigns'),
+  row('operator', 'create', 'POST /api/campaigns', campaign),
+  row('viewer', 'record', 'GET /api/campaigns/{campaign_id}'),
+  row('viewer', 'record', 'GET /api/campaigns/{campaign_id}/targets'),
+  row('viewer', 'record', 'GET /api/campaigns/{campaign_id}/groups'),
+  row('operator', 'record', 'POST /api/campaigns/{campaign_id}/pause'),
+  row('operator', 'record', 'POST /api/campaigns/{campaign_id}/resume'),
+  row('operator', 'record', 'POST /api/campaigns/{campaign_id}/cancel'),
   row('operator', 'record', 'POST /api/synchronous/{router_id}', { command: '/system/identity/print', parameters: '' }),
   row('viewer', 'stream', 'GET /api/events'),
   row('viewer', 'list', 'GET /arp/devices'),
