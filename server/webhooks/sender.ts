@@ -70,29 +70,37 @@ export class Sender {
     while (this.#wakeAgain && !this.#stopped) {
       this.#wakeAgain = false;
       this.#timer?.cancel();
-      const wait = await this.#sendDue().catch((error: unknown) => {
+      const next = await this.#sendDue().catch((error: unknown) => {
         log.error({ err: error }, 'job updates could not be read');
-        return POLL_EVERY_MS;
+        return null;
       });
-      if (!this.#stopped) this.#timer = this.#deps.clock.setTimeout(() => this.wake(), wait);
+      this.#wakeAt(next);
     }
     this.#looking = undefined;
   }
 
-  /** Starts whatever may be sent now. @returns how long until something more can be due, in milliseconds */
-  async #sendDue(): Promise<number> {
+  /** Looks again at the moment, which may have come while the database was asked, and in any case after a while. */
+  #wakeAt(next: number | null): void {
+    if (this.#stopped) return;
+    const wait = next === null ? POLL_EVERY_MS : Math.min(next - this.#deps.clock.now(), POLL_EVERY_MS);
+    if (wait <= 0) this.#wakeAgain = true;
+    else this.#timer = this.#deps.clock.setTimeout(() => this.wake(), wait);
+  }
+
+  /** Starts whatever may be sent now. @returns the moment when something more falls due */
+  async #sendDue(): Promise<number | null> {
     const { storage, clock } = this.#deps;
     await this.#noteMissed();
+    let lookedAt = clock.now();
     for (;;) {
       if (this.#turns.isFull || this.#stopped) break;
-      const query = { now: clock.now(), busy: this.#turns.busy, limit: LOOK_AT };
+      lookedAt = clock.now();
+      const query = { now: lookedAt, busy: this.#turns.busy, limit: LOOK_AT };
       const taken = (await selectDueEvents(storage.db, query)).filter((event) => this.#turns.take(event));
       if (taken.length === 0) break;
       await this.#claim(taken);
     }
-    const now = clock.now();
-    const next = await selectNextDue(storage.db, now);
-    return next === null ? POLL_EVERY_MS : Math.min(next - now, POLL_EVERY_MS);
+    return selectNextDue(storage.db, lookedAt);
   }
 
   /** Rarely needed, so not with every look. */

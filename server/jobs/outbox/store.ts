@@ -25,7 +25,8 @@ export async function allNoted(db: DbOrTx, jobs: JobRecord[], now: number): Prom
 async function noteEvent(db: DbOrTx, job: JobRecord, now: number): Promise<void> {
   if (job.notify_url === null) return;
   const last = job.version === 1 ? undefined : await selectLastEvent(db, job);
-  if (last?.type !== eventTypeOf(job)) await insertEvent(db, job, job.notify_url, { now, waitUntil: last?.due_at ?? 0 });
+  const waitUntil = last?.state === 'pending' ? (last.due_at ?? 0) : 0;
+  if (last?.type !== eventTypeOf(job)) await insertEvent(db, job, job.notify_url, { now, waitUntil });
   await db
     .updateTable('jobs')
     .set({ notified_version: job.version })
@@ -35,10 +36,10 @@ async function noteEvent(db: DbOrTx, job: JobRecord, now: number): Promise<void>
     .execute();
 }
 
-async function selectLastEvent(db: DbOrTx, job: JobRecord): Promise<{ type: string; due_at: number | null } | undefined> {
+async function selectLastEvent(db: DbOrTx, job: JobRecord) {
   return db
     .selectFrom('job_events')
-    .select(['type', 'due_at'])
+    .select(['type', 'state', 'due_at'])
     .where('job_id', '=', job.id)
     .where('team_id', '=', job.team_id)
     .orderBy('seq', 'desc')

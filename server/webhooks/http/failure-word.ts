@@ -2,6 +2,7 @@ import type { AttemptError } from '../types.ts';
 import { TargetRefused } from './target.ts';
 
 const BY_CODE: Record<string, AttemptError> = {
+  ERR_INVALID_URL: 'url_refused',
   ENOTFOUND: 'name_not_found',
   ECONNREFUSED: 'connect_failed',
   EHOSTUNREACH: 'connect_failed',
@@ -25,7 +26,8 @@ export function failureWord(error: unknown): AttemptError {
   if (!(error instanceof Error)) return 'connection_lost';
   if (error.name === 'TimeoutError') return 'timed_out';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (code.startsWith('HPE_')) return 'answer_invalid';
+  // Of undici; its code is missing for some of what is no HTTP.
+  if (error.name === 'HTTPParserError') return 'answer_invalid';
   if (TLS_CODE.test(code)) return 'tls_failed';
   return BY_CODE[code] ?? 'connection_lost';
 }

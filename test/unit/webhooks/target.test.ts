@@ -1,0 +1,125 @@
+import net from 'node:net';
+import type { LookupAddress } from 'node:dns';
+import { describe, expect, test } from 'vitest';
+import { guardedLookup } from '../../../server/webhooks/http/lookup.ts';
+import type { ResolveName } from '../../../server/webhooks/http/lookup.ts';
+import { checkTarget, isPublicAddress, mayConnect, TargetRefused } from '../../../server/webhooks/http/target.ts';
+
+/** What may not be reached, and by which spellings people try. */
+
+const STRICT = { allowLoopback: false };
+const DEVELOPMENT = { allowLoopback: true };
+
+const PRIVATE = [
+  '127.0.0.1', '127.255.255.254', '0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.1.1',
+  '169.254.169.254', '169.254.0.1', '100.64.0.1', '100.127.255.255', '192.0.0.8', '192.0.2.1', '198.18.0.1', '198.51.100.1',
+  '203.0.113.1', '192.88.99.1', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255',
+  '::', '::1', '::127.0.0.1', '::ffff:127.0.0.1', '::ffff:8.8.8.8', '::ffff:0:127.0.0.1', '64:ff9b::7f00:1', '64:ff9b:1::1', '100::1', '2001::1', '2001:db8::1',
+  '2002:7f00:1::1', 'fc00::1', 'fd00::1', 'fdff::1', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1', '3fff::1', '5f00::1', '4000::1',
+];
+const PUBLIC = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.1', '172.15.255.255', '172.32.0.1', '100.63.255.255', '100.128.0.1', '2606:4700::1111', '2a00:1450:4003::1'];
+
+describe('an address', () => {
+  test.each(PRIVATE)('%s is not public', (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+    expect(mayConnect('hooks.example.com', address, STRICT)).toBe(false);
+  });
+  test.each(PUBLIC)('%s is public', (address) => {
+    expect(mayConnect('hooks.example.com', address, STRICT)).toBe(true);
+  });
+  test.each(['', 'localhost', '1.2.3', '1.2.3.4.5', '0x7f000001', '2130706433', '010.0.0.1'])('"%s" is none', (text) => {
+    expect(isPublicAddress(text)).toBe(false);
+  });
+});
+
+describe('a URL', () => {
+  const reason = (url: string, rules = STRICT): string | undefined => {
+    try {
+      checkTarget(new URL(url), rules);
+      return undefined;
+    } catch (error) {
+      return (error as TargetRefused).word;
+    }
+  };
+
+  test.each([
+    'https://127.0.0.1/', 'https://127.1/', 'https://2130706433/', 'https://0x7f000001/', 'https://0x7f.0.0.1/', 'https://0177.0.0.1/',
+    'https://017700000001/', 'https://127.0.0.1./', 'https://0/', 'https://0.0.0.0:8443/', 'https://10.0.0.1/', 'https://167772161/', 'https://012.0.0.1/',
+    'https://169.254.169.254/latest/meta-data/', 'https://0xa9fea9fe/', 'https://2852039166/', 'https://１２７.０.０.１/', 'https://[::1]/',
+    'https://[0:0:0:0:0:0:0:1]/', 'https://[::ffff:127.0.0.1]/', 'https://[::ffff:7f00:1]/', 'https://[fd00::1]/', 'https://[fe80::1]/', 'https://[::]/',
+    'https://[64:ff9b::a00:1]/', 'https://[2002:a00:1::]/',
+  ])('%s is refused by its address', (url) => {
+    expect(reason(url)).toBe('address_refused');
+  });
+
+  test.each(['http://hooks.example.com/', 'http://1.1.1.1/', 'http://127.0.0.1/', 'http://localhost/', 'ftp://hooks.example.com/', 'file:///etc/passwd', 'data:,x'])(
+    '%s is refused by its scheme',
+    (url) => {
+      expect(reason(url)).toBe('url_refused');
+    },
+  );
+
+  test.each(['https://hooks.example.com/', 'https://1.1.1.1:8443/x', 'https://[2606:4700::1111]/'])('%s may be tried', (url) => {
+    expect(reason(url)).toBeUndefined();
+  });
+
+  test.each([
+    ['http://127.0.0.1:3000/', undefined],
+    ['http://localhost:3000/', undefined],
+    ['http://[::1]:3000/', undefined],
+    ['https://127.0.0.1:3000/', undefined],
+    ['http://10.0.0.1/', 'url_refused'],
+    ['https://10.0.0.1/', 'address_refused'],
+    ['https://[::ffff:127.0.0.1]/', 'address_refused'],
+    ['http://hooks.example.com/', 'url_refused'],
+    ['http://localhost.example.com/', 'url_refused'],
+  ])('in development %s is %s', (url, word) => {
+    expect(reason(url, DEVELOPMENT)).toBe(word);
+  });
+});
+
+describe('a name', () => {
+  type Found = { error: Error | null; addresses: string[] };
+
+  function look(hostname: string, resolve: ResolveName, rules = STRICT): Promise<Found> {
+    const { promise, resolve: done } = Promise.withResolvers<Found>();
+    guardedLookup(resolve, rules)(hostname, { all: true }, (error, addresses) => {
+      done({ error, addresses: error ? [] : (addresses as LookupAddress[]).map(({ address }) => address) });
+    });
+    return promise;
+  }
+
+  const leadsTo = (...addresses: string[]): ResolveName => () => Promise.resolve(addresses);
+
+  test.each(PRIVATE.filter((address) => net.isIP(address) !== 0))('that leads to %s leads nowhere', async (address) => {
+    expect(await look('hooks.example.com', leadsTo(address))).toMatchObject({ error: { word: 'address_refused' } });
+    expect(await look('hooks.example.com', leadsTo(address), DEVELOPMENT)).toMatchObject({ error: { word: 'address_refused' } });
+  });
+
+  test('that leads to several addresses leads to the public ones', async () => {
+    expect(await look('hooks.example.com', leadsTo('10.0.0.1', '1.1.1.1', '::1', '2606:4700::1111'))).toEqual({ error: null, addresses: ['1.1.1.1', '2606:4700::1111'] });
+  });
+
+  test('that changes between two look-ups is judged at each', async () => {
+    const answers = [['1.1.1.1'], ['127.0.0.1']];
+    const rebinding: ResolveName = () => Promise.resolve(answers.shift()!);
+    expect((await look('rebind.example.com', rebinding)).addresses).toEqual(['1.1.1.1']);
+    expect((await look('rebind.example.com', rebinding)).error).toBeInstanceOf(TargetRefused);
+  });
+
+  test.each(['localhost', 'LOCALHOST', 'localhost.', 'a.localhost'])('%s is this machine, whatever the name server says', async (name) => {
+    expect((await look(name, leadsTo('1.1.1.1'))).error).toBeInstanceOf(TargetRefused);
+    expect((await look(name, leadsTo('1.1.1.1'), DEVELOPMENT)).addresses).toEqual(['127.0.0.1', '::1']);
+  });
+
+  test('a socket that wants one address gets one', async () => {
+    const { promise, resolve: done } = Promise.withResolvers<unknown[]>();
+    guardedLookup(leadsTo('10.0.0.1', '1.1.1.1'), STRICT)('hooks.example.com', {}, (...answer) => done(answer));
+    expect(await promise).toEqual([null, '1.1.1.1', 4]);
+  });
+
+  test('that does not exist is said so', async () => {
+    const missing: ResolveName = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }));
+    expect(await look('hooks.example.com', missing)).toMatchObject({ error: { code: 'ENOTFOUND' } });
+  });
+});
