@@ -1,0 +1,238 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runCli } from '../../client/cli/run.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { World } from '../harness/world.ts';
+
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+let world: World;
+let home: string;
+let ids: string[];
+beforeAll(async () => {
+  world = await World.start({ routers: [{ version: '7.18.2' }, { version: '6.49.18' }] });
+  ids = await world.routerIds();
+  home = await mkdtemp(path.join(os.tmpdir(), 'signalbox-home-'));
+});
+afterAll(async () => {
+  await world.close();
+  await rm(home, { recursive: true });
+});
+
+async function runWith(words: string[], options: { env?: Record<string, string>; input?: string; signal?: AbortSignal } = {}): Promise<Ran> {
+  const ran = { stdout: '', stderr: '' };
+  const code = await runCli(words, {
+    stdout: (text) => void (ran.stdout += text),
+    stderr: (text) => void (ran.stderr += text),
+    readInput: async () => options.input ?? '',
+    env: { HOME: home, ...options.env },
+    signal: options.signal ?? new AbortController().signal,
+    columns: 100,
+  });
+  return { code, ...ran };
+}
+
+/** Nobody listens there, for the moment. */
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const run = (...words: string[]): Promise<Ran> => runWith(words);
+
+async function json<T = Record<string, unknown>>(...words: string[]): Promise<T> {
+  const { code, stdout, stderr } = await run(...words, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as T;
+}
+
+beforeEach(async () => {
+  await runWith(['login', '--server', world.server.url], { input: `${world.caller.apiKey}\n` });
+});
+
+describe('login', () => {
+  test('keeps a key that works in a file that only its owner can read', async () => {
+    const file = path.join(home, '.config/signalbox/profile.json');
+    await rm(file);
+    const { code, stdout } = await runWith(['login', '--server', `${world.server.url}/`], { input: `${world.caller.apiKey}\n` });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `logged in at ${world.server.url}; the key is in ${file}\n` });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ server: world.server.url, key: world.caller.apiKey });
+  });
+
+  test('does not keep one that does not work', async () => {
+    const wrong = world.caller.apiKey.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));
+    const elsewhere = path.join(home, 'elsewhere.json');
+    expect(await runWith(['login', '--server', world.server.url, '--key', wrong, '--profile', elsewhere])).toMatchObject({ code: 5 });
+    await expect(stat(elsewhere)).rejects.toThrow('ENOENT');
+  });
+
+  test('the stored key is not sent to another server', async () => {
+    expect(await run('routers', '--server', 'http://127.0.0.1:1')).toMatchObject({ code: 2, stderr: expect.stringContaining('no API key for http://127.0.0.1:1') });
+  });
+
+  test('options and the environment go before the profile, also in front of the command', async () => {
+    const other = await world.addTeam('Other');
+    expect(await runWith(['--key', other.apiKey, '--server', world.server.url, 'routers'])).toMatchObject({ code: 0, stdout: 'no routers yet\n' });
+    const env = { SIGNALBOX_SERVER: world.server.url, SIGNALBOX_KEY: other.apiKey };
+    expect(await runWith(['routers', '--json'], { env })).toMatchObject({ code: 0, stdout: '[]\n' });
+  });
+});
+
+describe('routers', () => {
+  test('are a table for people', async () => {
+    const { stdout } = await run('routers');
+    expect(stdout).toMatch(/^ID +IDENTITY +MODEL +VERSION +PULSE +LAST SEEN +FROM\n/);
+    expect(stdout).toMatch(new RegExp(`^${ids[0]} +router-0 .* 7\\.18\\.2 +yes +`, 'm'));
+  });
+
+  test('are a list for programs', async () => {
+    const routers = await json<{ id: string }[]>('routers');
+    expect(routers.map(({ id }) => id).sort()).toEqual([...ids].sort());
+  });
+
+  test('run a command, by name or by id', async () => {
+    expect(await json('run', 'router-0', '/ip/address/print', '?interface=nowhere')).toEqual([]);
+    const added = await json('run', ids[0]!, '/ip/address/add', 'address=10.66.0.1/24', 'interface=ether2', 'comment=by hand');
+    expect(added).toEqual([{ ret: expect.stringMatching(/^\*/) }]);
+    expect(await json('run', 'router-0', '/ip/address/print', '?address=10.66.0.1/24')).toEqual([expect.objectContaining({ comment: 'by hand' })]);
+    expect((await run('run', 'router-0', '/system/identity/print')).stdout).toMatch(/^name +router-0$/m);
+  });
+
+  test('refuse with a reason, and scripts can tell refusals apart', async () => {
+    expect(await run('run', 'router-0', '/no/such/thing')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/no such command.*\(422, request /) });
+    expect(await run('run', 'nobody', '/system/identity/print')).toMatchObject({ code: 1, stderr: 'signalbox: no router is called nobody\n' });
+    const silent = world.simulators[1]!.faults;
+    silent.silent = true;
+    expect(await run('run', ids[1]!, '/system/identity/print', '--timeout-seconds', '1')).toMatchObject({ code: 4 });
+    silent.silent = false;
+    const viewer = await world.server.services.auth.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });
+    expect(await run('run', 'router-0', '/system/identity/print', '--key', viewer.apiKey)).toMatchObject({ code: 5 });
+    const nobodyListens = { SIGNALBOX_SERVER: `http://127.0.0.1:${await freePort()}`, SIGNALBOX_KEY: world.caller.apiKey };
+    expect(await runWith(['routers'], { env: nobodyListens })).toMatchObject({ code: 3, stderr: expect.stringContaining('ECONNREFUSED') });
+  });
+});
+
+describe('jobs', () => {
+  test('are submitted and waited for, with progress beside the result', async () => {
+    const { code, stdout, stderr } = await run('job', 'submit', 'router-0', ':put "hello"', '--wait');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^status +completed$/m);
+    expect(stdout).toMatch(/\nhello\n$/);
+    expect(stderr).toMatch(/^job [0-9a-f-]{36}: pending/);
+    expect(stderr).toMatch(/: completed\n$/);
+  });
+
+  test('that fail end with 1, and say why', async () => {
+    const { job_id: id } = await json<{ job_id: string }>('job', 'submit', 'router-0', ':error "on purpose"');
+    const { code, stdout } = await run('job', 'wait', 'router-0', id);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^error +.*on purpose/m);
+  });
+
+  test('come from a file or the standard input', async () => {
+    const file = path.join(home, 'script.rsc');
+    await writeFile(file, ':put "from a file"\n');
+    expect((await run('job', 'submit', 'router-0', '--file', file, '--wait')).stdout).toContain('from a file');
+    const { stdout } = await runWith(['job', 'submit', 'router-0', '--file', '-', '--wait'], { input: ':put "piped"\n' });
+    expect(stdout).toContain('piped');
+  });
+
+  test('with the same key are the same job', async () => {
+    const submit = () => json<{ job_id: string }>('job', 'submit', 'router-0', ':put 1', '--idempotency-key', 'once');
+    expect((await submit()).job_id).toBe((await submit()).job_id);
+  });
+
+  test('that wait are listed, shown and taken back', async () => {
+    world.simulators[1]!.faults.refuseConnections = true;
+    world.simulators[1]!.faults.resetConnections();
+    await waitUntil('the router is away', async () => (await run('routers')).stdout.includes(' no '));
+    const { job_id: id } = await json<{ job_id: string }>('job', 'submit', ids[1]!, ':put 1', '--at-check-in', '--description', 'later');
+    expect((await run('job', 'list', ids[1]!, '--status', 'pending')).stdout).toMatch(new RegExp(`^${id} +pending .*later$`, 'm'));
+    expect(await json('job', 'show', ids[1]!, id)).toMatchObject({ id, status: 'pending' });
+    expect((await run('job', 'cancel', ids[1]!, id)).stdout).toBe(`job ${id} is deleted\n`);
+    expect((await run('job', 'wait', ids[1]!, id)).code).toBe(1);
+    world.simulators[1]!.faults.refuseConnections = false;
+  });
+
+  test('a wait ends with Ctrl-C', async () => {
+    const { job_id: id } = await json<{ job_id: string }>('job', 'submit', 'router-0', ':delay 1s');
+    const ended = new AbortController();
+    const waiting = runWith(['job', 'wait', 'router-0', id], { signal: ended.signal });
+    ended.abort();
+    expect(await waiting).toMatchObject({ code: 130 });
+  });
+});
+
+test('forwards are opened, listed, used and closed', async () => {
+  const target = net.createServer((socket) => void socket.on('error', () => undefined).end('hello')).listen(0, '127.0.0.1');
+  await waitUntil('the target listens', () => target.listening);
+  const { port } = target.address() as net.AddressInfo;
+  const opened = await run('forward', 'open', 'router-0', `127.0.0.1:${port}`, '--from', '127.0.0.1', '--minutes', '10');
+  expect(opened.stdout).toMatch(new RegExp(`^127\\.0\\.0\\.1:\\d+ leads to 127\\.0\\.0\\.1:${port}\nfor 127\\.0\\.0\\.1/32 until .*Z\nforward `));
+  const [forward] = await json<{ id: string; port: number }[]>('forward', 'list', 'router-0');
+  expect((await run('forward', 'list', 'router-0')).stdout).toMatch(new RegExp(`^${forward!.id} .* open `, 'm'));
+  expect((await run('forward', 'close', 'router-0', forward!.id)).stdout).toBe(`forward ${forward!.id} is closed\n`);
+  expect((await run('forward', 'list', 'router-0')).stdout).toBe('no forwards\n');
+  expect((await run('forward', 'list', 'router-0', '--all')).stdout).toContain('revoked');
+  target.close();
+});
+
+test('devices are listed, searched and named', async () => {
+  const devices = await waitUntil('devices are known', async () => {
+    const found = await json<{ mac_address: string }[]>('devices');
+    return found.length > 0 ? found : undefined;
+  }, 20_000);
+  const mac = devices[0]!.mac_address;
+  expect((await run('device', 'name', mac, 'Till')).stdout).toBe(`${mac} is Till\n`);
+  expect((await run('devices', '--search', 'till')).stdout).toMatch(new RegExp(`^${mac} .* Till `, 'm'));
+});
+
+test('events are printed as they happen', async () => {
+  const ended = new AbortController();
+  const listening = runWith(['events', '--types', 'job.completed', '--count', '1', '--json'], { signal: ended.signal });
+  const completed = waitUntil('an event is printed', async () => {
+    await run('job', 'submit', 'router-0', ':put 1', '--wait');
+    return Promise.race([listening, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))]);
+  });
+  const { code, stdout } = await completed;
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ type: 'job.completed', data: { status: 'completed' } });
+});
+
+test.each([
+  [['job'], 'job submit'],
+  [['run', 'router-0'], 'COMMAND is missing'],
+  [['routers', 'all'], 'unexpected argument: all'],
+  [['routers', '--colour'], '--colour'],
+  [['job', 'submit', 'router-0'], 'give SCRIPT or --file'],
+  [['forward', 'open', 'router-0', '10.0.0.1:22'], '--from is missing'],
+  [['forward', 'open', 'router-0', '10.0.0.1', '--from', '192.0.2.1'], 'ADDRESS:PORT'],
+  [['job', 'list', 'router-0', '--limit', 'many'], '--limit must be a whole number'],
+  [['routers', '--server', 'ftp://x'], 'an address like https://'],
+])('a wrong command line shows the usage and ends with 2: %j', async (words, reason) => {
+  expect(await runWith([...words], { env: { SIGNALBOX_KEY: world.caller.apiKey } })).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(reason) });
+});
+
+test('the program itself finds these commands beside the administration', async () => {
+  const signalbox = (...words: string[]) =>
+    promisify(execFile)(process.execPath, [path.join(import.meta.dirname, '../../bin/signalbox.mjs'), ...words], { env: { ...process.env, HOME: home } });
+  expect((await signalbox('routers', '--json')).stdout).toContain('router-0');
+  expect((await signalbox('--help')).stdout).toMatch(/team create[\s\S]*For API users|team create[\s\S]*for API users/);
+  await expect(signalbox('run', 'router-0')).rejects.toMatchObject({ code: 2 });
+});
