@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import type { ApiDescription } from '../api-document.ts';
+import { waitUntil } from '../wait-until.ts';
+import { World } from '../world.ts';
+import { requestOf } from './arbitraries.ts';
+import type { FuzzRequest, Hints } from './arbitraries.ts';
+
+/** What no request may exceed; a command waits for its router as long as it says. */
+const LONGEST_ANSWER_MS = 20_000;
+/** Documented for the routes that need a router that answers. */
+const ALLOWED_5XX = [503, 504];
+
+/** Operations that a caller cannot try on and on: a stream never ends by itself. */
+const NOT_FUZZED = ['streamEvents'];
+
+/** A world with one of everything, so that requests get past "no such record". */
+export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> {
+  const world = await World.start();
+  const [router_id] = (await world.routerIds()) as [string];
+  const make = async (path: string, body: unknown): Promise<string[]> => {
+    const { body: made } = await world.caller.call<{ id?: string; data?: { id?: string; job_id?: string } }>('POST', path, body);
+    const id = made.id ?? made.data?.id ?? made.data?.job_id;
+    return id === undefined ? [] : [id];
+  };
+  const job = { description: 'd', script: ':put 1', make_backup: false, express_execute: true, needs_acknowledgement: true };
+  const window = { day: 'monday', from: 0, to: 60 };
+  const group = await make('/api/groups', { name: 'Group' });
+  const ids = {
+    router_id: [router_id],
+    id: await make(`/api/routers/${router_id}/transient-forwarding`, { expire_after_minutes: 10, dst_port: 22, dst_address: '127.0.0.1', allow_from: '127.0.0.1' }),
+    job_id: await make(`/api/asynchronous/${router_id}`, job),
+    group,
+    group_id: group,
+    site_id: await make('/api/sites', { name: 'Site' }),
+    topic_id: await make('/api/topics', { name: 'Topic' }),
+    schedule_id: await make('/api/schedules', { name: 'Schedule', time_zone: 'UTC', windows: [window] }),
+    member_id: await make('/api/members', { email: 'ada@example.org', role: 'viewer' }),
+    campaign_id: await make('/api/campaigns', { router_ids: [router_id], ...job }),
+    // Not the caller's own, which would end everything.
+    key_id: await make('/api/api-keys', { name: 'Another', role: 'viewer' }),
+    macAddress: await firstDevices(world),
+    command: ['/ip/address/print', '/interface/print', '/system/resource/print'],
+  };
+  return { world, hints: { ids } };
+}
+
+async function firstDevices(world: World): Promise<string[]> {
+  return waitUntil('devices are known', async () => {
+    const { body } = await world.caller.call<{ data: { mac_address: string }[] }>('GET', '/arp/devices');
+    return body.data.length > 0 ? body.data.map(({ mac_address: mac }) => mac) : undefined;
+  }, 20_000);
+}
+
+export interface FuzzOptions {
+  world: World;
+  api: ApiDescription;
+  hints: Hints;
+  /** Requests of each operation. */
+  runs: number;
+  seed: number;
+}
+
+/**
+ * Sends requests made from the document to one operation. Every answer must come in time, be no 5xx that is not
+ * documented, have the one error form, and be what the document says of its status.
+ */
+export async function fuzzOperation(options: FuzzOptions, { path, method }: { path: string; method: string }): Promise<void> {
+  const { world, api, hints, runs, seed } = options;
+  const operation = api.find(method, path)!;
+  const property = fc.asyncProperty(requestOf(api.document, path, operation, hints), async (request) => {
+    const answer = await send(world, method, request);
+    const mistakes = judge(api, path, method, answer);
+    if (mistakes.length > 0) throw new Error(`${method.toUpperCase()} ${path} answered ${answer.status}: ${mistakes.join('; ')}\n${answer.text.slice(0, 500)}`);
+  });
+  await fc.assert(property, { numRuns: runs, seed, endOnFailure: true, interruptAfterTimeLimit: 3_000_000 });
+}
+
+export function fuzzedOperations(api: ApiDescription): { name: string; path: string; method: string }[] {
+  return api.operations
+    .filter(({ operation }) => !NOT_FUZZED.includes(operation.operationId!))
+    .map(({ operation, path, method }) => ({ name: operation.operationId!, path, method }));
+}
+
+interface FuzzAnswer {
+  status: number;
+  type: string | null;
+  text: string;
+}
+
+async function send(world: World, method: string, { path, query, headers, body }: FuzzRequest): Promise<FuzzAnswer> {
+  const answer = await fetch(`${world.server.url}${path}${query}`, {
+    method: method.toUpperCase(),
+    headers: { authorization: `Bearer ${world.caller.apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: body.toWellFormed() }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
+  });
+  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
+}
+
+function judge(api: ApiDescription, path: string, method: string, answer: FuzzAnswer): string[] {
+  const documented = api.find(method, path)!.responses;
+  if (answer.status >= 500 && !(ALLOWED_5XX.includes(answer.status) && String(answer.status) in documented)) return ['that is not documented'];
+  // A path whose parameter was empty or held a dot may be another route, or none.
+  if (answer.status >= 300) return problemMistakes(api, answer);
+  return api.mistakesOf(path, method, answer);
+}
+
+function problemMistakes(api: ApiDescription, { status, type, text }: FuzzAnswer): string[] {
+  if (type?.startsWith('application/problem+json') !== true) return [`an error of the type ${type}`];
+  const problem = JSON.parse(text) as { status: number };
+  return [...api.mistakesAt(['components', 'schemas', 'Problem'], problem), ...(problem.status === status ? [] : ['another status in the body'])];
+}

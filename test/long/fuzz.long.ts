@@ -1,0 +1,30 @@
+import process from 'node:process';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ApiDescription } from '../harness/api-document.ts';
+import { fuzzOperation, fuzzedOperations, startFuzzWorld } from '../harness/fuzz/fuzz.ts';
+import type { Hints } from '../harness/fuzz/arbitraries.ts';
+import type { World } from '../harness/world.ts';
+
+/** Over all routes. */
+const REQUESTS = 20_000;
+/** Another one every day, the same one again with FUZZ_SEED. */
+const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Date.now() / 86_400_000));
+
+let world: World;
+let hints: Hints;
+beforeAll(async () => {
+  ({ world, hints } = await startFuzzWorld());
+});
+afterAll(async () => world.close());
+
+test(`${REQUESTS} requests made from the document, seed ${SEED}`, async () => {
+  const api = await ApiDescription.of(world.server.url);
+  const operations = fuzzedOperations(api);
+  const runs = Math.ceil(REQUESTS / operations.length);
+  const failures: string[] = [];
+  for (const operation of operations) {
+    await fuzzOperation({ world, api, hints, runs, seed: SEED }, operation).catch((error: unknown) => failures.push(String(error)));
+  }
+  expect(failures).toEqual([]);
+  expect(await world.routerIds(), 'the product still works').toHaveLength(1);
+});
