@@ -1,5 +1,7 @@
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Hold } from './channel-socket.ts';
+import { adoptWithPooledReads } from './pooled-reads.ts';
 import type { Release } from './pooled-reads.ts';
 
 /** How a connection ended, seen from the side that reports it. */
@@ -33,6 +35,12 @@ export interface ConnectionPort {
  */
 const HIGH_WATER_BYTES = 256 * 1024;
 
+/**
+ * A connection that has sent so much is bulk and gets pooled reads. Not before: they cost a new connection as much as
+ * all the rest of it.
+ */
+const BULK_BYTES = 256 * 1024;
+
 /** A stream that can send a TCP RST; net.Socket can, an SSH channel cannot. */
 interface Resettable {
   resetAndDestroy(): unknown;
@@ -55,6 +63,7 @@ export class ChannelConnection {
   #corked = false;
   #end: ConnectionEnd | undefined;
   #reported = false;
+  #bulkFrom = BULK_BYTES;
   #onClosed: ((end: ConnectionEnd) => void) | undefined;
 
   constructor(port: ConnectionPort, n: number) {
@@ -76,8 +85,7 @@ export class ChannelConnection {
   /** Starts moving bytes. The stream must keep half-close (`allowHalfOpen`) and belongs to the connection from here on. */
   attach(stream: Duplex): void {
     this.#stream = stream;
-    stream.on('error', () => this.#fail('local_reset', 'connection broken'));
-    stream.on('close', () => this.#streamClosed());
+    this.#listen(stream);
     // It broke while nobody listened: its events will not come again.
     if (stream.destroyed) this.#fail('local_reset', 'connection broken');
     if (this.#end !== undefined) {
@@ -85,9 +93,6 @@ export class ChannelConnection {
       this.#report();
       return;
     }
-    stream.on('data', (chunk: Buffer, release?: Release) => this.#read(chunk, release));
-    stream.on('end', () => this.#readEnd());
-    stream.on('drain', () => this.#port.setPaused(this, false));
     for (const { piece, release } of this.#early) this.#write(stream, piece, release);
     this.#early = [];
     this.#port.setPaused(this, stream.writableLength >= HIGH_WATER_BYTES);
@@ -134,15 +139,47 @@ export class ChannelConnection {
     if (!this.#readEnded) this.#stream?.resume();
   }
 
-  #read(chunk: Buffer, release: Release | undefined): void {
+  readonly #onData = (chunk: Buffer, release?: Release): void => {
     this.bytesSent += chunk.length;
     this.#port.sendBytes(this, chunk, release);
     if (this.#port.isFull(this)) this.#stream?.pause();
-  }
+    if (this.bytesSent < this.#bulkFrom) return;
+    this.#bulkFrom = this.bytesSent + BULK_BYTES;
+    // Not inside the socket's own event: what is exchanged then is under its feet.
+    setImmediate(() => this.#usePooledReads());
+  };
 
-  #readEnd(): void {
+  readonly #onEnd = (): void => {
     this.#readEnded = true;
     this.#port.sendEnd(this);
+  };
+
+  readonly #onDrain = (): void => this.#port.setPaused(this, false);
+  readonly #onError = (): void => this.#fail('local_reset', 'connection broken');
+
+  /** Exchanges the stream for the same connection with pooled reads, in a moment in which nothing is under way on it. */
+  #usePooledReads(): void {
+    const old = this.#stream;
+    if (!(old instanceof Socket) || this.#end !== undefined || this.#readEnded || this.#peerEnded) return;
+    // A paused socket may have seen its end without having said so.
+    if (old.writableLength > 0 || old.readableLength > 0 || old.readableFlowing !== true) return;
+    const pooled = adoptWithPooledReads(old);
+    this.#bulkFrom = Infinity;
+    if (pooled === old) return;
+    this.#unlisten(old);
+    this.#listen(pooled);
+    this.#stream = pooled;
+    if (!this.#port.isFull(this)) pooled.resume();
+  }
+
+  #listen(stream: Duplex): void {
+    stream.on('error', this.#onError).on('close', this.#onClose);
+    stream.on('data', this.#onData).on('end', this.#onEnd).on('drain', this.#onDrain);
+  }
+
+  #unlisten(stream: Duplex): void {
+    stream.off('error', this.#onError).off('close', this.#onClose);
+    stream.off('data', this.#onData).off('end', this.#onEnd).off('drain', this.#onDrain);
   }
 
   /** Pieces of one message that arrive in one read leave in one system call. */
@@ -170,12 +207,12 @@ export class ChannelConnection {
     else this.#report();
   }
 
-  #streamClosed(): void {
+  readonly #onClose = (): void => {
     const finished = this.#readEnded && this.#peerEnded;
     if (this.#end === undefined && !finished) this.#fail('local_reset', 'connection broken');
     this.#end ??= 'finished';
     this.#report();
-  }
+  };
 
   #report(): void {
     if (this.#end === undefined || this.#reported || !this.#onClosed) return;

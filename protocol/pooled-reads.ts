@@ -26,7 +26,7 @@ type Deliver = (chunk: Buffer, release: Release) => void;
 /** The buffers of one socket. */
 class ReadBuffers {
   readonly #deliver: Deliver;
-  #current = Buffer.allocUnsafeSlow(SMALL_BYTES);
+  #current: Buffer = Buffer.allocUnsafeSlow(SMALL_BYTES);
   #small: Buffer | undefined;
   #free: Buffer[] = [];
   #shortReads = 0;
@@ -88,7 +88,7 @@ interface HandleOwner {
 }
 
 /** Undeclared options that net.Server itself passes to the sockets it makes. */
-interface AdoptOptions extends net.SocketConstructorOpts {
+interface AdoptOptions extends Omit<net.SocketConstructorOpts, 'handle'> {
   handle: object;
   pauseOnCreate: boolean;
 }
@@ -106,7 +106,7 @@ export function adoptWithPooledReads(socket: net.Socket): net.Socket {
   owner._handle = null;
   const reads = pooledReads();
   const options: AdoptOptions = { handle, pauseOnCreate: true, allowHalfOpen: true, onread: reads.onread };
-  const adopted = new net.Socket(options);
+  const adopted = new net.Socket(options as net.SocketConstructorOpts);
   reads.attach(adopted);
   // The server counts the old one as an open connection until it is destroyed.
   adopted.on('close', () => socket.destroy());

@@ -1,5 +1,4 @@
 import net from 'node:net';
-import { pooledReads } from '../../protocol/index.ts';
 import { onExpiry } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline } from '../routers/adapter.ts';
@@ -13,9 +12,7 @@ const TCP_KEEP_ALIVE_MS = 30_000;
  * and failing to connect by the deadline destroys it with an error.
  */
 export function connectTcp({ host, port }: Target, deadline: Deadline): net.Socket {
-  const reads = pooledReads();
   const socket = net.connect({
-    onread: reads.onread,
     host,
     port,
     allowHalfOpen: true,
@@ -23,7 +20,6 @@ export function connectTcp({ host, port }: Target, deadline: Deadline): net.Sock
     keepAlive: true,
     keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
   });
-  reads.attach(socket);
   const endWait = onExpiry(deadline, (reason) => socket.destroy(new AgentError('rejected', `${host}:${port}: ${reason}`)));
   socket.once('connect', endWait);
   socket.once('close', endWait);

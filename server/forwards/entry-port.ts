@@ -1,5 +1,4 @@
 import net from 'node:net';
-import { adoptWithPooledReads } from '../../protocol/index.ts';
 
 export interface EntryPortOptions {
   host: string;
@@ -53,6 +52,6 @@ export class EntryPort {
       if (address !== undefined) this.#options.onRefused(address);
       return;
     }
-    this.#options.onConnection(adoptWithPooledReads(socket), `${address.replace(/^::ffff:/, '')}:${socket.remotePort}`);
+    this.#options.onConnection(socket, `${address.replace(/^::ffff:/, '')}:${socket.remotePort}`);
   }
 }
