@@ -4,7 +4,7 @@ import { whileSaturated } from './load.ts';
 import { BENCH_LOGIN } from './parts/simulator.ts';
 import { milliseconds } from './report.ts';
 import type { Row } from './report.ts';
-import type { Field } from './scenarios.ts';
+import type { Field } from './field.ts';
 import { interleave, median, quantile } from './statistics.ts';
 
 /** DESIGN.md section 11. */

@@ -5,7 +5,7 @@ import { HttpLoad } from './http-load.ts';
 import type { JobsServerPart } from './parts/jobs-server.ts';
 import { BenchProcess } from './processes.ts';
 import type { Row } from './report.ts';
-import type { Field } from './scenarios.ts';
+import type { Field } from './field.ts';
 import { interleave, median } from './statistics.ts';
 
 /** DESIGN.md section 11: accepted jobs a second, on disk before the 200. */

@@ -1,31 +1,13 @@
 import { agentRows } from './agent-rows.ts';
 import { commandRows } from './command-rows.ts';
 import { jobRows } from './job-rows.ts';
+import type { Field, Scenario } from './field.ts';
 import { measureBytes, measureConnections, measureEcho, whileSaturated } from './load.ts';
 import type { BytesSample } from './load.ts';
-import type { Path, ProductPath } from './paths.ts';
+import type { Path } from './paths.ts';
 import { megabytes, milliseconds } from './report.ts';
 import type { Row } from './report.ts';
 import { interleave, median, quantile } from './statistics.ts';
-import type { Targets } from './targets.ts';
-
-/** What scenarios measure against each other. */
-export interface Field {
-  targets: Targets;
-  relay: Path;
-  relayTls: Path;
-  product: ProductPath;
-  productTls: ProductPath;
-  /** Length of one sample. */
-  ms: number;
-  rounds: number;
-}
-
-export interface Scenario {
-  name: string;
-  about: string;
-  run: (field: Field) => Promise<Row[]>;
-}
 
 /** DESIGN.md section 11. */
 const BARS = { bytes: 0.9, bytesTls: 0.75, connections: 1, echo: 1.15, echoSaturated: 2.2 } as const;

@@ -1,0 +1,21 @@
+import type { Path, ProductPath } from './paths.ts';
+import type { Row } from './report.ts';
+import type { Targets } from './targets.ts';
+
+/** What scenarios measure against each other. */
+export interface Field {
+  targets: Targets;
+  relay: Path;
+  relayTls: Path;
+  product: ProductPath;
+  productTls: ProductPath;
+  /** Length of one sample. */
+  ms: number;
+  rounds: number;
+}
+
+export interface Scenario {
+  name: string;
+  about: string;
+  run: (field: Field) => Promise<Row[]>;
+}
