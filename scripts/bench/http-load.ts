@@ -9,7 +9,7 @@ export class HttpLoad {
   constructor(api: { url: string; apiKey: string }, connections: number) {
     this.#url = new URL(api.url);
     this.#apiKey = api.apiKey;
-    this.#agent = new http.Agent({ keepAlive: true, maxSockets: connections, noDelay: true });
+    this.#agent = new http.Agent({ keepAlive: true, maxSockets: connections });
   }
 
   /** @returns the status */
