@@ -28,6 +28,16 @@ const newJobBody = z
       .max(JOB_LIMITS.deliveryMinutes)
       .optional()
       .describe('How long the job may wait for its router before it expires (default 7 days)'),
+    undo_unless_reachable_seconds: z
+      .int()
+      .min(JOB_LIMITS.undoSeconds.least)
+      .max(JOB_LIMITS.undoSeconds.most)
+      .optional()
+      .describe(
+        'Undo guard: before the script the router saves a restore point, and loads it (with a reboot) so many seconds later ' +
+          'unless the agent can by then reach both the router over a fresh connection and the control plane. The job then fails with ' +
+          'reason rolled_back. A router that cannot be guarded refuses the job before anything runs',
+      ),
   })
   .meta({
     id: 'NewJob',
@@ -91,6 +101,7 @@ const jobSchema = z
     request_id: z.string(),
     notify_url: z.string().nullable(),
     timeout_seconds: z.number(),
+    undo_unless_reachable_seconds: z.number().nullable(),
     backup: z.string().nullable().describe('The backup taken before the script, once the control plane keeps it'),
   })
   .meta({
@@ -121,6 +132,7 @@ const jobSchema = z
         request_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
         notify_url: null,
         timeout_seconds: 300,
+        undo_unless_reachable_seconds: null,
         backup: null,
       },
     ],
@@ -173,6 +185,7 @@ function createRoute(app: App, jobs: JobsService): void {
           notifyUrl: body.notify_url,
           timeoutSeconds: body.timeout_seconds,
           deliverWithinMinutes: body.deliver_within_minutes,
+          undoSeconds: body.undo_unless_reachable_seconds,
         },
         {
           requestId: request.id,
@@ -291,6 +304,7 @@ function presentJob(job: JobRecord): z.infer<typeof jobSchema> {
     request_id: job.request_id,
     notify_url: job.notify_url,
     timeout_seconds: job.timeout_ms / 1000,
-    backup: null,
+    undo_unless_reachable_seconds: job.undo_seconds,
+    backup: job.backup_id,
   };
 }

@@ -123,6 +123,7 @@ export class JobsService implements JobEvents {
       needsAcknowledgement: wanted.needsAcknowledgement,
       makeBackup: wanted.makeBackup,
       notifyUrl: wanted.notifyUrl ?? null,
+      undoSeconds: wanted.undoSeconds ?? null,
       timeoutMs: wanted.timeoutSeconds === undefined ? rules.defaultTimeoutMs : wanted.timeoutSeconds * 1000,
       now,
       expiresAt: now + deliveryMs,

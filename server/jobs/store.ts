@@ -31,6 +31,7 @@ export interface JobInsert {
   makeBackup: boolean;
   notifyUrl: string | null;
   timeoutMs: number;
+  undoSeconds?: number | null;
   now: number;
   expiresAt: number;
 }
@@ -53,6 +54,7 @@ export async function insertJob(db: DbOrTx, job: JobInsert): Promise<JobRecord> 
       make_backup: toFlag(job.makeBackup),
       notify_url: job.notifyUrl,
       timeout_ms: job.timeoutMs,
+      undo_seconds: job.undoSeconds ?? null,
       phase: 'queued',
       output_truncated: 0,
       created_at: job.now,

@@ -17,6 +17,8 @@ export interface NewJob {
   timeoutSeconds: number | undefined;
   /** How long the job may wait for its router, in minutes. */
   deliverWithinMinutes: number | undefined;
+  /** Undo guard: the router undoes the script after so many seconds unless everything is found reachable before. */
+  undoSeconds?: number | undefined;
 }
 
 /** Which request asked: shown on the receipt and the job. */
@@ -83,4 +85,6 @@ export const JOB_LIMITS = {
   timeoutSeconds: 24 * 3600,
   /** 30 days: after that nobody remembers what the job was for. */
   deliveryMinutes: 30 * 24 * 60,
+  /** Less leaves no time for a fresh connection over a slow line; more than an hour nobody waits for a router. */
+  undoSeconds: { least: 30, most: 3600 },
 } as const;

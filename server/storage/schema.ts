@@ -1,3 +1,4 @@
+import type { BackupPartsTable, BackupsTable } from './schema-backups.ts';
 import type { CampaignsTable, CampaignTargetsTable } from './schema-campaigns.ts';
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
 import type {
@@ -168,6 +169,10 @@ export interface JobsTable {
   version: number;
   /** The version up to which `job_events` tells what happened; only kept for jobs with a `notify_url`. */
   notified_version: number;
+  /** Undo guard: within so many seconds everything must be found reachable; null for none. */
+  undo_seconds: Fixed<number | null>;
+  /** The stored backup that was taken for it. */
+  backup_id: string | null;
 }
 
 export interface ForwardsTable {
@@ -324,4 +329,6 @@ export interface Schema {
   webhook_secrets: WebhookSecretsTable;
   campaigns: CampaignsTable;
   campaign_targets: CampaignTargetsTable;
+  backups: BackupsTable;
+  backup_parts: BackupPartsTable;
 }

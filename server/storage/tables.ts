@@ -37,6 +37,8 @@ export const TABLES = {
   webhook_secrets: ['id'],
   campaigns: ['id'],
   campaign_targets: ['campaign_id', 'router_id'],
+  backups: ['id'],
+  backup_parts: ['backup_id', 'part'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];

@@ -42,7 +42,7 @@ export async function selectNextJob(
     .innerJoin('routers', (join) =>
       join.onRef('routers.id', '=', 'jobs.router_id').onRef('routers.team_id', '=', 'jobs.team_id'),
     )
-    .select(['jobs.id', 'jobs.script', 'jobs.make_backup', 'jobs.needs_acknowledgement', 'jobs.timeout_ms'])
+    .select(['jobs.id', 'jobs.script', 'jobs.make_backup', 'jobs.needs_acknowledgement', 'jobs.timeout_ms', 'jobs.undo_seconds'])
     .select(['routers.agent_router', 'routers.hardware_id'])
     .where('jobs.router_id', '=', query.routerId)
     .where('jobs.phase', '=', 'queued')
@@ -66,6 +66,7 @@ interface OfferRow {
   make_backup: 0 | 1;
   needs_acknowledgement: 0 | 1;
   timeout_ms: number;
+  undo_seconds: number | null;
   agent_router: string;
   hardware_id: string;
 }
@@ -80,5 +81,6 @@ function toOffer(row: OfferRow): OfferableJob['offer'] {
     make_backup: row.make_backup === 1,
     needs_acknowledgement: row.needs_acknowledgement === 1,
     timeout_ms: row.timeout_ms,
+    ...(row.undo_seconds === null ? {} : { undo_unless_reachable_seconds: row.undo_seconds }),
   };
 }

@@ -53,6 +53,9 @@ function isItsJob(eb: Where, speaker: Speaker): Expression<SqlBool> {
   return eb.or([eb('agent_id', '=', speaker.agentId), eb.and([eb('agent_id', 'is', null), isItsRouter(eb, speaker)])]);
 }
 
+/** A guarded router may stay away until it has undone the script. */
+const UNDO_MS = sql.raw('coalesce(undo_seconds, 0) * 1000');
+
 const raised = sql<number>`version + 1`;
 
 /** A bound moment where the engine cannot tell a parameter's type by itself; a literal would be a new text each time. */
@@ -75,7 +78,7 @@ export async function acceptJob(
       agent_id: speaker.agentId,
       epoch: speaker.epoch,
       accepted_at: now,
-      overdue_at: sql<number>`timeout_ms + make_backup * ${at(change.backupMs)} + ${at(now + change.graceMs)}`,
+      overdue_at: sql<number>`timeout_ms + ${UNDO_MS} + make_backup * ${at(change.backupMs)} + ${at(now + change.graceMs)}`,
       completed_at: sql<number | null>`case when needs_acknowledgement = 0 then ${at(now)} end`,
       version: raised,
     })
@@ -104,7 +107,7 @@ export async function beginJob(
       agent_id: speaker.agentId,
       epoch: sql<number>`coalesce(epoch, ${at(speaker.epoch)})`,
       started_at: change.now,
-      overdue_at: sql<number>`timeout_ms + ${at(change.now + change.graceMs)}`,
+      overdue_at: sql<number>`timeout_ms + ${UNDO_MS} + ${at(change.now + change.graceMs)}`,
       version: raised,
     })
     .where('id', '=', change.jobId)

@@ -3,7 +3,8 @@ import { inventory } from './0002-inventory.ts';
 import { notifications } from './0003-notifications.ts';
 import { webhooks } from './0004-webhooks.ts';
 import { campaigns } from './0005-campaigns.ts';
+import { backups } from './0006-backups.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
-export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns];
+export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns, backups];

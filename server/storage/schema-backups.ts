@@ -1,0 +1,33 @@
+import type { Fixed, Millis } from './schema-columns.ts';
+
+/** The tables of migration 6: backups of routers, taken before and after jobs. */
+
+export interface BackupsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  router_id: Fixed<string>;
+  /** One per job. */
+  job_id: Fixed<string>;
+  state: string;
+  /** To fetch it from the router. */
+  attempts: number;
+  /** When it is tried (again); null when nothing more is to be fetched. */
+  due_at: Millis | null;
+  /** Why parts are missing, for people. */
+  error: string | null;
+  created_at: Fixed<Millis>;
+  stored_at: Millis | null;
+}
+
+export interface BackupPartsTable {
+  backup_id: Fixed<string>;
+  part: Fixed<string>;
+  team_id: Fixed<string>;
+  /** Of the file, bytes. */
+  size: Fixed<number>;
+  /** Of the file, hex. */
+  sha256: Fixed<string>;
+  /** Encrypted (secrets.ts): backups hold passwords and keys. */
+  content: Fixed<string>;
+  stored_at: Fixed<Millis>;
+}
