@@ -48,7 +48,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
   );
   // The link carries what the features say, and they need it to say it: both are filled in before anything runs.
   const send: AgentLink['send'] = (message) => link.send(message);
-  const jobs = await openJobRunner({ routers, stateFolder: config.state, send, clock, log });
+  const jobs = await openJobRunner({ routers, stateFolder: config.state, send, isAlive: (deadline) => link.isAlive(deadline), clock, log });
   const forwards = new ForwardAcceptor({
     routers,
     dialChannel: (token, attach, deadline) => dialer.dialChannel(token, attach, deadline),

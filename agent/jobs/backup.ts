@@ -1,5 +1,6 @@
 import { AgentError } from '../core/errors.ts';
 import type { Deadline } from '../routers/adapter.ts';
+import { FLASH } from './router/flash.ts';
 import type { RouterMenu } from './router/menu.ts';
 
 export interface BackupTimes {
@@ -8,9 +9,6 @@ export interface BackupTimes {
   /** Longest wait for both files, milliseconds: the flash of small boards is slow, and sizes lag up to 40 s. */
   limitMs: number;
 }
-
-/** Boards with this folder keep only what is in it over a reboot. */
-const FLASH = 'flash';
 
 /** Jobs whose backup stays on the router: the flash of small boards holds 16 MB. */
 const KEPT_JOBS = 3;
@@ -47,8 +45,8 @@ async function removeOldest(menu: RouterMenu, deadline: Deadline): Promise<void>
   for (const file of files) if (old.has(jobOf(file) ?? '')) await menu.removeFile(file, deadline);
 }
 
-/** A size that is positive and the same twice: the file is whole. */
-async function waitForFile(
+/** A size that is positive and the same twice: the file is whole. @throws AgentError `rejected` */
+export async function waitForFile(
   menu: RouterMenu,
   file: string,
   { times, deadline, pause }: { times: BackupTimes; deadline: Deadline; pause: (ms: number) => Promise<void> },

@@ -4,42 +4,25 @@ import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { takeBackup } from './backup.ts';
-import type { BackupTimes } from './backup.ts';
+import { hasRebooted } from './boot.ts';
+import { UndoGuard } from './guard/undo-guard.ts';
+import type { GuardDeps } from './guard/undo-guard.ts';
 import type { BootMark, StoredOffer } from './journal/records.ts';
 import { menuOf } from './router/menu-of.ts';
 import type { RouterMenu } from './router/menu.ts';
 import { findSyntaxError, runStoredScript } from './script-runner.ts';
 import { readMarker, scriptNameOf, wrapScript } from './source.ts';
 import type { Marker } from './source.ts';
-import { afterDoubt, freshProgress, nextStep, resumedProgress } from './steps.ts';
+import { afterDoubt, freshProgress, isUsed, nextStep, resumedProgress } from './steps.ts';
 import type { Progress, Step } from './steps.ts';
+import type { ExecutionTimes } from './times.ts';
 import { judge, neverRan } from './verdict/verdict.ts';
 import type { Aftermath } from './verdict/verdict.ts';
 
-export interface ExecutionTimes {
-  /** One small errand on the router, milliseconds. */
-  errandMs: number;
-  /** First and longest pause before an errand that failed is tried again, milliseconds. */
-  retryMs: number;
-  longestRetryMs: number;
-  /** Between two looks at a script that still runs, milliseconds. */
-  pollMs: number;
-  /** How long everything before BEGIN may take beyond the job's own timeout, milliseconds. */
-  prepareMs: number;
-  backup: BackupTimes;
-}
-
-export const DEFAULT_TIMES: ExecutionTimes = {
-  errandMs: 20_000,
-  retryMs: 500,
-  longestRetryMs: 15_000,
-  pollMs: 2000,
-  prepareMs: 60_000,
-  backup: { pollMs: 1000, limitMs: 120_000 },
-};
-
 /** What the journal does for an execution. */
 export interface ExecutionJournal {
+  guard(jobId: string, boot: BootMark): Promise<void>;
+  disarmed(jobId: string): Promise<void>;
   begin(jobId: string, boot: BootMark): Promise<void>;
   end(jobId: string, result: JobResult): Promise<void>;
 }
@@ -50,12 +33,17 @@ export interface ExecutionDeps {
   clock: Clock;
   log: Log;
   times: ExecutionTimes;
+  isAlive: GuardDeps['isAlive'];
   /** BEGIN is on disk. */
   onBegun: () => void;
 }
 
-/** A clock that is off by less than this between agent and router is not a reboot, seconds. */
-const UPTIME_TOLERANCE_S = 120;
+/** What earlier processes left in the journal about a job. */
+export interface EarlierNotes {
+  begun: BootMark | undefined;
+  guard: BootMark | undefined;
+}
+
 /** Timers and the wall clock round differently, milliseconds. */
 const TIMER_EARLY_MS = 5;
 /** The router refuses to say how the run ended (rights taken away, another device): asked so often, then given up. */
@@ -73,13 +61,17 @@ export class Execution {
   readonly #menu: RouterMenu;
   readonly #signal: AbortSignal;
   readonly #startedAt: number;
+  /** Undefined for a job without one. */
+  readonly #guard: UndoGuard | undefined;
   #progress: Progress;
   #boot: BootMark;
   #retryMs: number;
   #refusals = 0;
 
-  /** @param begun the BEGIN of an earlier process, for a job that must not run again */
-  constructor(offer: StoredOffer, begun: BootMark | undefined, deps: ExecutionDeps, signal: AbortSignal) {
+  /**
+   * @param earlier what earlier processes noted: BEGIN (`begun`) of a job that must not run again, and of its undo guard
+   */
+  constructor(offer: StoredOffer, { begun, guard }: EarlierNotes, deps: ExecutionDeps, signal: AbortSignal) {
     this.#offer = offer;
     this.#deps = deps;
     this.#signal = signal;
@@ -88,6 +80,7 @@ export class Execution {
     this.#boot = begun ?? { at: this.#startedAt, uptime_seconds: null };
     this.#progress = begun ? resumedProgress() : freshProgress();
     this.#retryMs = deps.times.retryMs;
+    this.#guard = offer.undo_unless_reachable_seconds === undefined ? undefined : this.#createGuard(guard);
   }
 
   /** Never rejects. @returns the result that is in the journal, undefined when it was aborted */
@@ -113,7 +106,7 @@ export class Execution {
       this.#boot = { at: this.#deps.clock.now(), uptime_seconds: facts.uptimeSeconds };
       return { version: facts.softwareVersion };
     },
-    look: async () => ({ marker: await this.#readMarker() }),
+    look: () => this.#look(),
     check_syntax: async () => {
       const error = await findSyntaxError(this.#deps.router, this.#offer.script, this.#errand());
       return { isChecked: true, ...(error === undefined ? {} : { result: neverRan('script_error', error) }) };
@@ -124,6 +117,12 @@ export class Execution {
       await takeBackup(this.#menu, this.#name, { times: times.backup, deadline: this.#errand(), pause });
       return { isBackedUp: true };
     },
+    arm: async () => {
+      // Before the first touch: whatever comes of it has to be taken away again if nothing runs.
+      this.#progress.isGuardLeft = true;
+      await this.#guard?.arm();
+      return { isArmed: true };
+    },
     prepare: async () => {
       const source = wrapScript(this.#offer.job_id, this.#offer.script, this.#progress.version ?? '');
       await this.#menu.writeScript(this.#name, source, this.#errand());
@@ -133,7 +132,7 @@ export class Execution {
       this.#boot = { ...this.#boot, at: this.#deps.clock.now() };
       await this.#deps.journal.begin(this.#offer.job_id, this.#boot);
       this.#deps.onBegun();
-      return { isBegun: true };
+      return { isBegun: true, isGuardLeft: false };
     },
     admit: async () => {
       await this.#deps.journal.begin(this.#offer.job_id, this.#boot);
@@ -143,12 +142,18 @@ export class Execution {
     run: async () => {
       const { job_id: jobId, script, timeout_ms: timeoutMs } = this.#offer;
       const job = { jobId, script, version: this.#progress.version ?? '' };
-      const report = await runStoredScript(this.#deps.router, job, { timeoutMs, signal: this.#signal });
+      const longestMs = Math.min(timeoutMs, this.#guard?.longestRunMs ?? timeoutMs);
+      const report = await runStoredScript(this.#deps.router, job, { timeoutMs: longestMs, signal: this.#signal });
       // Aborted: the agent is stopping, and the journal keeps it as begun.
       if (this.#signal.aborted) return {};
       return { report: report.kind === 'lost' ? { kind: 'lost', late: this.#isOutOfTime() } : report };
     },
     resolve: () => this.#resolve(),
+    settle: () => this.#settle(),
+    stand_down: async () => {
+      await this.#guard?.standDown();
+      return { isGuardLeft: false };
+    },
     end: async () => {
       await this.#deps.journal.end(this.#offer.job_id, this.#progress.result!);
       return {};
@@ -160,9 +165,29 @@ export class Execution {
     const isAnswered = report.kind === 'finished' || report.kind === 'refused' || report.kind === 'not_sent';
     const after = isAnswered ? ANSWERED : await this.#readAftermath();
     const verdict = judge(report, after);
-    if (verdict !== 'wait') return { result: verdict };
+    if (verdict !== 'wait') return this.#concluded(verdict);
     await sleep(this.#deps.clock, this.#deps.times.pollMs, this.#signal);
     return {};
+  }
+
+  /** The script's own outcome is known; a guarded job's is not yet. */
+  #concluded(verdict: JobResult): Partial<Progress> {
+    return this.#guard ? { verdict } : { result: verdict };
+  }
+
+  async #settle(): Promise<Partial<Progress>> {
+    const result = await this.#guard!.settle(this.#progress.verdict!, this.#boot.at);
+    if (result !== 'wait') return { result };
+    await sleep(this.#deps.clock, this.#deps.times.guard.pollMs, this.#signal);
+    return {};
+  }
+
+  /** The restore point of a guard that this agent was just arming says nothing about a run. */
+  async #look(): Promise<Partial<Progress>> {
+    const marker = await this.#readMarker();
+    const isOwn = marker.state === 'undone' && (this.#progress.isUnused || this.#guard?.isOwnPreparation(this.#boot) === true);
+    if (isOwn) return { marker: { state: 'prepared' }, isUnused: true };
+    return { marker, isUnused: !isUsed(marker) };
   }
 
   /** The running scripts are read before the marker: a script that is not running any more has written its last word. */
@@ -196,34 +221,58 @@ export class Execution {
   async #failed(step: Step, error: unknown): Promise<void> {
     const cause = error instanceof AgentError ? error : new AgentError('internal', String(error), { cause: error });
     this.#deps.log.warn({ err: cause, job_id: this.#offer.job_id, step }, 'a step of a job failed');
-    const result = this.#progress.isBegun ? this.#resultAfterBegin(step, cause) : this.#resultBeforeBegin(step, cause);
-    if (result) {
-      this.#progress.result = result;
+    if (step === 'stand_down') {
+      // Nothing ran, and that can be said now; the router is cleaned up afterwards, however long that takes.
+      this.#progress.isGuardLeft = false;
+      return;
+    }
+    const end = this.#progress.isBegun ? this.#endAfterBegin(step, cause) : this.#endBeforeBegin(step, cause);
+    if (end) {
+      Object.assign(this.#progress, end);
       return;
     }
     this.#progress = this.#progress.isBegun ? this.#progress : afterDoubt(this.#progress);
     await sleep(this.#deps.clock, this.#retryMs, this.#signal);
-    this.#retryMs = Math.min(this.#retryMs * 2, this.#deps.times.longestRetryMs);
+    this.#retryMs = Math.min(this.#retryMs * 2, this.#longestRetryMs);
   }
 
   /** Nothing has run: a refusal is final, a broken session is tried again for a while. */
-  #resultBeforeBegin(step: Step, cause: AgentError): JobResult | undefined {
+  #endBeforeBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
     const isDoubt = cause.code === 'router_unreachable' || cause.code === 'outcome_unknown';
     const isDisk = step === 'begin' || step === 'admit' || step === 'end';
-    if (!isDoubt && !isDisk) return neverRan(step === 'back_up' ? 'backup_failed' : 'rejected', cause.message);
+    if (!isDoubt && !isDisk) return { result: neverRan(step === 'back_up' ? 'backup_failed' : 'rejected', cause.message) };
     const { times, clock } = this.#deps;
     const backupMs = this.#offer.make_backup ? times.backup.limitMs : 0;
     const isLate = clock.now() - this.#startedAt > this.#offer.timeout_ms + times.prepareMs + backupMs;
-    return isLate && step !== 'end' ? neverRan('timed_out', `the script was not started: ${cause.message}`) : undefined;
+    return isLate && step !== 'end' ? { result: neverRan('timed_out', `the script was not started: ${cause.message}`) } : undefined;
   }
 
   /** It may have run: only the router can tell, however long it takes; a router that keeps refusing cannot. */
-  #resultAfterBegin(step: Step, cause: AgentError): JobResult | undefined {
-    if (step !== 'resolve' || cause.code === 'router_unreachable' || cause.code === 'outcome_unknown') return undefined;
+  #endAfterBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
+    if (cause.code === 'router_unreachable' || cause.code === 'outcome_unknown') return undefined;
+    if (step === 'settle') {
+      const result = this.#guard!.giveUp(this.#progress.verdict!, this.#boot.at);
+      return result && { result };
+    }
+    if (step !== 'resolve') return undefined;
     this.#refusals += 1;
     if (this.#refusals < REFUSALS_LIMIT) return undefined;
     const verdict = judge(this.#progress.report!, { ...ANSWERED, marker: { state: 'absent' } });
-    return verdict === 'wait' ? undefined : verdict;
+    return verdict === 'wait' ? undefined : this.#concluded(verdict);
+  }
+
+  #createGuard(boot: BootMark | undefined): UndoGuard {
+    const { router, clock, times, journal, isAlive } = this.#deps;
+    const { job_id: jobId } = this.#offer;
+    const notes = { note: (mark: BootMark) => journal.guard(jobId, mark), noteDisarmed: () => journal.disarmed(jobId) };
+    const shared = { router, menu: this.#menu, clock, signal: this.#signal, isAlive, ...notes };
+    return new UndoGuard(this.#offer, boot, { ...shared, times: times.guard, backupTimes: times.backup, errandMs: times.errandMs });
+  }
+
+  /** A guard's time is short: every chance to disarm it counts. */
+  get #longestRetryMs(): number {
+    const { longestRetryMs, guard } = this.#deps.times;
+    return this.#guard && this.#progress.isBegun ? Math.min(longestRetryMs, guard.pollMs) : longestRetryMs;
   }
 
   get #name(): string {
@@ -238,9 +287,3 @@ export class Execution {
 /** The router has answered the call itself: there is nothing more to read. */
 const ANSWERED: Aftermath = { marker: { state: 'begun' }, running: false, rebooted: false, stopped: false };
 
-/** Uptime that went back, or that is shorter than the time since BEGIN by more than clocks differ. */
-export function hasRebooted(begin: BootMark, now: BootMark): boolean {
-  if (begin.uptime_seconds === null || now.uptime_seconds === null) return false;
-  const elapsed = (now.at - begin.at) / 1000;
-  return now.uptime_seconds < begin.uptime_seconds || now.uptime_seconds < begin.uptime_seconds + elapsed - UPTIME_TOLERANCE_S;
-}

@@ -1,16 +1,18 @@
 import type { AgentMessage, JobDeclined, JobOffer, JobResult, OpenJob } from '../../protocol/index.ts';
 import { MAX_OPEN_JOBS_PER_AGENT } from '../../protocol/index.ts';
-import { type Clock, sleep, type Timer } from '../core/clock.ts';
+import type { Clock, Timer } from '../core/clock.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { findRouter } from '../core/routers.ts';
 import type { Routers } from '../core/routers.ts';
-import { DEFAULT_TIMES, Execution } from './execution.ts';
-import type { ExecutionTimes } from './execution.ts';
+import { CleanUp } from './clean-up.ts';
+import { Execution } from './execution.ts';
+import type { GuardDeps } from './guard/undo-guard.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
-import { menuOf } from './router/menu-of.ts';
-import { scriptNameOf } from './source.ts';
+import { Tasks } from './tasks.ts';
+import { DEFAULT_TIMES } from './times.ts';
+import type { ExecutionTimes } from './times.ts';
 import { NEVER_KNOWN, neverRan } from './verdict/verdict.ts';
 
 type JobMessage = Extract<AgentMessage, { type: `job.${string}` }>;
@@ -20,6 +22,8 @@ export interface RunnerDeps {
   routers: Routers;
   /** Sends on the tunnel if there is one; what is lost is said again in `ready`. */
   send: (message: JobMessage) => void;
+  /** The control plane answers over the tunnel now. */
+  isAlive: GuardDeps['isAlive'];
   clock: Clock;
   log: Log;
   times?: ExecutionTimes;
@@ -40,8 +44,9 @@ const REPEAT_EVERY_MS = 60_000;
 export class JobRunner {
   readonly #deps: RunnerDeps;
   readonly #times: ExecutionTimes;
-  /** Jobs with an execution or a clean-up under way. */
-  readonly #tasks = new Map<string, { controller: AbortController; done: Promise<void> }>();
+  readonly #cleanUp: CleanUp;
+  /** Jobs with an execution or a clean-up under way, by id. */
+  readonly #tasks: Tasks;
   /** Routers with an ACCEPT on its way to the disk. */
   readonly #accepting = new Set<string>();
   /** Jobs and states that waited for an answer when it was last looked. */
@@ -52,6 +57,8 @@ export class JobRunner {
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
     this.#times = deps.times ?? DEFAULT_TIMES;
+    this.#tasks = new Tasks(deps.log);
+    this.#cleanUp = new CleanUp({ ...deps, times: this.#times });
   }
 
   get journalId(): string {
@@ -64,9 +71,13 @@ export class JobRunner {
 
   /** Takes up what an earlier process left: results to find out, routers to clean. Accepted jobs wait for their `go`. */
   start(): void {
+    for (const router of this.#deps.routers.values()) {
+      this.#tasks.start(`leftovers of ${router.name}`, 'tidy', (signal) => this.#cleanUp.removeLeftovers(router, signal));
+    }
     for (const entry of this.#deps.journal.entries()) {
       if (entry.state === 'begun') this.#execute(entry);
-      if (entry.acked) this.#cleanUp(entry);
+      else if (entry.isArmed && entry.boot === undefined) this.#standDown(entry);
+      if (entry.acked) this.#finish(entry);
     }
     this.#repeatLater();
   }
@@ -75,7 +86,7 @@ export class JobRunner {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#repeatTimer?.cancel();
-    await this.#abortAll();
+    await this.#tasks.stop();
     await this.#deps.journal.close();
   }
 
@@ -86,7 +97,7 @@ export class JobRunner {
   async adopt(epoch: number, reset: boolean): Promise<{ journalId: string; jobs: OpenJob[] }> {
     const { journal } = this.#deps;
     if (reset) {
-      await this.#abortAll();
+      await this.#tasks.abortAll();
       await journal.reset();
     }
     await journal.confirmEpoch(epoch);
@@ -127,7 +138,7 @@ export class JobRunner {
       return declineReason(error);
     }
     const entries = this.#deps.journal.entries();
-    const isBusy = entries.some(({ offer: { router }, state }) => router === offer.router && (state === 'accepted' || state === 'begun'));
+    const isBusy = entries.some(({ offer: { router }, state, isArmed }) => router === offer.router && (state === 'accepted' || state === 'begun' || isArmed));
     return isBusy || this.#accepting.has(offer.router) || entries.length >= MAX_OPEN_JOBS_PER_AGENT ? 'busy' : undefined;
   }
 
@@ -136,7 +147,7 @@ export class JobRunner {
       const before = this.#waiting;
       this.#waiting = new Set();
       for (const entry of this.#deps.journal.entries()) {
-        if (entry.acked || this.#tasks.has(entry.offer.job_id)) continue;
+        if (entry.acked || this.#tasks.kindOf(entry.offer.job_id)) continue;
         const key = `${entry.state} ${entry.offer.job_id}`;
         if (before.has(key)) this.#repeat(entry);
         else this.#waiting.add(key);
@@ -163,7 +174,10 @@ export class JobRunner {
   /** The only permission to run. Returns at once; the job goes on by itself. */
   onGo(jobId: string): Promise<void> {
     const entry = this.#deps.journal.get(jobId);
-    if (entry?.state === 'accepted' && !this.#tasks.has(jobId)) this.#execute(entry);
+    if (entry?.state !== 'accepted' || this.#tasks.kindOf(jobId) === 'run') return Promise.resolve();
+    // A guard that is being taken away is armed anew.
+    this.#tasks.abort(jobId);
+    this.#execute(entry);
     return Promise.resolve();
   }
 
@@ -172,7 +186,7 @@ export class JobRunner {
     const entry = this.#deps.journal.get(jobId);
     if (!entry || entry.acked || (entry.state !== 'ended' && entry.state !== 'refused')) return;
     if (!(await this.#attempt(jobId, () => this.#deps.journal.acked(jobId)))) return;
-    this.#cleanUp(entry);
+    this.#finish(entry);
   }
 
   /** Do not begin this job. Which of BEGIN and REFUSED comes first is decided by the journal. */
@@ -181,25 +195,26 @@ export class JobRunner {
     if (!entry) return;
     if (entry.state !== 'accepted') return this.#repeat(entry);
     if (!(await this.#attempt(jobId, () => this.#deps.journal.refuse(jobId)))) return;
-    this.#tasks.get(jobId)?.controller.abort();
+    this.#tasks.abort(jobId);
+    if (entry.offer.undo_unless_reachable_seconds !== undefined) this.#standDown(entry);
     this.#send({ type: 'job.refused', job_id: jobId });
   }
 
   #execute(entry: JournalEntry): void {
     const { offer } = entry;
-    this.#task(offer.job_id, async (signal) => {
-      const result = await this.#finish(entry, signal);
+    this.#tasks.start(offer.job_id, 'run', async (signal) => {
+      const result = await this.#conclude(entry, signal);
       if (result) this.#send({ type: 'job.ended', job_id: offer.job_id, result });
     });
   }
 
   /** @returns the result that is in the journal, undefined when it was aborted */
-  async #finish({ offer, state, boot }: JournalEntry, signal: AbortSignal): Promise<JobResult | undefined> {
+  async #conclude({ offer, state, boot, guard }: JournalEntry, signal: AbortSignal): Promise<JobResult | undefined> {
     const begun = state === 'begun' ? boot : undefined;
     const router = this.#deps.routers.get(offer.router);
     if (router) {
       const onBegun = (): void => this.#send({ type: 'job.began', job_id: offer.job_id });
-      return new Execution(offer, begun, { ...this.#deps, router, times: this.#times, onBegun }, signal).finish();
+      return new Execution(offer, { begun, guard }, { ...this.#deps, router, times: this.#times, onBegun }, signal).finish();
     }
     // Taken out of the configuration since: nobody can ask it any more.
     const result = begun ? NEVER_KNOWN : neverRan('rejected', 'the router is no longer in the configuration of its agent');
@@ -207,41 +222,16 @@ export class JobRunner {
     return result;
   }
 
-  /** Removes the stored script, however long the router is away, and then forgets the job. */
-  #cleanUp({ offer }: JournalEntry): void {
-    this.#task(offer.job_id, async (signal) => {
-      const router = this.#deps.routers.get(offer.router);
-      for (let pause = this.#times.retryMs; !signal.aborted; pause = Math.min(pause * 2, this.#times.longestRetryMs)) {
-        if (!router || (await this.#attempt(offer.job_id, () => this.#removeScript(offer, signal)))) break;
-        await sleep(this.#deps.clock, pause, signal);
-      }
-      if (!signal.aborted) await this.#attempt(offer.job_id, () => this.#deps.journal.cleaned(offer.job_id));
+  #finish(entry: JournalEntry): void {
+    this.#tasks.start(entry.offer.job_id, 'tidy', (signal) => this.#cleanUp.finish(entry, signal));
+  }
+
+  /** Not before an aborted execution has ended. */
+  #standDown({ offer: { job_id: jobId } }: JournalEntry): void {
+    this.#tasks.start(jobId, 'tidy', async (signal) => {
+      const entry = this.#deps.journal.get(jobId);
+      if (entry?.isArmed === true) await this.#cleanUp.standDown(entry, signal);
     });
-  }
-
-  async #removeScript(offer: { job_id: string; router: string; hardware_id: string }, signal: AbortSignal): Promise<void> {
-    const router = findRouterOrGone(this.#deps.routers, offer);
-    if (router) await menuOf(router).removeScript(scriptNameOf(offer.job_id), { timeoutMs: this.#times.errandMs, signal });
-  }
-
-  /** One task per job; the next waits for the one before. Never rejects. */
-  #task(jobId: string, work: (signal: AbortSignal) => Promise<void>): void {
-    const before = this.#tasks.get(jobId)?.done ?? Promise.resolve();
-    const controller = new AbortController();
-    if (this.#stopped) controller.abort();
-    const done = before
-      .then(() => work(controller.signal))
-      .catch((error: unknown) => this.#deps.log.error({ err: error, job_id: jobId }, 'a job stopped unexpectedly'))
-      .finally(() => {
-        if (this.#tasks.get(jobId)?.controller === controller) this.#tasks.delete(jobId);
-      });
-    this.#tasks.set(jobId, { controller, done });
-  }
-
-  async #abortAll(): Promise<void> {
-    const tasks = [...this.#tasks.values()];
-    for (const { controller } of tasks) controller.abort();
-    await Promise.all(tasks.map(({ done }) => done));
   }
 
   async #attempt(jobId: string, work: () => Promise<void>): Promise<boolean> {
@@ -268,14 +258,4 @@ function declineReason(error: unknown): JobDeclined['reason'] {
   const code = error instanceof AgentError ? error.code : 'internal';
   if (code === 'invalid') return 'unknown_router';
   return code === 'wrong_router' ? 'wrong_router' : 'router_unreachable';
-}
-
-/** Another device has taken the name: nothing of the job is on it. */
-function findRouterOrGone(routers: Routers, offer: { router: string; hardware_id: string }) {
-  try {
-    return findRouter(routers, offer.router, offer.hardware_id);
-  } catch (error) {
-    if (error instanceof AgentError && error.code === 'wrong_router') return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,5 @@
 import { quote } from './router/quote.ts';
+import { isAtLeast } from './version.ts';
 
 /**
  * The run marker. A job's script is stored on the router as `signalbox-<job id>`; running it replaces its own stored
@@ -7,7 +8,8 @@ import { quote } from './router/quote.ts';
  * - the wrapped script: prepared, nothing has run;
  * - `# job <id> begun`: written by its first statement;
  * - `# job <id> done`: written by its last;
- * - `# job <id> error <message>`: where the version can catch an error with its message.
+ * - `# job <id> error <message>`: where the version can catch an error with its message;
+ * - `# job <id> undone`: in the restore point of a guarded job and nowhere else (guard/undo-guard.ts).
  *
  * The source of a script is a property of every RouterOS version; a comment on scripts is not.
  */
@@ -16,6 +18,7 @@ export type Marker =
   | { state: 'prepared' }
   | { state: 'begun' }
   | { state: 'done' }
+  | { state: 'undone' }
   | { state: 'error'; message: string };
 
 /** `:onerror` catches an error together with its message. */
@@ -45,17 +48,22 @@ export function readMarker(jobId: string, source: string | undefined): Marker {
   const text = source.trimEnd();
   if (text === marker(jobId, 'begun')) return { state: 'begun' };
   if (text === marker(jobId, 'done')) return { state: 'done' };
+  if (text === undoneMarker(jobId)) return { state: 'undone' };
   const error = marker(jobId, 'error');
   if (text.startsWith(error)) return { state: 'error', message: text.slice(error.length).trim() };
   return { state: 'prepared' };
 }
 
-function marker(jobId: string, state: 'begun' | 'done' | 'error'): string {
+/** What the script is while the restore point of its job is saved. */
+export function undoneMarker(jobId: string): string {
+  return marker(jobId, 'undone');
+}
+
+function marker(jobId: string, state: 'begun' | 'done' | 'error' | 'undone'): string {
   return `# job ${jobId} ${state}`;
 }
 
 /** On this version an error of the script ends up in the marker with its message. */
 export function catchesErrors(version: string): boolean {
-  const [major = 0, minor = 0] = version.split(/[.a-z ]/).map(Number);
-  return major > ONERROR_SINCE.major || (major === ONERROR_SINCE.major && minor >= ONERROR_SINCE.minor);
+  return isAtLeast(version, ONERROR_SINCE.major, ONERROR_SINCE.minor);
 }

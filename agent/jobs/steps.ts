@@ -1,4 +1,4 @@
-import type { JobResult } from '../../protocol/index.ts';
+import type { JobOffer, JobResult } from '../../protocol/index.ts';
 import type { Marker } from './source.ts';
 import type { RunReport } from './verdict/verdict.ts';
 
@@ -12,6 +12,8 @@ export type Step =
   | 'look'
   | 'check_syntax'
   | 'back_up'
+  /** Have the router undo the script unless it is told not to in time. */
+  | 'arm'
   /** Store the script on the router. */
   | 'prepare'
   /** BEGIN to the journal. */
@@ -21,6 +23,10 @@ export type Step =
   | 'run'
   /** Read the marker and what else tells how the run ended. */
   | 'resolve'
+  /** Does what the script did stay, or does the router undo it? */
+  | 'settle'
+  /** Take away what was made for a script that did not run after all. */
+  | 'stand_down'
   /** END to the journal. */
   | 'end';
 
@@ -32,10 +38,18 @@ export interface Progress {
   isChecked: boolean;
   isBackedUp: boolean;
   isPrepared: boolean;
+  /** Nothing of a run was found on the router, so that a restore point found later is this agent's own preparation. */
+  isUnused: boolean;
+  /** The undo guard is armed. */
+  isArmed: boolean;
+  /** The guard or parts of it may be on the router although nothing ran. */
+  isGuardLeft: boolean;
   /** BEGIN is in the journal. */
   isBegun: boolean;
   /** What the call came to. A job that was begun by an earlier process has lost its call. */
   report: RunReport | undefined;
+  /** What became of the script, before it is known whether the router undoes it. */
+  verdict: JobResult | undefined;
   result: JobResult | undefined;
 }
 
@@ -46,8 +60,12 @@ export function freshProgress(): Progress {
     isChecked: false,
     isBackedUp: false,
     isPrepared: false,
+    isUnused: false,
+    isArmed: false,
+    isGuardLeft: false,
     isBegun: false,
     report: undefined,
+    verdict: undefined,
     result: undefined,
   };
 }
@@ -59,11 +77,12 @@ export function resumedProgress(): Progress {
 
 /** A doubt (broken session) makes everything that was only seen, not done, be looked at again. */
 export function afterDoubt(progress: Progress): Progress {
-  return { ...progress, version: undefined, marker: undefined, isPrepared: false };
+  return { ...progress, version: undefined, marker: undefined, isArmed: false, isPrepared: false };
 }
 
-export function nextStep(progress: Progress, offer: { make_backup: boolean }): Step {
-  if (progress.result) return 'end';
+export function nextStep(progress: Progress, offer: Pick<JobOffer, 'make_backup' | 'undo_unless_reachable_seconds'>): Step {
+  if (progress.result) return progress.isGuardLeft ? 'stand_down' : 'end';
+  if (progress.verdict) return 'settle';
   if (progress.isBegun) return progress.report ? 'resolve' : 'run';
   if (progress.version === undefined) return 'identify';
   if (progress.marker === undefined) return 'look';
@@ -71,10 +90,11 @@ export function nextStep(progress: Progress, offer: { make_backup: boolean }): S
   if (isUsed(progress.marker)) return 'admit';
   if (!progress.isChecked) return 'check_syntax';
   if (offer.make_backup && !progress.isBackedUp) return 'back_up';
+  if (offer.undo_unless_reachable_seconds !== undefined && !progress.isArmed) return 'arm';
   if (!progress.isPrepared) return 'prepare';
   return 'begin';
 }
 
 export function isUsed(marker: Marker): boolean {
-  return marker.state === 'begun' || marker.state === 'done' || marker.state === 'error';
+  return marker.state === 'begun' || marker.state === 'done' || marker.state === 'error' || marker.state === 'undone';
 }

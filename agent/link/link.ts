@@ -58,7 +58,7 @@ export class AgentLink {
   }
 
   /** True when the server answers a ping over the tunnel before the deadline: proof that the way there works. */
-  async isAlive(deadline: { timeoutMs: number; signal?: AbortSignal }): Promise<boolean> {
+  async isAlive(deadline: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<boolean> {
     const pong = this.#session?.ping() ?? Promise.resolve(false);
     const late = (): AgentError => new AgentError('outcome_unknown', 'the control plane did not answer');
     return settleBy(pong, deadline, late).catch(() => false);

@@ -84,6 +84,16 @@ export class Journal {
     await this.#append({ t: 'accept', offer });
   }
 
+  /** What the router's undo guard counts from. @throws AgentError `not_allowed` when the job has begun */
+  async guard(jobId: string, boot: BootMark): Promise<void> {
+    await this.#append({ t: 'guard', id: jobId, boot });
+  }
+
+  /** The guard can do nothing any more. */
+  async disarmed(jobId: string): Promise<void> {
+    await this.#append({ t: 'disarmed', id: jobId });
+  }
+
   /** From here on the script may have run. @throws AgentError `not_allowed` when it was begun or refused before */
   async begin(jobId: string, boot: BootMark): Promise<void> {
     await this.#append({ t: 'begin', id: jobId, boot });

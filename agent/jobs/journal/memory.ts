@@ -6,6 +6,10 @@ export interface JournalEntry {
   readonly offer: StoredOffer;
   readonly state: 'accepted' | 'begun' | 'refused' | 'ended';
   readonly boot: BootMark | undefined;
+  /** Where arming its undo guard began, and once armed, where its time began. */
+  readonly guard: BootMark | undefined;
+  /** The guard may still undo whatever happens on the router. */
+  readonly isArmed: boolean;
   readonly result: JobResult | undefined;
   /** The control plane has the outcome; only the router is still to be cleaned. */
   readonly acked: boolean;
@@ -46,10 +50,12 @@ export function whyNot(memory: JournalMemory, record: JournalRecord): string | u
   }
 }
 
-type Step = 'begin' | 'refused' | 'end' | 'acked' | 'cleaned';
+type Step = 'guard' | 'disarmed' | 'begin' | 'refused' | 'end' | 'acked' | 'cleaned';
 
 /** BEGIN happens once, and only to a job that was not refused: this is what "never run twice" rests on. */
 const STEPS: Record<Step, (entry: JournalEntry) => boolean> = {
+  guard: (entry) => entry.state === 'accepted',
+  disarmed: (entry) => entry.guard !== undefined,
   begin: (entry) => entry.state === 'accepted',
   refused: (entry) => entry.state === 'accepted',
   // Without BEGIN: a job that failed before anything ran.
@@ -80,6 +86,8 @@ export function applyRecord(memory: JournalMemory, record: JournalRecord): void 
         offer: record.offer,
         state: 'accepted',
         boot: undefined,
+        guard: undefined,
+        isArmed: false,
         result: undefined,
         acked: false,
       });
@@ -92,8 +100,12 @@ export function applyRecord(memory: JournalMemory, record: JournalRecord): void 
   }
 }
 
-function stepped(entry: JournalEntry, record: Extract<JournalRecord, { t: 'begin' | 'refused' | 'end' | 'acked' }>): JournalEntry {
+function stepped(entry: JournalEntry, record: Extract<JournalRecord, { t: 'guard' | 'disarmed' | 'begin' | 'refused' | 'end' | 'acked' }>): JournalEntry {
   switch (record.t) {
+    case 'guard':
+      return { ...entry, guard: record.boot, isArmed: true };
+    case 'disarmed':
+      return { ...entry, isArmed: false };
     case 'begin':
       return { ...entry, state: 'begun', boot: record.boot };
     case 'refused':
@@ -128,9 +140,11 @@ export function compactRecords(memory: JournalMemory): JournalRecord[] {
   return records;
 }
 
-function entryRecords({ offer, state, boot, result, acked }: JournalEntry): JournalRecord[] {
+function entryRecords({ offer, state, guard, isArmed, boot, result, acked }: JournalEntry): JournalRecord[] {
   const id = offer.job_id;
   const records: JournalRecord[] = [{ t: 'accept', offer }];
+  if (guard) records.push({ t: 'guard', id, boot: guard });
+  if (guard && !isArmed) records.push({ t: 'disarmed', id });
   if (boot) records.push({ t: 'begin', id, boot });
   if (state === 'refused') records.push({ t: 'refused', id });
   if (result) records.push({ t: 'end', id, result });

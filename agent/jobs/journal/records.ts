@@ -18,10 +18,11 @@ export const storedOffer = z.object({
   make_backup: z.boolean(),
   needs_acknowledgement: z.boolean(),
   timeout_ms: z.number(),
+  undo_unless_reachable_seconds: z.int().optional(),
 });
 export type StoredOffer = z.infer<typeof storedOffer>;
 
-/** The router as it was when the script began: tells later whether it has rebooted since. */
+/** The router as it was at a moment (the script's begin, the guard's): tells later whether it has rebooted since. */
 export const bootMark = z.object({
   /** Wall clock of the agent, milliseconds since 1970. */
   at: z.number(),
@@ -35,6 +36,10 @@ const record = z.discriminatedUnion('t', [
   z.object({ t: z.literal('journal'), v: z.literal(1), id: z.uuid() }),
   z.object({ t: z.literal('epoch'), epoch: z.int().min(1) }),
   z.object({ t: z.literal('accept'), offer: storedOffer }),
+  /** The router's undo guard is about to be armed, or counts from this moment; the last one holds. */
+  z.object({ t: z.literal('guard'), id: jobId, boot: bootMark }),
+  /** The guard can do nothing any more: it is off the router, or it has done its work. */
+  z.object({ t: z.literal('disarmed'), id: jobId }),
   /** From here on the script may have run. */
   z.object({ t: z.literal('begin'), id: jobId, boot: bootMark }),
   z.object({ t: z.literal('refused'), id: jobId }),

@@ -29,6 +29,21 @@ export function apiMenu(router: RouterAdapter): RouterMenu {
     removeScript: (name, deadline) => removeAll('/system/script', 'name', name, deadline),
     isRunning: async (name, deadline) => (await find('/system/script/job', 'script', name, deadline)).length > 0,
     stopScript: (name, deadline) => removeAll('/system/script/job', 'script', name, deadline),
+    addEntry: async ({ name, everySeconds, startDate, source, policy }, deadline) => {
+      const when = [`=start-date=${startDate}`, '=start-time=00:00:00', `=interval=${everySeconds}s`];
+      await run('/system/scheduler/add', [`=name=${name}`, ...when, `=on-event=${source}`, `=policy=${policy}`], deadline);
+    },
+    findEntry: async (name, deadline) => {
+      const words = [`?=name=${name}`, '=.proplist=run-count,next-run,disabled'];
+      const [row] = await run('/system/scheduler/print', words, deadline);
+      const { 'run-count': runCount, 'next-run': nextRun = '', disabled } = row ?? {};
+      return row && { runCount: Number(runCount ?? '0'), nextRun, disabled: disabled === 'true' };
+    },
+    removeEntry: (name, deadline) => removeAll('/system/scheduler', 'name', name, deadline),
+    listEntries: async (containing, deadline) => {
+      const rows = await run('/system/scheduler/print', ['=.proplist=name'], deadline);
+      return rows.map((row) => row['name'] ?? '').filter((name) => name.includes(containing));
+    },
     saveBackup: async (name, deadline) => {
       await run('/system/backup/save', [`=name=${name}`, '=dont-encrypt=yes'], deadline);
     },

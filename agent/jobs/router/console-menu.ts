@@ -34,6 +34,11 @@ export function consoleMenu(router: RouterAdapter): RouterMenu {
   const each = (menu: string, where: string, what: string): string =>
     `:foreach i in=[${menu} find where ${where}] do={:put (${quote(TAG)} . [${menu} get $i ${what}])}`;
 
+  async function list(menu: string, containing: string, deadline: Deadline): Promise<string[]> {
+    const text = await run(each(menu, `name~${quote(containing)}`, 'name'), deadline);
+    return text.split('\n').filter((line) => line.startsWith(TAG)).map((line) => line.slice(TAG.length).trim());
+  }
+
   return {
     readScript: (name, deadline) => ask(each('/system script', `name=${quote(name)}`, 'source'), deadline),
     writeScript: async (name, source, deadline) => {
@@ -48,12 +53,23 @@ export function consoleMenu(router: RouterAdapter): RouterMenu {
       return count !== undefined && count !== '0';
     },
     stopScript: (name, deadline) => change(`/system script job remove [find where script=${quote(name)}]`, deadline),
+    addEntry: ({ name, everySeconds, startDate, source, policy }, deadline) => {
+      const when = `start-date=${startDate} start-time=00:00:00 interval=${everySeconds}s`;
+      const line = `/system scheduler add name=${quote(name)} ${when} on-event=${quote(source)} policy=${policy}`;
+      return change(line, deadline);
+    },
+    findEntry: async (name, deadline) => {
+      const get = (what: string): string => `[/system scheduler get $i ${what}]`;
+      const shown = [quote(TAG), get('run-count'), '","', get('disabled'), '","', get('next-run')].join(' . ');
+      const text = await ask(`:foreach i in=[/system scheduler find where name=${quote(name)}] do={:put (${shown})}`, deadline);
+      const [runCount, disabled, nextRun = ''] = text?.split(',') ?? [];
+      return text === undefined ? undefined : { runCount: Number(runCount), disabled: disabled !== 'false', nextRun: nextRun.trim() };
+    },
+    removeEntry: (name, deadline) => change(`/system scheduler remove [find where name=${quote(name)}]`, deadline),
+    listEntries: (containing, deadline) => list('/system scheduler', containing, deadline),
     saveBackup: (name, deadline) => change(`/system backup save name=${quote(name)} dont-encrypt=yes`, deadline),
     saveExport: (name, deadline) => change(`/export file=${quote(name)}`, deadline),
-    listFiles: async (containing, deadline) => {
-      const text = await run(each('/file', `name~${quote(containing)}`, 'name'), deadline);
-      return text.split('\n').filter((line) => line.startsWith(TAG)).map((line) => line.slice(TAG.length).trim());
-    },
+    listFiles: (containing, deadline) => list('/file', containing, deadline),
     removeFile: (name, deadline) => change(`/file remove [find where name=${quote(name)}]`, deadline),
     fileSize: async (name, deadline) => {
       const size = await ask(each('/file', `name=${quote(name)}`, 'size'), deadline);

@@ -164,6 +164,7 @@ export class JobWorld {
       journal,
       routers: new Map(site.routers.map(({ name, router }) => [name, new ScriptedAdapter(name, router, process)])),
       send: (message) => void process.send?.(message),
+      isAlive: () => Promise.resolve(site.tunnel?.isOpen === true && this.server.tunnels.has(site.id)),
       clock: new MortalClock(this.clock, process),
       log: silentLog,
     });

@@ -36,6 +36,7 @@ describe('the job runner', () => {
       send: (message) => {
         sent.push(`${message.type} ${'reason' in message ? message.reason : 'result' in message ? message.result.outcome : ''}`.trim());
       },
+      isAlive: () => Promise.resolve(true),
       clock,
       log: silentLog,
     });

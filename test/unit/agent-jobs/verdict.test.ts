@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasRebooted } from '../../../agent/jobs/execution.ts';
+import { hasRebooted } from '../../../agent/jobs/boot.ts';
 import { quote } from '../../../agent/jobs/router/quote.ts';
 import { readMarker, wrapScript } from '../../../agent/jobs/source.ts';
 import type { Marker } from '../../../agent/jobs/source.ts';

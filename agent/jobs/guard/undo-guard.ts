@@ -1,0 +1,278 @@
+import type { JobResult } from '../../../protocol/index.ts';
+import { type Clock, sleep } from '../../core/clock.ts';
+import { AgentError } from '../../core/errors.ts';
+import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
+import { hasRebooted } from '../boot.ts';
+import type { BootMark, StoredOffer } from '../journal/records.ts';
+import type { NewEntry, RouterMenu } from '../router/menu.ts';
+import { readMarker, scriptNameOf, undoneMarker } from '../source.ts';
+import { waitForFile } from '../backup.ts';
+import type { BackupTimes } from '../backup.ts';
+import { isAtLeast } from '../version.ts';
+import { FLASH } from '../router/flash.ts';
+import { GUARD_PREFIX, guardNameOf, secondsLeft, tickSource } from './timing.ts';
+import type { GuardTime } from './timing.ts';
+
+export interface GuardTimes {
+  /** How often the router looks whether its time has come, seconds. */
+  tickSeconds: number;
+  /** Between two attempts to prove that everything can still be reached, milliseconds. */
+  pollMs: number;
+  /** For a fresh session with the router and for the control plane's answer, milliseconds. */
+  probeMs: number;
+  /** Nearer to the end than this nothing is disarmed any more: the load may be under way, seconds. */
+  marginSeconds: number;
+  /** A router that has not undone the script so long after the end cannot, seconds. */
+  graceSeconds: number;
+  /** How long the router may show what it has restored before it is down for its reboot, milliseconds. */
+  rebootMs: number;
+}
+
+export const GUARD_TIMES: GuardTimes = {
+  // Two looks a minute would be enough; what counts is that arming can wait for the first one.
+  tickSeconds: 5,
+  pollMs: 3000,
+  probeMs: 15_000,
+  marginSeconds: 5,
+  graceSeconds: 60,
+  rebootMs: 30_000,
+};
+
+/** Ticks waited for before the script may run. */
+const TICKS_WAITED = 4;
+/** The script runs for its time, the guard for its own, and the router boots; after that nobody expects it any more. */
+const GIVE_UP_MS = 15 * 60_000;
+const WAIT = { result: 'wait', isOver: false } as const;
+/** `1970-01-01` from here on, `jan/01/1970` before. */
+const ISO_DATES_SINCE = [7, 10] as const;
+/** What saving and loading a backup need by the experience of many, for user and entry alike. */
+const POLICY = 'ftp,reboot,read,write,policy,test,password,sensitive';
+
+export interface GuardDeps {
+  router: RouterAdapter;
+  menu: RouterMenu;
+  clock: Clock;
+  times: GuardTimes;
+  backupTimes: BackupTimes;
+  /** One small errand on the router, milliseconds. */
+  errandMs: number;
+  signal: AbortSignal;
+  /** To the journal, before the router is touched, and again with the time from which the guard counts. */
+  note: (boot: BootMark) => Promise<void>;
+  /** To the journal: the guard can do nothing any more. */
+  noteDisarmed: () => Promise<void>;
+  /** The control plane answers over the tunnel. */
+  isAlive: (deadline: Deadline) => Promise<boolean>;
+}
+
+/**
+ * The undo guard of one job. A scheduler entry on the router loads the restore point unless it is taken away in time.
+ * Invariants:
+ * - the restore point is saved before the entry exists, so loading it removes the entry;
+ * - the restore point alone holds the script's source `# job <id> undone`: found after BEGIN, it proves the load;
+ * - the entry is taken away only after a fresh session with the router and an answer of the control plane, and while
+ *   the load cannot have begun.
+ */
+export class UndoGuard {
+  readonly #offer: StoredOffer;
+  readonly #deps: GuardDeps;
+  readonly #name: string;
+  #boot: BootMark | undefined;
+  #version = '';
+  #undoneSince: number | undefined;
+
+  /** @param boot the journal's note of a guard that an earlier process began to arm */
+  constructor(offer: StoredOffer, boot: BootMark | undefined, deps: GuardDeps) {
+    this.#offer = offer;
+    this.#deps = deps;
+    this.#name = guardNameOf(offer.job_id);
+    this.#boot = boot;
+  }
+
+  /** Longest useful wait for the script, milliseconds: by then the router has undone it. */
+  get longestRunMs(): number {
+    return (this.#allowed + 3 * this.#deps.times.tickSeconds) * 1000;
+  }
+
+  /** An earlier process began to arm, and no load can have happened since: what it left says nothing about a run. */
+  isOwnPreparation(now: BootMark): boolean {
+    return this.#boot !== undefined && !hasRebooted(this.#boot, now);
+  }
+
+  /**
+   * Settles when the router has been seen to tick.
+   * @throws AgentError `rejected` when this router cannot be guarded
+   */
+  async arm(): Promise<void> {
+    const { menu } = this.#deps;
+    const { job_id: jobId } = this.#offer;
+    try {
+      this.#boot = await this.#noteBoot();
+      await this.#refuseOther();
+      await menu.removeEntry(this.#name, this.#errand());
+      await menu.writeScript(scriptNameOf(jobId), undoneMarker(jobId), this.#errand());
+      const file = await this.#saveRestorePoint();
+      this.#boot = await this.#noteBoot();
+      await menu.addEntry(this.#entry(file, this.#boot), this.#errand());
+      await this.#seeTick();
+    } catch (error) {
+      if (!(error instanceof AgentError) || error.code === 'router_unreachable' || error.code === 'outcome_unknown') throw error;
+      throw new AgentError('rejected', `the undo guard cannot be armed, nothing ran: ${error.message}`, { cause: error });
+    }
+  }
+
+  /** Takes away what was made for a script that does not run. */
+  async standDown(): Promise<void> {
+    if (!this.#boot) return;
+    await removeGuard(this.#deps.menu, this.#offer.job_id, this.#errand());
+    await this.#deps.noteDisarmed();
+  }
+
+  /**
+   * Whether what the script did stays.
+   * @param begunAt when the script began, milliseconds since 1970
+   * @param verdict what became of the script itself
+   */
+  async settle(verdict: JobResult, begunAt: number): Promise<JobResult | 'wait'> {
+    const { result, isOver } = await this.#examine(verdict, begunAt);
+    if (isOver && this.#boot) await this.#deps.noteDisarmed();
+    return result;
+  }
+
+  /** `isOver`: the guard can do nothing any more. */
+  async #examine(verdict: JobResult, begunAt: number): Promise<{ result: JobResult | 'wait'; isOver: boolean }> {
+    const { router, menu, times } = this.#deps;
+    const facts = await router.refresh(this.#errand());
+    this.#checkDevice(facts);
+    const marker = readMarker(this.#offer.job_id, await menu.readScript(scriptNameOf(this.#offer.job_id), this.#errand()));
+    if (marker.state === 'undone') return this.#isAboutToReboot(facts) ? WAIT : { result: rolledBack(verdict, this.#boot !== undefined), isOver: true };
+    const entry = await menu.findEntry(this.#name, this.#errand());
+    const boot = this.#boot ?? { at: begunAt, uptime_seconds: null };
+    const left = secondsLeft(this.#time(boot), facts.uptimeSeconds);
+    // Whoever took it away: the load, had it begun before that, would be over by now.
+    if (!entry) return left > 0 || left < -times.graceSeconds ? { result: verdict, isOver: true } : WAIT;
+    if (left < -times.graceSeconds) return { result: notUndone(verdict), isOver: false };
+    if (left <= times.marginSeconds || !(await this.#isReachable())) return WAIT;
+    await menu.removeEntry(this.#name, this.#errand());
+    // Looked at once more: only an entry that was gone before its time cannot have fired.
+    return this.#examine(verdict, begunAt);
+  }
+
+  /** @returns a result when there is no point in asking this router any more */
+  giveUp(verdict: JobResult, begunAt: number): JobResult | undefined {
+    const isLate = this.#deps.clock.now() - begunAt > this.longestRunMs + GIVE_UP_MS;
+    return isLate ? notUndone(verdict) : undefined;
+  }
+
+  get #allowed(): number {
+    return this.#offer.undo_unless_reachable_seconds ?? 0;
+  }
+
+  #time(boot: BootMark): GuardTime {
+    // Arming waits for the first tick: that is not taken from the script's time.
+    return { armedAt: boot.uptime_seconds ?? 0, allowed: this.#allowed + this.#deps.times.tickSeconds };
+  }
+
+  #entry(file: string, boot: BootMark): NewEntry {
+    const [major, minor] = ISO_DATES_SINCE;
+    return {
+      name: this.#name,
+      everySeconds: this.#deps.times.tickSeconds,
+      startDate: isAtLeast(this.#version, major, minor) ? '1970-01-01' : 'jan/01/1970',
+      source: tickSource(this.#name, file, this.#time(boot)),
+      policy: POLICY,
+    };
+  }
+
+  async #noteBoot(): Promise<BootMark> {
+    const facts = await this.#deps.router.refresh(this.#errand());
+    this.#checkDevice(facts);
+    this.#version = facts.softwareVersion;
+    const boot = { at: this.#deps.clock.now(), uptime_seconds: Math.floor(facts.uptimeSeconds) };
+    await this.#deps.note(boot);
+    return boot;
+  }
+
+  /** It would come back with this job's restore point, and load its own. */
+  async #refuseOther(): Promise<void> {
+    const entries = await this.#deps.menu.listEntries(GUARD_PREFIX, this.#errand());
+    const other = entries.find((name) => name !== this.#name);
+    if (other !== undefined) throw new AgentError('rejected', `another guard is armed on this router (${other})`);
+  }
+
+  /** @returns the file's name. Where there is a flash folder, nothing else is kept over a reboot by the script. */
+  async #saveRestorePoint(): Promise<string> {
+    const { menu, clock, signal, backupTimes: times } = this.#deps;
+    const hasFlash = (await menu.fileSize(FLASH, this.#errand())) !== undefined;
+    const name = hasFlash ? `${FLASH}/${this.#name}` : this.#name;
+    await menu.removeFile(`${name}.backup`, this.#errand());
+    await menu.saveBackup(name, this.#errand());
+    const pause = (ms: number): Promise<void> => sleep(clock, ms, signal);
+    await waitForFile(menu, `${name}.backup`, { times, deadline: this.#errand(), pause });
+    return `${name}.backup`;
+  }
+
+  /** An entry that is there may still never run; one that has run will run again. */
+  async #seeTick(): Promise<void> {
+    const { menu, clock, signal, times } = this.#deps;
+    for (let waited = 0; waited <= TICKS_WAITED * times.tickSeconds && !signal.aborted; waited += 1) {
+      const entry = await menu.findEntry(this.#name, this.#errand());
+      if (entry && entry.runCount > 0 && entry.nextRun !== '' && !entry.disabled) return;
+      await sleep(clock, 1000, signal);
+    }
+    throw new AgentError('rejected', 'the router does not run its scheduler');
+  }
+
+  /** Between the load and the reboot the router still answers, with the restored configuration. */
+  #isAboutToReboot(facts: RouterFacts): boolean {
+    const { clock, times } = this.#deps;
+    const now = clock.now();
+    this.#undoneSince ??= now;
+    const isBack = this.#boot !== undefined && hasRebooted(this.#boot, { at: now, uptime_seconds: facts.uptimeSeconds });
+    return !isBack && now - this.#undoneSince < times.rebootMs;
+  }
+
+  async #isReachable(): Promise<boolean> {
+    const { router, times, signal, isAlive } = this.#deps;
+    const deadline = { timeoutMs: times.probeMs, signal };
+    try {
+      const [alive] = await Promise.all([isAlive(deadline), router.probe(deadline)]);
+      return alive;
+    } catch {
+      return false;
+    }
+  }
+
+  #checkDevice({ hardwareId }: RouterFacts): void {
+    if (hardwareId === this.#offer.hardware_id) return;
+    throw new AgentError('wrong_router', `another device (${hardwareId}) answers at ${this.#offer.router}`);
+  }
+
+  #errand(): Deadline {
+    return { timeoutMs: this.#deps.errandMs, signal: this.#deps.signal };
+  }
+}
+
+/** Takes a job's entry and restore point away, the entry first: without it the file does nothing. */
+export async function removeGuard(menu: RouterMenu, jobId: string, deadline: Deadline): Promise<void> {
+  const name = guardNameOf(jobId);
+  await menu.removeEntry(name, deadline);
+  for (const file of await menu.listFiles(name, deadline)) await menu.removeFile(file, deadline);
+}
+
+const ROLLED_BACK = 'the router or the control plane could not be reached after the script; the router has restored its configuration from before it';
+
+/** @param isKnown false: the journal is older than the guard, so nobody knows whether the script ran before */
+function rolledBack(verdict: JobResult, isKnown: boolean): JobResult {
+  // It certainly never ran, whatever came back later.
+  if (verdict.reason === 'rejected') return verdict;
+  if (!isKnown) return { ...verdict, outcome: 'unknown', reason: 'interrupted', error: 'the script was undone or never ran' };
+  const error = verdict.outcome === 'failed' && verdict.error !== null ? `${ROLLED_BACK}. The script: ${verdict.error}` : ROLLED_BACK;
+  return { ...verdict, outcome: 'failed', reason: 'rolled_back', error: error.slice(0, 4000) };
+}
+
+function notUndone(verdict: JobResult): JobResult {
+  if (verdict.outcome !== 'completed') return verdict;
+  const error = 'the script came to its end, but its guard could not be disarmed in time, and the router did not undo it';
+  return { ...verdict, outcome: 'unknown', reason: 'interrupted', error };
+}

@@ -1,0 +1,2 @@
+/** Boards with this folder keep only what is in it over a reboot. */
+export const FLASH = 'flash';

@@ -1,0 +1,27 @@
+import type { BackupTimes } from './backup.ts';
+import { GUARD_TIMES } from './guard/undo-guard.ts';
+import type { GuardTimes } from './guard/undo-guard.ts';
+
+export interface ExecutionTimes {
+  /** One small errand on the router, milliseconds. */
+  errandMs: number;
+  /** First and longest pause before an errand that failed is tried again, milliseconds. */
+  retryMs: number;
+  longestRetryMs: number;
+  /** Between two looks at a script that still runs, milliseconds. */
+  pollMs: number;
+  /** How long everything before BEGIN may take beyond the job's own timeout, milliseconds. */
+  prepareMs: number;
+  backup: BackupTimes;
+  guard: GuardTimes;
+}
+
+export const DEFAULT_TIMES: ExecutionTimes = {
+  errandMs: 20_000,
+  retryMs: 500,
+  longestRetryMs: 15_000,
+  pollMs: 2000,
+  prepareMs: 60_000,
+  backup: { pollMs: 1000, limitMs: 120_000 },
+  guard: GUARD_TIMES,
+};
