@@ -4,8 +4,8 @@ import type { Target } from './types.ts';
 
 const NAT = '/ip/firewall/nat';
 
-/** Where the router listens for the agent: above what services and most people's own rules use. */
-const FIRST_PORT = 49_152;
+/** Where the router listens for the agent: above what services, people's own rules and outgoing connections use. */
+const FIRST_PORT = 61_000;
 const LAST_PORT = 65_535;
 
 export interface NatRules {
