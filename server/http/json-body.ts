@@ -14,6 +14,8 @@ export function readJsonBodies(app: App): void {
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const problem = refusal(body as string);
     if (problem) done(problem);
+    // Callers put the content type on every request (INTERFACE.md 5.1), also on a DELETE without a body.
+    else if (body === '') done(null, undefined);
     else void parse(request, body as string, done);
   });
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiDescription } from '../harness/api-document.ts';
-import { fuzzOperation, fuzzedOperations, startFuzzWorld } from '../harness/fuzz/fuzz.ts';
+import { Tally, fuzzOperation, fuzzedOperations, startFuzzWorld } from '../harness/fuzz/fuzz.ts';
 import type { Hints } from '../harness/fuzz/arbitraries.ts';
 import type { World } from '../harness/world.ts';
 
 /** Requests of each operation: a few seconds in all. The long run has 20,000. */
-const RUNS = 15;
+const RUNS = 20;
 const SEED = 7;
 
 let world: World;
@@ -20,8 +20,9 @@ test('whatever is sent to any route, the answer is what the document says', asyn
   const operations = fuzzedOperations(api);
   expect(operations.length).toBeGreaterThan(15);
   const failures: string[] = [];
+  const tally = new Tally();
   for (const operation of operations) {
-    await fuzzOperation({ world, api, hints, runs: RUNS, seed: SEED }, operation).catch((error: unknown) => failures.push(String(error)));
+    await fuzzOperation({ world, api, hints, runs: RUNS, seed: SEED, tally }, operation).catch((error: unknown) => failures.push(String(error)));
   }
   expect(failures).toEqual([]);
 }, 60_000);

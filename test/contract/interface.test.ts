@@ -266,6 +266,15 @@ describe('authentication (section 5)', () => {
     expect(internal.status).toBe(401);
   });
 
+  test('the content type may be on every request, also where there is no body', async () => {
+    const type = { 'content-type': 'application/json' };
+    expect((await world.caller.call('GET', '/api/routers', undefined, type)).status).toBe(200);
+    const { body } = await world.caller.call<{ id: string }>('POST', `/api/routers/${values['router_id']}/transient-forwarding`, BODIES[6]);
+    const forward = `/api/routers/${values['router_id']}/transient-forwarding/${body.id}`;
+    expect((await world.caller.call('DELETE', forward, undefined, type)).status).toBe(204);
+    expect((await world.caller.call('POST', `/api/synchronous/${values['router_id']}`, undefined, type)).status).toBe(422);
+  });
+
   test('a key reaches only records of its team', async () => {
     const stranger = await world.addTeam('Stranger');
     expect((await stranger.call('GET', '/api/routers')).body).toEqual({ status: 'success', data: [] });

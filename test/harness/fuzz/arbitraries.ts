@@ -12,9 +12,13 @@ export interface FuzzRequest {
 
 /** What reaches beyond the validation: ids of real records, values that the product treats specially. */
 export interface Hints {
-  /** By the name of a path parameter. */
+  /** By the name of a parameter or member. */
   ids: Readonly<Record<string, readonly string[]>>;
+  /** Bodies that are accepted, by the operation's name, where schemas alone rarely hit one. */
+  bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
+
+const NO_HINTS: Hints = { ids: {}, bodies: {} };
 
 const NASTY = ['', ' ', '\0', 'a\0b', '\ud800', '../..', '%00', "' OR 1=1 --", '😀'.repeat(50), 'null', '-1', '1e309', '\r\nx: y', 'x'.repeat(5000)];
 
@@ -32,8 +36,11 @@ export function requestOf(document: OpenApiDocument, path: string, operation: Op
   return fc.record({
     path: pathOf(document, path, parameters, hints),
     query: queryOf(document, parameters),
-    headers: fc.record({ 'idempotency-key': fc.oneof(fc.constantFrom('a', 'b', ''), fc.stringMatching(/^[ -~]{0,300}$/)) }, { requiredKeys: [] }),
-    body: schema ? bodyOf(document, schema, hints) : fc.constant(undefined),
+    headers: fc.oneof(
+      { weight: 6, arbitrary: fc.constant({}) },
+      { weight: 1, arbitrary: fc.record({ 'idempotency-key': fc.oneof(fc.constantFrom('a', 'b', ''), fc.stringMatching(/^[ -~]{0,300}$/)) }) },
+    ),
+    body: schema ? bodyOf(document, schema, hints, hints.bodies[operation.operationId!]) : fc.constant(undefined),
   });
 }
 
@@ -52,30 +59,34 @@ function pathOf(document: OpenApiDocument, path: string, parameters: Parameter[]
 
 function queryOf(document: OpenApiDocument, parameters: Parameter[]): fc.Arbitrary<string> {
   const own = parameters.filter((parameter) => parameter.in === 'query');
-  const entries = Object.fromEntries(own.map(({ name, schema }) => [name, fc.oneof(valueOf(document, schema, { ids: {} }).map(String), anyText)]));
-  return fc.record(entries, { requiredKeys: [] }).map((record) => {
+  const right = own.filter(({ name }) => name !== 'cursor').map(({ name, schema }) => [name, valueOf(document, schema, NO_HINTS).map(String)] as const);
+  const wrong = own.map(({ name }) => [name, anyText] as const);
+  const records = [right, wrong].map((entries) => fc.record(Object.fromEntries(entries), { requiredKeys: [] }));
+  return fc.oneof({ weight: 3, arbitrary: records[0]! }, { weight: 1, arbitrary: records[1]! }).map((record) => {
     const search = new URLSearchParams(Object.entries(record).map(([name, value]): [string, string] => [name, String(value).toWellFormed()]));
     return search.size === 0 ? '' : `?${search.toString()}`;
   });
 }
 
-function bodyOf(document: OpenApiDocument, schema: JsonSchema, hints: Hints): fc.Arbitrary<string | undefined> {
-  const right = valueOf(document, schema, hints).map((value) => JSON.stringify(value));
+function bodyOf(document: OpenApiDocument, schema: JsonSchema, hints: Hints, known: object | undefined): fc.Arbitrary<string | undefined> {
+  const fromSchema = valueOf(document, schema, hints);
+  const value = known === undefined ? fromSchema : fc.oneof(fc.constant(known), fromSchema);
+  const right = value.map((value) => JSON.stringify(value));
   const wrong = fc.oneof(
     fc.json({ maxDepth: 4 }),
     fc.anything({ maxDepth: 2, withNullPrototype: false }).map((value) => safeJson(value)),
-    fc.tuple(valueOf(document, schema, hints), fc.string(), fc.jsonValue()).map(([value, name, other]) => JSON.stringify({ ...(value as object), [name]: other })),
+    fc.tuple(value, fc.string(), fc.jsonValue()).map(([value, name, other]) => JSON.stringify({ ...(value as object), [name]: other })),
     fc.constantFrom(undefined, '', '{', '[]', 'null', '"', '{"__proto__":{"role":"admin"}}', '{"constructor":{"prototype":{}}}', `${'['.repeat(2000)}${']'.repeat(2000)}`),
   );
-  return fc.oneof({ weight: 3, arbitrary: right }, { weight: 1, arbitrary: mutated(document, schema, hints) }, { weight: 1, arbitrary: wrong });
+  return fc.oneof({ weight: 3, arbitrary: right }, { weight: 1, arbitrary: mutated(document, schema, value) }, { weight: 1, arbitrary: wrong });
 }
 
 /** A right body with one member replaced by anything. */
-function mutated(document: OpenApiDocument, schema: JsonSchema, hints: Hints): fc.Arbitrary<string> {
+function mutated(document: OpenApiDocument, schema: JsonSchema, value: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const names = Object.keys(resolve(document, schema).properties ?? {});
   if (names.length === 0) return fc.json();
   return fc
-    .tuple(valueOf(document, schema, hints), fc.constantFrom(...names), fc.oneof(fc.jsonValue(), anyText))
+    .tuple(value, fc.constantFrom(...names), fc.oneof(fc.jsonValue(), anyText))
     .map(([value, name, other]) => JSON.stringify({ ...(value as object), [name]: other }));
 }
 
@@ -137,7 +148,7 @@ function stringOf(schema: JsonSchema, known: readonly string[]): fc.Arbitrary<st
         ? fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2200-01-01') }).map((date) => date.toISOString())
         : fc.string({ minLength, maxLength: Math.min(maxLength, minLength + 40) });
   const examples = [...known, ...((schema.examples ?? []) as string[])];
-  return examples.length === 0 ? plain : fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...examples) }, { weight: 1, arbitrary: plain });
+  return examples.length === 0 ? plain : fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...examples) }, { weight: 1, arbitrary: plain });
 }
 
 function resolve(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
