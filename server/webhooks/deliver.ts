@@ -6,7 +6,7 @@ import type { Poster } from './http/poster.ts';
 import { nextAttemptAt } from './schedule.ts';
 import type { TeamSecrets } from './secrets/team-secrets.ts';
 import { signedHeaders } from './signature.ts';
-import { insertAttempt, moveFollowers, releaseEvent, settleEvent, stopFollowers } from './store.ts';
+import { insertAttempt, moveFollowers, releaseEvent, settleEvent } from './store.ts';
 import type { AttemptInsert, Settlement } from './store.ts';
 import type { AttemptResult, ClaimedEvent } from './types.ts';
 
@@ -27,10 +27,14 @@ export interface DeliverDeps {
 /** One attempt at a claimed event, with its record. @throws AppError when the record cannot be stored */
 export async function deliver(event: ClaimedEvent, deps: DeliverDeps): Promise<void> {
   const { storage, clock } = deps;
+  // The receiver wants no more of this job: what comes after a 410 is not sent.
   const isStopped = event.previous === 'gone' && event.state === 'pending';
   if (isStopped) {
-    const settlement: Settlement = { state: 'gone', attempts: event.attempts, dueAt: null, now: clock.now() };
-    await storage.writes.write((tx) => settleEvent(tx, event, settlement));
+    const now = clock.now();
+    await storage.writes.write(async (tx) => {
+      await settleEvent(tx, event, { state: 'gone', attempts: event.attempts, dueAt: null, now });
+      await moveFollowers(tx, event, now);
+    });
     return;
   }
   const at = clock.now();
@@ -70,8 +74,7 @@ async function record(event: ClaimedEvent, result: Answer, time: { at: number; d
     const isOurs = await settleEvent(tx, event, settlement);
     // A resend stands outside the order.
     if (!isOurs || event.state === 'resending') return;
-    if (settlement.state === 'gone') await stopFollowers(tx, event, now);
-    else await moveFollowers(tx, event, settlement.dueAt ?? now);
+    await moveFollowers(tx, event, settlement.dueAt ?? now);
   });
 }
 

@@ -97,8 +97,9 @@ export class Sender {
       lookedAt = clock.now();
       const query = { now: lookedAt, busy: this.#turns.busy, limit: LOOK_AT };
       const taken = (await selectDueEvents(storage.db, query)).filter((event) => this.#turns.take(event));
-      if (taken.length === 0) break;
-      await this.#claim(taken);
+      const sent = await this.#claim(taken);
+      // Nothing is due, or someone else was quicker.
+      if (sent === 0) break;
     }
     return selectNextDue(storage.db, lookedAt);
   }
@@ -111,7 +112,9 @@ export class Sender {
     await this.#deps.noteMissed(MISSED_AT_ONCE);
   }
 
-  async #claim(taken: readonly DueEvent[]): Promise<void> {
+  /** @returns how many it has got, and sends */
+  async #claim(taken: readonly DueEvent[]): Promise<number> {
+    if (taken.length === 0) return 0;
     const { storage, clock, rules } = this.#deps;
     const now = clock.now();
     const claim = { ids: taken.map((event) => event.id), claim: newId(now), now, until: now + rules.leaseMs };
@@ -123,6 +126,7 @@ export class Sender {
       for (const event of taken) if (!ids.has(event.id)) this.#turns.giveBack(event);
     }
     for (const event of claimed) void this.#queue.add(() => this.#send(event));
+    return claimed.length;
   }
 
   /** Never rejects: what cannot be recorded is sent again once its claim has run out. */

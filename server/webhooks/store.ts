@@ -136,18 +136,6 @@ export async function moveFollowers(db: DbOrTx, event: Pick<ClaimedEvent, 'teamI
     .execute();
 }
 
-/** The receiver wants no more of this job: nothing that waits is sent. */
-export async function stopFollowers(db: DbOrTx, event: Pick<ClaimedEvent, 'teamId' | 'jobId' | 'seq'>, now: number): Promise<void> {
-  await db
-    .updateTable('job_events')
-    .set({ state: 'gone', due_at: null, settled_at: now })
-    .where('job_id', '=', event.jobId)
-    .where('team_id', '=', event.teamId)
-    .where('seq', '>', event.seq)
-    .where('state', '=', 'pending')
-    .execute();
-}
-
 /** Gives an event back that was not sent. */
 export async function releaseEvent(db: DbOrTx, event: ClaimedEvent): Promise<void> {
   await db
