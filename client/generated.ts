@@ -64,6 +64,145 @@ export interface AuditEntry {
   result: number;
 }
 
+export interface Campaign {
+  id: string;
+  description: string;
+  script: string;
+  make_backup: boolean;
+  express_execute: boolean;
+  needs_acknowledgement: boolean;
+  notify_url: string | null;
+  timeout_seconds: number | null;
+  deliver_within_minutes: number;
+  /** The first routers: the rest begins only when all of them have completed */
+  canary_count: number;
+  /** Jobs made in any minute, at most; null: no limit */
+  rate_per_minute: number | null;
+  /** Jobs under way at the same time, those that wait for their router included, at most */
+  most_at_once: number;
+  /** Stop at so many failures; null: no limit */
+  abort_after_failures: number | null;
+  /** Stop at this share of failures among the results, from the fifth result on; null: no limit */
+  abort_at_percent: number | null;
+  /** stopped: by itself, see stop_reason; canceled: by somebody; finished: every router has a result */
+  state: 'running' | 'paused' | 'stopped' | 'canceled' | 'finished';
+  stop_reason: 'canary_failed' | 'failures' | 'failure_percentage' | null;
+  stop_message: string | null;
+  target_count: number;
+  created_by: string;
+  created_at: string;
+  /** When it had ended and none of its jobs was under way */
+  finished_at: string | null;
+  canaries: 'none' | 'running' | 'passed' | 'failed';
+  counts: {
+    waiting: number;
+    pending: number;
+    running: number;
+    completed: number;
+    failed: number;
+    expired: number;
+    unknown: number;
+    deleted: number;
+    skipped: number;
+  };
+}
+
+export interface CampaignSummary {
+  id: string;
+  description: string;
+  script: string;
+  make_backup: boolean;
+  express_execute: boolean;
+  needs_acknowledgement: boolean;
+  notify_url: string | null;
+  timeout_seconds: number | null;
+  deliver_within_minutes: number;
+  /** The first routers: the rest begins only when all of them have completed */
+  canary_count: number;
+  /** Jobs made in any minute, at most; null: no limit */
+  rate_per_minute: number | null;
+  /** Jobs under way at the same time, those that wait for their router included, at most */
+  most_at_once: number;
+  /** Stop at so many failures; null: no limit */
+  abort_after_failures: number | null;
+  /** Stop at this share of failures among the results, from the fifth result on; null: no limit */
+  abort_at_percent: number | null;
+  /** stopped: by itself, see stop_reason; canceled: by somebody; finished: every router has a result */
+  state: 'running' | 'paused' | 'stopped' | 'canceled' | 'finished';
+  stop_reason: 'canary_failed' | 'failures' | 'failure_percentage' | null;
+  stop_message: string | null;
+  target_count: number;
+  created_by: string;
+  created_at: string;
+  /** When it had ended and none of its jobs was under way */
+  finished_at: string | null;
+}
+
+export interface CampaignTarget {
+  router_id: string;
+  /** Its turn, from 0 */
+  position: number;
+  canary: boolean;
+  /** waiting: for its turn; skipped: the campaign ended before it; otherwise the job's status */
+  status: 'waiting' | 'pending' | 'running' | 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted' | 'skipped';
+  job_id: string | null;
+  /** Why it is not simply completed, as a stable word */
+  reason: string | null;
+  /** When its job was made */
+  started_at: string | null;
+  /** When the job's end was noticed */
+  settled_at: string | null;
+}
+
+export interface CanceledCampaign {
+  id: string;
+  description: string;
+  script: string;
+  make_backup: boolean;
+  express_execute: boolean;
+  needs_acknowledgement: boolean;
+  notify_url: string | null;
+  timeout_seconds: number | null;
+  deliver_within_minutes: number;
+  /** The first routers: the rest begins only when all of them have completed */
+  canary_count: number;
+  /** Jobs made in any minute, at most; null: no limit */
+  rate_per_minute: number | null;
+  /** Jobs under way at the same time, those that wait for their router included, at most */
+  most_at_once: number;
+  /** Stop at so many failures; null: no limit */
+  abort_after_failures: number | null;
+  /** Stop at this share of failures among the results, from the fifth result on; null: no limit */
+  abort_at_percent: number | null;
+  /** stopped: by itself, see stop_reason; canceled: by somebody; finished: every router has a result */
+  state: 'running' | 'paused' | 'stopped' | 'canceled' | 'finished';
+  stop_reason: 'canary_failed' | 'failures' | 'failure_percentage' | null;
+  stop_message: string | null;
+  target_count: number;
+  created_by: string;
+  created_at: string;
+  /** When it had ended and none of its jobs was under way */
+  finished_at: string | null;
+  canaries: 'none' | 'running' | 'passed' | 'failed';
+  counts: {
+    waiting: number;
+    pending: number;
+    running: number;
+    completed: number;
+    failed: number;
+    expired: number;
+    unknown: number;
+    deleted: number;
+    skipped: number;
+  };
+  /** Jobs that never ran and never will */
+  taken_back: number;
+  /** Jobs whose script runs, or whose agent has not said yet that it has not begun */
+  left_running: number;
+  /** Routers that had no job yet */
+  never_started: number;
+}
+
 export interface Command {
   command: string;
   parameters?: string;
@@ -202,6 +341,7 @@ export interface Job {
   request_id: string;
   notify_url: string | null;
   timeout_seconds: number;
+  undo_unless_reachable_seconds: number | null;
   /** The backup taken before the script, once the control plane keeps it */
   backup: string | null;
 }
@@ -239,6 +379,39 @@ export interface NewApiKey {
   expires_at?: string;
 }
 
+export interface NewCampaign {
+  /** Routers, in the order of their turns */
+  router_ids?: string[];
+  /** All routers that stand in these sites now */
+  site_ids?: string[];
+  /** Short text; also of each job */
+  description: string;
+  /** RouterOS commands separated by semicolons or new lines */
+  script: string;
+  /** Take a backup and an export before the script; if that fails the script does not run */
+  make_backup: boolean;
+  /** Offer each job at once and before others, instead of at the next check-in */
+  express_execute: boolean;
+  /** When false, a job is completed as soon as its agent has it on disk */
+  needs_acknowledgement: boolean;
+  /** https URL that receives the status updates of every job */
+  notify_url?: string;
+  /** Longest run of the script (default 300) */
+  timeout_seconds?: number;
+  /** How long a job may wait for its router before it expires, which is a failure. So long it also keeps its place */
+  deliver_within_minutes?: number;
+  /** The first routers: the rest begins only when all of them have completed */
+  canary_count?: number;
+  /** Jobs made in any minute, at most; null: no limit */
+  rate_per_minute?: number | null;
+  /** Jobs under way at the same time, those that wait for their router included, at most */
+  most_at_once?: number;
+  /** Stop at so many failures; null: no limit */
+  abort_after_failures?: number | null;
+  /** Stop at this share of failures among the results, from the fifth result on; null: no limit */
+  abort_at_percent?: number | null;
+}
+
 export interface NewEnrolToken {
   site_id?: string | null;
 }
@@ -260,6 +433,8 @@ export interface NewJob {
   timeout_seconds?: number;
   /** How long the job may wait for its router before it expires (default 7 days) */
   deliver_within_minutes?: number;
+  /** Undo guard: before the script the router saves a restore point, and loads it (with a reboot) so many seconds later unless the agent can by then reach both the router over a fresh connection and the control plane. The job then fails with reason rolled_back. A router that cannot be guarded refuses the job before anything runs */
+  undo_unless_reachable_seconds?: number;
 }
 
 export interface NewlyMadeApiKey {
@@ -390,6 +565,25 @@ export interface NotificationGroupChange {
   notifiables?: Notifiable[];
   topics?: string[];
   sites?: string[];
+}
+
+export interface OutputGroup {
+  status: 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted';
+  /** Of output, error and reason; blank space at line ends and the head of an export do not count */
+  output_hash: string;
+  count: number;
+  /** What the first router of the group printed */
+  output: string | null;
+  error: string | null;
+  reason: string | null;
+  /** The first five, in order */
+  router_ids: string[];
+}
+
+export interface OutputGroups {
+  /** How many groups there are */
+  total: number;
+  groups: OutputGroup[];
 }
 
 export interface Problem {
@@ -566,6 +760,8 @@ export interface WebhookSecretRotation {
 
 /** What each operation takes and gives. */
 export interface Operations {
+  /** End a campaign: take back what has not begun, leave alone what runs */
+  cancelCampaign: { input: { path: { campaign_id: string } }; result: Success<CanceledCampaign> };
   /** Cancel a pending job, or mark a finished one as deleted */
   cancelJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
   /** Change a member's role, or switch a member off and on */
@@ -578,6 +774,8 @@ export interface Operations {
   changeTopic: { input: { path: { topic_id: string }; body: TopicChange }; result: Success<Topic> };
   /** Create an API key; the whole key is shown only in this answer */
   createApiKey: { input: { body: NewApiKey }; result: Success<NewlyMadeApiKey> };
+  /** Run a script on many routers, canaries first */
+  createCampaign: { input: { body: NewCampaign }; result: Success<Campaign> };
   /** Create a token with which one agent enrols, within 24 hours */
   createEnrolToken: { input: { body?: NewEnrolToken }; result: Success<NewlyMadeEnrolToken> };
   /** Create a transient port forward */
@@ -600,6 +798,10 @@ export interface Operations {
   deleteSite: { input: { path: { site_id: string } }; result: undefined };
   /** Delete a topic; it leaves every group */
   deleteTopic: { input: { path: { topic_id: string } }; result: undefined };
+  /** Read one campaign and how far it is */
+  getCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
+  /** Read which routers ended alike and printed the same, the largest group first */
+  getCampaignGroups: { input: { path: { campaign_id: string }; query?: { limit?: number } }; result: Success<OutputGroups> };
   /** Read a device */
   getDevice: { input: { path: { macAddress: string } }; result: Device };
   /** Read one transient port forward */
@@ -628,6 +830,10 @@ export interface Operations {
   listApiKeys: { input: { query?: { limit?: number; cursor?: string } }; result: Success<ApiKey[]> };
   /** List who changed what, newest first */
   listAuditEntries: { input: { query?: { limit?: number; cursor?: string; actor?: string; action?: string; since?: string; until?: string } }; result: Success<AuditEntry[]> };
+  /** List the campaigns of the team, newest first */
+  listCampaigns: { input: { query?: { limit?: number; cursor?: string } }; result: Success<CampaignSummary[]> };
+  /** List the routers of a campaign in the order of their turns */
+  listCampaignTargets: { input: { path: { campaign_id: string }; query?: { limit?: number; cursor?: string; status?: ('waiting' | 'pending' | 'running' | 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted' | 'skipped')[] } }; result: Success<CampaignTarget[]> };
   /** List what the job's notify_url was told, newest first, with every attempt */
   listDeliveries: { input: { path: { router_id: string; job_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Delivery[]> };
   /** List the devices behind the routers, the newest first */
@@ -656,8 +862,12 @@ export interface Operations {
   listTopics: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Topic[]> };
   /** Name a device, wherever the team knows it; an empty alias clears the name */
   nameDevice: { input: { path: { macAddress: string }; body: DeviceName }; result: Device };
+  /** Make no further jobs; those that were made go on */
+  pauseCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Send an event again, with the same id and body */
   resendDelivery: { input: { path: { router_id: string; job_id: string; delivery_id: string } }; result: Success<Delivery> };
+  /** Go on after a pause */
+  resumeCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Revoke an agent: its tunnel is cut, and it is not let in again */
   revokeAgent: { input: { path: { agent_id: string } }; result: undefined };
   /** Revoke an API key; its next request is refused */
@@ -678,12 +888,14 @@ export interface Operations {
 
 /** Where each operation is. */
 export const ROUTES = {
+  cancelCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/cancel' },
   cancelJob: { method: 'DELETE', path: '/api/routers/{router_id}/jobs/{job_id}' },
   changeMember: { method: 'PATCH', path: '/api/members/{member_id}' },
   changeSchedule: { method: 'PATCH', path: '/api/schedules/{schedule_id}' },
   changeSite: { method: 'PATCH', path: '/api/sites/{site_id}' },
   changeTopic: { method: 'PATCH', path: '/api/topics/{topic_id}' },
   createApiKey: { method: 'POST', path: '/api/api-keys' },
+  createCampaign: { method: 'POST', path: '/api/campaigns' },
   createEnrolToken: { method: 'POST', path: '/api/enrol-tokens' },
   createForward: { method: 'POST', path: '/api/routers/{router_id}/transient-forwarding' },
   createGroup: { method: 'POST', path: '/api/groups' },
@@ -695,6 +907,8 @@ export const ROUTES = {
   deleteSchedule: { method: 'DELETE', path: '/api/schedules/{schedule_id}' },
   deleteSite: { method: 'DELETE', path: '/api/sites/{site_id}' },
   deleteTopic: { method: 'DELETE', path: '/api/topics/{topic_id}' },
+  getCampaign: { method: 'GET', path: '/api/campaigns/{campaign_id}' },
+  getCampaignGroups: { method: 'GET', path: '/api/campaigns/{campaign_id}/groups' },
   getDevice: { method: 'GET', path: '/arp/devices/{macAddress}' },
   getForward: { method: 'GET', path: '/api/routers/{router_id}/transient-forwarding/{id}' },
   getGroup: { method: 'GET', path: '/api/groups/{group_id}' },
@@ -709,6 +923,8 @@ export const ROUTES = {
   listAgents: { method: 'GET', path: '/api/agents' },
   listApiKeys: { method: 'GET', path: '/api/api-keys' },
   listAuditEntries: { method: 'GET', path: '/api/audit' },
+  listCampaigns: { method: 'GET', path: '/api/campaigns' },
+  listCampaignTargets: { method: 'GET', path: '/api/campaigns/{campaign_id}/targets' },
   listDeliveries: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/deliveries' },
   listDevices: { method: 'GET', path: '/arp/devices' },
   listEnrolTokens: { method: 'GET', path: '/api/enrol-tokens' },
@@ -723,7 +939,9 @@ export const ROUTES = {
   listSites: { method: 'GET', path: '/api/sites' },
   listTopics: { method: 'GET', path: '/api/topics' },
   nameDevice: { method: 'PUT', path: '/arp/devices/{macAddress}' },
+  pauseCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/pause' },
   resendDelivery: { method: 'POST', path: '/api/routers/{router_id}/jobs/{job_id}/deliveries/{delivery_id}/resend' },
+  resumeCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/resume' },
   revokeAgent: { method: 'DELETE', path: '/api/agents/{agent_id}' },
   revokeApiKey: { method: 'DELETE', path: '/api/api-keys/{key_id}' },
   revokeForward: { method: 'DELETE', path: '/api/routers/{router_id}/transient-forwarding/{id}' },

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ApiDescription } from '../harness/api-document.ts';
-import { Tally, fuzzOperation, fuzzedOperations, startFuzzWorld } from '../harness/fuzz/fuzz.ts';
+import { Tally, fuzzOperation, fuzzTargets, fuzzedOperations, startFuzzWorld } from '../harness/fuzz/fuzz.ts';
 import type { Hints } from '../harness/fuzz/arbitraries.ts';
 import type { World } from '../harness/world.ts';
 
@@ -16,13 +15,13 @@ beforeAll(async () => {
 afterAll(async () => world.close());
 
 test('whatever is sent to any route, the answer is what the document says', async () => {
-  const api = await ApiDescription.of(world.server.url);
-  const operations = fuzzedOperations(api);
+  const targets = await fuzzTargets(world);
+  const operations = targets.flatMap(({ url, api }) => fuzzedOperations(api).map((operation) => ({ url, api, operation })));
   expect(operations.length).toBeGreaterThan(15);
   const failures: string[] = [];
   const tally = new Tally();
-  for (const operation of operations) {
-    await fuzzOperation({ world, api, hints, runs: RUNS, seed: SEED, tally }, operation).catch((error: unknown) => failures.push(String(error)));
+  for (const { url, api, operation } of operations) {
+    await fuzzOperation({ world, url, api, hints, runs: RUNS, seed: SEED, tally }, operation).catch((error: unknown) => failures.push(String(error)));
   }
   expect(failures).toEqual([]);
 }, 60_000);

@@ -1,7 +1,6 @@
 import process from 'node:process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ApiDescription } from '../harness/api-document.ts';
-import { Tally, fuzzOperation, fuzzedOperations, startFuzzWorld } from '../harness/fuzz/fuzz.ts';
+import { Tally, fuzzOperation, fuzzTargets, fuzzedOperations, startFuzzWorld } from '../harness/fuzz/fuzz.ts';
 import type { Hints } from '../harness/fuzz/arbitraries.ts';
 import type { World } from '../harness/world.ts';
 
@@ -21,13 +20,13 @@ beforeAll(async () => {
 afterAll(async () => world.close());
 
 test(`${REQUESTS} requests made from the document, seed ${SEED}`, async () => {
-  const api = await ApiDescription.of(world.server.url);
-  const operations = fuzzedOperations(api);
+  const targets = await fuzzTargets(world);
+  const operations = targets.flatMap(({ url, api }) => fuzzedOperations(api).map((operation) => ({ url, api, operation })));
   const runs = Math.ceil(REQUESTS / operations.length);
   const failures: string[] = [];
   const tally = new Tally();
-  for (const operation of operations) {
-    await fuzzOperation({ world, api, hints, runs, seed: SEED, tally }, operation).catch((error: unknown) => failures.push(String(error)));
+  for (const { url, api, operation } of operations) {
+    await fuzzOperation({ world, url, api, hints, runs, seed: SEED, tally }, operation).catch((error: unknown) => failures.push(String(error)));
   }
   expect(failures).toEqual([]);
   expect(tally.neverSucceeded.filter((name) => !MAY_ALWAYS_BE_REFUSED.includes(name)), String(tally)).toEqual([]);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ApiDescription } from '../api-document.ts';
+import { ApiDescription } from '../api-document.ts';
 import { waitUntil } from '../wait-until.ts';
 import { World } from '../world.ts';
 import { requestOf } from './arbitraries.ts';
@@ -58,6 +58,8 @@ async function firstDevices(world: World): Promise<string[]> {
 
 export interface FuzzOptions {
   world: World;
+  /** Where the routes are: the API, or the demonstration with its own errors. */
+  url: string;
   api: ApiDescription;
   hints: Hints;
   /** Requests of each operation. */
@@ -92,15 +94,20 @@ export class Tally {
  * documented, have the one error form, and be what the document says of its status.
  */
 export async function fuzzOperation(options: FuzzOptions, { path, method }: { path: string; method: string }): Promise<void> {
-  const { world, api, hints, runs, seed, tally } = options;
+  const { world, url, api, hints, runs, seed, tally } = options;
   const operation = api.find(method, path)!;
   const property = fc.asyncProperty(requestOf(api.document, path, operation, hints), async (request) => {
-    const answer = await send(world, method, request);
+    const answer = await send(`${url}${request.path}${request.query}`, world.caller.apiKey, method, request);
     tally.count(operation.operationId!, answer.status);
     const mistakes = judge(api, path, method, answer);
     if (mistakes.length > 0) throw new Error(`${method.toUpperCase()} ${path} answered ${answer.status}: ${mistakes.join('; ')}\n${answer.text.slice(0, 500)}`);
   });
   await fc.assert(property, { numRuns: runs, seed, endOnFailure: true, interruptAfterTimeLimit: 3_000_000 });
+}
+
+/** Everything that is served, where it is served. */
+export async function fuzzTargets({ server }: World): Promise<{ url: string; api: ApiDescription }[]> {
+  return Promise.all([server.url, server.sandboxUrl!].map(async (url) => ({ url, api: await ApiDescription.of(url) })));
 }
 
 export function fuzzedOperations(api: ApiDescription): { name: string; path: string; method: string }[] {
@@ -117,10 +124,10 @@ interface FuzzAnswer {
   text: string;
 }
 
-async function send(world: World, method: string, { path, query, headers, body }: FuzzRequest): Promise<FuzzAnswer> {
-  const answer = await fetch(`${world.server.url}${path}${query}`, {
+async function send(url: string, key: string, method: string, { headers, body }: FuzzRequest): Promise<FuzzAnswer> {
+  const answer = await fetch(url, {
     method: method.toUpperCase(),
-    headers: { authorization: `Bearer ${world.caller.apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: body.toWellFormed() }),
     redirect: 'manual',
     signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
@@ -136,8 +143,11 @@ function judge(api: ApiDescription, path: string, method: string, answer: FuzzAn
   return api.mistakesOf(path, method, answer);
 }
 
+/** The one form of the API's errors, or of the demonstration's. */
 function problemMistakes(api: ApiDescription, { status, type, text }: FuzzAnswer): string[] {
-  if (type?.startsWith('application/problem+json') !== true) return [`an error of the type ${type}`];
-  const problem = JSON.parse(text) as { status: number };
-  return [...api.mistakesAt(['components', 'schemas', 'Problem'], problem), ...(problem.status === status ? [] : ['another status in the body'])];
+  const [schema, member] = 'Problem' in api.document.components.schemas! ? ['Problem', 'status'] : ['Error', 'error'];
+  const expected = schema === 'Problem' ? 'application/problem+json' : 'application/json';
+  if (type?.startsWith(expected) !== true) return [`an error of the type ${type}`];
+  const problem = JSON.parse(text) as Record<string, unknown>;
+  return [...api.mistakesAt(['components', 'schemas', schema], problem), ...(problem[member] === status ? [] : ['another status in the body'])];
 }
