@@ -8,6 +8,9 @@ import { CLOSE_CODE, FrameReader, OPCODE, applyMask, frameHeader } from './webso
 /** A closing handshake the other side does not finish is cut after this long, milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000;
 
+/** Up to here copying costs less than a vectored write. */
+const SHORT_BYTES = 1024;
+
 type Sent = (error?: Error) => void;
 /** The same as Node's streams declare it. */
 type StreamCallback = ((error: Error | null | undefined) => void) | undefined;
@@ -113,18 +116,18 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
 
   readonly #hold = (): Release | undefined => this.#lease?.take();
 
-  /** Header and payload leave in one system call, without copying the payload. */
+  /** Header and payload leave in one system call: a short payload copied behind its header, a long one as it is. */
   #write(opcode: number, payload: Buffer, sent?: Sent): void {
     const masks = this.#options.role === 'client';
     const header = frameHeader(opcode, payload.length, masks);
     const body = masks && !this.#options.plainMask ? masked(header, payload) : payload;
-    this.#stream.cork();
-    if (body.length === 0) {
-      this.#stream.write(header, sent as StreamCallback);
-    } else {
-      this.#stream.write(header);
-      this.#stream.write(body, sent as StreamCallback);
+    if (body.length <= SHORT_BYTES) {
+      this.#stream.write(body.length === 0 ? header : Buffer.concat([header, body]), sent as StreamCallback);
+      return;
     }
+    this.#stream.cork();
+    this.#stream.write(header);
+    this.#stream.write(body, sent as StreamCallback);
     this.#stream.uncork();
   }
 

@@ -68,10 +68,16 @@ function networkOf(address: Address, prefix: number): Address {
   return address.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(cidr) : ipaddr.IPv6.networkAddressFromCIDR(cidr);
 }
 
-/** A ready test whether an address belongs to a network in CIDR form. */
+/** A ready test whether an address belongs to a network in CIDR form. The last address is remembered: it comes often. */
 export function sourceMatcher(cidr: string): (address: string) => boolean {
   const network = ipaddr.parseCIDR(cidr);
-  return (address) => isIP(address) !== 0 && matches(ipaddr.process(address), network);
+  let last = { address: '', allowed: false };
+  return (address) => {
+    if (address !== last.address) {
+      last = { address, allowed: isIP(address) !== 0 && matches(ipaddr.process(address), network) };
+    }
+    return last.allowed;
+  };
 }
 
 function matches(address: Address, [network, prefix]: [Address, number]): boolean {
