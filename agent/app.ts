@@ -8,7 +8,7 @@ import type { Routers } from './core/routers.ts';
 import { ForwardAcceptor } from './forward/acceptor.ts';
 import { createCollector } from './inventory/collector.ts';
 import type { Collector } from './inventory/collector.ts';
-import { openJobRunner } from './jobs/index.ts';
+import { createBackupHandlers, openJobRunner } from './jobs/index.ts';
 import type { JobRunner } from './jobs/index.ts';
 import { readCredentials } from './link/credentials.ts';
 import { Dialer } from './link/dialer.ts';
@@ -107,6 +107,7 @@ function linkHost({ routers, jobs, forwards, collector, send }: Features): LinkH
         await forwards.close(params.forward_id);
         return {};
       },
+      ...createBackupHandlers(routers, (router) => jobs.exported(router)),
     },
     jobs,
     onChannelDial: (forwardId, count) => forwards.dial(forwardId, count),

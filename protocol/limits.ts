@@ -18,6 +18,9 @@ export const MAX_SCRIPT_CHARS = 2000;
 /** A job's output is kept whole up to this many bytes; the rest is dropped and marked. */
 export const MAX_OUTPUT_BYTES = 64 * 1024;
 
+/** One file of a backup: routers with long certificate stores have some 2 MB. In base64 it fits {@link MAX_REPLY_BYTES}. */
+export const MAX_BACKUP_BYTES = 8 * 1024 * 1024;
+
 /** Routers behind one agent. */
 export const MAX_ROUTERS_PER_AGENT = 500;
 

@@ -3,7 +3,7 @@ import { type Clock, sleep } from '../core/clock.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
-import { takeBackup } from './backup.ts';
+import { takeBackup } from './backup/take.ts';
 import { hasRebooted } from './boot.ts';
 import { UndoGuard } from './guard/undo-guard.ts';
 import type { GuardDeps } from './guard/undo-guard.ts';
@@ -114,7 +114,7 @@ export class Execution {
     back_up: async () => {
       const { times, clock } = this.#deps;
       const pause = (ms: number): Promise<void> => sleep(clock, ms, this.#signal);
-      await takeBackup(this.#menu, this.#name, { times: times.backup, deadline: this.#errand(), pause });
+      await takeBackup(this.#deps.router, this.#offer.job_id, { times: times.backup, deadline: this.#errand(), pause });
       return { isBackedUp: true };
     },
     arm: async () => {

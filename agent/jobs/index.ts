@@ -4,6 +4,7 @@ import { Journal } from './journal/journal.ts';
 import { JobRunner } from './runner.ts';
 import type { RunnerDeps } from './runner.ts';
 
+export { createBackupHandlers } from './backup/requests.ts';
 export { JobRunner } from './runner.ts';
 
 /**

@@ -1,15 +1,17 @@
 import type { AgentMessage, JobDeclined, JobOffer, JobResult, OpenJob } from '../../protocol/index.ts';
 import { MAX_OPEN_JOBS_PER_AGENT } from '../../protocol/index.ts';
-import type { Clock, Timer } from '../core/clock.ts';
+import { type Clock, sleep, type Timer } from '../core/clock.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { findRouter } from '../core/routers.ts';
 import type { Routers } from '../core/routers.ts';
+import { takeExportAfter } from './backup/take.ts';
 import { CleanUp } from './clean-up.ts';
 import { Execution } from './execution.ts';
 import type { GuardDeps } from './guard/undo-guard.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
+import type { StoredOffer } from './journal/records.ts';
 import { Tasks } from './tasks.ts';
 import { DEFAULT_TIMES } from './times.ts';
 import type { ExecutionTimes } from './times.ts';
@@ -47,6 +49,8 @@ export class JobRunner {
   readonly #cleanUp: CleanUp;
   /** Jobs with an execution or a clean-up under way, by id. */
   readonly #tasks: Tasks;
+  /** The newest export after a job, by router. Never rejects. */
+  readonly #exporting = new Map<string, Promise<void>>();
   /** Routers with an ACCEPT on its way to the disk. */
   readonly #accepting = new Set<string>();
   /** Jobs and states that waited for an answer when it was last looked. */
@@ -203,9 +207,29 @@ export class JobRunner {
   #execute(entry: JournalEntry): void {
     const { offer } = entry;
     this.#tasks.start(offer.job_id, 'run', async (signal) => {
+      await this.exported(offer.router);
       const result = await this.#conclude(entry, signal);
+      const hasRun = this.#deps.journal.get(offer.job_id)?.boot !== undefined;
+      const exporting = result && hasRun && offer.make_backup ? Promise.withResolvers<void>() : undefined;
+      if (exporting) this.#exporting.set(offer.router, exporting.promise);
       if (result) this.#send({ type: 'job.ended', job_id: offer.job_id, result });
+      if (exporting) await this.#exportAfter(offer, signal).finally(exporting.resolve);
     });
+  }
+
+  /** Settles when no job that has ended is still having its changes written down; the router's next job waits for that. */
+  async exported(router: string): Promise<void> {
+    await this.#exporting.get(router);
+  }
+
+  /** The result is out; this only shows what changed, so a failure is none of the job's. */
+  async #exportAfter(offer: StoredOffer, signal: AbortSignal): Promise<void> {
+    const router = this.#deps.routers.get(offer.router);
+    const { clock } = this.#deps;
+    const { backup, errandMs } = this.#times;
+    const pause = (ms: number): Promise<void> => sleep(clock, ms, signal);
+    const wait = { times: { ...backup, limitMs: backup.afterMs }, deadline: { timeoutMs: errandMs, signal }, pause };
+    if (router) await this.#attempt(offer.job_id, () => takeExportAfter(router, offer.job_id, wait));
   }
 
   /** @returns the result that is in the journal, undefined when it was aborted */

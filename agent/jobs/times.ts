@@ -1,4 +1,4 @@
-import type { BackupTimes } from './backup.ts';
+import type { BackupTimes } from './backup/take.ts';
 import { GUARD_TIMES } from './guard/undo-guard.ts';
 import type { GuardTimes } from './guard/undo-guard.ts';
 
@@ -22,6 +22,6 @@ export const DEFAULT_TIMES: ExecutionTimes = {
   longestRetryMs: 15_000,
   pollMs: 2000,
   prepareMs: 60_000,
-  backup: { pollMs: 1000, limitMs: 120_000 },
+  backup: { pollMs: 1000, limitMs: 120_000, afterMs: 30_000 },
   guard: GUARD_TIMES,
 };

@@ -93,6 +93,10 @@ export class ServedRequests {
         return { method: 'forward.open', ...(await this.#handlers['forward.open'](request.params, context)) };
       case 'forward.close':
         return { method: 'forward.close', ...(await this.#handlers['forward.close'](request.params, context)) };
+      case 'backup.read':
+        return { method: 'backup.read', ...(await this.#handlers['backup.read'](request.params, context)) };
+      case 'backup.remove':
+        return { method: 'backup.remove', ...(await this.#handlers['backup.remove'](request.params, context)) };
     }
   }
 

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { backupPart } from './backups.ts';
 import { devices, seenDevice } from './devices.ts';
 import { channelDial, forwardLost } from './forwards.ts';
 import { health, healthReadings } from './health.ts';
@@ -60,6 +61,7 @@ export type OpenJob = z.infer<typeof jobs.openJob>;
 export type JobDeclined = z.infer<typeof jobs.jobDeclined>;
 export type Health = z.infer<typeof health>;
 export type HealthReadings = z.infer<typeof healthReadings>;
+export type BackupPart = z.infer<typeof backupPart>;
 export type Devices = z.infer<typeof devices>;
 export type SeenDevice = z.infer<typeof seenDevice>;
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { backupReadParams, backupReadResult, backupRemoveParams, backupRemoveResult } from './backups.ts';
 import { forwardId, hardwareId, remainingMs, requestId, routerName, text } from './common.ts';
 
 /**
@@ -34,6 +35,8 @@ export const request = z.discriminatedUnion('method', [
   z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('command'), params: commandParams }),
   z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('forward.open'), params: forwardOpenParams }),
   z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('forward.close'), params: forwardCloseParams }),
+  z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('backup.read'), params: backupReadParams }),
+  z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('backup.remove'), params: backupRemoveParams }),
 ]);
 
 /** The asking side no longer wants the answer (its HTTP client went away). */
@@ -81,7 +84,7 @@ export const reply = z.object({
   outcome: z.discriminatedUnion('ok', [
     z.object({
       ok: z.literal(true),
-      result: z.discriminatedUnion('method', [commandResult, forwardOpenResult, forwardCloseResult]),
+      result: z.discriminatedUnion('method', [commandResult, forwardOpenResult, forwardCloseResult, backupReadResult, backupRemoveResult]),
     }),
     z.object({ ok: z.literal(false), error: replyError }),
   ]),

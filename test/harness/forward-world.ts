@@ -35,7 +35,7 @@ class DirectGateway implements AgentGateway {
   acceptor: ForwardAcceptor | undefined;
   currentEpoch = 1;
 
-  async request<M extends 'command' | 'forward.open' | 'forward.close'>(
+  async request<M extends Parameters<AgentGateway['request']>[1]>(
     _agentId: string,
     method: M,
     params: RequestParams<M>,

@@ -117,7 +117,7 @@ export class TestAgent {
   lastEpoch = 0;
   openJobs: OpenJob[] = [];
   beats: RouterBeat[] = [{ name: 'one', reachable: true, uptime_seconds: 1, reason: null }];
-  requests: RequestHandlers = { command: notServed, 'forward.open': notServed, 'forward.close': notServed };
+  requests: RequestHandlers = { command: notServed, 'forward.open': notServed, 'forward.close': notServed, 'backup.read': notServed, 'backup.remove': notServed };
   jobs: Partial<JobHandlers> = {};
   readonly dialer: Dialer;
   readonly link: AgentLink;
@@ -183,6 +183,8 @@ export class TestAgent {
         command: (params, context) => this.requests.command(params, context),
         'forward.open': (params, context) => this.requests['forward.open'](params, context),
         'forward.close': (params, context) => this.requests['forward.close'](params, context),
+        'backup.read': (params, context) => this.requests['backup.read'](params, context),
+        'backup.remove': (params, context) => this.requests['backup.remove'](params, context),
       },
       jobs: { onOffer: job('onOffer'), onGo: job('onGo'), onAck: job('onAck'), onRevoke: job('onRevoke') },
       onChannelDial: (forwardId, count) => this.log.push(`dial ${forwardId.slice(0, 4)} ${count}`),

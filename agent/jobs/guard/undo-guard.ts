@@ -6,10 +6,9 @@ import { hasRebooted } from '../boot.ts';
 import type { BootMark, StoredOffer } from '../journal/records.ts';
 import type { NewEntry, RouterMenu } from '../router/menu.ts';
 import { readMarker, scriptNameOf, undoneMarker } from '../source.ts';
-import { waitForFile } from '../backup.ts';
-import type { BackupTimes } from '../backup.ts';
+import { targetOf, waitForFile } from '../backup/take.ts';
+import type { BackupTimes } from '../backup/take.ts';
 import { isAtLeast } from '../version.ts';
-import { FLASH } from '../router/flash.ts';
 import { GUARD_PREFIX, guardNameOf, secondsLeft, tickSource } from './timing.ts';
 import type { GuardTime } from './timing.ts';
 
@@ -200,11 +199,10 @@ export class UndoGuard {
     if (other !== undefined) throw new AgentError('rejected', `another guard is armed on this router (${other})`);
   }
 
-  /** @returns the file's name. Where there is a flash folder, nothing else is kept over a reboot by the script. */
+  /** @returns the file's name. It must outlast a reboot by the script. */
   async #saveRestorePoint(): Promise<string> {
     const { menu, clock, signal, backupTimes: times } = this.#deps;
-    const hasFlash = (await menu.fileSize(FLASH, this.#errand())) !== undefined;
-    const name = hasFlash ? `${FLASH}/${this.#name}` : this.#name;
+    const name = await targetOf(menu, this.#name, this.#errand());
     await menu.removeFile(`${name}.backup`, this.#errand());
     await menu.saveBackup(name, this.#errand());
     const pause = (ms: number): Promise<void> => sleep(clock, ms, signal);

@@ -30,7 +30,7 @@ class Bench {
     if (reset) this.journalId = randomUUID();
     return { journalId: this.journalId, jobs: this.openJobs };
   };
-  handlers: RequestHandlers = { command: never, 'forward.open': never, 'forward.close': never };
+  handlers: RequestHandlers = { command: never, 'forward.open': never, 'forward.close': never, 'backup.read': never, 'backup.remove': never };
   jobHandler: (what: keyof JobHandlers, id: string) => Promise<void> = async () => undefined;
 
   constructor(random = 0.5) {
@@ -75,6 +75,8 @@ class Bench {
         command: (params, context) => this.handlers.command(params, context),
         'forward.open': (params, context) => this.handlers['forward.open'](params, context),
         'forward.close': (params, context) => this.handlers['forward.close'](params, context),
+        'backup.read': (params, context) => this.handlers['backup.read'](params, context),
+        'backup.remove': (params, context) => this.handlers['backup.remove'](params, context),
       },
       jobs: { onOffer: job('onOffer'), onGo: job('onGo'), onAck: job('onAck'), onRevoke: job('onRevoke') },
       onChannelDial: (forwardId, count) => this.log.push(`dial ${forwardId.slice(0, 4)} x${count}`),

@@ -1,0 +1,68 @@
+import { AgentError } from '../../core/errors.ts';
+import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
+
+/** `/file/read` gives no more at once. */
+const CHUNK_BYTES = 32_768;
+
+/**
+ * A file of the router: by SFTP where there is SSH; otherwise texts only, by `/file/read` (from 7.13) or, where they are
+ * short enough, as the property `contents`.
+ * @throws AgentError `unsupported` for a file that this router and configuration cannot give, `not_allowed` above the limit
+ */
+export async function readRouterFile(
+  router: RouterAdapter,
+  file: { name: string; isText: boolean },
+  deadline: Deadline & { maxBytes: number },
+): Promise<Buffer> {
+  if (router.hasSsh) {
+    try {
+      return await router.readFile(file.name, deadline);
+    } catch (error) {
+      // SFTP is a right of its own; the API may still do.
+      if (!file.isText || !router.hasApi || !isRefusal(error)) throw error;
+    }
+  }
+  if (!file.isText) throw new AgentError('unsupported', 'a binary backup can be fetched by SSH only, which is not configured for this router');
+  return readText(router, file.name, deadline);
+}
+
+async function readText(router: RouterAdapter, name: string, deadline: Deadline & { maxBytes: number }): Promise<Buffer> {
+  const words = [`?=name=${name}`, '=.proplist=size,contents'];
+  const { rows } = await router.command({ path: '/file/print', words }, deadline);
+  const [row] = rows;
+  if (!row) throw new AgentError('rejected', `${name}: no such file`);
+  const size = Number(row['size'] ?? '0');
+  if (size > deadline.maxBytes) throw new AgentError('not_allowed', `the file is larger than ${deadline.maxBytes} bytes`);
+  const contents = Buffer.from(row['contents'] ?? '', 'utf8');
+  if (contents.length === size) return contents;
+  return readInChunks(router, { name, size }, deadline);
+}
+
+async function readInChunks(router: RouterAdapter, { name, size }: { name: string; size: number }, deadline: Deadline): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for (let offset = 0; offset < size; ) {
+    const words = [`=file=${name}`, `=offset=${offset}`, `=chunk-size=${CHUNK_BYTES}`];
+    const chunk = Buffer.from(await readChunk(router, words, deadline), 'utf8');
+    if (chunk.length === 0) break;
+    chunks.push(chunk);
+    offset += chunk.length;
+  }
+  const whole = Buffer.concat(chunks);
+  // A character cut in two by a chunk comes as something else: then the lengths differ.
+  if (whole.length !== size) throw new AgentError('rejected', `read ${whole.length} bytes of a file of ${size}`);
+  return whole;
+}
+
+async function readChunk(router: RouterAdapter, words: string[], deadline: Deadline): Promise<string> {
+  try {
+    const { rows, ret } = await router.command({ path: '/file/read', words }, deadline);
+    return rows[0]?.['data'] ?? ret ?? '';
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    throw new AgentError('unsupported', 'a file of this size can be fetched by SSH, or by the API from 7.13', { cause: error });
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof AgentError && error.code === 'rejected';
+}
