@@ -72,9 +72,11 @@ class Bell {
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    this.#wake = resolve;
+    const wake = (): void => resolve();
+    signal.addEventListener('abort', wake);
+    this.#wake = wake;
     if (!this.#rung && !signal.aborted) await promise;
+    signal.removeEventListener('abort', wake);
     clearTimeout(timer);
     this.#rung = false;
     signal.throwIfAborted();
