@@ -46,7 +46,7 @@ describeEachDatabase('a campaign', (open) => {
       await world!.until('one canary is done', id, ({ counts }) => counts.completed === 1);
       world!.clock.advance(60_000);
       expect(await world!.view(id)).toMatchObject({ canaries: 'running', counts: { waiting: 6, running: 1, completed: 1 } });
-      expect(fleet.runs).toEqual(fleet.routerIds.slice(0, 2));
+      expect(new Set(fleet.runs)).toEqual(new Set(fleet.routerIds.slice(0, 2)));
       await fleet.end();
       await world!.until('the rest runs', id, ({ counts }) => counts.running === 6);
       expect(await world!.view(id)).toMatchObject({ canaries: 'passed' });
@@ -288,6 +288,19 @@ describeEachDatabase('a campaign', (open) => {
       expect(await world!.allJobs()).toHaveLength(1);
     });
 
+    it('makes jobs for what was claimed only after a pause', async () => {
+      const { fleet } = await start({ routers: 4, wrap: dying(2, 'before') });
+      const id = await world!.create({ canaryCount: 0 });
+      await world!.until('one has run, the others are claimed', id, ({ counts }) => counts.completed === 1 && counts.pending === 3);
+      await world!.campaigns.pauseCampaign(fleet.teamId, id);
+      await world!.stop();
+      await world!.boot();
+      await world!.until('some minutes have passed', id, ({ campaign }) => world!.clock.now() > campaign.created_at + 300_000, 10_000);
+      expect(await world!.allJobs()).toHaveLength(1);
+      await world!.campaigns.resumeCampaign(fleet.teamId, id);
+      expect((await world!.ended(id)).counts.completed).toBe(4);
+    });
+
     it('two control planes on one database make each job once', async () => {
       const { fleet, jobs, clock } = await start({ routers: 60 });
       const second = new CampaignsService({ storage, jobs, clock, log: silentLog });
@@ -411,8 +424,12 @@ describeEachDatabase('a campaign', (open) => {
       const place = (routerIds: string[], site: string) => storage.db.updateTable('routers').set({ site_id: site }).where('id', 'in', routerIds).execute();
       await place(fleet.routerIds.slice(1, 3), one);
       await place(fleet.routerIds.slice(3, 4), two);
-      const id = await world!.create({ routerIds: [fleet.routerIds[2]!], siteIds: [one, two], ratePerMinute: 60 });
+      fleet.answer = () => 'hold';
+      const id = await world!.create({ routerIds: [fleet.routerIds[2]!], siteIds: [one, two], mostAtOnce: 1 });
       await place(fleet.routerIds.slice(4), one);
+      await waitUntil('the first one runs', () => fleet.held.length === 1);
+      fleet.answer = () => DONE;
+      await fleet.end();
       await world!.ended(id);
       expect(fleet.runs).toEqual([2, 1, 3].map((index) => fleet.routerIds[index]));
     });
@@ -436,7 +453,6 @@ describeEachDatabase('a campaign', (open) => {
 
   it('of 2,000 routers is through in reasonable time', { timeout: 120_000 }, async () => {
     const { fleet } = await start({ routers: 2000, agents: 20 });
-    const began = performance.now();
     const id = await world!.create({ canaryCount: 5, mostAtOnce: 200 });
     const view = await waitUntil('all have run', async () => {
       world!.clock.advance(50);
@@ -447,6 +463,5 @@ describeEachDatabase('a campaign', (open) => {
     expect(new Set(fleet.runs).size).toBe(2000);
     expect(fleet.runs).toHaveLength(2000);
     expect(fleet.mostAtOnce).toBeLessThanOrEqual(200);
-    process.stdout.write(`2,000 routers in ${Math.round(performance.now() - began)} ms\n`);
   });
 });

@@ -7,7 +7,7 @@ import type { NewJob } from '../../jobs/types.ts';
 import type { Storage, Tx } from '../../storage/db.ts';
 import { jobKey } from '../job-key.ts';
 import { outputHash } from '../output-group.ts';
-import { isOver, progressOf } from '../counts.ts';
+import { progressOf } from '../counts.ts';
 import { nextSteps } from '../steps.ts';
 import type { Step } from '../steps.ts';
 import { selectCounts } from '../store.ts';
@@ -56,29 +56,36 @@ interface Round {
  */
 export async function runPass(deps: PassDeps, campaignId: string, signal: AbortSignal): Promise<number | undefined> {
   let hasTakenBack = false;
+  let made: string[] = [];
   while (!signal.aborted) {
-    const { campaign, steps, again } = (await deps.storage.writes.write((tx) => playRound(tx, campaignId, deps.clock.now()))) ?? {};
-    if (campaign === undefined || steps === undefined) return undefined;
+    const round = await deps.storage.writes.write((tx) => playRound(tx, campaignId, made, deps.clock.now()));
+    if (!round) return undefined;
+    const { campaign, steps, again } = round;
     const [step] = steps;
-    // Claims that were left over when it stopped must not become jobs any more.
-    const isStuck = step?.kind !== 'stop' && (await makeJobs(deps, campaign, signal));
+    // Claims that were left over when it was paused or ended must not become jobs.
+    const mayMakeJobs = campaign.state === 'running' && step?.kind !== 'stop';
+    const { claimed, made: madeNow } = mayMakeJobs ? await makeJobs(deps, campaign) : { claimed: 0, made: [] };
+    made = madeNow;
     if (step?.kind === 'take_back' && !hasTakenBack) {
       hasTakenBack = true;
       await takeBack(deps, campaign, signal);
       continue;
     }
-    if (step?.kind === 'wait') return step.until;
-    const hasMoved = again === true || step?.kind === 'start' || step?.kind === 'stop';
-    if (!hasMoved || isStuck) return undefined;
+    if (made.length < claimed) return undefined;
+    if (step?.kind === 'wait' && claimed === 0) return step.until;
+    if (!again && claimed === 0 && step?.kind !== 'stop') return undefined;
   }
   return undefined;
 }
 
-/** Writes down results, counts, decides and acts: one transaction. */
-async function playRound(tx: Tx, campaignId: string, now: number): Promise<Round | undefined> {
+/**
+ * Writes down jobs and results, counts, decides and acts: one transaction.
+ * @param made routers for which this program has just made jobs
+ */
+async function playRound(tx: Tx, campaignId: string, made: readonly string[], now: number): Promise<Round | undefined> {
   const campaign = await holdCampaign(tx, campaignId);
   if (!campaign) return undefined;
-  await adoptJobs(tx, campaignId);
+  await adoptJobs(tx, campaignId, made);
   if (campaign.state === 'stopped' || campaign.state === 'canceled') await releaseClaims(tx, campaignId);
   const again = await settle(tx, campaignId, now);
   if (again || campaign.finished_at !== null) return { campaign, steps: [], again };
@@ -125,25 +132,11 @@ function settlementOf(job: EndedTarget): Settlement {
   return { status, jobVersion: job.version, reason: job.reason, outputHash: outputHash(job) };
 }
 
-/** Makes the jobs of claimed targets. @returns true when some could not be made now */
-async function makeJobs(deps: PassDeps, campaign: CampaignRecord, signal: AbortSignal): Promise<boolean> {
-  const { storage } = deps;
-  while (!signal.aborted) {
-    const routerIds = await selectClaimed(storage.db, campaign.id, JOBS_AT_ONCE);
-    if (routerIds.length === 0) return false;
-    if (isOver(campaign)) return false;
-    const made = await Promise.all(routerIds.map((routerId) => makeJob(deps, campaign, routerId)));
-    const madeFor = routerIds.filter((_id, index) => made[index]);
-    if (madeFor.length > 0) await storage.writes.write((tx) => adoptMade(tx, campaign.id, madeFor));
-    if (made.includes(false)) return true;
-  }
-  return true;
-}
-
-async function adoptMade(tx: Tx, campaignId: string, madeFor: readonly string[]): Promise<void> {
-  // Whoever writes to several targets holds the campaign first: otherwise two programs could wait for each other.
-  await holdCampaign(tx, campaignId);
-  await adoptJobs(tx, campaignId, madeFor);
+/** Makes jobs for claimed targets. @returns how many were claimed, and for which of them that is settled */
+async function makeJobs(deps: PassDeps, campaign: CampaignRecord): Promise<{ claimed: number; made: string[] }> {
+  const routerIds = await selectClaimed(deps.storage.db, campaign.id, JOBS_AT_ONCE);
+  const isMade = await Promise.all(routerIds.map((routerId) => makeJob(deps, campaign, routerId)));
+  return { claimed: routerIds.length, made: routerIds.filter((_id, index) => isMade[index]) };
 }
 
 /** @returns false when it has to be tried again; never rejects, so that the others are not held up */

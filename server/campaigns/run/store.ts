@@ -134,22 +134,18 @@ async function setClaimed(db: DbOrTx, id: string, routerIds: readonly string[], 
 
 /**
  * Gives claimed targets the jobs that were made for them, found by their keys: what makes a claim safe to carry on with
- * after a crash. `madeFor`: routers for which this program has just made jobs, even if somebody has let go of the claim.
+ * after a crash. `madeFor`: those whose jobs this program has just made get them even if somebody has let go of the claim.
  */
-export async function adoptJobs(db: DbOrTx, id: string, madeFor: readonly string[] = []): Promise<void> {
+export async function adoptJobs(db: DbOrTx, id: string, madeFor: readonly string[]): Promise<void> {
   const job = sql<string>`select jobs.id from jobs where jobs.router_id = campaign_targets.router_id
     and jobs.team_id = campaign_targets.team_id and jobs.idempotency_key = 'campaign ' || ${id} || ' ' || campaign_targets.router_id`;
-  await db
+  const adopt = db
     .updateTable('campaign_targets')
     .set({ status: 'started', job_id: sql<string>`(${job})` })
     .where('campaign_id', '=', id)
-    .where((eb) =>
-      madeFor.length === 0
-        ? eb('status', '=', 'claimed')
-        : eb.and([eb('router_id', 'in', madeFor), eb('status', 'in', ['claimed', 'waiting'])]),
-    )
-    .where(sql<SqlBool>`exists (${job})`)
-    .execute();
+    .where(sql<SqlBool>`exists (${job})`);
+  await adopt.where('status', '=', 'claimed').execute();
+  if (madeFor.length > 0) await adopt.where('status', '=', 'waiting').where('router_id', 'in', madeFor).execute();
 }
 
 /** Claimed targets without a job, at most `limit`. */
