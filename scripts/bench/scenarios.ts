@@ -1,4 +1,5 @@
 import { agentRows } from './agent-rows.ts';
+import { campaignRows } from './campaign-rows.ts';
 import { commandRows } from './command-rows.ts';
 import { jobRows } from './job-rows.ts';
 import type { Field, Scenario } from './field.ts';
@@ -88,5 +89,6 @@ export const scenarios: Scenario[] = [
   { name: 'echo', about: 'round trip of a small message, idle and saturated', run: echoRows },
   { name: 'commands', about: 'round trip of a command, idle and saturated', run: commandRows },
   { name: 'jobs', about: 'jobs accepted a second, durable', run: jobRows },
+  { name: 'campaign', about: 'one script on 2,000 routers', run: campaignRows },
   { name: 'agent', about: 'size of the agent', run: agentRows },
 ];
