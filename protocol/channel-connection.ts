@@ -41,6 +41,9 @@ const HIGH_WATER_BYTES = 256 * 1024;
  */
 const BULK_BYTES = 256 * 1024;
 
+/** What a person types or a small request: it is on its way before anything else is done. */
+const SHORT_BYTES = 4096;
+
 /** A stream that can send a TCP RST; net.Socket can, an SSH channel cannot. */
 interface Resettable {
   resetAndDestroy(): unknown;
@@ -182,9 +185,9 @@ export class ChannelConnection {
     stream.off('data', this.#onData).off('end', this.#onEnd).off('drain', this.#onDrain);
   }
 
-  /** Pieces of one message that arrive in one read leave in one system call. */
+  /** Pieces of a long message that arrive in one read leave in one system call; a short one leaves at once. */
   #write(stream: Duplex, piece: Buffer, release: Release | undefined): void {
-    if (!this.#corked) {
+    if (!this.#corked && piece.length > SHORT_BYTES) {
       this.#corked = true;
       stream.cork();
       process.nextTick(() => {

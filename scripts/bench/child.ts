@@ -8,6 +8,8 @@ type Part = (options: never) => Promise<unknown>;
 
 /** Loaded one by one, so that a relay is a relay and nothing else. */
 const parts: Record<string, () => Promise<Part>> = {
+  source: async () => (await import('./parts/bulk.ts')).startSource,
+  drain: async () => (await import('./parts/bulk.ts')).startDrain,
   relay: async () => (await import('./parts/relay.ts')).startRelayHop,
   server: async () => (await import('./parts/server.ts')).startServerPart,
   'jobs-server': async () => (await import('./parts/jobs-server.ts')).startJobsServerPart,

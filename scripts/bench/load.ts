@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import type { Path } from './paths.ts';
-import { totalCpu } from './processes.ts';
-import { pour } from './targets.ts';
+import { pour } from './pour.ts';
+import { BenchProcess, totalCpu } from './processes.ts';
 import type { Targets } from './targets.ts';
 
 export interface BytesSample {
@@ -81,15 +81,14 @@ export async function measureEcho(path: Path, { ms }: { ms: number }): Promise<n
   return times;
 }
 
-/** Keeps one bulk connection running while `work` is done. */
+/** Keeps one bulk connection running while `work` is done; both of its ends are in processes of their own. */
 export async function whileSaturated<T>(path: Path, work: () => Promise<T>): Promise<T> {
-  const socket = await connect(path.source);
-  socket.resume();
+  const drain = await BenchProcess.start('drain', { port: path.source });
   await pause(WARM_UP_MS);
   try {
     return await work();
   } finally {
-    socket.resetAndDestroy();
+    await drain.process.stop();
     await pause(50);
   }
 }

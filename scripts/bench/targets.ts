@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { BenchProcess } from './processes.ts';
 
 /** The services that the measured paths lead to. */
 export interface Targets {
@@ -15,8 +16,6 @@ export interface Targets {
   close(): void;
 }
 
-const CHUNK = Buffer.alloc(64 * 1024, 'signalbox');
-
 export async function startTargets(): Promise<Targets> {
   let swallowed = 0;
   const servers: net.Server[] = [];
@@ -30,25 +29,18 @@ export async function startTargets(): Promise<Targets> {
     servers.push(server);
     return (server.address() as AddressInfo).port;
   };
+  const source = await BenchProcess.start<number>('source', {});
   return {
     sink: await serve((socket) => {
       socket.on('data', (chunk) => (swallowed += chunk.length));
       socket.on('end', () => socket.end());
     }),
-    source: await serve((socket) => pour(socket)),
+    source: source.result,
     echo: await serve((socket) => socket.pipe(socket)),
     swallowed: () => swallowed,
     close: () => {
       for (const server of servers) server.close();
+      void source.process.stop();
     },
   };
-}
-
-/** Writes as fast as the other side reads, until the socket is closed. */
-export function pour(socket: net.Socket): void {
-  const more = (): void => {
-    while (socket.writable && socket.write(CHUNK));
-  };
-  socket.on('drain', more);
-  more();
 }
