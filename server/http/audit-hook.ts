@@ -1,5 +1,12 @@
 import type { App } from './app.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where the request came from. Read while the connection is open: afterwards a socket no longer knows. */
+    source: string;
+  }
+}
+
 export interface WriteRecord {
   team_id: string;
   actor_kind: string;
@@ -15,13 +22,17 @@ const MAX_TARGET_CHARS = 500;
 
 /** Reports every request of a known caller that may change something, with its result. */
 export function reportWrites(scope: App, report: (record: WriteRecord) => void): void {
+  scope.decorateRequest('source', '');
+  scope.addHook('onRequest', async (request) => {
+    request.source = request.ip;
+  });
   scope.addHook('onResponse', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD' || !request.principal) return;
     report({
       team_id: request.principal.teamId,
       actor_kind: request.principal.kind,
       actor_id: request.principal.id,
-      source: request.ip,
+      source: request.source,
       action: `${request.method} ${patternOf(request.routeOptions.url)}`,
       target: request.url.split('?')[0]!.slice(0, MAX_TARGET_CHARS),
       result: reply.statusCode,

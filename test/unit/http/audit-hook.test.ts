@@ -1,0 +1,39 @@
+import net from 'node:net';
+import type { AddressInfo } from 'node:net';
+import pino from 'pino';
+import { afterEach, expect, test } from 'vitest';
+import { createApp } from '../../../server/http/app.ts';
+import type { App } from '../../../server/http/app.ts';
+import { reportWrites } from '../../../server/http/audit-hook.ts';
+import type { WriteRecord } from '../../../server/http/audit-hook.ts';
+import { identifyCaller } from '../../../server/http/authentication.ts';
+
+let app: App;
+afterEach(async () => app.close());
+
+test('a caller who hangs up before the answer is recorded with his address', async () => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const recorded = Promise.withResolvers<WriteRecord>();
+  app = createApp({ log: pino({ level: 'silent' }), now: () => Date.now() });
+  identifyCaller(app, async () => ({ kind: 'api_key', id: 'k', teamId: 't', role: 'admin' }));
+  reportWrites(app, recorded.resolve);
+  app.post('/things', async () => {
+    asked.resolve();
+    await answer.promise;
+    return {};
+  });
+  const connections = new Set<net.Socket>();
+  app.server.on('connection', (connection: net.Socket) => connections.add(connection));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const socket = net.connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('POST /things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer k\r\nContent-Length: 0\r\n\r\n');
+  await asked.promise;
+  const [server] = [...connections];
+  // Not `once`, which would reject with the reset itself.
+  const gone = new Promise((resolve) => server!.on('close', resolve));
+  socket.resetAndDestroy();
+  await gone;
+  answer.resolve();
+  expect(await recorded.promise).toMatchObject({ team_id: 't', action: 'POST /things', source: '127.0.0.1' });
+});
