@@ -6,6 +6,9 @@ import { addRefusedAttempts, insertConnections } from './store.ts';
 import type { ForwardKey, LoggedConnection } from './store.ts';
 import type { ConnectionSummary } from './types.ts';
 
+/** Written at once when so many wait: more in one statement would hold up the connections that are open. */
+const BATCH = 250;
+
 /** Finished connections that may wait for the database; beyond that the oldest are lost rather than memory. */
 const MAX_WAITING = 20_000;
 
@@ -30,7 +33,8 @@ export class ConnectionLog {
   connectionClosed(key: ForwardKey, summary: ConnectionSummary): void {
     if (this.#connections.length >= MAX_WAITING) this.#connections.shift();
     this.#connections.push({ ...summary, id: newId(summary.openedAt), teamId: key.teamId, forwardId: key.id });
-    this.#schedule();
+    if (this.#connections.length === BATCH) void this.flush();
+    else this.#schedule();
   }
 
   refused(key: ForwardKey, source: string): void {
