@@ -26,8 +26,9 @@ export function reportWrites(scope: App, report: (record: WriteRecord) => void):
   scope.addHook('onRequest', async (request) => {
     request.source = request.ip;
   });
-  scope.addHook('onResponse', async (request, reply) => {
-    if (request.method === 'GET' || request.method === 'HEAD' || !request.principal) return;
+  // Not onResponse: that one is never called when the caller has hung up meanwhile, and the thing is done all the same.
+  scope.addHook('onSend', async (request, reply, payload) => {
+    if (request.method === 'GET' || request.method === 'HEAD' || !request.principal) return payload;
     report({
       team_id: request.principal.teamId,
       actor_kind: request.principal.kind,
@@ -37,6 +38,7 @@ export function reportWrites(scope: App, report: (record: WriteRecord) => void):
       target: request.url.split('?')[0]!.slice(0, MAX_TARGET_CHARS),
       result: reply.statusCode,
     });
+    return payload;
   });
 }
 
