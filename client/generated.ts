@@ -64,6 +64,33 @@ export interface AuditEntry {
   result: number;
 }
 
+export interface Backup {
+  id: string;
+  job_id: string;
+  /** pending: still on the router; lost: it could not be fetched */
+  state: 'pending' | 'stored' | 'lost';
+  /** Why parts are missing */
+  error: string | null;
+  created_at: string;
+  stored_at: string | null;
+  parts: {
+    part: 'binary' | 'export' | 'export_after';
+    /** Bytes */
+    size: number;
+    sha256: string;
+  }[];
+}
+
+export interface BackupDiff {
+  /** Id of the backup */
+  from: string;
+  to: string;
+  changed: boolean;
+  /** Unified, of the text exports; dates and comments are left out */
+  diff: string;
+  truncated: boolean;
+}
+
 export interface Campaign {
   id: string;
   description: string;
@@ -772,6 +799,8 @@ export interface Operations {
   changeSite: { input: { path: { site_id: string }; body: SiteChange }; result: Success<Site> };
   /** Change a topic; what is not given stays */
   changeTopic: { input: { path: { topic_id: string }; body: TopicChange }; result: Success<Topic> };
+  /** Show what changed on the router from one backup to another */
+  compareBackups: { input: { path: { router_id: string; backup_id: string; other_id: string } }; result: Success<BackupDiff> };
   /** Create an API key; the whole key is shown only in this answer */
   createApiKey: { input: { body: NewApiKey }; result: Success<NewlyMadeApiKey> };
   /** Run a script on many routers, canaries first */
@@ -798,6 +827,8 @@ export interface Operations {
   deleteSite: { input: { path: { site_id: string } }; result: undefined };
   /** Delete a topic; it leaves every group */
   deleteTopic: { input: { path: { topic_id: string } }; result: undefined };
+  /** Download a part of a backup */
+  downloadBackup: { input: { path: { router_id: string; backup_id: string }; query?: { part?: 'binary' | 'export' | 'export_after' } }; result: string };
   /** Read one campaign and how far it is */
   getCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Read which routers ended alike and printed the same, the largest group first */
@@ -810,6 +841,8 @@ export interface Operations {
   getGroup: { input: { path: { group_id: string } }; result: NotificationGroup };
   /** Read one job */
   getJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
+  /** Show what a job changed on its router */
+  getJobChanges: { input: { path: { router_id: string; job_id: string } }; result: Success<BackupDiff> };
   /** Read where a router stands and how it is reached */
   getRouterMetadata: { input: { path: { router_id: string } }; result: Success<RouterMetadata> };
   /** Read the maker's information on a router */
@@ -830,6 +863,8 @@ export interface Operations {
   listApiKeys: { input: { query?: { limit?: number; cursor?: string } }; result: Success<ApiKey[]> };
   /** List who changed what, newest first */
   listAuditEntries: { input: { query?: { limit?: number; cursor?: string; actor?: string; action?: string; since?: string; until?: string } }; result: Success<AuditEntry[]> };
+  /** List the backups of a router, newest first */
+  listBackups: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Backup[]> };
   /** List the campaigns of the team, newest first */
   listCampaigns: { input: { query?: { limit?: number; cursor?: string } }; result: Success<CampaignSummary[]> };
   /** List the routers of a campaign in the order of their turns */
@@ -894,6 +929,7 @@ export const ROUTES = {
   changeSchedule: { method: 'PATCH', path: '/api/schedules/{schedule_id}' },
   changeSite: { method: 'PATCH', path: '/api/sites/{site_id}' },
   changeTopic: { method: 'PATCH', path: '/api/topics/{topic_id}' },
+  compareBackups: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}/diff/{other_id}' },
   createApiKey: { method: 'POST', path: '/api/api-keys' },
   createCampaign: { method: 'POST', path: '/api/campaigns' },
   createEnrolToken: { method: 'POST', path: '/api/enrol-tokens' },
@@ -907,12 +943,14 @@ export const ROUTES = {
   deleteSchedule: { method: 'DELETE', path: '/api/schedules/{schedule_id}' },
   deleteSite: { method: 'DELETE', path: '/api/sites/{site_id}' },
   deleteTopic: { method: 'DELETE', path: '/api/topics/{topic_id}' },
+  downloadBackup: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}' },
   getCampaign: { method: 'GET', path: '/api/campaigns/{campaign_id}' },
   getCampaignGroups: { method: 'GET', path: '/api/campaigns/{campaign_id}/groups' },
   getDevice: { method: 'GET', path: '/arp/devices/{macAddress}' },
   getForward: { method: 'GET', path: '/api/routers/{router_id}/transient-forwarding/{id}' },
   getGroup: { method: 'GET', path: '/api/groups/{group_id}' },
   getJob: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}' },
+  getJobChanges: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/changes' },
   getRouterMetadata: { method: 'GET', path: '/api/routers/{router_id}/metadata' },
   getRouterOem: { method: 'GET', path: '/api/routers/{router_id}/oem' },
   getSchedule: { method: 'GET', path: '/api/schedules/{schedule_id}' },
@@ -923,6 +961,7 @@ export const ROUTES = {
   listAgents: { method: 'GET', path: '/api/agents' },
   listApiKeys: { method: 'GET', path: '/api/api-keys' },
   listAuditEntries: { method: 'GET', path: '/api/audit' },
+  listBackups: { method: 'GET', path: '/api/routers/{router_id}/backups' },
   listCampaigns: { method: 'GET', path: '/api/campaigns' },
   listCampaignTargets: { method: 'GET', path: '/api/campaigns/{campaign_id}/targets' },
   listDeliveries: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/deliveries' },

@@ -21,6 +21,7 @@ another team does not exist for it. Reading needs the role viewer, commands, job
     agents: "The programs beside the routers: who they are, and tokens with which new ones enrol",
     'api keys': 'Keys of the team: made, rotated, revoked',
     audit: 'Who changed what, when and from where',
+    backups: 'What jobs saved of their routers before and after, and what they changed',
     campaigns: 'One script for many routers: a few first, the rest at a rate, no further when too many fail',
     commands: 'One command, now, with its answer in the same request',
     devices: 'What hangs behind the routers, by MAC address, and the names that people give it',

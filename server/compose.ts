@@ -5,6 +5,7 @@ import { administrationRoutes } from './administration.ts';
 import { API_DESCRIPTION, PLANTS_DESCRIPTION } from './api-description.ts';
 import { enrolmentRoutes } from './auth/routes.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
+import { backupRoutes } from './backups/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
 import { loadCatalog } from './catalog/service.ts';
 import { commandRoutes } from './commands/routes.ts';
@@ -116,6 +117,8 @@ async function startServices(services: Services, closers: (() => Promise<void>)[
   closers.push(() => services.devices.stop());
   services.jobs.start();
   closers.push(() => services.jobs.stop());
+  services.backups.start();
+  closers.push(() => services.backups.stop());
   services.campaigns.start();
   closers.push(() => services.campaigns.stop());
   services.webhooks.start();
@@ -162,6 +165,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     commandRoutes(scope, services);
     eventRoutes(scope, { events: services.events, authenticate: (bearer) => services.auth.authenticateApiKey(bearer) });
     jobRoutes(scope, services);
+    backupRoutes(scope, services);
     campaignRoutes(scope, services);
     webhookRoutes(scope, services);
     forwardRoutes(scope, { forwards: services.forwards, now: () => clock.now() });

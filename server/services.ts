@@ -7,6 +7,7 @@ import type { AdministrationServices } from './administration.ts';
 import { AgentSessions } from './agents/service.ts';
 import { AuditService } from './audit/service.ts';
 import { AuthService } from './auth/service.ts';
+import { BackupsService } from './backups/service.ts';
 import { CampaignsService } from './campaigns/service.ts';
 import type { CatalogService } from './catalog/service.ts';
 import { CommandsService } from './commands/service.ts';
@@ -49,6 +50,7 @@ export interface Services extends AdministrationServices {
   routers: RoutersService;
   commands: CommandsService;
   jobs: JobsService;
+  backups: BackupsService;
   campaigns: CampaignsService;
   webhooks: WebhooksService;
   forwards: ForwardsService;
@@ -77,7 +79,7 @@ export function createServices(deps: ServicesDeps): Services {
     rules: { offlineAfterMs: config.offlineAfterMs },
   });
   // The features need the tunnel, and what comes out of the tunnel needs the features: the events look them up late.
-  const features = (): Features => ({ routers, jobs, forwards, metadata, faults, devices, eventSources });
+  const features = (): Features => ({ routers, jobs, backups, forwards, metadata, faults, devices, eventSources });
   const tunnels = new TunnelRegistry({
     callbacks: {
       authenticateAgent: (bearer) => auth.authenticateAgent(bearer),
@@ -100,6 +102,7 @@ export function createServices(deps: ServicesDeps): Services {
     rules: DEFAULT_JOB_RULES,
     notifyUrls: { allowLoopbackHttp: config.allowLoopbackWebhooks },
   });
+  const backups = new BackupsService({ ...deps, log: log.child({ component: 'backups' }), gateway: tunnels, routers, jobs });
   const campaigns = new CampaignsService({ storage, jobs, clock, log: log.child({ component: 'campaigns' }) });
   const forwards = new ForwardsService({
     storage,
@@ -120,7 +123,7 @@ export function createServices(deps: ServicesDeps): Services {
   const idempotency = new IdempotencyStore(storage, () => clock.now());
   const status = new StatusService({ storage, clock, version: SERVER_VERSION, countAgents: () => tunnels.size });
   const metrics = new Metrics(status);
-  return { ...createAdministration(deps), status, metrics, auth, agents, audit, routers, commands, jobs, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
+  return { ...createAdministration(deps), status, metrics, auth, agents, audit, routers, commands, jobs, backups, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
 }
 
 function createWebhooks({ config, storage, clock, log, secrets }: ServicesDeps, jobs: JobsService): WebhooksService {
@@ -154,7 +157,7 @@ function createInformation(
   };
 }
 
-type Features = Pick<Services, 'routers' | 'jobs' | 'forwards' | 'metadata' | 'faults' | 'devices' | 'eventSources'>;
+type Features = Pick<Services, 'routers' | 'jobs' | 'backups' | 'forwards' | 'metadata' | 'faults' | 'devices' | 'eventSources'>;
 
 /** What agents say, to whom it matters, in this order: who the routers are comes before what is to be done on them. */
 function wireEvents(features: () => Features): AgentEvents {
@@ -164,6 +167,7 @@ function wireEvents(features: () => Features): AgentEvents {
       features().metadata.onReady(connection);
       features().faults.onReady(connection);
       await features().jobs.onReady(connection, jobs);
+      features().backups.onReady(connection);
       features().forwards.onReady(connection);
     },
     onGone(connection) {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PUBLIC_ROUTES } from '../harness/route-table.ts';
 import type { RouteRow } from '../harness/route-table.ts';
 import type { Caller } from '../harness/world.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
 /**
@@ -25,11 +26,17 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
   const forward = PUBLIC_ROUTES.find(({ method, path }) => method === 'POST' && path.endsWith('/transient-forwarding'))!;
   const job = PUBLIC_ROUTES.find(({ path }) => path.startsWith('/api/asynchronous/'))!;
   const group = await make('/api/groups', { name: 'On call' });
-  await make(`/api/asynchronous/${routerId}`, { ...(job.body as object), notify_url: `${world.server.url}/nobody-listens` });
+  await make(`/api/asynchronous/${routerId}`, { ...(job.body as object), make_backup: true, notify_url: `${world.server.url}/nobody-listens` });
   const jobId = await newest(`/api/routers/${routerId}/jobs`);
+  const backupId = await waitUntil('its backup is stored', async () => {
+    const { body } = await world.caller.call<{ data: { backup: string | null } }>('GET', `/api/routers/${routerId}/jobs/${jobId}`);
+    return body.data.backup ?? undefined;
+  });
   return {
     id: await make(`/api/routers/${routerId}/transient-forwarding`, forward.body),
     job_id: jobId,
+    backup_id: backupId,
+    other_id: backupId,
     delivery_id: await newest(`/api/routers/${routerId}/jobs/${jobId}/deliveries`),
     campaign_id: await make('/api/campaigns', { ...(job.body as object), router_ids: [routerId] }),
     site_id: await make('/api/sites', { name: 'Depot' }),

@@ -176,7 +176,8 @@ export class World {
           redirect: 'manual',
         });
         const text = await answer.text();
-        return { status: answer.status, headers: answer.headers, body: (text === '' ? undefined : JSON.parse(text)) as never };
+        const isJson = answer.headers.get('content-type')?.includes('json') === true;
+        return { status: answer.status, headers: answer.headers, body: (isJson ? JSON.parse(text) : text === '' ? undefined : text) as never };
       },
     };
   }

@@ -7,6 +7,8 @@ function statements(engine: Engine): string[] {
   return [
     'alter table jobs add column undo_seconds integer',
     `alter table jobs add column backup_id ${text}`,
+    // For the net under what is noted when a job ends.
+    'create index jobs_with_backup on jobs (created_at) where make_backup = 1',
     // `due_at` is null once nothing more is to be fetched.
     `create table backups (
       id ${text} primary key, team_id ${text} not null references teams (id),

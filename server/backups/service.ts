@@ -1,0 +1,182 @@
+import type { BackupPart } from '../../protocol/index.ts';
+import type { AgentConnection, AgentGateway } from '../core/agent-gateway.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import { AppError, notFound } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import type { Page } from '../core/page.ts';
+import type { JobsService } from '../jobs/service.ts';
+import type { JobRecord } from '../jobs/types.ts';
+import type { RoutersService } from '../routers/service.ts';
+import type { Storage } from '../storage/db.ts';
+import type { Secrets } from '../storage/secrets.ts';
+import { unseal } from './content.ts';
+import { exportLines } from './diff/export-lines.ts';
+import { unifiedDiff } from './diff/unified.ts';
+import { BackupFetcher } from './fetcher.ts';
+import { deleteBackups, hastenOf, insertBackup, selectBackup, selectBackups, selectContent, selectMissed, selectParts, selectSurplus } from './store.ts';
+import type { EndedJob } from './store.ts';
+import { DEFAULT_BACKUP_RULES } from './types.ts';
+import type { Backup, BackupDiff, BackupFile, BackupRecord, BackupRules } from './types.ts';
+
+const SWEEP_EVERY_MS = 10 * 60_000;
+/** Rows of one statement: it holds the database for a few milliseconds. */
+const SWEEP_AT_ONCE = 100;
+
+export interface BackupsDeps {
+  storage: Storage;
+  gateway: Pick<AgentGateway, 'request' | 'epoch'>;
+  routers: Pick<RoutersService, 'getRouter'>;
+  jobs: Pick<JobsService, 'getJob' | 'changes'>;
+  secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
+  clock: Clock;
+  log: Log;
+  rules?: BackupRules;
+}
+
+/** Backups of routers: noted when a job with one ends, fetched, kept for a while, compared. */
+export class BackupsService {
+  readonly #deps: BackupsDeps;
+  readonly #rules: BackupRules;
+  readonly #fetcher: BackupFetcher;
+  #unsubscribe: (() => void) | undefined;
+  #sweepTimer: Timer | undefined;
+  #stopped = false;
+  /** Writes that nobody waits for. Never rejects. */
+  #background: Promise<void> = Promise.resolve();
+
+  constructor(deps: BackupsDeps) {
+    this.#deps = deps;
+    this.#rules = deps.rules ?? DEFAULT_BACKUP_RULES;
+    this.#fetcher = new BackupFetcher({ ...deps, rules: this.#rules });
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#deps.jobs.changes.subscribe((job) => {
+      if (hasLeftBackup(job)) this.#later(() => this.#note([job]));
+    });
+    this.#fetcher.start();
+    this.#sweepNext();
+    this.#later(() => this.#noteMissed());
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#unsubscribe?.();
+    this.#sweepTimer?.cancel();
+    await this.#background;
+    await this.#fetcher.stop();
+  }
+
+  /** The agent is back, and with it what its routers hold. */
+  onReady({ teamId, agentId }: AgentConnection): void {
+    const { storage, clock } = this.#deps;
+    this.#later(async () => {
+      await storage.writes.write((tx) => hastenOf(tx, { teamId, agentId }, clock.now()));
+      this.#fetcher.wake();
+    });
+  }
+
+  /** Newest first. @throws AppError `not_found` for the router */
+  async listBackups(teamId: string, routerId: string, page: Page): Promise<Backup[]> {
+    const { storage, routers } = this.#deps;
+    const router = await routers.getRouter(teamId, routerId);
+    const records = await selectBackups(storage.db, { teamId, routerId: router.id, page });
+    const parts = await selectParts(storage.db, teamId, records.map(({ id }) => id));
+    return records.map((record) => ({ record, parts: parts.filter(({ backup_id: id }) => id === record.id) }));
+  }
+
+  /** @throws AppError `not_found` for the backup, and for a part that the control plane does not have */
+  async readFile(teamId: string, routerId: string, backupId: string, part: BackupPart): Promise<BackupFile> {
+    const backup = await this.#get(teamId, routerId, backupId);
+    const content = await this.#read(backup, part);
+    const moment = new Date(backup.created_at).toISOString().slice(0, 19).replaceAll(':', '');
+    return { name: `${routerId}-${moment}${part === 'export_after' ? '-after' : ''}.${part === 'binary' ? 'backup' : 'rsc'}`, content };
+  }
+
+  /** What changed on the router from before one job to before another. @throws AppError as {@link readFile} */
+  async compare(teamId: string, routerId: string, fromId: string, toId: string): Promise<BackupDiff> {
+    const [from, to] = [await this.#get(teamId, routerId, fromId), await this.#get(teamId, routerId, toId)];
+    return this.#diff({ record: from, part: 'export' }, { record: to, part: 'export' });
+  }
+
+  /**
+   * What a job changed on its router.
+   * @throws AppError `not_found` for the job; `conflict` when there is no export from before and after it, or not yet
+   */
+  async changesOf(teamId: string, routerId: string, jobId: string): Promise<BackupDiff> {
+    const job = await this.#deps.jobs.getJob(teamId, routerId, jobId);
+    const record = await selectBackup(this.#deps.storage.db, { teamId, routerId, jobId: job.id });
+    if (record?.state === 'pending') throw new AppError('conflict', 'the exports have not been fetched from the router yet');
+    if (!record) throw new AppError('conflict', 'there is no backup of this job');
+    const parts = await selectParts(this.#deps.storage.db, teamId, [record.id]);
+    const isWhole = (['export', 'export_after'] as const).every((part) => parts.some((row) => row.part === part));
+    if (!isWhole) throw new AppError('conflict', 'there is no export from before and after this job');
+    return this.#diff({ record, part: 'export' }, { record, part: 'export_after' });
+  }
+
+  async #diff(from: { record: BackupRecord; part: BackupPart }, to: { record: BackupRecord; part: BackupPart }): Promise<BackupDiff> {
+    const side = async ({ record, part }: typeof from): Promise<{ name: string; lines: string[] }> => ({
+      name: `${record.id} ${part}`,
+      lines: exportLines((await this.#read(record, part)).toString('utf8')),
+    });
+    return { from: from.record, to: to.record, ...unifiedDiff(await side(from), await side(to)) };
+  }
+
+  async #get(teamId: string, routerId: string, id: string): Promise<BackupRecord> {
+    const backup = await selectBackup(this.#deps.storage.db, { teamId, routerId, id });
+    if (!backup) throw notFound('backup');
+    return backup;
+  }
+
+  async #read({ id: backupId, team_id: teamId }: BackupRecord, part: BackupPart): Promise<Buffer> {
+    const sealed = await selectContent(this.#deps.storage.db, teamId, backupId, part);
+    if (sealed === undefined) throw notFound(`${part} of this backup`);
+    return unseal(this.#deps.secrets, { backupId, part }, sealed);
+  }
+
+  async #note(jobs: readonly EndedJob[]): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const now = clock.now();
+    await storage.writes.write(async (tx) => {
+      for (const job of jobs) await insertBackup(tx, job, { id: newId(now), now });
+    });
+    this.#fetcher.wake();
+  }
+
+  /** The net under the notices of {@link start}. */
+  async #noteMissed(): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const jobs = await selectMissed(storage.db, clock.now() - this.#rules.fetchWithinMs, SWEEP_AT_ONCE);
+    if (jobs.length > 0) await this.#note(jobs);
+  }
+
+  #sweepNext(): void {
+    this.#sweepTimer = this.#deps.clock.setTimeout(() => {
+      this.#later(() => this.#sweep());
+      if (!this.#stopped) this.#sweepNext();
+    }, SWEEP_EVERY_MS);
+  }
+
+  async #sweep(): Promise<void> {
+    const { storage, clock } = this.#deps;
+    await this.#noteMissed();
+    const { keepMs, keepPerRouter } = this.#rules;
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped; ) {
+      const surplus = await selectSurplus(storage.db, { before: clock.now() - keepMs, keepPerRouter, limit: SWEEP_AT_ONCE });
+      await storage.writes.write((tx) => deleteBackups(tx, surplus));
+      count = surplus.length;
+    }
+  }
+
+  #later(work: () => Promise<void>): void {
+    this.#background = this.#background
+      .then(work)
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'backups could not be looked after'));
+  }
+}
+
+/** Its script began, so the backup before it was taken. */
+function hasLeftBackup(job: JobRecord): boolean {
+  return job.make_backup === 1 && job.started_at !== null && (job.phase === 'done' || job.phase === 'unknown');
+}

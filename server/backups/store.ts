@@ -1,0 +1,182 @@
+import { sql } from 'kysely';
+import type { SqlBool } from 'kysely';
+import type { Page } from '../core/page.ts';
+import type { DbOrTx } from '../storage/db.ts';
+import type { BackupRecord, PartRecord } from './types.ts';
+
+/** Backups and their parts. Functions that take a `Tx` write; everything of a caller names his team. */
+
+/** A job that ended and left a backup on its router. */
+export interface EndedJob {
+  id: string;
+  team_id: string;
+  router_id: string;
+}
+
+/** Without effect for a job that has one. */
+export async function insertBackup(db: DbOrTx, job: EndedJob, { id, now }: { id: string; now: number }): Promise<void> {
+  await db
+    .insertInto('backups')
+    .values({
+      id, team_id: job.team_id, router_id: job.router_id, job_id: job.id, state: 'pending', attempts: 0, due_at: now,
+      error: null, created_at: now, stored_at: null,
+    })
+    .onConflict((conflict) => conflict.column('job_id').doNothing())
+    .execute();
+}
+
+/** Jobs that ended since a moment without their backup being noted: the server died in between. */
+export async function selectMissed(db: DbOrTx, since: number, limit: number): Promise<EndedJob[]> {
+  return db
+    .selectFrom('jobs')
+    .leftJoin('backups', 'backups.job_id', 'jobs.id')
+    .select(['jobs.id', 'jobs.team_id', 'jobs.router_id'])
+    .where(sql<SqlBool>`jobs.make_backup = 1`)
+    .where('jobs.created_at', '>=', since)
+    .where('jobs.started_at', 'is not', null)
+    .where('jobs.phase', 'in', ['done', 'unknown'])
+    .where('backups.id', 'is', null)
+    .limit(limit)
+    .execute();
+}
+
+/** Takes what is due; nobody else gets it before `until`. */
+export async function claimDue(db: DbOrTx, claim: { now: number; until: number; limit: number }): Promise<BackupRecord[]> {
+  const due = db.selectFrom('backups as due').select('due.id').where('due.due_at', '<=', claim.now).orderBy('due.due_at').limit(claim.limit);
+  return db
+    .updateTable('backups')
+    .set({ due_at: claim.until })
+    .where('due_at', '<=', claim.now)
+    .where('id', 'in', due)
+    .returningAll()
+    .execute();
+}
+
+/** The way to the router, undefined when it hangs on no agent. */
+export async function selectWay(
+  db: DbOrTx,
+  { team_id: teamId, router_id: routerId }: BackupRecord,
+): Promise<{ agentId: string; router: string; hardwareId: string } | undefined> {
+  const row = await db
+    .selectFrom('routers')
+    .select(['agent_id', 'agent_router', 'hardware_id'])
+    .where('team_id', '=', teamId)
+    .where('id', '=', routerId)
+    .where('agent_router', '<>', '')
+    .executeTakeFirst();
+  return row && { agentId: row.agent_id, router: row.agent_router, hardwareId: row.hardware_id };
+}
+
+/** What an agent's routers still hold is due now: the agent is there. */
+export async function hastenOf(db: DbOrTx, agent: { teamId: string; agentId: string }, now: number): Promise<void> {
+  const routers = db.selectFrom('routers').select('routers.id').where('team_id', '=', agent.teamId).where('agent_id', '=', agent.agentId);
+  await db
+    .updateTable('backups')
+    .set({ due_at: now })
+    .where('team_id', '=', agent.teamId)
+    .where('due_at', '>', now)
+    .where('attempts', '=', 0)
+    .where('router_id', 'in', routers)
+    .execute();
+}
+
+export interface NewPart extends PartRecord {
+  team_id: string;
+  /** Encrypted. */
+  content: string;
+  stored_at: number;
+}
+
+export async function insertPart(db: DbOrTx, part: NewPart): Promise<void> {
+  await db.insertInto('backup_parts').values(part).onConflict((conflict) => conflict.columns(['backup_id', 'part']).doNothing()).execute();
+}
+
+export interface Progress {
+  state: string;
+  attempts: number;
+  dueAt: number | null;
+  error: string | null;
+  storedAt: number | null;
+}
+
+/** @param job true: the job shows the backup from now on */
+export async function updateBackup(db: DbOrTx, backup: BackupRecord, next: Progress): Promise<void> {
+  const { id, team_id: teamId, job_id: jobId } = backup;
+  await db
+    .updateTable('backups')
+    .set({ state: next.state, attempts: next.attempts, due_at: next.dueAt, error: next.error, stored_at: next.storedAt })
+    .where('id', '=', id)
+    .where('team_id', '=', teamId)
+    .execute();
+  if (next.state !== 'stored' || backup.state === 'stored') return;
+  await db.updateTable('jobs').set({ backup_id: id }).where('id', '=', jobId).where('team_id', '=', teamId).execute();
+}
+
+/** Newest first. */
+export async function selectBackups(db: DbOrTx, query: { teamId: string; routerId: string; page: Page }): Promise<BackupRecord[]> {
+  const { before, limit } = query.page;
+  let rows = db.selectFrom('backups').selectAll().where('team_id', '=', query.teamId).where('router_id', '=', query.routerId);
+  if (before) {
+    rows = rows.where((eb) =>
+      eb.or([eb('created_at', '<', before.at), eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)])]),
+    );
+  }
+  return rows.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
+}
+
+export async function selectBackup(
+  db: DbOrTx,
+  { teamId, routerId, ...key }: { teamId: string; routerId: string } & ({ id: string } | { jobId: string }),
+): Promise<BackupRecord | undefined> {
+  const rows = db.selectFrom('backups').selectAll().where('team_id', '=', teamId).where('router_id', '=', routerId);
+  const found = 'id' in key ? rows.where('id', '=', key.id) : rows.where('job_id', '=', key.jobId);
+  return found.executeTakeFirst();
+}
+
+/** Of backups (at most 1,000) that belong to the team, without their content. */
+export async function selectParts(db: DbOrTx, teamId: string, backupIds: readonly string[]): Promise<PartRecord[]> {
+  if (backupIds.length === 0) return [];
+  return db
+    .selectFrom('backup_parts')
+    .select(['backup_id', 'part', 'size', 'sha256'])
+    .where('team_id', '=', teamId)
+    .where('backup_id', 'in', backupIds)
+    .execute();
+}
+
+/** Encrypted. */
+export async function selectContent(db: DbOrTx, teamId: string, backupId: string, part: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('backup_parts')
+    .select('content')
+    .where('team_id', '=', teamId)
+    .where('backup_id', '=', backupId)
+    .where('part', '=', part)
+    .executeTakeFirst();
+  return row?.content;
+}
+
+/** Backups (at most `limit`, of all teams) that are too old, or more than a router may have. */
+export async function selectSurplus(db: DbOrTx, rules: { before: number; keepPerRouter: number; limit: number }): Promise<string[]> {
+  const ranked = db
+    .selectFrom('backups')
+    .select(['id', 'created_at'])
+    .select(sql<number>`row_number() over (partition by router_id order by created_at desc, id desc)`.as('place'));
+  const rows = await db
+    .selectFrom(ranked.as('ranked'))
+    .select('id')
+    .where((eb) => eb.or([eb('created_at', '<', rules.before), eb('place', '>', rules.keepPerRouter)]))
+    .limit(rules.limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+export async function deleteBackups(db: DbOrTx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db.updateTable('jobs').set({ backup_id: null }).where('id', 'in', jobsOf(db, ids)).execute();
+  await db.deleteFrom('backups').where('id', 'in', ids).execute();
+}
+
+function jobsOf(db: DbOrTx, backupIds: readonly string[]) {
+  return db.selectFrom('backups').select('backups.job_id').where('backups.id', 'in', backupIds);
+}

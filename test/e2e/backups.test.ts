@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { waitUntil } from '../harness/wait-until.ts';
+import { World } from '../harness/world.ts';
+import type { SimulatorOptions } from '../simulator/index.ts';
+
+/** Backups of jobs on their way from the router to a download, by every way that a router has. */
+
+interface Shown {
+  id: string;
+  job_id: string;
+  state: string;
+  error: string | null;
+  parts: { part: string; size: number; sha256: string }[];
+}
+
+interface Job {
+  status: string;
+  phase: string;
+  reason: string | null;
+  backup: string | null;
+}
+
+const WAYS: [string, Partial<SimulatorOptions>, string[]][] = [
+  ['7.18.2', {}, ['binary', 'export', 'export_after']],
+  ['7.18.2 by SSH alone', { apiPort: null }, ['binary', 'export', 'export_after']],
+  ['7.18.2 by the API alone', { sshPort: null }, ['export', 'export_after']],
+  ['6.49.10', { version: '6.49.10' }, ['binary', 'export', 'export_after']],
+  ['7.18.2 with a flash folder', { model: 'hAP ac^2' }, ['binary', 'export', 'export_after']],
+];
+
+describe.each(WAYS)('the backup of a job on RouterOS %s', (_name, options, parts) => {
+  let world: World;
+  let routerId: string;
+  let backup: Shown;
+
+  beforeAll(async () => {
+    world = await World.start({ routers: [options] });
+    routerId = (await world.routerIds())[0]!;
+  });
+  afterAll(() => world.close());
+
+  it('is fetched, shown with the job, and then gone from the router', { timeout: 30_000 }, async () => {
+    const jobId = await submit(world, routerId, '/system identity set name=before');
+    backup = await stored(world, routerId, jobId);
+    expect(backup.parts.map(({ part }) => part)).toEqual(parts);
+    expect(await readJob(world, routerId, jobId)).toMatchObject({ status: 'completed', backup: backup.id });
+    const left = parts.includes('binary') ? [] : [expect.stringMatching(/\.backup$/)];
+    await waitUntil('the router is clean', () => filesOf(world).length === left.length);
+    expect(filesOf(world)).toEqual(left);
+  });
+
+  it('is downloaded as it was', async () => {
+    for (const { part, size, sha256 } of backup.parts) {
+      const answer = await download(world, `/api/routers/${routerId}/backups/${backup.id}?part=${part}`);
+      expect(answer.headers.get('content-disposition')).toMatch(part === 'binary' ? /^attachment; filename=".+\.backup"$/ : /^attachment; filename=".+\.rsc"$/);
+      const content = Buffer.from(await answer.arrayBuffer());
+      expect(content).toHaveLength(size);
+      expect(await digest(content)).toBe(sha256);
+      if (part === 'binary') expect(content.toString('hex', 0, 4)).toBe('88aca1b1');
+      else expect(content.toString()).toContain('by RouterOS');
+    }
+  });
+
+  it('shows what a job changed, and what changed between two', { timeout: 30_000 }, async () => {
+    const jobId = await submit(world, routerId, '/system identity set name=after');
+    const next = await stored(world, routerId, jobId);
+    const changes = await world.caller.call<{ data: { changed: boolean; diff: string } }>('GET', `/api/routers/${routerId}/jobs/${jobId}/changes`);
+    expect(lines(changes.body.data.diff)).toEqual(['-set name=before', '+set name=after']);
+    const diff = await world.caller.call<{ data: { diff: string } }>('GET', `/api/routers/${routerId}/backups/${backup.id}/diff/${next.id}`);
+    expect(lines(diff.body.data.diff)).toEqual([expect.stringMatching(/^-set name=router-0/), '+set name=before']);
+  });
+});
+
+describe('a backup', () => {
+  it('that fails keeps the script from running', { timeout: 30_000 }, async () => {
+    const world = await World.start();
+    try {
+      const [routerId] = await world.routerIds();
+      world.simulators[0]!.faults.diskFull = true;
+      const jobId = await submit(world, routerId!, '/system identity set name=changed');
+      const job = await waitUntil('the job ends', async () => {
+        const now = await readJob(world, routerId!, jobId);
+        return now.phase === 'done' ? now : undefined;
+      });
+      expect(job).toMatchObject({ status: 'failed', reason: 'backup_failed', backup: null });
+      expect(world.simulators[0]!.items('/system/identity')).toMatchObject([{ name: 'router-0' }]);
+      expect(await list(world, routerId!)).toEqual([]);
+    } finally {
+      await world.close();
+    }
+  });
+
+  it('does not hold up its job: what cannot be fetched at once comes later', { timeout: 30_000 }, async () => {
+    const world = await World.start();
+    try {
+      const [routerId] = await world.routerIds();
+      // The router goes away in the moment in which the script has ended.
+      const jobId = await submit(world, routerId!, '/system reboot; :delay 10s');
+      await waitUntil('the job ends', async () => (await readJob(world, routerId!, jobId)).phase === 'unknown');
+      const backup = await stored(world, routerId!, jobId, 60_000);
+      expect(backup.parts.map(({ part }) => part)).toEqual(expect.arrayContaining(['binary', 'export']));
+    } finally {
+      await world.close();
+    }
+  });
+});
+
+async function submit(world: World, routerId: string, script: string): Promise<string> {
+  const answer = await world.caller.call<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, {
+    description: 'backed up', script, make_backup: true, express_execute: true, needs_acknowledgement: true,
+  });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  return answer.body.data.job_id;
+}
+
+async function readJob(world: World, routerId: string, jobId: string): Promise<Job> {
+  return (await world.caller.call<{ data: Job }>('GET', `/api/routers/${routerId}/jobs/${jobId}`)).body.data;
+}
+
+async function list(world: World, routerId: string): Promise<Shown[]> {
+  return (await world.caller.call<{ data: Shown[] }>('GET', `/api/routers/${routerId}/backups`)).body.data;
+}
+
+function stored(world: World, routerId: string, jobId: string, ms = 20_000): Promise<Shown> {
+  return waitUntil('the backup is stored', async () => (await list(world, routerId)).find((each) => each.job_id === jobId && each.state === 'stored'), ms);
+}
+
+async function download(world: World, path: string): Promise<Response> {
+  const answer = await fetch(`${world.server.url}${path}`, { headers: { authorization: `Bearer ${world.caller.apiKey}` } });
+  expect(answer.status).toBe(200);
+  return answer;
+}
+
+async function digest(content: Buffer): Promise<string> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(content))).toString('hex');
+}
+
+/** Added and removed lines of a diff. */
+function lines(diff: string): string[] {
+  return diff.split('\n').filter((line) => /^[-+](?![-+]{2})/.test(line));
+}
+
+function filesOf(world: World): string[] {
+  return world.simulators[0]!.items('/file').map((row) => row['name'] ?? '').filter((name) => name.includes('signalbox'));
+}
