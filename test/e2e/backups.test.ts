@@ -25,7 +25,8 @@ const WAYS: [string, Partial<SimulatorOptions>, string[]][] = [
   ['7.18.2 by SSH alone', { apiPort: null }, ['binary', 'export', 'export_after']],
   ['7.18.2 by the API alone', { sshPort: null }, ['export', 'export_after']],
   ['6.49.10', { version: '6.49.10' }, ['binary', 'export', 'export_after']],
-  ['7.18.2 with a flash folder', { model: 'hAP ac^2' }, ['binary', 'export', 'export_after']],
+  ['6.49.10 by the API alone', { version: '6.49.10', sshPort: null }, ['export', 'export_after']],
+  ['7.18.2 without a flash folder', { model: 'CHR' }, ['binary', 'export', 'export_after']],
 ];
 
 describe.each(WAYS)('the backup of a job on RouterOS %s', (_name, options, parts) => {
@@ -85,6 +86,22 @@ describe('a backup', () => {
       expect(job).toMatchObject({ status: 'failed', reason: 'backup_failed', backup: null });
       expect(world.simulators[0]!.items('/system/identity')).toMatchObject([{ name: 'router-0' }]);
       expect(await list(world, routerId!)).toEqual([]);
+    } finally {
+      await world.close();
+    }
+  });
+
+  it('that this way cannot fetch is said to be lost, and stays on the router', { timeout: 30_000 }, async () => {
+    const world = await World.start({ routers: [{ version: '6.49.10', sshPort: null }] });
+    try {
+      const [routerId] = await world.routerIds();
+      // More than this version shows as the contents of a file.
+      for (let rule = 0; rule < 60; rule += 1) world.simulators[0]!.router.table('/ip/arp').add([['address', `192.168.88.${100 + rule}`], ['mac-address', '4C:5E:0C:AA:BB:01'], ['interface', 'bridge']]);
+      const jobId = await submit(world, routerId!, '/system identity set name=changed');
+      const lost = await waitUntil('it is given up', async () => (await list(world, routerId!)).find(({ state }) => state === 'lost'));
+      expect(lost).toMatchObject({ job_id: jobId, error: expect.stringContaining('SSH'), parts: [] });
+      expect(await readJob(world, routerId!, jobId)).toMatchObject({ status: 'completed', backup: null });
+      expect(filesOf(world)).toHaveLength(3);
     } finally {
       await world.close();
     }

@@ -1,0 +1,251 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { BackupsService } from '../../server/backups/service.ts';
+import { DEFAULT_BACKUP_RULES } from '../../server/backups/types.ts';
+import type { Backup } from '../../server/backups/types.ts';
+import type { RequestOptions } from '../../server/core/agent-gateway.ts';
+import { AppError } from '../../server/core/errors.ts';
+import { newId } from '../../server/core/ids.ts';
+import { FIRST_PAGE } from '../../server/core/page.ts';
+import { JobChanges } from '../../server/jobs/changes.ts';
+import { insertJob } from '../../server/jobs/store.ts';
+import type { JobRecord } from '../../server/jobs/types.ts';
+import type { Storage } from '../../server/storage/db.ts';
+import { openSecrets } from '../../server/storage/secrets.ts';
+import { describeEachDatabase } from '../harness/databases.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { seedRouter } from '../harness/seed.ts';
+import type { SeededRouter } from '../harness/seed.ts';
+import { silentLog } from '../harness/silent-log.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const EXPORT = '# 2026-11-20 10:00:00 by RouterOS 7.18.2\n/system identity\nset name=secret-name\n';
+const BINARY = Buffer.concat([Buffer.from('88aca1b1', 'hex'), randomBytes(100)]);
+const rules = { ...DEFAULT_BACKUP_RULES, keepPerRouter: 3 };
+
+/** The agents' side: what lies on the routers, and what goes wrong on the way. */
+class FakeRouters {
+  files = new Map<string, Buffer>();
+  isThere = true;
+  failure: AppError | undefined;
+  isDamaged = false;
+  readonly asked: string[] = [];
+
+  put(jobId: string, part: string, content: Buffer | string): void {
+    this.files.set(`${jobId} ${part}`, Buffer.from(content));
+  }
+
+  epoch(): number | undefined {
+    return this.isThere ? 1 : undefined;
+  }
+
+  async request(_agentId: string, method: string, params: object, options: RequestOptions): Promise<never> {
+    const { job_id: jobId, part, parts } = params as { job_id: string; part?: string; parts?: string[] };
+    this.asked.push(`${method} ${part ?? parts?.join()}`);
+    if (this.failure) throw this.failure;
+    if (method === 'backup.remove') {
+      for (const each of parts ?? []) this.files.delete(`${jobId} ${each}`);
+      return {} as never;
+    }
+    const content = this.files.get(`${jobId} ${part}`);
+    if (!content) throw new AppError('invalid', 'the router has no such file');
+    options.onRows?.([{ data: content.toString('base64', 0, 60) }]);
+    options.onRows?.([{ data: content.toString('base64', 60) }]);
+    const sha256 = createHash('sha256').update(this.isDamaged ? 'other' : content).digest('hex');
+    return { size: content.length, sha256 } as never;
+  }
+}
+
+describeEachDatabase('backups', (open) => {
+  let storage: Storage;
+  let clock: ManualClock;
+  let routers: FakeRouters;
+  let changes: JobChanges;
+  let service: BackupsService;
+  let place: SeededRouter;
+  let keyFile: string;
+
+  beforeEach(async () => {
+    storage = await open();
+    clock = new ManualClock();
+    routers = new FakeRouters();
+    changes = new JobChanges();
+    place = await seedRouter(storage, { now: clock.now() });
+    keyFile = path.join(os.tmpdir(), `signalbox-backups-${newId(clock.now())}.key`);
+    service = await create();
+    service.start();
+  });
+
+  afterEach(async () => {
+    await service.stop();
+    await rm(keyFile, { force: true });
+  });
+
+  async function create(): Promise<BackupsService> {
+    return new BackupsService({
+      storage, clock, rules, log: silentLog, gateway: routers as never, secrets: await openSecrets(keyFile),
+      routers: { getRouter: async (teamId, id) => storage.db.selectFrom('routers').selectAll().where('id', '=', id).where('team_id', '=', teamId).executeTakeFirstOrThrow() },
+      jobs: { changes, getJob: async (_team, _router, id) => storage.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow() },
+    });
+  }
+
+  /** A job that has ended on its router and left the usual files there. */
+  async function endedJob(files: Record<string, Buffer | string> = { binary: BINARY, export: EXPORT, export_after: EXPORT }): Promise<JobRecord> {
+    const id = newId(clock.now());
+    for (const [part, content] of Object.entries(files)) routers.put(id, part, content);
+    const { teamId, routerId } = place;
+    await storage.writes.write((tx) =>
+      insertJob(tx, {
+        id, teamId, routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: id, description: 'd', script: 's', expressExecute: true,
+        needsAcknowledgement: true, makeBackup: true, notifyUrl: null, timeoutMs: 1000, now: clock.now(), expiresAt: clock.now() + 1000,
+      }),
+    );
+    await storage.db.updateTable('jobs').set({ phase: 'done', started_at: clock.now(), completed_at: clock.now() }).where('id', '=', id).execute();
+    return storage.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  }
+
+  const list = (): Promise<Backup[]> => service.listBackups(place.teamId, place.routerId, FIRST_PAGE);
+
+  function settled(state: string, job?: JobRecord): Promise<Backup> {
+    return waitUntil(`the backup is ${state}`, async () =>
+      (await list()).find(({ record }) => record.state === state && (job === undefined || record.job_id === job.id) && (state !== 'stored' || record.due_at === null)),
+    );
+  }
+
+  test('is stored encrypted, shown with its job, and only then removed from the router', async () => {
+    const job = await endedJob();
+    changes.publish(job);
+    const { record, parts } = await settled('stored');
+    expect(parts.map(({ part }) => part).sort()).toEqual(['binary', 'export', 'export_after']);
+    expect(routers.files.size).toBe(0);
+    expect(routers.asked.at(-1)).toBe('backup.remove binary,export,export_after');
+    const rows = await storage.db.selectFrom('backup_parts').select('content').execute();
+    expect(JSON.stringify(rows)).not.toContain('secret-name');
+    expect((await service.readFile(place.teamId, place.routerId, record.id, 'export')).content.toString()).toBe(EXPORT);
+    expect((await service.readFile(place.teamId, place.routerId, record.id, 'binary')).content).toEqual(BINARY);
+    expect(await storage.db.selectFrom('jobs').select('backup_id').executeTakeFirst()).toEqual({ backup_id: record.id });
+  });
+
+  test('of one place cannot be read in another', async () => {
+    changes.publish(await endedJob({ export: EXPORT }));
+    const { record } = await settled('stored');
+    const [row] = await storage.db.selectFrom('backup_parts').selectAll().execute();
+    await storage.db.insertInto('backup_parts').values({ ...row!, part: 'export_after' }).execute();
+    await expect(service.readFile(place.teamId, place.routerId, record.id, 'export_after')).rejects.toMatchObject({ code: 'internal' });
+  });
+
+  test('belongs to its team and its router', async () => {
+    const job = await endedJob();
+    changes.publish(job);
+    const { record } = await settled('stored');
+    const other = await seedRouter(storage);
+    const neighbour = await seedRouter(storage, { teamId: place.teamId });
+    for (const { teamId, routerId } of [{ ...place, teamId: other.teamId }, other, neighbour]) {
+      await expect(service.readFile(teamId, routerId, record.id, 'export')).rejects.toMatchObject({ code: 'not_found' });
+      await expect(service.compare(teamId, routerId, record.id, record.id)).rejects.toMatchObject({ code: 'not_found' });
+    }
+  });
+
+  test('whose agent is away is fetched when it returns', async () => {
+    routers.isThere = false;
+    changes.publish(await endedJob());
+    await waitUntil('it is put off', async () => {
+      const [backup] = await list();
+      return backup?.record.attempts === 0 && (backup.record.due_at ?? 0) > clock.now() + rules.retryMs;
+    });
+    routers.isThere = true;
+    service.onReady({ ...place, epoch: 1, address: '', reset: false });
+    await settled('stored');
+  });
+
+  test('that does not come is tried again, and given up after all attempts', async () => {
+    routers.failure = new AppError('outcome_unknown', 'the tunnel broke');
+    changes.publish(await endedJob());
+    for (let attempt = 1; attempt < rules.attempts; attempt += 1) {
+      await waitUntil(`attempt ${attempt}`, async () => (await list())[0]?.record.attempts === attempt);
+      clock.advance(3_700_000);
+    }
+    const { record } = await settled('lost');
+    expect(record.error).toContain('the tunnel broke');
+    expect(routers.files.size).toBe(3);
+  });
+
+  test('that came in part is kept, and only the rest is fetched again', async () => {
+    const job = await endedJob();
+    const whole = routers.request.bind(routers);
+    routers.request = async (agentId, method, params, options) => {
+      if ('part' in params && params.part === 'export') throw new AppError('router_unreachable', 'away');
+      return whole(agentId, method, params, options);
+    };
+    changes.publish(job);
+    await waitUntil('the first attempt', async () => (await list())[0]?.record.attempts === 1);
+    routers.request = whole;
+    clock.advance(60_000);
+    await settled('stored');
+    expect(routers.asked.filter((asked) => asked === 'backup.read binary')).toHaveLength(1);
+  });
+
+  test.each([
+    ['damaged on the way', { binary: BINARY }, true, 'attempt'],
+    ['not a backup at all', { binary: 'expected end of command (line 1 column 9)', export: 'expected end of command (line 1 column 9)' }, false, 'lost'],
+  ])('that is %s is not stored', async (_what, files, isDamaged, outcome) => {
+    routers.isDamaged = isDamaged;
+    changes.publish(await endedJob(files));
+    if (outcome === 'lost') expect((await settled('lost')).record.error).toContain('not an export');
+    else await waitUntil('it failed', async () => (await list())[0]?.record.attempts === 1);
+    expect((await list())[0]!.parts).toEqual([]);
+  });
+
+  test('without a binary part is one all the same', async () => {
+    changes.publish(await endedJob({ export: EXPORT }));
+    const { record, parts } = await settled('stored');
+    expect(parts).toMatchObject([{ part: 'export' }]);
+    expect(record.error).toContain('binary');
+  });
+
+  test('whose server died before noting it is found', async () => {
+    await endedJob();
+    clock.advance(11 * 60_000);
+    await settled('stored');
+  });
+
+  test('is noted once, and what another process is fetching is left to it', async () => {
+    const job = await endedJob();
+    changes.publish(job);
+    changes.publish(job);
+    await settled('stored');
+    expect(await list()).toHaveLength(1);
+    expect(routers.asked.filter((asked) => asked === 'backup.read binary')).toHaveLength(1);
+  });
+
+  test('shows what its job changed', async () => {
+    const job = await endedJob({ binary: BINARY, export: EXPORT, export_after: EXPORT.replace('secret-name', 'new').replace('10:00', '10:01') });
+    await expect(service.changesOf(place.teamId, place.routerId, job.id)).rejects.toMatchObject({ code: 'conflict' });
+    changes.publish(job);
+    await settled('stored');
+    const { diff } = await service.changesOf(place.teamId, place.routerId, job.id);
+    expect(diff).toContain('-set name=secret-name\n+set name=new\n');
+    expect(diff).not.toContain('10:01');
+  });
+
+  test('goes when it is old, and when its router has too many', async () => {
+    const jobs: JobRecord[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      clock.advance(1000);
+      jobs.push(await endedJob());
+      changes.publish(jobs.at(-1)!);
+      await settled('stored', jobs.at(-1));
+    }
+    clock.advance(11 * 60_000);
+    await waitUntil('the oldest are gone', async () => (await list()).length === 3);
+    expect((await list()).map(({ record }) => record.job_id)).toEqual(jobs.slice(2).reverse().map(({ id }) => id));
+    const shown = await storage.db.selectFrom('jobs').select('backup_id').where('id', '=', jobs[0]!.id).executeTakeFirst();
+    expect(shown).toEqual({ backup_id: null });
+    clock.advance(rules.keepMs + 11 * 60_000);
+    await waitUntil('all are gone', async () => (await list()).length === 0);
+    expect(await storage.db.selectFrom('backup_parts').select('part').execute()).toEqual([]);
+  });
+});
