@@ -1,4 +1,5 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
@@ -8,14 +9,24 @@ import type { AuditEntry, AuditFilter, ListedAuditEntry } from './types.ts';
 
 /** Entries waiting for the database; beyond this the oldest are dropped and the loss is logged. */
 const MAX_WAITING = 10_000;
+/** Rows of one statement. */
+const CHUNK = 500;
+/**
+ * How long entries are collected: a commit of its own after every command would hold the event loop for a disk flush
+ * each time, about 0.4 ms. A process that is killed loses the entries of this long.
+ */
+const COLLECT_MS = 100;
+/** When the database could not take them. */
+const RETRY_MS = 5000;
 
-/** Every write of every team, stored right after its answer, together with whatever else is being committed. */
+/** Every write of every team. */
 export class AuditService {
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #log: Log;
   #waiting: AuditEntry[] = [];
-  #storing: Promise<void> | undefined;
+  #timer: Timer | undefined;
+  #storing: Promise<void> = Promise.resolve();
 
   constructor(deps: { storage: Storage; clock: Clock; log: Log }) {
     this.#storage = deps.storage;
@@ -30,30 +41,45 @@ export class AuditService {
       this.#waiting.shift();
       this.#log.error({ count: 1 }, 'audit entry dropped: the database does not keep up');
     }
-    this.#storing ??= this.#store();
+    this.#storeIn(COLLECT_MS);
   }
 
   /** Newest first, with everything that was recorded before this call. */
   async list(teamId: string, filter: AuditFilter, page: Page): Promise<ListedAuditEntry[]> {
-    await this.#storing;
+    await this.#storeNow();
     return selectAuditEntries(this.#storage.db, teamId, filter, page);
   }
 
   /** Stores what is waiting. */
   async stop(): Promise<void> {
-    await this.#storing;
+    await this.#storeNow();
+    this.#timer?.cancel();
   }
 
-  /** Never rejects. */
+  #storeIn(ms: number): void {
+    this.#timer ??= this.#clock.setTimeout(() => void this.#storeNow(), ms);
+  }
+
+  #storeNow(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#storing = this.#storing.then(() => this.#store());
+    return this.#storing;
+  }
+
+  /** Never rejects. What an overloaded or full database refuses is kept; what it can never take is not. */
   async #store(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const entries = this.#waiting.splice(0, 500);
+      const entries = this.#waiting.splice(0, CHUNK);
       try {
         await insertAuditEntries(this.#storage, entries);
       } catch (error) {
         this.#log.error({ err: error, count: entries.length }, 'audit entries could not be stored');
+        if (!(error instanceof AppError) || error.code !== 'unavailable') continue;
+        this.#waiting.unshift(...entries);
+        this.#storeIn(RETRY_MS);
+        return;
       }
     }
-    this.#storing = undefined;
   }
 }

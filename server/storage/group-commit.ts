@@ -88,8 +88,9 @@ export class GroupCommit implements WriteQueue {
     const batch: Batch = { over: false, deadline: Promise.withResolvers<never>() };
     // Someone has to listen while no write is racing against it.
     batch.deadline.promise.catch(() => undefined);
-    const tooLong = new AppError('internal', `a write waited for over ${this.#deadlineMs} ms inside its transaction`);
-    const timer = setTimeout(() => batch.deadline.reject(tooLong), this.#deadlineMs);
+    const timer = setTimeout(() => {
+      batch.deadline.reject(new AppError('internal', `a write waited for over ${this.#deadlineMs} ms inside its transaction`));
+    }, this.#deadlineMs);
     try {
       const outcomes = await this.#db.transaction().execute((tx) => this.#runAll(tx, writes, batch));
       for (const [index, outcome] of outcomes.entries()) settle(writes[index]!, outcome);
