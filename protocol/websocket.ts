@@ -11,6 +11,9 @@ const CLOSE_TIMEOUT_MS = 2000;
 /** Up to here copying costs less than a vectored write. */
 const SHORT_BYTES = 1024;
 
+/** With so much unread, a peer's pings are not answered any more. */
+const MAX_BUFFERED_FOR_PONG = 64 * 1024;
+
 type Sent = (error?: Error) => void;
 /** The same as Node's streams declare it. */
 type StreamCallback = ((error: Error | null | undefined) => void) | undefined;
@@ -93,7 +96,8 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
         onBinary: (piece) => this.emit('message', piece, true, this.#hold),
         onText: (data) => this.emit('message', data, false),
         onPing: (data) => {
-          if (this.#state === 'open') this.#write(OPCODE.pong, data);
+          // A peer that pings and does not read must not grow the process; it has bytes of ours to see already.
+          if (this.#state === 'open' && this.bufferedAmount <= MAX_BUFFERED_FOR_PONG) this.#write(OPCODE.pong, data);
           this.emit('ping', data);
         },
         onPong: (data) => this.emit('pong', data),

@@ -228,6 +228,19 @@ describe('a streaming WebSocket', () => {
     expect(await closed).toBe(1002);
   });
 
+  it('does not grow by answering the pings of a peer that reads nothing', async () => {
+    const [near, far] = duplexPair();
+    const socket = new StreamingWebSocket(near, Buffer.alloc(0), { role: 'server', plainMask: true });
+    const ping = Buffer.concat([hex('89 fd 00000000'), Buffer.alloc(125, 'p')]);
+    const pings = Buffer.concat(Array.from({ length: 10_000 }, () => ping));
+    let heard = 0;
+    socket.on('ping', () => (heard += 1));
+    far.write(pings);
+    await waitUntil('all pings are read', () => heard === 10_000);
+    expect(socket.bufferedAmount).toBeLessThan(70_000);
+    socket.terminate();
+  });
+
   it('calls back when what was sent is out of its hands, and with an error when it is closed', async () => {
     const [near, far] = duplexPair();
     far.resume();
