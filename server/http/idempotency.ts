@@ -30,8 +30,8 @@ declare module 'fastify' {
   }
 }
 
-/** Answers longer than this are not replayed; the key is released instead. */
-const MAX_KEPT_CHARS = 1024 * 1024;
+/** Longer answers are not kept for a repeat: long prints would fill the database. */
+const MAX_KEPT_CHARS = 256 * 1024;
 
 export function replayRepeatedPosts(scope: App, keys: IdempotencyKeys, now: () => number): void {
   scope.decorateRequest('idempotency', null);
@@ -51,20 +51,31 @@ export function replayRepeatedPosts(scope: App, keys: IdempotencyKeys, now: () =
   scope.addHook('onSend', async (request, reply, payload) => {
     if (request.idempotency?.held !== true) return payload;
     request.idempotency.held = false;
-    const kept = typeof payload === 'string' && payload.length <= MAX_KEPT_CHARS && reply.statusCode < 500;
-    if (!kept) await keys.release(scopeOf(request));
-    else if (holdsSecret(request, reply)) await keys.finish(scopeOf(request), 409, shownOnce(request));
-    else await keys.finish(scopeOf(request), reply.statusCode, payload);
+    try {
+      await remember(keys, request, reply, payload);
+    } catch (error) {
+      // The thing is done and the caller must learn it; a repeat is told that the first request was interrupted.
+      request.log.error({ err: error }, 'the answer could not be kept for its Idempotency-Key');
+    }
     return payload;
   });
+}
+
+async function remember(keys: IdempotencyKeys, request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> {
+  const scope = scopeOf(request);
+  if (typeof payload !== 'string' || reply.statusCode >= 500) await keys.release(scope);
+  else if (holdsSecret(request, reply)) await keys.finish(scope, 409, notKept(request, 'the secret in its answer is shown only once'));
+  else if (payload.length > MAX_KEPT_CHARS) await keys.finish(scope, 409, notKept(request, 'its answer was too large to be kept'));
+  else await keys.finish(scope, reply.statusCode, payload);
 }
 
 function holdsSecret(request: FastifyRequest, reply: FastifyReply): boolean {
   return request.routeOptions.config.secretAnswer === true && reply.statusCode < 400;
 }
 
-function shownOnce(request: FastifyRequest): string {
-  const error = new AppError('conflict', 'the first request with this Idempotency-Key succeeded; the secret in its answer is shown only once');
+/** What a repeat is answered in place of an answer that was not kept. */
+function notKept(request: FastifyRequest, why: string): string {
+  const error = new AppError('conflict', `the first request with this Idempotency-Key succeeded; ${why}`);
   return JSON.stringify(toProblem(error, request.id));
 }
 

@@ -1,14 +1,20 @@
 import type { Claim, IdempotencyKeys, IdempotencyScope } from '../core/idempotency.ts';
-import type { Db, Storage } from '../storage/db.ts';
+import type { Db, Storage, Tx } from '../storage/db.ts';
 
 /** How long an answer is replayed. */
 const KEPT_MS = 24 * 3600 * 1000;
 /** `status` of a request whose process ended before it answered. */
 const INTERRUPTED = 0;
+/** Beyond this, keys stay under way until the next start. */
+const MAX_UNFINISHED = 100_000;
+/** Rows of one statement of the sweep. */
+const SWEEP_CHUNK = 500;
 
 export class IdempotencyStore implements IdempotencyKeys {
   readonly #storage: Storage;
   readonly #now: () => number;
+  /** Requests that are over although their row still says that they are under way: the database did not take their end. */
+  readonly #unfinished = new Set<string>();
 
   constructor(storage: Storage, now: () => number) {
     this.#storage = storage;
@@ -42,34 +48,71 @@ export class IdempotencyStore implements IdempotencyKeys {
   }
 
   async #repeat(db: Db, scope: IdempotencyScope, fingerprint: string, resumable: boolean): Promise<Claim> {
-    const first = await selectKey(db, scope)
-      .select(['fingerprint', 'status', 'response'])
-      .executeTakeFirstOrThrow();
+    const first = await selectKey(db, scope).select(['fingerprint', 'status', 'response']).executeTakeFirst();
+    // Released between the insert and this look: the next repeat finds it free.
+    if (!first) return { state: 'running' };
     if (first.fingerprint !== fingerprint) return { state: 'other_payload' };
-    if (first.status === null) return { state: 'running' };
-    if (first.status !== INTERRUPTED) return { state: 'finished', status: first.status, response: first.response ?? '' };
+    const isInterrupted = first.status === INTERRUPTED || (first.status === null && this.#unfinished.has(nameOf(scope)));
+    if (first.status === null && !isInterrupted) return { state: 'running' };
+    if (!isInterrupted) return { state: 'finished', status: first.status ?? 0, response: first.response ?? '' };
     if (!resumable) return { state: 'interrupted' };
-    // Taken over in the same transaction, so that of two repeats only one goes on.
-    await whereKey(db.updateTable('idempotency_keys').set({ status: null }), scope).execute();
-    return { state: 'claimed' };
+    return (await this.#takeOver(db, scope, first.status)) ? { state: 'claimed' } : { state: 'running' };
+  }
+
+  /** One statement, so that of two repeats only one goes on, on both engines. */
+  async #takeOver(db: Db, scope: IdempotencyScope, status: number | null): Promise<boolean> {
+    if (status === null) return this.#unfinished.delete(nameOf(scope));
+    const taken = await whereKey(db.updateTable('idempotency_keys').set({ status: null }), scope)
+      .where('status', '=', INTERRUPTED)
+      .returning('key')
+      .executeTakeFirst();
+    return taken !== undefined;
   }
 
   async finish(scope: IdempotencyScope, status: number, response: string): Promise<void> {
-    await this.#storage.writes.write(async (tx) => {
+    await this.#settle(scope, async (tx) => {
       await whereKey(tx.updateTable('idempotency_keys').set({ status, response }), scope).execute();
     });
   }
 
   async release(scope: IdempotencyScope): Promise<void> {
-    await this.#storage.writes.write(async (tx) => {
+    await this.#settle(scope, async (tx) => {
       await whereKey(tx.deleteFrom('idempotency_keys'), scope).execute();
     });
   }
 
+  /** What cannot be stored now is remembered as interrupted: the request is over, whatever the row says. */
+  async #settle(scope: IdempotencyScope, work: (tx: Tx) => Promise<void>): Promise<void> {
+    try {
+      await this.#storage.writes.write(work);
+    } catch (error) {
+      if (this.#unfinished.size < MAX_UNFINISHED) this.#unfinished.add(nameOf(scope));
+      throw error;
+    }
+  }
+
   /** Forgets answers older than a day. */
   async sweep(): Promise<void> {
-    await this.#storage.db.deleteFrom('idempotency_keys').where('created_at', '<', this.#now() - KEPT_MS).execute();
+    const before = this.#now() - KEPT_MS;
+    for (;;) {
+      const old = await this.#storage.db
+        .selectFrom('idempotency_keys')
+        .select(['team_id', 'scope', 'key'])
+        .where('created_at', '<', before)
+        .limit(SWEEP_CHUNK)
+        .execute();
+      if (old.length === 0) return;
+      await this.#storage.writes.write(async (tx) => {
+        for (const row of old) {
+          await whereKey(tx.deleteFrom('idempotency_keys'), { teamId: row.team_id, scope: row.scope, key: row.key }).execute();
+        }
+      });
+    }
   }
+}
+
+function nameOf({ teamId, scope, key }: IdempotencyScope): string {
+  return JSON.stringify([teamId, scope, key]);
 }
 
 function selectKey(db: Db, scope: IdempotencyScope) {
