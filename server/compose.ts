@@ -9,6 +9,7 @@ import { backupRoutes } from './backups/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
 import { loadCatalog } from './catalog/service.ts';
 import { commandRoutes } from './commands/routes.ts';
+import { doubtsAbout } from './config.ts';
 import type { Config, ListenAddress } from './config.ts';
 import { systemClock } from './core/clock.ts';
 import type { Clock } from './core/clock.ts';
@@ -85,6 +86,7 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     closers.push(() => app.close());
     const url = await listen(app, config.listen);
     const sandboxUrl = await startSandbox({ config, clock, log, services }, closers);
+    for (const reason of doubtsAbout(config)) log.warn({ reason }, 'the configuration may be incomplete');
     log.info({ source: url }, 'control plane is listening');
     return { url, sandboxUrl, services, close };
   } catch (error) {

@@ -191,6 +191,16 @@ export function checkConfig(values: RawValues): Config {
   return toConfig(result.data);
 }
 
+/** Settings that are allowed and hardly meant, for the log. */
+export function doubtsAbout({ forwards }: Config): string[] {
+  if (!isLoopback(forwards.listen) || isLoopback(forwards.host)) return [];
+  return [`entry ports listen on ${forwards.listen} and cannot be reached as ${forwards.host}: set SIGNALBOX_FORWARD_LISTEN`];
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host);
+}
+
 function pickOwn(values: Readonly<Record<string, string | undefined>>): RawValues {
   const own: RawValues = {};
   for (const [name, value] of Object.entries(values)) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkConfig, loadConfig } from '../../server/config.ts';
+import { checkConfig, doubtsAbout, loadConfig } from '../../server/config.ts';
 import { AppError } from '../../server/core/errors.ts';
 
 /** Every mistake that these values have, by name. */
@@ -140,4 +140,10 @@ test.each(['- a list', 'SIGNALBOX_LISTEN: [1, 2]', 'a: b: c'])('a file that hold
 
 test('a file that is missing is a mistake that names the file', async () => {
   await expect(loadConfig({ SIGNALBOX_CONFIG: '/no/such/file.yaml' })).rejects.toThrow('/no/such/file.yaml');
+});
+
+test('doors that nobody outside can reach are doubted', () => {
+  expect(doubtsAbout(checkConfig({}))).toEqual([]);
+  expect(doubtsAbout(checkConfig({ SIGNALBOX_FORWARD_HOST: 'box.example.net', SIGNALBOX_FORWARD_LISTEN: '0.0.0.0' }))).toEqual([]);
+  expect(doubtsAbout(checkConfig({ SIGNALBOX_PUBLIC_URL: 'https://box.example.net' }))).toEqual([expect.stringContaining('set SIGNALBOX_FORWARD_LISTEN')]);
 });
