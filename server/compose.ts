@@ -81,7 +81,7 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     const secrets = await openSecrets(config.secretKeyFile);
     const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog), secrets });
     await startServices(services, closers);
-    closers.push(sweepKeys(services, clock, log));
+    closers.push(sweepHourly(services, clock, log));
     const app = await createApi({ config, clock, log, storage, services });
     closers.push(() => app.close());
     const url = await listen(app, config.listen);
@@ -266,12 +266,16 @@ async function listen(app: App, address: ListenAddress): Promise<string> {
   return `${scheme}://${host}:${port}`;
 }
 
-/** Forgets old Idempotency-Keys every hour. */
-function sweepKeys(services: Services, clock: Clock, log: Log): () => Promise<void> {
+/** Forgets old Idempotency-Keys and audit entries every hour. */
+function sweepHourly(services: Services, clock: Clock, log: Log): () => Promise<void> {
+  const sweep = async (): Promise<void> => {
+    await services.idempotency.sweep();
+    await services.audit.sweep();
+  };
   let sweeping: Promise<void> = Promise.resolve();
   const schedule = () =>
     clock.setTimeout(() => {
-      sweeping = services.idempotency.sweep().catch((error: unknown) => log.warn({ err: error }, 'old keys stay'));
+      sweeping = sweep().catch((error: unknown) => log.warn({ err: error }, 'old records stay'));
       timer = schedule();
     }, SWEEP_EVERY_MS);
   let timer = schedule();

@@ -1,3 +1,4 @@
+import { idFloor } from '../core/ids.ts';
 import type { Page } from '../core/page.ts';
 import type { DbOrTx, Storage } from '../storage/db.ts';
 import { olderThan } from '../storage/paging.ts';
@@ -8,6 +9,14 @@ export async function insertAuditEntries(storage: Storage, entries: AuditEntry[]
   await storage.writes.write(async (tx) => {
     await tx.insertInto('audit_log').values(entries).execute();
   });
+}
+
+/** Removes up to `limit` of the oldest entries made before `at`. @returns how many it found */
+export async function deleteAuditEntries(storage: Storage, at: number, limit: number): Promise<number> {
+  const old = await storage.db.selectFrom('audit_log').select('id').where('id', '<', idFloor(at)).orderBy('id').limit(limit).execute();
+  const ids = old.map(({ id }) => id);
+  if (ids.length > 0) await storage.writes.write((tx) => tx.deleteFrom('audit_log').where('id', 'in', ids).execute());
+  return ids.length;
 }
 
 /** No text is greater in the order of bytes that both databases use. */
