@@ -1,7 +1,7 @@
 import type { ChannelSocket } from '../../protocol/index.ts';
 import type { AgentConnection, AgentGateway } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
-import { notFound } from '../core/errors.ts';
+import { AppError, notFound } from '../core/errors.ts';
 import { secretMatches } from '../core/ids.ts';
 import { Listeners } from '../core/listeners.ts';
 import type { Log } from '../core/log.ts';
@@ -14,7 +14,7 @@ import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
 import { closeForward, markNoWay, selectConnections, selectForward, selectForwards, selectOpenForwards } from './store.ts';
-import type { ChannelGrant, ForwardChange, ForwardConnectionRecord, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
+import type { ChannelGrant, Entrance, ForwardChange, ForwardConnectionRecord, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
 import { WayKeeper, newChannelToken } from './way-keeper.ts';
 
 export interface ForwardsDeps {
@@ -67,6 +67,7 @@ export class ForwardsService {
   /** Closes every port and connection; the records stay open for the next start. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    for (const live of this.#live.values()) live.retryTimer?.cancel();
     await Promise.all([...this.#live.values()].map((live) => live.end('shutdown')));
     this.#live.clear();
     await Promise.all(this.#tasks);
@@ -101,6 +102,15 @@ export class ForwardsService {
     return this.#view(record);
   }
 
+  /** For connections that do not come by the entry port. @throws AppError `not_found`, `conflict` when it is over or full */
+  async entrance(teamId: string, routerId: string, id: string): Promise<Entrance> {
+    await this.get(teamId, routerId, id);
+    const live = this.#live.get(id);
+    if (!live || live.ended) throw new AppError('conflict', 'the forward is over');
+    if (live.full) throw new AppError('conflict', 'the forward has as many connections as it can carry');
+    return live;
+  }
+
   /** Newest first. @throws AppError `not_found` for an unknown router */
   async list(teamId: string, routerId: string, page: Page): Promise<ForwardView[]> {
     await this.#deps.routers.getRouter(teamId, routerId);
@@ -115,10 +125,12 @@ export class ForwardsService {
     return selectConnections(this.#deps.storage.db, { teamId, id }, page);
   }
 
-  /** Closes the port and cuts its connections. Without effect on a forward that is over. @throws AppError `not_found` */
+  /** Closes the port and cuts its connections. A forward that is over stays so; its agent is told again. @throws AppError `not_found` */
   async revoke(teamId: string, routerId: string, id: string): Promise<void> {
     const { record } = await this.get(teamId, routerId, id);
-    await this.#end(this.#live.get(id) ?? this.#makeLive(record), 'revoked');
+    const live = this.#live.get(id) ?? this.#makeLive(record);
+    if (live.agentId === '') live.agentId = (await this.#deps.routers.getRouter(teamId, routerId)).agent_id;
+    await this.#end(live, 'revoked');
   }
 
   /** Checks the bearer of a channel dial. */
@@ -135,8 +147,9 @@ export class ForwardsService {
     else socket.terminate();
   }
 
-  /** The agent is back: have all its forwards opened. */
+  /** The agent is back: have all its forwards opened, and those closed that ended while it was away. */
   onReady(connection: AgentConnection): void {
+    void this.#track(this.#ways.closeEnded(connection), 'an agent was not told which forwards are over');
     for (const live of this.#live.values()) {
       if (live.agentId === connection.agentId && live.askedInEpoch !== connection.epoch) this.#reopen(live);
     }
@@ -153,7 +166,7 @@ export class ForwardsService {
   /** The agent lost the way to the target; it is asked to find another. */
   onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void {
     const live = this.#live.get(forwardId);
-    if (!live || live.agentId !== connection.agentId) return;
+    if (!live || live.ended || live.agentId !== connection.agentId) return;
     const key = { teamId: live.teamId, id: forwardId };
     void this.#track(
       this.#deps.storage.writes.write((tx) => markNoWay(tx, key, reason)).then((lost) => {
@@ -187,7 +200,7 @@ export class ForwardsService {
       dial: (count) => gateway.notify(live.agentId, { type: 'channel.dial', forward_id: record.id, count }),
       onConnectionClosed: (summary) => this.#connectionLog.connectionClosed(key, summary),
       onRefused: (source) => this.#connectionLog.refused(key, source),
-      onExpired: () => void this.#track(this.#end(live, 'expired'), 'the end of a forward could not be stored'),
+      onExpired: () => this.#endLater(live, 'expired'),
     });
     live.tokenHash = record.channel_token_hash;
     return live;
@@ -229,14 +242,27 @@ export class ForwardsService {
     void this.#track(this.#ways.open(live, record));
   }
 
+  /** Until the end is stored the forward stays known, so that storing it is tried again. @throws a storage error */
   async #end(live: LiveForward, how: 'expired' | 'revoked'): Promise<void> {
     if (live.ended && !this.#live.has(live.id)) return;
+    this.#live.set(live.id, live);
+    live.retryTimer?.cancel();
     await live.end(how);
-    this.#live.delete(live.id);
-    const key = { teamId: live.teamId, id: live.id };
-    const closed = await this.#deps.storage.writes.write((tx) => closeForward(tx, key, this.#deps.clock.now(), how));
-    if (closed) this.changes.publish({ kind: 'closed', forward: closed });
-    void this.#track(this.#ways.close(live));
+    const { storage, clock, limits } = this.#deps;
+    try {
+      const closed = await storage.writes.write((tx) => closeForward(tx, { teamId: live.teamId, id: live.id }, clock.now(), how));
+      this.#live.delete(live.id);
+      if (closed) this.changes.publish({ kind: 'closed', forward: closed });
+    } catch (error) {
+      if (!this.#stopping) live.retryTimer = clock.setTimeout(() => this.#endLater(live, how), limits.retryMs);
+      throw error;
+    } finally {
+      void this.#track(this.#ways.close(live));
+    }
+  }
+
+  #endLater(live: LiveForward, how: 'expired' | 'revoked'): void {
+    if (!this.#stopping) void this.#track(this.#end(live, how), 'the end of a forward could not be stored');
   }
 
   #reopen(live: LiveForward): void {
@@ -245,7 +271,7 @@ export class ForwardsService {
       (async () => {
         const key = { teamId: live.teamId, id: live.id };
         const record = await selectForward(this.#deps.storage.db, key, live.routerId);
-        if (record && record.closed_at === null) await this.#ways.open(live, record);
+        if (record && record.closed_at === null && !live.ended) await this.#ways.open(live, record);
       })(),
       'a forward could not be opened again',
     );

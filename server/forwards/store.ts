@@ -50,6 +50,27 @@ export async function selectOpenForwards(db: DbOrTx): Promise<ForwardRecord[]> {
   return db.selectFrom('forwards').selectAll().where('closed_at', 'is', null).orderBy('created_at').execute();
 }
 
+/** Forwards of an agent's routers that ended before their time, the last ended first: the agent may not know yet. */
+export async function selectEndedEarly(
+  db: DbOrTx,
+  { teamId, agentId }: { teamId: string; agentId: string },
+  now: number,
+  limit: number,
+): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('forwards')
+    .innerJoin('routers', 'routers.id', 'forwards.router_id')
+    .select('forwards.id')
+    .where('forwards.team_id', '=', teamId)
+    .where('routers.team_id', '=', teamId)
+    .where('routers.agent_id', '=', agentId)
+    .where('forwards.closed_at', 'is not', null)
+    .where('forwards.expires_at', '>', now)
+    .orderBy('forwards.closed_at', 'desc')
+    .limit(limit)
+    .execute();
+}
+
 export async function countOpenForwards(db: DbOrTx, teamId: string): Promise<number> {
   const { count } = await db
     .selectFrom('forwards')

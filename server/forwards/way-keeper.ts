@@ -1,4 +1,4 @@
-import type { AgentGateway, RequestResult } from '../core/agent-gateway.ts';
+import type { AgentConnection, AgentGateway, RequestResult } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { hashSecret, newSecret } from '../core/ids.ts';
@@ -8,7 +8,7 @@ import type { RoutersService } from '../routers/service.ts';
 import type { Storage } from '../storage/db.ts';
 import type { ForwardLimits } from './limits.ts';
 import type { LiveForward } from './live-forward.ts';
-import { markAuthorized, markNoWay, updateChannelToken } from './store.ts';
+import { markAuthorized, markNoWay, selectEndedEarly, updateChannelToken } from './store.ts';
 import type { ForwardChange, ForwardRecord } from './types.ts';
 
 export interface WayKeeperDeps {
@@ -23,6 +23,9 @@ export interface WayKeeperDeps {
 
 /** 256 bits and more: the bearer of a forward's channel dials. */
 const CHANNEL_SECRET_LENGTH = 48;
+
+/** What an agent that comes back is told about at most; of what ended before that, the time runs out soonest. */
+const MOST_ENDED = 1000;
 
 /** A channel bearer is `<forward id>:<secret>`, so that it is found without a query. */
 export function newChannelToken(forwardId: string): { token: string; hash: string } {
@@ -53,14 +56,27 @@ export class WayKeeper {
     }
   }
 
-  /** Tells the agent that it is over. Best effort: the agent ends it by itself at the same time. */
-  async close(live: LiveForward): Promise<void> {
-    if (live.agentId === '' || this.#deps.gateway.epoch(live.agentId) === undefined) return;
+  /**
+   * Tells the agent that it is over; never rejects. An agent that is away hears it from {@link closeEnded} when it
+   * comes back, or ends the forward by itself when its time is over.
+   */
+  async close({ id, agentId }: { id: string; agentId: string }): Promise<void> {
+    if (agentId === '' || this.#deps.gateway.epoch(agentId) === undefined) return;
     try {
       const options = { timeoutMs: this.#deps.limits.openTimeoutMs };
-      await this.#deps.gateway.request(live.agentId, 'forward.close', { forward_id: live.id }, options);
+      await this.#deps.gateway.request(agentId, 'forward.close', { forward_id: id }, options);
     } catch (error) {
-      this.#deps.log.info({ forward_id: live.id, agent_id: live.agentId, err: error }, 'the agent was not told that a forward is over');
+      this.#deps.log.info({ forward_id: id, agent_id: agentId, err: error }, 'the agent was not told that a forward is over');
+    }
+  }
+
+  /** Tells an agent that is back which forwards have ended before the time that it knows. @throws a storage error */
+  async closeEnded({ agentId, teamId, epoch }: AgentConnection): Promise<void> {
+    const { storage, clock, gateway } = this.#deps;
+    const ended = await selectEndedEarly(storage.db, { teamId, agentId }, clock.now(), MOST_ENDED);
+    for (const { id } of ended) {
+      if (gateway.epoch(agentId) !== epoch) return;
+      await this.close({ id, agentId });
     }
   }
 
@@ -103,7 +119,7 @@ export class WayKeeper {
     };
     const key = { teamId: live.teamId, id: live.id };
     const open = await this.#deps.storage.writes.write((tx) => markAuthorized(tx, key, found));
-    if (open) this.#deps.changes.publish({ kind: 'authorized', forward: open });
+    if (open && !live.ended) this.#deps.changes.publish({ kind: 'authorized', forward: open });
     // Revoked or expired while the agent was opening it.
     else await this.close(live);
   }

@@ -33,18 +33,21 @@ import { silentLog } from './silent-log.ts';
 class DirectGateway implements AgentGateway {
   /** Undefined while the agent is away. */
   acceptor: ForwardAcceptor | undefined;
+  /** Agents besides that one, by id. */
+  readonly others = new Map<string, ForwardAcceptor>();
   currentEpoch = 1;
 
   async request<M extends Parameters<AgentGateway['request']>[1]>(
-    _agentId: string,
+    agentId: string,
     method: M,
     params: RequestParams<M>,
     { timeoutMs }: { timeoutMs: number },
   ): Promise<never> {
-    if (!this.acceptor) throw new AppError('agent_offline', 'the agent is not connected');
+    const acceptor = this.others.get(agentId) ?? this.acceptor;
+    if (!acceptor) throw new AppError('agent_offline', 'the agent is not connected');
     try {
-      if (method === 'forward.open') return (await this.acceptor.open(params as RequestParams<'forward.open'>, { timeoutMs })) as never;
-      await this.acceptor.close((params as RequestParams<'forward.close'>).forward_id);
+      if (method === 'forward.open') return (await acceptor.open(params as RequestParams<'forward.open'>, { timeoutMs })) as never;
+      await acceptor.close((params as RequestParams<'forward.close'>).forward_id);
       return {} as never;
     } catch (error) {
       if (error instanceof AgentError) throw replyErrorToAppError({ code: error.code, message: error.message });

@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
+import type { ForwardRecord } from '../../server/forwards/types.ts';
+import { ForwardWorld } from '../harness/forward-world.ts';
+import type { WorldOptions } from '../harness/forward-world.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+/** What is over must be over at the agent too, whatever was down when it ended. */
+
+let world: ForwardWorld;
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await world.close();
+});
+
+async function open(options?: WorldOptions): Promise<ForwardWorld> {
+  world = await ForwardWorld.open(options);
+  return world;
+}
+
+async function echoForward(): Promise<ForwardRecord> {
+  return (await world.create({ dstPort: await world.target((socket) => socket.pipe(socket)) })).record;
+}
+
+function goAway(): ForwardAcceptor {
+  const acceptor = world.gateway.acceptor!;
+  world.gateway.acceptor = undefined;
+  return acceptor;
+}
+
+function comeBack(acceptor: ForwardAcceptor): void {
+  world.gateway.acceptor = acceptor;
+  world.gateway.currentEpoch += 1;
+  world.forwards.onReady(world.connection);
+}
+
+const revoke = (record: ForwardRecord): Promise<void> => world.forwards.revoke(record.team_id, record.router_id, record.id);
+const failNextWrite = (): unknown => vi.spyOn(world.storage.writes, 'write').mockRejectedValueOnce(new Error('the disk is full'));
+const closedAt = async (record: ForwardRecord): Promise<number | null> => (await world.get(record.id)).record.closed_at;
+
+describe('a revocation', () => {
+  it.each(['', ', even when the control plane was restarted in between'])('reaches an agent that was away when it comes back%s', async (restarted) => {
+    await open();
+    const record = await echoForward();
+    const acceptor = goAway();
+    const close = vi.spyOn(acceptor, 'close');
+    await revoke(record);
+    if (restarted) await world.restartServer();
+    comeBack(acceptor);
+    await waitUntil('the agent is told', () => close.mock.calls.some(([id]) => id === record.id));
+  });
+
+  it('is not repeated to an agent whose forwards have ended by themselves meanwhile', async () => {
+    const clock = new ManualClock(Date.now());
+    await open({ clock });
+    const [early, late] = [await echoForward(), (await world.create({ dstPort: 9, expireAfterMinutes: 60 })).record];
+    const acceptor = goAway();
+    const close = vi.spyOn(acceptor, 'close');
+    await revoke(early);
+    await revoke(late);
+    clock.advance(10 * 60_000);
+    comeBack(acceptor);
+    await waitUntil('the agent is told', () => close.mock.calls.length > 0);
+    await world.forwards.stop();
+    expect(close.mock.calls.map(([id]) => id)).toEqual([late.id]);
+  });
+
+  it('that could not be stored is told to the agent all the same, and stored later', async () => {
+    const clock = new ManualClock(Date.now());
+    await open({ clock });
+    const record = await echoForward();
+    const close = vi.spyOn(world.gateway.acceptor!, 'close');
+    failNextWrite();
+    await expect(revoke(record)).rejects.toThrow('the disk is full');
+    expect(await closedAt(record)).toBeNull();
+    await waitUntil('the agent is told', () => close.mock.calls.some(([id]) => id === record.id));
+    clock.advance(15_000);
+    await waitUntil('it is stored', async () => (await closedAt(record)) !== null);
+    expect((await world.get(record.id)).record.revoked_at).not.toBeNull();
+  });
+
+  it('that failed works when it is asked for again', async () => {
+    await open();
+    const record = await echoForward();
+    failNextWrite();
+    await expect(revoke(record)).rejects.toThrow('the disk is full');
+    await revoke(record);
+    expect(await closedAt(record)).not.toBeNull();
+  });
+
+  it('that is repeated tells the agent again', async () => {
+    await open();
+    const record = await echoForward();
+    await revoke(record);
+    await world.restartServer();
+    const close = vi.spyOn(world.gateway.acceptor!, 'close');
+    await revoke(record);
+    await waitUntil('the agent is told', () => close.mock.calls.some(([id]) => id === record.id));
+  });
+});
+
+it('an end by time that could not be stored is stored later', async () => {
+  const clock = new ManualClock(Date.now());
+  await open({ clock });
+  const record = await echoForward();
+  failNextWrite();
+  clock.advance(10 * 60_000);
+  await waitUntil('a retry is due', () => vi.mocked(world.storage.writes.write).mock.settledResults[0]?.type === 'rejected');
+  await waitUntil('it is stored', async () => {
+    clock.advance(1000);
+    return (await closedAt(record)) !== null;
+  });
+  expect((await world.get(record.id)).record.revoked_at).toBeNull();
+});
