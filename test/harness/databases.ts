@@ -34,7 +34,8 @@ async function createSqlite(): Promise<TestDatabase> {
   };
 }
 
-async function askForServer(port: number): Promise<string> {
+/** Folder of the socket of this run's PostgreSQL server, which starts when it is first asked for. */
+export async function askForServer(port: number): Promise<string> {
   const reply = JSON.parse(await text(net.connect(port, '127.0.0.1'))) as { socketFolder?: string; error?: string };
   if (reply.socketFolder === undefined) throw new Error(reply.error ?? 'no PostgreSQL server');
   return reply.socketFolder;
