@@ -5,6 +5,7 @@ import { apiKeyRoutes } from './auth/routes.ts';
 import type { AuthService } from './auth/service.ts';
 import type { AgentGateway } from './core/agent-gateway.ts';
 import type { Clock } from './core/clock.ts';
+import type { ForwardsService } from './forwards/service.ts';
 import type { App } from './http/app.ts';
 import { groupRoutes } from './notifications/groups/routes.ts';
 import { GroupsService } from './notifications/groups/service.ts';
@@ -38,13 +39,18 @@ interface AdministrationDeps extends AdministrationServices {
   auth: AuthService;
   audit: AuditService;
   tunnels: AgentGateway;
+  forwards: Pick<ForwardsService, 'dropAgent'>;
 }
 
 /** @param scope one in which the caller is known and limited */
 export function administrationRoutes(scope: App, services: AdministrationDeps, now: () => number): void {
   teamRoutes(scope, services);
   apiKeyRoutes(scope, { auth: services.auth, now });
-  agentRoutes(scope, { auth: services.auth, gateway: services.tunnels });
+  agentRoutes(scope, {
+    auth: services.auth,
+    gateway: services.tunnels,
+    onRevoked: (teamId, agentId) => services.forwards.dropAgent(teamId, agentId),
+  });
   auditRoutes(scope, services);
   groupRoutes(scope, { groups: services.groups, now });
   topicRoutes(scope, services);

@@ -58,10 +58,17 @@ const madeTokenSchema = tokenSchema
 
 type Gateway = Pick<AgentGateway, 'epoch' | 'disconnect'>;
 
+interface AgentRoutesDeps {
+  auth: AuthService;
+  gateway: Gateway;
+  /** Awaited before the answer: whatever else the agent carried has to end. */
+  onRevoked?: (teamId: string, agentId: string) => Promise<void>;
+}
+
 /** Agents, and the tokens with which they enrol. */
-export function agentRoutes(app: App, deps: { auth: AuthService; gateway: Gateway }): void {
+export function agentRoutes(app: App, deps: AgentRoutesDeps): void {
   agentList(app, deps.auth, deps.gateway);
-  agentRevocation(app, deps.auth, deps.gateway);
+  agentRevocation(app, deps);
   tokenList(app, deps.auth);
   tokenCreation(app, deps.auth);
 }
@@ -86,7 +93,7 @@ function agentList(app: App, auth: AuthService, gateway: Gateway): void {
   );
 }
 
-function agentRevocation(app: App, auth: AuthService, gateway: Gateway): void {
+function agentRevocation(app: App, { auth, gateway, onRevoked }: AgentRoutesDeps): void {
   app.delete(
     '/api/agents/:agent_id',
     {
@@ -100,7 +107,10 @@ function agentRevocation(app: App, auth: AuthService, gateway: Gateway): void {
       },
     },
     async (request, reply) => {
-      await auth.revokeAgent(principalOf(request).teamId, request.params.agent_id, gateway);
+      const { teamId } = principalOf(request);
+      const { agent_id: agentId } = request.params;
+      await auth.revokeAgent(teamId, agentId, gateway);
+      await onRevoked?.(teamId, agentId);
       return reply.code(204).send(null);
     },
   );

@@ -88,6 +88,12 @@ export class ChannelPool {
     this.#waiting.delete(waiter);
   }
 
+  /** Cuts every channel there is; new ones are taken in. For when the agent that dialled them is not trusted any more. */
+  drop(reason: string): void {
+    this.#free = [];
+    for (const channel of this.#channels) channel.terminate(reason);
+  }
+
   close(reason: string): void {
     this.#closed = true;
     this.#askTimer?.cancel();

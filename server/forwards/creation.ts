@@ -18,6 +18,9 @@ export interface CreationDeps {
 /** Two nodes may choose the same port in the same moment; the unique index lets one of them try again. */
 const INSERT_ATTEMPTS = 5;
 
+/** Other programs may hold ports of the range; so many are tried before giving up. */
+const PORT_ATTEMPTS = 20;
+
 export interface NewForward {
   teamId: string;
   routerId: string;
@@ -63,8 +66,31 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
   });
 }
 
-/** Gives a forward another port because another program holds its present one. @throws AppError `unavailable` */
-export async function movePort(deps: CreationDeps, record: ForwardRecord, unusable: ReadonlySet<number>): Promise<number> {
+/**
+ * Listens on the record's port, or moves the forward to another when some other program holds it. @returns the port
+ * @throws AppError `unavailable`, or the system's error after many attempts
+ */
+export async function listenOnFreePort(
+  deps: CreationDeps,
+  record: ForwardRecord,
+  listen: (host: string, port: number) => Promise<void>,
+): Promise<number> {
+  const unusable = new Set<number>();
+  let { port } = record;
+  for (;;) {
+    try {
+      await listen(deps.settings.listen, port);
+      return port;
+    } catch (error) {
+      unusable.add(port);
+      if (unusable.size >= PORT_ATTEMPTS) throw error;
+      port = await movePort(deps, record, unusable);
+    }
+  }
+}
+
+/** @throws AppError `unavailable` */
+async function movePort(deps: CreationDeps, record: ForwardRecord, unusable: ReadonlySet<number>): Promise<number> {
   return retryOnCollision(deps, async (tx) => {
     const port = await freePort(deps, tx, unusable);
     await updatePort(tx, { teamId: record.team_id, id: record.id }, port);

@@ -9,7 +9,7 @@ import type { Page } from '../core/page.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { Storage } from '../storage/db.ts';
 import { ConnectionLog } from './connection-log.ts';
-import { movePort, storeNewForward } from './creation.ts';
+import { listenOnFreePort, storeNewForward } from './creation.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
@@ -26,9 +26,6 @@ export interface ForwardsDeps {
   settings: ForwardSettings;
   limits?: ForwardLimits;
 }
-
-/** Other programs may hold ports of the range; so many are tried before giving up. */
-const PORT_ATTEMPTS = 20;
 
 /** A forward as the interface shows it: the record and what only this process knows. */
 export interface ForwardView {
@@ -143,8 +140,15 @@ export class ForwardsService {
   /** Takes in a channel. Call it in the same turn of the event loop in which the WebSocket is opened. */
   onChannel(grant: ChannelGrant, socket: ChannelSocket): void {
     const live = this.#live.get(grant.forwardId);
-    if (live && !live.ended) live.addChannel(socket);
+    // It may have been taken from the agent since the token was checked.
+    if (live && !live.ended && live.agentId === grant.agentId) live.addChannel(socket);
     else socket.terminate();
+  }
+
+  /** The agent is revoked: cuts what it carries of the team's forwards and refuses its channels. @throws a storage error */
+  async dropAgent(teamId: string, agentId: string): Promise<void> {
+    const lives = [...this.#live.values()].filter((live) => live.teamId === teamId && live.agentId === agentId && !live.ended);
+    await Promise.all(lives.map((live) => this.#ways.leaveRevoked(live)));
   }
 
   /** The agent is back: have all its forwards opened, and those closed that ended while it was away. */
@@ -208,18 +212,7 @@ export class ForwardsService {
 
   /** Listens on the record's port, or moves to another when some other program holds it. @returns the port */
   async #listen(live: LiveForward, record: ForwardRecord): Promise<number> {
-    const unusable = new Set<number>();
-    let { port } = record;
-    for (;;) {
-      try {
-        await live.listen(this.#deps.settings.listen, port);
-        break;
-      } catch (error) {
-        unusable.add(port);
-        if (unusable.size >= PORT_ATTEMPTS) throw error;
-        port = await movePort(this.#deps, record, unusable);
-      }
-    }
+    const port = await listenOnFreePort(this.#deps, record, (host, wanted) => live.listen(host, wanted));
     this.#live.set(live.id, live);
     live.startExpiry();
     return port;

@@ -44,16 +44,34 @@ export class WayKeeper {
   /** Asks the agent once; never rejects. What came of it is on the record. */
   async open(live: LiveForward, record: ForwardRecord): Promise<void> {
     live.retryTimer?.cancel();
+    const former = live.agentId;
+    let farewell: Promise<void> | undefined;
     try {
       const router = await this.#deps.routers.getRouter(live.teamId, live.routerId);
       live.agentId = router.agent_id;
+      if (former !== '' && former !== live.agentId) {
+        farewell = this.close({ id: live.id, agentId: former });
+        await this.#distrust(live);
+      }
       live.askedInEpoch = this.#deps.gateway.epoch(router.agent_id);
       if (live.askedInEpoch === undefined || router.agent_router === '') return;
       const result = await this.#ask(live, record, router.agent_router, router.hardware_id);
       await this.#opened(live, result);
     } catch (error) {
       await this.#failed(live, record, error);
+    } finally {
+      await farewell;
     }
+  }
+
+  /** The agent is revoked: nothing goes through it from this moment on. @throws a storage error, after cutting */
+  async leaveRevoked(live: LiveForward): Promise<void> {
+    live.agentId = '';
+    live.retryTimer?.cancel();
+    await this.#distrust(live);
+    const key = { teamId: live.teamId, id: live.id };
+    const lost = await this.#deps.storage.writes.write((tx) => markNoWay(tx, key, 'the agent was revoked'));
+    if (lost) this.#deps.changes.publish({ kind: 'lost', forward: lost });
   }
 
   /**
@@ -78,6 +96,15 @@ export class WayKeeper {
       if (gateway.epoch(agentId) !== epoch) return;
       await this.close({ id, agentId });
     }
+  }
+
+  /** Cuts what the agent carries and makes the token it was given worthless. @throws a storage error, after cutting */
+  async #distrust(live: LiveForward): Promise<void> {
+    const { hash } = newChannelToken(live.id);
+    live.tokenHash = hash;
+    live.askedInEpoch = undefined;
+    live.pool.drop('this agent is no longer responsible');
+    await this.#deps.storage.writes.write((tx) => updateChannelToken(tx, { teamId: live.teamId, id: live.id }, hash));
   }
 
   async #ask(

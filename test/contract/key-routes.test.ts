@@ -25,6 +25,7 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
   let auth: AuthService;
   let app: TeamApp;
   let connected: Set<string>;
+  let dropped: string[];
   let north: string;
   let south: string;
 
@@ -32,6 +33,7 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
     storage = await open();
     clock = new ManualClock(START);
     connected = new Set();
+    dropped = [];
     auth = new AuthService({ storage, clock, log: silentLog });
     const gateway = {
       epoch: (agentId: string) => (connected.has(agentId) ? 1 : undefined),
@@ -39,7 +41,7 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
     };
     app = new TeamApp((scope) => {
       apiKeyRoutes(scope, { auth, now: () => clock.now() });
-      agentRoutes(scope, { auth, gateway });
+      agentRoutes(scope, { auth, gateway, onRevoked: async (teamId, agentId) => void dropped.push(`${teamId} ${agentId}`) });
     });
     north = (await seedTeam(storage)).teamId;
     south = (await seedTeam(storage)).teamId;
@@ -154,12 +156,14 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
       expect(await app.ask(north, 'POST', '/api/enrol-tokens', { site_id: UNKNOWN })).toMatchObject({ status: 422, body: { errors: { site_id: [expect.any(String)] } } });
     });
 
-    test('revoking an agent cuts its tunnel', async () => {
+    test('revoking an agent cuts its tunnel, and what else hangs on it', async () => {
       const id = await enrol();
       connected.add(id);
       expect((await app.get(north, '/api/agents')).body['data']).toMatchObject([{ connected: true }]);
       expect(await app.ask(south, 'DELETE', `/api/agents/${id}`)).toMatchObject({ status: 404 });
+      expect(dropped).toEqual([]);
       expect(await app.ask(north, 'DELETE', `/api/agents/${id}`)).toMatchObject({ status: 204 });
+      expect(dropped).toEqual([`${north} ${id}`]);
       expect((await app.get(north, '/api/agents')).body['data']).toMatchObject([{ connected: false, revoked_at: expect.any(String) }]);
       expect((await app.get(south, '/api/agents')).body['data']).toEqual([]);
     });

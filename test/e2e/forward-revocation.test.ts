@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
 import type { ForwardRecord } from '../../server/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import type { WorldOptions } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
+import { seedAgent } from '../harness/seed.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 /** What is over must be over at the agent too, whatever was down when it ended. */
@@ -22,6 +25,16 @@ async function open(options?: WorldOptions): Promise<ForwardWorld> {
 async function echoForward(): Promise<ForwardRecord> {
   return (await world.create({ dstPort: await world.target((socket) => socket.pipe(socket)) })).record;
 }
+
+async function connected(port: number): Promise<net.Socket> {
+  const socket = net.connect({ port, host: '127.0.0.1' });
+  socket.on('error', () => undefined);
+  socket.write('hello');
+  await once(socket, 'data');
+  return socket;
+}
+
+const closeOf = (socket: net.Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()));
 
 function goAway(): ForwardAcceptor {
   const acceptor = world.gateway.acceptor!;
@@ -112,4 +125,49 @@ it('an end by time that could not be stored is stored later', async () => {
     return (await closedAt(record)) !== null;
   });
   expect((await world.get(record.id)).record.revoked_at).toBeNull();
+});
+
+describe('an agent that is not the one any more', () => {
+  it('carries nothing once it is revoked, and its token is refused, also after a restart', async () => {
+    await open({ limits: { channelWaitMs: 50 } });
+    const asked = vi.spyOn(world.gateway.acceptor!, 'open');
+    const record = await echoForward();
+    const token = asked.mock.calls[0]![0].channel_token;
+    const client = await connected(record.port);
+    expect(world.forwards.authorizeChannel(token)).toBeDefined();
+
+    const cut = closeOf(client);
+    world.gateway.disconnect();
+    await world.forwards.dropAgent(record.team_id, 'another agent');
+    expect(client.destroyed).toBe(false);
+    await world.forwards.dropAgent(record.team_id, world.seeded.agentId);
+    await cut;
+    expect(world.forwards.authorizeChannel(token)).toBeUndefined();
+    expect((await world.get(record.id)).record).toMatchObject({ way: null, closed_at: null });
+    const next = net.connect({ port: record.port, host: '127.0.0.1' });
+    next.on('error', () => undefined);
+    await closeOf(next);
+
+    await world.restartServer();
+    expect(world.forwards.authorizeChannel(token)).toBeUndefined();
+  });
+
+  it('is cut off when its router has moved to another agent, which takes over', async () => {
+    await open();
+    const record = await echoForward();
+    const client = await connected(record.port);
+    const { agentId, teamId, routerId } = world.seeded;
+    const oldAgent = goAway();
+    world.gateway.others.set(agentId, oldAgent);
+    const closed = vi.spyOn(oldAgent, 'close');
+    const cut = closeOf(client);
+
+    const newAgent = await seedAgent(world.storage, teamId);
+    await world.storage.db.updateTable('routers').set({ agent_id: newAgent }).where('id', '=', routerId).execute();
+    world.connectAgent();
+    world.forwards.onRouterSeen({ ...world.connection, agentId: newAgent }, routerId);
+    await cut;
+    await waitUntil('the old agent is told', () => closed.mock.calls.some(([id]) => id === record.id));
+    (await connected(record.port)).destroy();
+  });
 });
