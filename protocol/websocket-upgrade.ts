@@ -11,13 +11,13 @@ function acceptKey(key: string): string {
 }
 
 /** The answer to a client's handshake, ready to be written; undefined when it is not one (answer 400). */
-export function upgradeResponse(headers: IncomingHttpHeaders): string | undefined {
+export function upgradeResponse(headers: IncomingHttpHeaders, subprotocol: string = SUBPROTOCOL): string | undefined {
   const key = headers['sec-websocket-key'];
   const valid = key !== undefined && /^[+/0-9A-Za-z]{22}==$/.test(key) && headers['sec-websocket-version'] === VERSION;
   if (!valid || headers.upgrade?.toLowerCase() !== 'websocket') return undefined;
   return (
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
-    `Sec-WebSocket-Accept: ${acceptKey(key)}\r\nSec-WebSocket-Protocol: ${SUBPROTOCOL}\r\n\r\n`
+    `Sec-WebSocket-Accept: ${acceptKey(key)}\r\nSec-WebSocket-Protocol: ${subprotocol}\r\n\r\n`
   );
 }
 

@@ -14,9 +14,12 @@ import type { Config, ListenAddress } from './config.ts';
 import { systemClock } from './core/clock.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
+import { within } from './core/within.ts';
 import { deviceRoutes } from './devices/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { faultRoutes } from './faults/routes.ts';
+import { ForwardDoor } from './forwards/connect/door.ts';
+import { connectRoute, isConnectRequest } from './forwards/connect/routes.ts';
 import { forwardRoutes } from './forwards/routes.ts';
 import type { ChannelGrant } from './forwards/types.ts';
 import { createApp } from './http/app.ts';
@@ -30,6 +33,7 @@ import { replayRepeatedPosts } from './http/idempotency.ts';
 import { InFlight } from './http/in-flight.ts';
 import { describeApi } from './http/openapi.ts';
 import { limitRequests } from './http/rate-limit.ts';
+import { Upgrades } from './http/upgrades.ts';
 import { protectEdge } from './http/security-headers.ts';
 import { admitServices } from './http/service-scope.ts';
 import { jobRoutes } from './jobs/routes.ts';
@@ -46,6 +50,7 @@ import { migrate } from './storage/migrate.ts';
 import { openStorage } from './storage/open.ts';
 import { openSecrets } from './storage/secrets.ts';
 import { TunnelGateway } from './tunnel/gateway.ts';
+import { refuseUpgrade } from './tunnel/upgrade.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 export interface ServerOverrides {
@@ -139,7 +144,9 @@ interface ApiDeps {
 async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
   const { config, clock, services, storage } = deps;
   const app = createApp(await appOptions(deps));
-  closeTunnelsLast(app, attachGateway(app, deps), services);
+  const upgrades = new Upgrades();
+  const door = new ForwardDoor(clock);
+  closeTunnelsLast(app, attachGateway(app, upgrades, deps), door, services);
   await protectEdge(app, { corsOrigins: config.corsOrigins });
   measureRequests(app, services.metrics);
   await describeApi(app, {
@@ -171,6 +178,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     campaignRoutes(scope, services);
     webhookRoutes(scope, services);
     forwardRoutes(scope, { forwards: services.forwards, now: () => clock.now() });
+    connectRoute(scope, { forwards: services.forwards, door, upgrades, authenticate: (bearer) => services.auth.authenticateApiKey(bearer) });
     administrationRoutes(scope, services, () => clock.now());
   });
   await app.register(async (instance) => {
@@ -208,7 +216,7 @@ function proxyRule({ trustProxy }: Config): IsTrustedProxy | undefined {
   return trustProxy === true ? () => true : trustedProxies(trustProxy);
 }
 
-function attachGateway(app: App, { config, services, log }: Omit<ApiDeps, 'clock'>): TunnelGateway<ChannelGrant> {
+function attachGateway(app: App, upgrades: Upgrades, { config, services, log }: Omit<ApiDeps, 'clock'>): TunnelGateway<ChannelGrant> {
   const isTrusted = proxyRule(config) ?? (() => false);
   const gateway = new TunnelGateway<ChannelGrant>({
     registry: services.tunnels,
@@ -216,6 +224,10 @@ function attachGateway(app: App, { config, services, log }: Omit<ApiDeps, 'clock
     authorizeChannel: async (token) => services.forwards.authorizeChannel(token),
     onChannel: (grant, socket) => services.forwards.onChannel(grant, socket),
     clientAddress: (request) => clientAddress(request, isTrusted),
+    fallback: (request, socket, head) => {
+      if (isConnectRequest(request)) upgrades.pass(app, request, socket, head);
+      else refuseUpgrade(socket, 404);
+    },
     log: log.child({ component: 'gateway' }),
   });
   gateway.attach(app.server);
@@ -226,12 +238,13 @@ function attachGateway(app: App, { config, services, log }: Omit<ApiDeps, 'clock
  * At shutdown new requests are refused, those under way are answered while the agents are still there, then the
  * agents are sent away. Without the last step the server would wait for their sockets for ever.
  */
-function closeTunnelsLast(app: App, gateway: TunnelGateway<ChannelGrant>, { events }: Pick<Services, 'events'>): void {
+function closeTunnelsLast(app: App, gateway: TunnelGateway<ChannelGrant>, door: ForwardDoor, { events }: Pick<Services, 'events'>): void {
   const inFlight = new InFlight(app);
   app.addHook('preClose', async () => {
     // Requests that would never end by themselves.
     await events.stop();
     await within(inFlight.drained(), DRAIN_MS);
+    await within(door.close(), GOODBYE_MS);
     await within(gateway.close(), GOODBYE_MS);
     // A connection on which no request ever came does not count as idle, and would hold the shutdown for seconds.
     app.server.closeAllConnections();
@@ -283,14 +296,4 @@ function sweepHourly(services: Services, clock: Clock, log: Log): () => Promise<
     timer.cancel();
     await sweeping;
   };
-}
-
-/** Waits for `work`, but not longer than `ms`: a peer that does not answer must not hold the shutdown. */
-async function within(work: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

@@ -1,11 +1,10 @@
-import type net from 'node:net';
 import type { ChannelConnection, ChannelSocket, ConnectionEnd } from '../../protocol/index.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { ChannelPool } from './channel-pool.ts';
 import { EntryPort } from './entry-port.ts';
 import type { ForwardLimits } from './limits.ts';
 import { sourceMatcher } from './policy.ts';
-import type { ConnectionSummary, EndedBy } from './types.ts';
+import type { ClientStream, ConnectionSummary, EndedBy, Entrance } from './types.ts';
 
 export interface LiveForwardOptions {
   id: string;
@@ -30,7 +29,7 @@ const END_WORDS: Record<ConnectionEnd, EndedBy> = {
 };
 
 /** One open forward on this node: its entry port, its channels and the connections between them. */
-export class LiveForward {
+export class LiveForward implements Entrance {
   readonly id: string;
   readonly teamId: string;
   readonly routerId: string;
@@ -72,6 +71,10 @@ export class LiveForward {
     return this.#ended !== undefined;
   }
 
+  get full(): boolean {
+    return this.#connections.size >= this.#options.limits.connections;
+  }
+
   /** @throws the system's error: EADDRINUSE when another program holds the port */
   async listen(host: string, port: number): Promise<void> {
     const entry = await EntryPort.listen({
@@ -79,7 +82,9 @@ export class LiveForward {
       port,
       allows: this.#allows,
       onRefused: this.#options.onRefused,
-      onConnection: (socket, source) => this.#accept(socket, source),
+      onConnection: (socket, source) => {
+        this.accept(socket, source);
+      },
     });
     // It may have been revoked, or its time may have passed, while the port was being opened.
     if (this.#ended) entry.close();
@@ -111,11 +116,13 @@ export class LiveForward {
     return this.#drained.promise;
   }
 
-  #accept(socket: net.Socket, source: string): void {
-    if (this.#ended || this.#connections.size >= this.#options.limits.connections) {
+  /** Whoever calls it has checked where the connection comes from. */
+  accept(socket: ClientStream, source: string, ended?: (endedBy: EndedBy) => void): (why: EndedBy) => void {
+    if (this.#ended || this.full) {
       socket.on('error', () => undefined);
+      socket.once('close', () => ended?.(this.#ended ?? 'no_channel'));
       socket.resetAndDestroy();
-      return;
+      return () => undefined;
     }
     const client = new ClientConnection(socket, source, this.#options.clock.now());
     this.#connections.add(client);
@@ -129,21 +136,23 @@ export class LiveForward {
         bytesOut: client.bytesOut,
         endedBy,
       });
+      ended?.(endedBy);
       if (this.#ended && this.#connections.size === 0) this.#drained.resolve();
     });
+    return (why) => client.cut(why);
   }
 }
 
 /** One accepted client: waits for a channel, then is carried by it. */
 class ClientConnection {
   readonly openedAt: number;
-  readonly #socket: net.Socket;
+  readonly #socket: ClientStream;
   readonly source: string;
   #connection: ChannelConnection | undefined;
   #cutBecause: EndedBy | undefined;
   #stopWaiting: (() => void) | undefined;
 
-  constructor(socket: net.Socket, source: string, openedAt: number) {
+  constructor(socket: ClientStream, source: string, openedAt: number) {
     this.#socket = socket;
     this.source = source;
     this.openedAt = openedAt;

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { Selectable } from 'kysely';
 import type { ForwardConnectionsTable, ForwardsTable } from '../storage/schema.ts';
 
@@ -53,6 +54,19 @@ export type EndedBy =
   | 'revoked'
   /** The control plane was stopped. */
   | 'shutdown';
+
+/** A client's end of a connection. Keeps half-close, and can be broken off so that the client sees it. */
+export type ClientStream = Duplex & { resetAndDestroy(): unknown };
+
+/** An open forward as another door than its entry port sees it. */
+export interface Entrance {
+  /**
+   * Carries a connection like one of the entry port, without the check of its source.
+   * @param ended called once when the connection is over and its stream closed
+   * @returns ends it at once
+   */
+  accept(stream: ClientStream, source: string, ended: (endedBy: EndedBy) => void): (why: EndedBy) => void;
+}
 
 /** One finished connection. */
 export interface ConnectionSummary {

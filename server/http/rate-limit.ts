@@ -5,6 +5,13 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../core/errors.ts';
 import type { App } from './app.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Known callers may use the route so many times as often; it is counted apart from the others then. */
+    rateFactor?: number;
+  }
+}
+
 /** Keys remembered at once: one per API key and per address without a credential. */
 const REMEMBERED_KEYS = 100_000;
 const WINDOW_MS = 60_000;
@@ -25,16 +32,20 @@ export async function limitRequests(
   await scope.register(rateLimit, { global: false, store: ExactCounts });
   // A hook of the scope rather than of each route: the plugin's own route hooks would run after the refusal of strangers.
   const count = scope.rateLimit({
-    max: perMinute,
+    max: (request) => perMinute * rateFactorOf(request),
     timeWindow: WINDOW_MS,
     enableDraftSpec: true,
     ...(isExempt ? { allowList: isExempt } : {}),
     keyGenerator: (request) =>
-      request.principal ? `key:${request.principal.id}` : `address:${rateLimit.normalizeIP(request.ip, IPV6_PREFIX)}`,
+      request.principal ? `key:${request.principal.id}${rateFactorOf(request) === 1 ? '' : `:${request.routeOptions.url}`}` : `address:${rateLimit.normalizeIP(request.ip, IPV6_PREFIX)}`,
     errorResponseBuilder: (_request, context) =>
       new AppError('rate_limited', `more than ${context.max} requests in a minute; try again in ${context.after}`),
   });
   scope.addHook('onRequest', count);
+}
+
+function rateFactorOf(request: FastifyRequest): number {
+  return request.principal ? (request.routeOptions.config.rateFactor ?? 1) : 1;
 }
 
 /**

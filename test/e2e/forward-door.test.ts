@@ -1,0 +1,262 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import net from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { readAll } from '../harness/read-all.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { World } from '../harness/world.ts';
+
+/** The WebSocket door of a forward: one connection each, no open port needed. */
+let world: World;
+let routerId: string;
+const servers: net.Server[] = [];
+
+beforeAll(async () => {
+  world = await World.start();
+  routerId = (await world.routerIds())[0]!;
+});
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await world.close();
+});
+
+/** What the target does with a connection. */
+let serve: (socket: net.Socket) => void;
+let port: number;
+beforeEach(async () => {
+  serve = (socket) => socket.pipe(socket);
+  let checked = false;
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => undefined);
+    // The first is the agent's check whether the target answers.
+    if (checked) serve(socket);
+    checked = true;
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  servers.push(server);
+  port = (server.address() as net.AddressInfo).port;
+});
+
+/** Nobody may use its entry port. */
+async function makeForward(dstPort = port): Promise<string> {
+  const body = { expire_after_minutes: 10, dst_port: dstPort, dst_address: '127.0.0.1', allow_from: '192.0.2.1' };
+  const answer = await world.caller.call<{ id: string; authorized_at: string | null }>('POST', `/api/routers/${routerId}/transient-forwarding`, body);
+  expect(answer.body).toMatchObject({ authorized_at: expect.any(String) });
+  return answer.body.id;
+}
+
+const pathOf = (id: string): string => `/api/routers/${routerId}/transient-forwarding/${id}`;
+
+function open(id: string, { key = world.caller.apiKey, subprotocol = 'signalbox.connect.v1' } = {}): WebSocket {
+  const ws = new WebSocket(`${world.server.url.replace('http', 'ws')}${pathOf(id)}/connect`, subprotocol, {
+    headers: { authorization: `Bearer ${key}` },
+    perMessageDeflate: false,
+  });
+  ws.on('error', () => undefined);
+  return ws;
+}
+
+async function opened(id: string): Promise<WebSocket> {
+  const ws = open(id);
+  await once(ws, 'open');
+  return ws;
+}
+
+async function closeOf(ws: WebSocket): Promise<number> {
+  const [code] = (await once(ws, 'close')) as [number];
+  return code;
+}
+
+/** Everything until the empty message. */
+function received(ws: WebSocket): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  return new Promise((resolve, reject) => {
+    ws.on('message', (data: Buffer) => {
+      if (data.length === 0) resolve(Buffer.concat(chunks));
+      else chunks.push(data);
+    });
+    ws.on('close', (code) => reject(new Error(`closed with ${code}`)));
+  });
+}
+
+const EMPTY = Buffer.alloc(0);
+const sha = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+async function sendAll(ws: WebSocket, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; at += 60_000) {
+    await new Promise<void>((resolve) => ws.send(bytes.subarray(at, at + 60_000), () => resolve()));
+  }
+  ws.send(EMPTY);
+}
+
+describe('bytes', () => {
+  test('the client half-closes first, the target answers afterwards, and both are done: 1000', async () => {
+    serve = (socket) => void readAll(socket).then((all) => socket.end(`got ${all.length}`));
+    const ws = await opened(await makeForward());
+    const closed = closeOf(ws);
+    const answer = received(ws);
+    ws.send(Buffer.from('hello'));
+    ws.send(EMPTY);
+    expect(String(await answer)).toBe('got 5');
+    expect(await closed).toBe(1000);
+  });
+
+  test('the target half-closes first, the client goes on', async () => {
+    let uploaded: Promise<Buffer> | undefined;
+    serve = (socket) => {
+      uploaded = readAll(socket);
+      socket.end('bye');
+    };
+    const ws = await opened(await makeForward());
+    const closed = closeOf(ws);
+    expect(String(await received(ws))).toBe('bye');
+    ws.send(Buffer.from('after the end of the answer'));
+    ws.send(EMPTY);
+    expect(await closed).toBe(1000);
+    expect(String(await uploaded!)).toBe('after the end of the answer');
+  });
+
+  test('are 20 MB each way unchanged, both directions at once', async () => {
+    const upload = randomBytes(20_000_000);
+    const download = randomBytes(20_000_000);
+    let uploaded: Promise<Buffer> | undefined;
+    serve = (socket) => {
+      uploaded = readAll(socket);
+      socket.end(download);
+    };
+    const ws = await opened(await makeForward());
+    const closed = closeOf(ws);
+    const answer = received(ws);
+    await sendAll(ws, upload);
+    expect(sha(await answer)).toBe(sha(download));
+    expect(await closed).toBe(1000);
+    expect(sha(await uploaded!)).toBe(sha(upload));
+  });
+
+  test('to a client that never reads stop flowing after a few megabytes, and others are not delayed', async () => {
+    let taken = 0;
+    serve = (socket) => {
+      const chunk = Buffer.alloc(65_536);
+      const more = (): void => {
+        while (socket.write(chunk, () => void (taken += chunk.length)));
+      };
+      socket.on('drain', more);
+      more();
+    };
+    const id = await makeForward();
+    const ws = await opened(id);
+    ws.pause();
+    let last = -1;
+    await waitUntil('nothing flows any more', async () => {
+      const stands = taken === last && taken > 0;
+      last = taken;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return stands && taken === last;
+    });
+    // Kernel buffers of three hops on loopback are most of it.
+    expect(taken).toBeLessThan(40_000_000);
+    serve = (socket) => socket.end('quick');
+    expect(String(await received(await opened(id)))).toBe('quick');
+    ws.terminate();
+  });
+});
+
+describe('the end', () => {
+  test('is told by the code: a target that refuses or resets is 4502', async () => {
+    const closedServer = servers.at(-1)!;
+    const id = await makeForward();
+    serve = (socket) => void socket.once('data', () => socket.resetAndDestroy());
+    const ws = await opened(id);
+    const closed = closeOf(ws);
+    ws.send(Buffer.from('x'));
+    expect(await closed).toBe(4502);
+    closedServer.close();
+    expect(await closeOf(await opened(id))).toBe(4502);
+  });
+
+  test('a revocation cuts a transfer: 4403; a new connection is refused', async () => {
+    serve = (socket) => void socket.on('data', () => undefined).write(Buffer.alloc(5_000_000));
+    const id = await makeForward();
+    const ws = await opened(id);
+    const closed = closeOf(ws);
+    await once(ws, 'message');
+    expect((await world.caller.call('DELETE', pathOf(id))).status).toBe(204);
+    expect(await closed).toBe(4403);
+    expect(await refusal(open(id))).toMatchObject({ status: 409, code: 'conflict' });
+  });
+
+  test('a text message is no part of this: 4400', async () => {
+    const ws = await opened(await makeForward());
+    const closed = closeOf(ws);
+    ws.send('text');
+    expect(await closed).toBe(4400);
+  });
+
+  test('a client that goes away resets the target, and the connection is in the log', async () => {
+    let broken: Promise<unknown> | undefined;
+    serve = (socket) => {
+      broken = new Promise((resolve) => socket.once('close', resolve));
+      socket.write('hello');
+    };
+    const id = await makeForward();
+    const ws = await opened(id);
+    await once(ws, 'message');
+    expect((await world.caller.call<{ open_connections: number }>('GET', pathOf(id))).body.open_connections).toBe(1);
+    ws.terminate();
+    await broken;
+    const log = await waitUntil('the connection is logged', async () => {
+      const { body } = await world.caller.call<{ data: object[] }>('GET', `${pathOf(id)}/connections`);
+      return body.data.length === 1 && body.data[0];
+    });
+    expect(log).toMatchObject({ source: expect.stringMatching(/^127\.0\.0\.1:\d+$/), bytes_in: 0, bytes_out: 5, ended_by: 'client' });
+  });
+});
+
+interface Refused {
+  status: number;
+  type: string | undefined;
+  code: string;
+}
+
+async function refusal(ws: WebSocket): Promise<Refused> {
+  const [, answer] = (await once(ws, 'unexpected-response')) as [unknown, IncomingMessage];
+  const problem = JSON.parse(String(await readAll(answer))) as { code: string };
+  return { status: answer.statusCode!, type: answer.headers['content-type'], code: problem.code };
+}
+
+describe('who may not come in hears why before the upgrade', () => {
+  const type = 'application/problem+json; charset=utf-8';
+
+  test('a wrong key is 401', async () => {
+    const key = world.caller.apiKey.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));
+    expect(await refusal(open(await makeForward(), { key }))).toEqual({ status: 401, type, code: 'unauthenticated' });
+  });
+
+  test('a viewer is 403', async () => {
+    const viewer = await world.server.services.auth.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });
+    expect(await refusal(open(await makeForward(), { key: viewer.apiKey }))).toEqual({ status: 403, type, code: 'forbidden' });
+  });
+
+  test("another team's forward is 404", async () => {
+    const other = await world.addTeam('Other');
+    expect(await refusal(open(await makeForward(), { key: other.apiKey }))).toEqual({ status: 404, type, code: 'not_found' });
+  });
+
+  test('another subprotocol, or none of it at all, is 422', async () => {
+    const id = await makeForward();
+    expect(await refusal(open(id, { subprotocol: 'mqtt' }))).toEqual({ status: 422, type, code: 'invalid' });
+    expect((await world.caller.call('GET', `${pathOf(id)}/connect`)).status).toBe(422);
+  });
+});
+
+test('a shutdown ends connections with 1001 and does not wait for them', async () => {
+  const ws = await opened(await makeForward());
+  const closed = closeOf(ws);
+  const startedAt = performance.now();
+  await world.restartServer();
+  expect(await closed).toBe(1001);
+  expect(performance.now() - startedAt).toBeLessThan(8000);
+});
