@@ -1,5 +1,7 @@
 import { invalidField } from '../core/errors.ts';
 import { splitConsoleWords } from './console-words.ts';
+import type { ConsoleWord } from './console-words.ts';
+import { toQueryWords } from './where.ts';
 
 /** A command as the RouterOS API wants it. */
 export interface ApiCommand {
@@ -9,9 +11,12 @@ export interface ApiCommand {
   words: string[];
 }
 
+const ATTRIBUTE = /^[A-Za-z0-9._-]+$/;
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** Words in `parameters`; more is a mistake, not a command. */
 const MAX_WORDS = 500;
+/** Of one word; the tunnel takes 65,536 with what is added here. */
+const MAX_WORD_CHARS = 65_000;
 
 /**
  * Reads `command` and `parameters` of INTERFACE.md 4.9. `/ip/address/print`, `/ip address print` and
@@ -28,6 +33,7 @@ export function parseCommand(command: string, parameters: string): ApiCommand {
   }
   const words = parseParameters(parameters);
   if (words.length > MAX_WORDS) throw invalidField('parameters', `more than ${MAX_WORDS} words`);
+  if (words.some((word) => word.length > MAX_WORD_CHARS)) throw invalidField('parameters', `a word is longer than ${MAX_WORD_CHARS} characters`);
   const result = { path: `/${segments.join('/')}`, words };
   refuseUnsafe(result);
   return result;
@@ -35,13 +41,14 @@ export function parseCommand(command: string, parameters: string): ApiCommand {
 
 /** API words one per line, a JSON array of them, or console style. */
 function parseParameters(parameters: string): string[] {
-  const text = parameters.trim();
-  if (text === '') return [];
+  if (parameters.trim() === '') return [];
+  const text = parameters.trimStart();
   if (text.includes('\0')) throw invalidField('parameters', 'must not contain NUL characters');
   if (text.startsWith('[')) return parseJsonWords(text).map(toApiWord);
-  const lines = text.split(/\r?\n/).map((line) => line.trim()).filter(Boolean);
+  // A value may end in blanks.
+  const lines = text.split(/\r?\n/).map((line) => line.trimStart()).filter(Boolean);
   if (lines.some((line) => line.startsWith('=') || line.startsWith('?'))) return lines.map(toApiWord);
-  return toQueryWords(splitConsoleWords(text));
+  return toApiWords(splitConsoleWords(text));
 }
 
 function parseJsonWords(text: string): string[] {
@@ -68,16 +75,18 @@ function toApiWord(word: string): string {
   throw invalidField('parameters', `"${word.slice(0, 50)}" is no API word; write =name=value or ?name=value`);
 }
 
-/** Console words to API words: what follows `where` becomes a query, a name without value a flag. */
-function toQueryWords(words: { name: string; value: string | undefined }[]): string[] {
+/** Console words to API words: a name without value is a flag, what follows `where` becomes a query. */
+function toApiWords(words: ConsoleWord[]): string[] {
   const where = words.findIndex((word) => word.name === 'where' && word.value === undefined);
-  return words.flatMap((word, index) => {
-    if (index === where) return [];
-    const { name, value } = word;
-    if (where >= 0 && index > where) return [value === undefined ? `?${name}` : `?${name}=${value}`];
-    if (name === '.tag') throw invalidField('parameters', '.tag is used by the service itself');
-    return [`=${name}=${value ?? ''}`];
-  });
+  const attributes = where < 0 ? words : words.slice(0, where);
+  const query = where < 0 ? [] : toQueryWords(words.slice(where + 1));
+  return [...attributes.map(toAttribute), ...query];
+}
+
+function toAttribute({ name, value }: ConsoleWord): string {
+  if (name === '.tag') throw invalidField('parameters', '.tag is used by the service itself');
+  if (!ATTRIBUTE.test(name)) throw invalidField('parameters', `"${name.slice(0, 50)}" is no parameter name`);
+  return `=${name}=${value ?? ''}`;
 }
 
 const SESSION_COMMANDS = new Set(['/login', '/quit', '/cancel', '/logout']);
@@ -98,6 +107,7 @@ function refuseUnsafe(command: ApiCommand): void {
   if (names.has('follow') || names.has('follow-only')) {
     throw invalidField('parameters', 'follow never ends; leave it out');
   }
+  if (names.has('interval')) throw invalidField('parameters', 'interval repeats for ever; leave it out');
   const last = command.path.slice(command.path.lastIndexOf('/') + 1);
   const rule = ENDLESS.find((candidate) => candidate.last.test(last));
   if (!rule || rule.bounds.some((bound) => names.has(bound))) return;
