@@ -48,7 +48,14 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
   );
   // The link carries what the features say, and they need it to say it: both are filled in before anything runs.
   const send: AgentLink['send'] = (message) => link.send(message);
-  const jobs = await openJobRunner({ routers, stateFolder: config.state, send, isAlive: (deadline) => link.isAlive(deadline), clock, log });
+  const closeRouters = async (): Promise<void> => {
+    await Promise.all([...routers.values()].map((router) => router.close()));
+  };
+  const jobs = await openJobRunner({ routers, stateFolder: config.state, send, isAlive: (deadline) => link.isAlive(deadline), clock, log }).catch(async (error: unknown) => {
+    // Sessions with routers would keep the process alive, and a supervisor would not notice.
+    await closeRouters();
+    throw error;
+  });
   const forwards = new ForwardAcceptor({
     routers,
     dialChannel: (token, attach, deadline) => dialer.dialChannel(token, attach, deadline),
@@ -72,7 +79,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
       await jobs.stop();
       await link.stop(STOP_MS);
       await forwards.stop();
-      await Promise.all([...routers.values()].map((router) => router.close()));
+      await closeRouters();
     },
   };
 }

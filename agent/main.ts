@@ -10,6 +10,7 @@ import { checkAgent } from './check.ts';
 import { loadConfig } from './config.ts';
 import { AgentError } from './core/errors.ts';
 import { enrol } from './link/enrol.ts';
+import { LinkError } from './link/errors.ts';
 
 const USAGE = `signalbox-agent: runs on or beside MikroTik routers and dials the control plane
 
@@ -95,9 +96,14 @@ async function main(args: string[]): Promise<number> {
   return command(rest);
 }
 
+/** What a person can mend needs no stack. */
+function isExpected(error: unknown): error is AgentError | LinkError {
+  return error instanceof AgentError || error instanceof LinkError;
+}
+
 function fail(error: unknown): void {
   if (error instanceof UsageError) process.stderr.write(`signalbox-agent: ${error.message}\n\n${USAGE}`);
-  else process.stderr.write(`signalbox-agent: ${error instanceof AgentError ? error.message : String((error as Error).stack)}\n`);
+  else process.stderr.write(`signalbox-agent: ${isExpected(error) ? error.message : String((error as Error).stack)}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }
 

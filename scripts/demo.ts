@@ -3,7 +3,9 @@
  * processes over real sockets. Runs until Ctrl-C and leaves only `.demo/` behind, which the next run replaces.
  */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -56,7 +58,7 @@ const stopRequested = Promise.withResolvers<void>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopRequested.resolve());
 
 try {
-  await Promise.race([startDemo(), stopRequested.promise]);
+  await Promise.race([startDemo(), stopRequested.promise, children.failure]);
   await Promise.race([stopRequested.promise, children.failure]);
 } catch (error) {
   process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -66,6 +68,7 @@ try {
 }
 
 async function startDemo(): Promise<void> {
+  await checkPorts();
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   say('Starting two simulated routers and the control plane ...');
@@ -81,7 +84,7 @@ async function startDemo(): Promise<void> {
     ]);
   }
   children.start('server', 'server/main.ts', ['serve'], serverEnv);
-  await until('the control plane answers', async () => (await fetch(`${baseUrl}/healthz`)).ok);
+  await until('the control plane answers', async () => (await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) })).ok);
 
   say('Creating a team, an admin, an API key and an agent ...');
   const team = await signalbox('team', 'create', 'Demo');
@@ -99,6 +102,20 @@ async function startDemo(): Promise<void> {
   const internalToken = text(service, 'token');
   await writeDemoFile(apiKey, internalToken, listed);
   printHelp(apiKey, listed);
+}
+
+/** Before anything is removed: whatever listens there may be another demo of this very folder. */
+async function checkPorts(): Promise<void> {
+  for (const port of [firstPort, firstPort + 1, ...routers.flatMap((router) => [router.api_port, router.ssh_port])]) {
+    const server = net.createServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch {
+      throw new Error(`port ${port} is in use; end what listens there or choose other ports: DEMO_PORT=${firstPort + 1000} npm run demo`);
+    }
+    server.close();
+    await once(server, 'close');
+  }
 }
 
 async function startAgent(token: string): Promise<void> {

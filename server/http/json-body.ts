@@ -5,19 +5,28 @@ import type { App } from './app-type.ts';
 const MAX_DEPTH = 32;
 
 /**
- * Reads JSON bodies, refusing what no honest client sends: nesting that only costs work, and NUL characters, which
- * PostgreSQL cannot store.
+ * Reads JSON bodies and no others, refusing what no honest client sends: nesting that only costs work, NUL characters,
+ * which PostgreSQL cannot store, and bytes that are no UTF-8, which would be replaced and then run on a router.
  */
 export function readJsonBodies(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');
-  app.removeContentTypeParser('application/json');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const problem = refusal(body as string);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const text = decode(body as Buffer);
+    const problem = text === undefined ? invalidField('body', 'is not valid UTF-8') : refusal(text);
     if (problem) done(problem);
     // Callers put the content type on every request (INTERFACE.md 5.1), also on a DELETE without a body.
-    else if (body === '') done(null, undefined);
-    else void parse(request, body as string, done);
+    else if (text === '' || text === undefined) done(null, undefined);
+    else void parse(request, text, done);
   });
+}
+
+function decode(body: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    return undefined;
+  }
 }
 
 function refusal(body: string): AppError | undefined {

@@ -48,3 +48,13 @@ test('only the configured origins may call from a browser', async () => {
   expect((await preflight('https://console.example.net')).headers['access-control-allow-origin']).toBe('https://console.example.net');
   expect((await preflight('https://evil.example')).headers['access-control-allow-origin']).toBeUndefined();
 });
+
+test.each([
+  ['bytes that are no UTF-8', 'application/json', Buffer.from([0x22, 0xff, 0xfe, 0x22]), 422],
+  ['JSON sent as text', 'text/plain', Buffer.from('{}'), 415],
+  ['a form', 'application/x-www-form-urlencoded', Buffer.from('a=b'), 415],
+  ['JSON with a charset', 'application/json; charset=utf-8', Buffer.from('{"a":"ä"}'), 200],
+])('%s', async (_name, type, payload, status) => {
+  const reply = await app.inject({ method: 'POST', url: '/api/echo', headers: { 'content-type': type }, payload });
+  expect(reply.statusCode).toBe(status);
+});
