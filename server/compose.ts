@@ -48,6 +48,7 @@ import type { Storage } from './storage/db.ts';
 import { answers } from './storage/health.ts';
 import { migrate } from './storage/migrate.ts';
 import { openStorage } from './storage/open.ts';
+import { lockForServing } from './storage/serve-lock.ts';
 import { openSecrets } from './storage/secrets.ts';
 import { TunnelGateway } from './tunnel/gateway.ts';
 import { refuseUpgrade } from './tunnel/upgrade.ts';
@@ -82,6 +83,8 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
   const closers: (() => Promise<void>)[] = [() => storage.close()];
   const close = closeOnce(closers, log);
   try {
+    const unlock = lockForServing(config.databaseUrl);
+    closers.unshift(async () => unlock());
     await migrate(storage);
     const secrets = await openSecrets(config.secretKeyFile);
     const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog), secrets });
