@@ -58,7 +58,8 @@ describe('the devices behind a router', () => {
     });
     expect(found.find((device) => device['hostname'] === 'raspberrypi')).toMatchObject({
       mac_address: 'DC:A6:32:0B:44:7F', manufacturer: expect.stringContaining('Raspberry Pi') as string, alias: null,
-      current_ip: { ip_address: '192.168.88.12', interface: 'bridge' },
+      // The simulated sites have the same hosts; a device is where it was seen last.
+      current_ip: { ip_address: expect.stringMatching(/^(192\.168\.88|10\.99\.0)\.12$/) as string, interface: 'bridge' },
     });
   });
 
