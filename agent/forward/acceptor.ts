@@ -38,6 +38,8 @@ export class ForwardAcceptor {
   readonly #ready = new Map<string, OpenForward>();
   readonly #subscriptions: (() => void)[] = [];
   readonly #tasks = new Set<Promise<void>>();
+  /** Routers on which something of ours may be left. */
+  readonly #unsearched = new Set<RouterAdapter>();
   #agentTag: Promise<string> | undefined;
   #closed = false;
 
@@ -50,10 +52,10 @@ export class ForwardAcceptor {
   /** Puts back on every router what a former run left behind, now or as soon as it is reachable. */
   start(): void {
     for (const router of this.#options.routers.values()) {
-      let searched = !router.hasApi;
+      if (router.hasApi) this.#unsearched.add(router);
       const tidyUp = async (): Promise<void> => {
         await this.#sshForwarding.restore(router);
-        searched ||= await this.#removeLeftovers(router);
+        if (this.#unsearched.has(router)) await this.#removeLeftovers(router);
       };
       const tidyUpIfReachable = (): void => {
         if (router.state().reachable) this.#track(tidyUp());
@@ -124,7 +126,14 @@ export class ForwardAcceptor {
     const router = findRouter(routers, params.router, params.hardware_id);
     const target = { host: params.dst_address, port: params.dst_port };
     const mark = markOf(await this.#tag(), params.forward_id);
-    const wayDeps = { sshForwarding: this.#sshForwarding, log, mark, expiresInMs: params.expires_in_ms };
+    const wayDeps = {
+      sshForwarding: this.#sshForwarding,
+      allow: this.#allow,
+      log,
+      mark,
+      expiresInMs: params.expires_in_ms,
+      onLeftBehind: () => void this.#unsearched.add(router),
+    };
     const chosen = await chooseWay(router, target, wayDeps, deadline);
     return new OpenForward({
       id: params.forward_id,
@@ -139,10 +148,13 @@ export class ForwardAcceptor {
     });
   }
 
-  async #removeLeftovers(router: RouterAdapter): Promise<boolean> {
+  async #removeLeftovers(router: RouterAdapter): Promise<void> {
+    // Taken out first: what is left behind during the search asks for another one.
+    this.#unsearched.delete(router);
     const tag = await this.#tag();
     const isOpen = (mark: string): boolean => this.#forwards.has(mark.slice(tag.length + 1));
-    return removeLeftovers(router, tag, isOpen, this.#options.log);
+    const searched = await removeLeftovers(router, tag, isOpen, this.#options.log);
+    if (!searched) this.#unsearched.add(router);
   }
 
   /** Read once; every forward of this agent needs it. */

@@ -1,6 +1,8 @@
+import { lookup } from 'node:dns/promises';
 import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
+import type { AllowList } from './allowlist.ts';
 import { isRouterItself } from './router-addresses.ts';
 import type { SshForwarding } from './ssh-forwarding.ts';
 import { answersTcp } from './tcp.ts';
@@ -11,10 +13,14 @@ import { SshWay } from './ways/ssh.ts';
 
 export interface WayDeps {
   sshForwarding: SshForwarding;
+  /** Judges what the agent itself dials; the target has been judged before. */
+  allow: AllowList;
   log: Log;
   /** Marks what is written on the router for this forward. */
   mark: string;
   expiresInMs: number;
+  /** Something may be left on the router that has to be searched for later. */
+  onLeftBehind: () => void;
 }
 
 export interface ChosenWay {
@@ -98,15 +104,28 @@ async function openWay(
   }
 }
 
-/** The router's services listen on all of its addresses, and the configured one is known to reach it. */
+/**
+ * The router's services listen on all of its addresses, and the configured one is known to reach it.
+ * @throws AgentError `not_allowed`, `router_unreachable`
+ */
 async function openDirect(
   router: RouterAdapter,
   target: Target,
-  { targetIsRouter, isLast }: OpenContext,
+  { targetIsRouter, isLast, allow }: OpenContext,
 ): Promise<OpenedWay | undefined> {
-  const actual = targetIsRouter ? { host: router.host, port: target.port } : target;
+  const actual = targetIsRouter ? { host: await allowedAddress(router.host, allow), port: target.port } : target;
   const answers = await answersTcp(actual, { timeoutMs: TARGET_CHECK_MS });
   return answers || isLast ? { way: new DirectWay(actual), targetReachable: answers } : undefined;
+}
+
+/** The first address of the router that may be dialled. It is the address that is judged, so it is what is dialled too. */
+async function allowedAddress(host: string, allow: AllowList): Promise<string> {
+  const addresses = await lookup(host, { all: true }).catch((error: unknown) => {
+    throw new AgentError('router_unreachable', `${host} has no address`, { cause: error });
+  });
+  const found = addresses.find(({ address }) => allow.refusal(address) === undefined);
+  if (found) return found.address;
+  throw new AgentError('not_allowed', allow.refusal(addresses[0]?.address ?? host) ?? `${host} has no address`);
 }
 
 async function openSsh(
@@ -125,8 +144,8 @@ async function openSsh(
 }
 
 async function openApi(router: RouterAdapter, target: Target, context: OpenContext, deadline: Deadline): Promise<OpenedWay> {
-  const { mark, expiresInMs, log } = context;
-  const way = await ApiWay.open({ router, target, mark, expiresInMs, log }, deadline);
+  const { mark, expiresInMs, log, onLeftBehind } = context;
+  const way = await ApiWay.open({ router, target, mark, expiresInMs, log, onLeftBehind }, deadline);
   const targetReachable = await answersTcp(way.entry, { timeoutMs: TARGET_CHECK_MS });
   return { way, targetReachable, ...(way.failSafe === 'scheduler' ? {} : { reason: FAIL_SAFE_NOTES[way.failSafe] }) };
 }

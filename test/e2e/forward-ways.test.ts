@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../agent/core/clock.ts';
 import { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
+import { AllowList } from '../../agent/forward/allowlist.ts';
 import { chooseWay } from '../../agent/forward/choose-way.ts';
 import type { ChosenWay } from '../../agent/forward/choose-way.ts';
 import { ForwardingMemory } from '../../agent/forward/forwarding-memory.ts';
@@ -61,9 +62,16 @@ async function branch(ways: { api?: boolean; ssh?: boolean }, options: Partial<S
   return { simulator, router };
 }
 
-async function choose(router: RouterAdapter, port: number, host = LAN_HOST): Promise<ChosenWay> {
-  const sshForwarding = new SshForwarding(new ForwardingMemory(await routers.stateFolder()), silentLog);
-  return chooseWay(router, { host, port }, { sshForwarding, log: silentLog, mark: 'signalbox-test-1', expiresInMs: 600_000 }, SOON);
+async function choose(router: RouterAdapter, port: number, host = LAN_HOST, allow = ['127.0.0.0/8', '192.168.0.0/16']): Promise<ChosenWay> {
+  const deps = {
+    sshForwarding: new SshForwarding(new ForwardingMemory(await routers.stateFolder()), silentLog),
+    allow: new AllowList(allow),
+    log: silentLog,
+    mark: 'signalbox-test-1',
+    expiresInMs: 600_000,
+    onLeftBehind: () => undefined,
+  };
+  return chooseWay(router, { host, port }, deps, SOON);
 }
 
 /** Says something through the way, half-closes and reads the answer. */
@@ -165,6 +173,17 @@ describe('the way', () => {
     expect(await echo(chosen, 'direct')).toBe('direct');
   });
 
+  it('is not direct when the address under which the agent reaches the router is not allowed', async () => {
+    const { simulator, router } = await branch({ ssh: true, api: true });
+    const address = simulator.items('/ip/address')[0]!['address']!.split('/')[0]!;
+    const allow = [`${address}/32`];
+    const chosen = await choose(router, await echoService(), address, allow);
+    expect(chosen).toMatchObject({ way: { name: 'ssh' }, reason: expect.stringContaining('forwards.allow') });
+    await chosen.way.close();
+    const { router: apiOnly } = await branch({ api: true });
+    await expect(choose(apiOnly, await echoService(), address, allow)).rejects.toMatchObject({ code: 'not_allowed' });
+  });
+
   it('falls to dst-nat when the router does not let its user change SSH', async () => {
     const users = [{ name: 'agent', password: 'Łódź€ secret', group: 'some' }];
     const groups = { some: ['api', 'read', 'write', 'policy', 'test'] };
@@ -198,6 +217,19 @@ describe('the agent', () => {
     await agent.close(FORWARD_ID);
     expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]);
     expect(ours(simulator, '/system/scheduler', 'name')).toEqual([]);
+  });
+
+  it('removes later what it could not remove when the forward ended', async () => {
+    const { simulator, router } = await branch({ api: true });
+    const agent = await acceptor(router);
+    await agent.open(params(router, await echoService()), SOON);
+    const refusing = vi.spyOn(router, 'command').mockRejectedValue(new Error('no answer'));
+    await agent.close(FORWARD_ID);
+    refusing.mockRestore();
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    await router.refresh(SOON);
+    await vi.waitFor(() => expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]), { timeout: 5000 });
+    await vi.waitFor(() => expect(ours(simulator, '/system/scheduler', 'name')).toEqual([]), { timeout: 5000 });
   });
 
   it('ends a forward by itself when its time is over', async () => {

@@ -18,6 +18,8 @@ export interface ApiWayOptions {
   /** Until the router removes the rules by itself, whatever else happens. */
   expiresInMs: number;
   log: Log;
+  /** Something may be left on the router that has to be searched for later. */
+  onLeftBehind: () => void;
 }
 
 /** Undoing takes a handful of commands. */
@@ -58,6 +60,8 @@ export class ApiWay implements Way {
     try {
       await addRules(router, rules, deadline);
     } catch (error) {
+      // A rule may have been added after all, or not been removed again.
+      options.onLeftBehind();
       await disarmFailSafe(router, mark, deadline).catch(() => undefined);
       throw error;
     }
@@ -80,7 +84,7 @@ export class ApiWay implements Way {
   async close(): Promise<void> {
     this.#closed = true;
     this.#unsubscribe();
-    const { router, mark, log } = this.#options;
+    const { router, mark, log, onLeftBehind } = this.#options;
     const deadline = { timeoutMs: CLOSE_TIMEOUT_MS };
     await this.#working;
     try {
@@ -88,7 +92,8 @@ export class ApiWay implements Way {
       await disarmFailSafe(router, mark, deadline);
       await cutConnections(router, this.#rules, deadline);
     } catch (error) {
-      // The router's own entry does it, or the agent at its next start.
+      // The agent searches the router when it is reachable again; the router's own entry does it at the end of the time.
+      onLeftBehind();
       log.warn({ err: error, router: router.name, mark }, 'the rules of a forward could not be removed from the router yet');
     }
   }
