@@ -52,12 +52,15 @@ export class SshForwarding {
   }
 
   async #switchOn(router: RouterAdapter, deadline: Deadline): Promise<void> {
+    const hardwareId = router.state().facts?.hardwareId;
+    // Without it nobody could tell later whether this is the device that has to be set back.
+    if (!hardwareId) throw new AgentError('router_unreachable', 'it is not known yet which device answers');
     const present = await readValue(router, deadline);
     if (ON_VALUES.has(present)) return;
     const wanted = present === 'remote' ? 'both' : 'local';
     // A record that is there already holds the value of before: somebody switched it off in between.
     if ((await this.#memory.read(router.name)) === undefined) {
-      await this.#memory.write(router.name, { previous: present, hardwareId: router.state().facts?.hardwareId ?? '' });
+      await this.#memory.write(router.name, { previous: present, hardwareId });
     }
     try {
       await writeValue(router, wanted, deadline);
@@ -71,10 +74,11 @@ export class SshForwarding {
   async #switchBack(router: RouterAdapter): Promise<void> {
     if (this.#usersOf(router) > 0) return;
     const record = await this.#memory.read(router.name);
-    if (record === undefined) return;
+    const { facts } = router.state();
+    if (record === undefined || facts === null) return;
     const deadline = { timeoutMs: RESTORE_TIMEOUT_MS };
     // Another device under the same name was never changed.
-    if (router.state().facts?.hardwareId === record.hardwareId && ON_VALUES.has(await readValue(router, deadline))) {
+    if (facts.hardwareId === record.hardwareId && ON_VALUES.has(await readValue(router, deadline))) {
       await writeValue(router, record.previous, deadline);
     }
     await this.#memory.forget(router.name);
