@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { isIPv4 } from 'node:net';
 import { AgentError } from '../core/errors.ts';
-import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
+import type { Deadline, RouterAdapter, RouterRow } from '../routers/adapter.ts';
 
 /** Any port: nothing is sent to it. */
 const ANY_PORT = 9;
@@ -20,8 +20,10 @@ export async function sourceAddress(router: RouterAdapter, deadline: Deadline): 
 
 async function addressesOfApiUsers(router: RouterAdapter, deadline: Deadline): Promise<string[]> {
   try {
-    const { rows } = await router.command({ path: '/user/active/print', words: ['=.proplist=address,via'] }, deadline);
-    return [...new Set(rows.filter((row) => row['via'] === 'api').map((row) => row['address'] ?? ''))].filter((address) => isIPv4(address));
+    const { rows } = await router.command({ path: '/user/active/print', words: ['=.proplist=name,address,via'] }, deadline);
+    const isOurs = (row: RouterRow): boolean =>
+      row['via'] === 'api' && (router.apiUser === undefined || row['name'] === router.apiUser);
+    return [...new Set(rows.filter(isOurs).map((row) => row['address'] ?? ''))].filter((address) => isIPv4(address));
   } catch {
     // Reading it needs a policy that not every user has.
     return [];

@@ -70,6 +70,8 @@ export interface RouterAdapter {
   readonly forwardWay: 'auto' | 'ssh' | 'api' | 'direct';
   readonly hasApi: boolean;
   readonly hasSsh: boolean;
+  /** The name under which the agent logs in to the API; left out where there is none. */
+  readonly apiUser?: string | undefined;
 
   state(): RouterState;
   /** Called after every change of reachability or facts. Returns a function that ends the subscription. */

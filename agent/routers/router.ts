@@ -76,6 +76,7 @@ class Router implements RouterAdapter {
   readonly forwardWay: RouterAdapter['forwardWay'];
   readonly hasApi: boolean;
   readonly hasSsh: boolean;
+  readonly apiUser: string | undefined;
   readonly #parts: RouterParts;
 
   constructor(config: RouterConfig, parts: RouterParts) {
@@ -84,6 +85,7 @@ class Router implements RouterAdapter {
     this.forwardWay = config.forward_way;
     this.hasApi = parts.api !== undefined;
     this.hasSsh = parts.ssh !== undefined;
+    this.apiUser = config.api?.username;
     this.#parts = parts;
     parts.presence.start();
   }
