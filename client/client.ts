@@ -1,3 +1,4 @@
+import type { WebSocket } from 'ws';
 import type { EventOptions, StreamEvent } from './events.ts';
 import { streamEvents } from './events.ts';
 import type { Job, NewJob, Operations } from './generated.ts';
@@ -87,6 +88,12 @@ export class Signalbox {
     if (found.length > 1) throw new RouterNameError(`${found.length} routers are called ${name}: ${found.join(', ')}`);
     if (found[0] === undefined) throw new RouterNameError(`no router is called ${name}`);
     return found[0];
+  }
+
+  /** A TCP connection of a forward: bytes as binary messages, an empty one as half-close. The README says more. */
+  connectForward(routerId: string, forwardId: string): WebSocket {
+    const path = `/api/routers/${encodeURIComponent(routerId)}/transient-forwarding/${encodeURIComponent(forwardId)}/connect`;
+    return this.#transport.webSocket(path, 'signalbox.connect.v1');
   }
 
   /** Runs a command on a router. @returns its rows */

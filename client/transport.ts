@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'ws';
 import { ConnectionError, ProblemError } from './errors.ts';
 import type { Problem } from './generated.ts';
 
@@ -35,6 +36,7 @@ export interface Request extends CallOptions {
 
 /** A command may take 120 s on the router; the answer needs some more. */
 const TIMEOUT_MS = 150_000;
+const HANDSHAKE_MS = 30_000;
 const RETRIES = 3;
 const LONGEST_PAUSE_MS = 60_000;
 const FIRST_PAUSE_MS = 250;
@@ -63,6 +65,16 @@ export class Transport {
       return { answer, text: answer.ok ? '' : await answer.text() };
     });
     return answer;
+  }
+
+  /** A WebSocket that is being opened; it reports every refusal as its own `error`. */
+  webSocket(path: string, subprotocol: string): WebSocket {
+    const { server, key } = this.#options;
+    return new WebSocket(`${server.replace(/\/+$/, '').replace(/^http/, 'ws')}${path}`, subprotocol, {
+      headers: { authorization: `Bearer ${key}` },
+      perMessageDeflate: false,
+      handshakeTimeout: HANDSHAKE_MS,
+    });
   }
 
   async #retrying<T extends { answer: Response; text: string }>(request: Request, send: (request: Request) => Promise<T>): Promise<T> {

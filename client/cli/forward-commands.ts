@@ -32,7 +32,7 @@ ${state}forward ${forward.id}
 }
 
 /** `192.168.88.10:22`, `[fd00::10]:22`, `nas.lan:443` */
-function readTarget(text: string): { address: string; port: number } {
+export function readTarget(text: string): { address: string; port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
   if (!match) throw new UsageError('the target must be ADDRESS:PORT, like 192.168.88.10:22 or [fd00::10]:22');
   return { address: match[1] ?? match[2]!, port: Number(match[3]) };

@@ -5,6 +5,7 @@ import type { Command, Outcome, Surroundings } from './command.ts';
 import { UsageError } from './command.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { forwardCommands } from './forward-commands.ts';
+import { forwardHere } from './forward-here.ts';
 import { LOGIN, commandHelp, overview } from './help.ts';
 import { jobCommands } from './job-commands.ts';
 import type { Parsed } from './parse.ts';
@@ -12,7 +13,7 @@ import { nameFirst, parseCommandLine } from './parse.ts';
 import { routerCommands } from './router-commands.ts';
 import { login, sessionCommands } from './session-commands.ts';
 
-const commands: readonly Command[] = [...routerCommands, ...jobCommands, ...forwardCommands, ...sessionCommands];
+const commands: readonly Command[] = [...routerCommands, ...jobCommands, ...forwardCommands, forwardHere, ...sessionCommands];
 
 /** Parsed like any other; {@link login} does its work. */
 const loginCommand: Command = { ...LOGIN, positionals: [], options: {}, run: () => Promise.reject(new UsageError('not a command')) };

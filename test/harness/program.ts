@@ -44,6 +44,14 @@ export class Program {
     await this.#end('SIGKILL');
   }
 
+  /** SIGINT, as Ctrl-C sends it, then SIGKILL after ten seconds. @returns its exit code */
+  async interrupt(): Promise<number | null> {
+    const timer = setTimeout(() => this.#child?.kill('SIGKILL'), 10_000);
+    const code = await this.#end('SIGINT');
+    clearTimeout(timer);
+    return code;
+  }
+
   /** SIGTERM, then SIGKILL after ten seconds. @returns its exit code */
   async stop(): Promise<number | null> {
     const timer = setTimeout(() => this.#child?.kill('SIGKILL'), 10_000);

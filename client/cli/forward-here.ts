@@ -1,0 +1,107 @@
+import type { Signalbox } from '../client.ts';
+import type { TransientForward } from '../generated.ts';
+import { LocalPort } from '../local-port.ts';
+import { pauseFor } from '../transport.ts';
+import type { Command, Context, Outcome } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { readTarget } from './forward-commands.ts';
+
+const MINUTES = 60;
+
+/** Reserved for examples (RFC 5737): nobody comes from there, so the entry port on the server admits nobody. */
+const NOBODY = '192.0.2.1/32';
+
+/** How often is asked whether the forward is still open. */
+const LOOK_EVERY_MS = 10_000;
+/** Longest wait for the creation or the end of the forward; Ctrl-C does not shorten it, else one could stay open. */
+const ANSWER_MS = 30_000;
+
+/** `signalbox forward --router R --to 192.168.88.10:443 --listen 127.0.0.1:8443` */
+export const forwardHere: Command = {
+  name: 'forward',
+  summary: 'lead a port of this machine to ADDRESS:PORT as the router sees it, until Ctrl-C',
+  positionals: [],
+  options: {
+    router: { value: 'ROUTER', help: 'its id or name', required: true },
+    to: { value: 'ADDRESS:PORT', help: 'where it leads', required: true },
+    listen: { value: 'ADDRESS:PORT', help: 'port of this machine', required: true },
+    minutes: { value: 'N', help: `how long at most, 10 to 1440 (${MINUTES})` },
+  },
+  async run(context, input) {
+    const { signalbox, surroundings } = context;
+    const target = readTarget(input.option('to')!);
+    const listen = readTarget(input.option('listen')!);
+    const minutes = input.number('minutes') ?? MINUTES;
+    const routerId = await signalbox.routerIdOf(input.option('router')!, surroundings);
+    surroundings.signal.throwIfAborted();
+    const body = { expire_after_minutes: minutes, dst_address: target.address, dst_port: target.port, allow_from: NOBODY };
+    const forward = await signalbox.call('createForward', { path: { router_id: routerId }, body }, { timeoutMs: ANSWER_MS });
+    try {
+      return await carryUntilOver(context, forward, listen);
+    } finally {
+      await revoke(context, forward);
+    }
+  },
+};
+
+async function carryUntilOver({ signalbox, surroundings }: Context, forward: TransientForward, listen: { address: string; port: number }): Promise<Outcome> {
+  const { stderr } = surroundings;
+  const local = await LocalPort.listen({
+    host: listen.address,
+    port: listen.port,
+    connect: () => signalbox.connectForward(forward.router_id, forward.id),
+    onBroken: (reason) => stderr(`a connection ended: ${reason}\n`),
+  });
+  try {
+    const host = listen.address.includes(':') ? `[${listen.address}]` : listen.address;
+    stderr(`${host}:${local.port} leads to ${forward.dst_address}:${forward.dst_port} until ${forward.expires_at}; Ctrl-C ends it\n`);
+    if (forward.authorized_at === null) stderr(`not open yet: ${forward.way_reason ?? 'its agent has not answered'}\n`);
+    return await watch({ forward, local, look: () => lookAt(signalbox, forward, surroundings), ...surroundings });
+  } finally {
+    local.close();
+  }
+}
+
+interface Watched {
+  forward: TransientForward;
+  local: LocalPort;
+  look: () => Promise<TransientForward | undefined>;
+  stderr: (text: string) => void;
+  signal: AbortSignal;
+}
+
+/** Says what there is to say until the forward is over. @throws the signal's reason at Ctrl-C */
+async function watch({ forward, local, look, stderr, signal }: Watched): Promise<Outcome> {
+  let said = '';
+  for (;;) {
+    const { open, total } = local.counts;
+    const minutes = Math.max(0, Math.ceil((Date.parse(forward.expires_at) - Date.now()) / 60_000));
+    const line = `${minutes} min left, ${open} connections open, ${total} in all\n`;
+    if (line !== said) stderr(line);
+    said = line;
+    await pauseFor(LOOK_EVERY_MS, signal);
+    const now = await look();
+    if (now === undefined || now.closed_at === null) continue;
+    stderr(now.revoked_early ? 'the forward was revoked by someone else\n' : 'its time is over\n');
+    return { json: undefined, text: '', exitCode: now.revoked_early ? EXIT.failed : EXIT.ok };
+  }
+}
+
+/** Undefined when the server does not answer: connections may go on, and it is asked again. */
+async function lookAt(signalbox: Signalbox, { router_id: routerId, id }: TransientForward, { signal }: { signal: AbortSignal }): Promise<TransientForward | undefined> {
+  try {
+    return await signalbox.call('getForward', { path: { router_id: routerId, id } }, { signal, timeoutMs: ANSWER_MS });
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+async function revoke({ signalbox, surroundings: { stderr } }: Context, { router_id: routerId, id, expires_at: end }: TransientForward): Promise<void> {
+  try {
+    await signalbox.call('revokeForward', { path: { router_id: routerId, id } }, { signal: AbortSignal.timeout(ANSWER_MS) });
+    stderr('the forward is closed\n');
+  } catch (error) {
+    stderr(`the forward ${id} could not be closed and stays until ${end}: ${(error as Error).message}\n`);
+  }
+}
