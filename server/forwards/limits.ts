@@ -22,6 +22,10 @@ export interface ForwardLimits {
   retryMs: number;
   /** Finished connections and refused attempts are stored this often. */
   flushMs: number;
+  /** Finished connections are forgotten after so long, */
+  keepConnectionsMs: number;
+  /** and those of one forward beyond the newest so many. */
+  keepConnections: number;
 }
 
 export const FORWARD_LIMITS: ForwardLimits = {
@@ -37,4 +41,6 @@ export const FORWARD_LIMITS: ForwardLimits = {
   retryMs: 15_000,
   // Each costs a write to disk during which nothing else happens; whoever asks for them gets them at once.
   flushMs: 5_000,
+  keepConnectionsMs: 30 * 24 * 3_600_000,
+  keepConnections: 10_000,
 };

@@ -9,6 +9,7 @@ import type { Page } from '../core/page.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { Storage } from '../storage/db.ts';
 import { ConnectionLog } from './connection-log.ts';
+import { ConnectionSweep } from './connection-sweep.ts';
 import { listenOnFreePort, storeNewForward } from './creation.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
@@ -41,6 +42,7 @@ export class ForwardsService {
   readonly #live = new Map<string, LiveForward>();
   readonly #ways: WayKeeper;
   readonly #connectionLog: ConnectionLog;
+  readonly #sweep: ConnectionSweep;
   /** Work that no request waits for; `stop` does. */
   readonly #tasks = new Set<Promise<void>>();
   #stopping = false;
@@ -49,10 +51,12 @@ export class ForwardsService {
     this.#deps = { ...deps, limits: deps.limits ?? FORWARD_LIMITS };
     this.#ways = new WayKeeper({ ...this.#deps, changes: this.changes });
     this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs });
+    this.#sweep = new ConnectionSweep(this.#deps);
   }
 
   /** Opens the ports of forwards that were open when the server stopped and closes those whose time has passed. */
   async start(): Promise<void> {
+    this.#sweep.start();
     const now = this.#deps.clock.now();
     for (const record of await selectOpenForwards(this.#deps.storage.db)) {
       const live = this.#makeLive(record);
@@ -68,6 +72,7 @@ export class ForwardsService {
     await Promise.all([...this.#live.values()].map((live) => live.end('shutdown')));
     this.#live.clear();
     await Promise.all(this.#tasks);
+    await this.#sweep.stop();
     await this.#connectionLog.flush();
   }
 

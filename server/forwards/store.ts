@@ -1,4 +1,5 @@
 import type { Insertable } from 'kysely';
+import { newId } from '../core/ids.ts';
 import type { Page } from '../core/page.ts';
 import { inChunks, storableText, toFlag } from '../storage/columns.ts';
 import type { DbOrTx } from '../storage/db.ts';
@@ -200,4 +201,38 @@ export async function selectConnections(db: DbOrTx, { teamId, id }: ForwardKey, 
     );
   }
   return query.orderBy('opened_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
+}
+
+/** Forwards of all teams in the order of their ids: the sweep goes through them. */
+export async function selectForwardKeys(db: DbOrTx, afterId: string, limit: number): Promise<ForwardKey[]> {
+  const rows = await db.selectFrom('forwards').select(['id', 'team_id']).where('id', '>', afterId).orderBy('id').limit(limit).execute();
+  return rows.map((row) => ({ id: row.id, teamId: row.team_id }));
+}
+
+/** Of all teams, by the time in their ids, which is when they were opened. @returns how many were deleted */
+export async function deleteConnectionsUntil(db: DbOrTx, openedBefore: number, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('forward_connections')
+    .select('id')
+    .where('id', '<', newId(openedBefore))
+    .where('opened_at', '<', openedBefore)
+    .orderBy('id')
+    .limit(limit);
+  const { numDeletedRows } = await db.deleteFrom('forward_connections').where('id', 'in', old).executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** Deletes some of a forward's connections beyond the newest `keep`. @returns how many were deleted */
+export async function deleteConnectionsBeyond(db: DbOrTx, { teamId, id }: ForwardKey, keep: number, limit: number): Promise<number> {
+  const beyond = db
+    .selectFrom('forward_connections')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('forward_id', '=', id)
+    .orderBy('opened_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(keep);
+  const { numDeletedRows } = await db.deleteFrom('forward_connections').where('id', 'in', beyond).executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 }

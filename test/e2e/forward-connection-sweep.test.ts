@@ -1,0 +1,35 @@
+import { afterEach, expect, it } from 'vitest';
+import { newId } from '../../server/core/ids.ts';
+import { insertConnections } from '../../server/forwards/store.ts';
+import { ForwardWorld } from '../harness/forward-world.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+let world: ForwardWorld;
+afterEach(() => world.close());
+
+it('forgets finished connections after 30 days, and those of one forward beyond a number, oldest first', async () => {
+  const clock = new ManualClock(Date.now());
+  world = await ForwardWorld.open({ clock, limits: { keepConnections: 600 } });
+  const busy = (await world.create({ dstPort: 9 })).record;
+  const quiet = (await world.create({ dstPort: 9 })).record;
+  const finished = (forwardId: string, openedAt: number) => ({
+    id: newId(openedAt), teamId: busy.team_id, forwardId, source: '203.0.113.7', openedAt, closedAt: openedAt + 1, bytesIn: 1, bytesOut: 1, endedBy: 'closed' as const,
+  });
+  const now = clock.now();
+  const many = Array.from({ length: 1700 }, (_unused, index) => finished(busy.id, now - index));
+  const old = [finished(quiet.id, now - 31 * DAY), finished(quiet.id, now - 29 * DAY)];
+  await world.storage.writes.write((tx) => insertConnections(tx, [...many, ...old]));
+  const left = async (id: string): Promise<number[]> => {
+    const rows = await world.storage.db.selectFrom('forward_connections').select('opened_at').where('forward_id', '=', id).orderBy('opened_at', 'desc').execute();
+    return rows.map((row) => row.opened_at);
+  };
+
+  clock.advance(HOUR);
+  await waitUntil('the sweep is over', async () => (await left(busy.id)).length === 600);
+  expect(await left(busy.id)).toEqual(many.slice(0, 600).map(({ openedAt }) => openedAt));
+  expect(await left(quiet.id)).toEqual([now - 29 * DAY]);
+});
