@@ -4,7 +4,9 @@ import type { Log } from '../core/log.ts';
 import { findRouter } from '../core/routers.ts';
 import type { Routers } from '../core/routers.ts';
 import type { RouterAdapter } from '../routers/adapter.ts';
-import { GUARD_PREFIX, guardNameOf } from './guard/timing.ts';
+import { clearLeftovers } from './guard/leftovers.ts';
+import type { Leftovers } from './guard/leftovers.ts';
+import type { Reach } from './guard/reach.ts';
 import { removeGuard } from './guard/undo-guard.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
@@ -18,7 +20,8 @@ export interface CleanUpDeps {
   routers: Routers;
   clock: Clock;
   log: Log;
-  times: Pick<ExecutionTimes, 'errandMs' | 'retryMs' | 'longestRetryMs'>;
+  isAlive: Reach['isAlive'];
+  times: Pick<ExecutionTimes, 'errandMs' | 'retryMs' | 'longestRetryMs' | 'guard'>;
 }
 
 /** Takes away what jobs leave on routers, however long a router is away. Nothing rejects; an abort ends the attempts. */
@@ -30,9 +33,10 @@ export class CleanUp {
   }
 
   /** The stored script and the undo guard of a job that is over; then the journal forgets it. */
-  async finish({ offer, guard }: JournalEntry, signal: AbortSignal): Promise<void> {
-    await this.#untilDone(offer.job_id, signal, () => this.#onRouter(offer, (router) => this.#removeAll(router, offer.job_id, guard !== undefined, signal)));
-    if (!signal.aborted) await this.#attempt(offer.job_id, () => this.#deps.journal.cleaned(offer.job_id));
+  async finish({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
+    await this.#untilDone(offer.job_id, signal, () => this.#onRouter(offer, (router) => this.#removeAll(router, offer, signal)));
+    // Also however long the disk is full: until then the journal holds the router for its guard.
+    await this.#untilDone(offer.job_id, signal, () => this.#deps.journal.cleaned(offer.job_id));
   }
 
   /** The guard of a job that has not begun: left armed, it would reboot the router for nothing. */
@@ -44,25 +48,34 @@ export class CleanUp {
     });
   }
 
-  /**
-   * Restore points of jobs that the journal does not know (its disk was wiped). Guards that are still armed stay: they
-   * end by themselves, and nobody knows any more whether their time should be cut short.
-   */
-  async removeLeftovers(router: RouterAdapter, signal: AbortSignal): Promise<void> {
-    const menu = menuOf(router);
-    const deadline = { timeoutMs: this.#deps.times.errandMs, signal };
-    await this.#untilDone(router.name, signal, async () => {
-      const files = await menu.listFiles(GUARD_PREFIX, deadline);
-      if (files.length === 0) return;
-      const known = this.#deps.journal.entries().map(({ offer }) => guardNameOf(offer.job_id));
-      const kept = [...known, ...(await menu.listEntries(GUARD_PREFIX, deadline))];
-      for (const file of files) if (!kept.some((name) => file.includes(name))) await menu.removeFile(file, deadline);
-    }, isFinal);
+  /** Guards of unknown jobs and what belongs to them. Settles when none can undo anything on this router any more. */
+  async clearLeftovers(router: RouterAdapter, signal: AbortSignal): Promise<void> {
+    const { clock, times } = this.#deps;
+    for (;;) {
+      const left = await this.#clearOnce(router, signal);
+      if (left === 'none' || signal.aborted) return;
+      // One that was taken away may have fired just before: a router that is about to reboot does so within this.
+      await sleep(clock, left === 'removed' ? times.guard.rebootMs : times.guard.pollMs, signal);
+    }
   }
 
-  async #removeAll(router: RouterAdapter, jobId: string, isGuarded: boolean, signal: AbortSignal): Promise<void> {
+  /** A router that refuses to show its scheduler has no guards either: they could not have been armed. */
+  async #clearOnce(router: RouterAdapter, signal: AbortSignal): Promise<Leftovers> {
+    const { journal, isAlive, times } = this.#deps;
+    let left: Leftovers = 'none';
+    const look = async (): Promise<void> => {
+      const isKnown = (jobId: string): boolean => journal.get(jobId) !== undefined;
+      left = await clearLeftovers({ router, isAlive, isKnown, probeMs: times.guard.probeMs }, { timeoutMs: times.errandMs, signal });
+    };
+    await this.#untilDone(router.name, signal, look, isFinal);
+    return left;
+  }
+
+  /** Not by the journal's note of a guard: it may be older than the guard, after its disk was restored. */
+  async #removeAll(router: RouterAdapter, offer: StoredOffer, signal: AbortSignal): Promise<void> {
+    const jobId = offer.job_id;
     const deadline = { timeoutMs: this.#deps.times.errandMs, signal };
-    if (isGuarded) await removeGuard(menuOf(router), jobId, deadline);
+    if (offer.undo_unless_reachable_seconds !== undefined) await removeGuard(menuOf(router), jobId, deadline);
     await menuOf(router).removeScript(scriptNameOf(jobId), deadline);
   }
 

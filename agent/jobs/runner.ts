@@ -1,10 +1,8 @@
 import type { AgentMessage, JobDeclined, JobOffer, JobResult, OpenJob } from '../../protocol/index.ts';
-import { MAX_OPEN_JOBS_PER_AGENT } from '../../protocol/index.ts';
 import { type Clock, sleep, type Timer } from '../core/clock.ts';
-import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { findRouter } from '../core/routers.ts';
 import type { Routers } from '../core/routers.ts';
+import { whyNotNow } from './admission.ts';
 import { takeExportAfter } from './backup/take.ts';
 import { CleanUp } from './clean-up.ts';
 import { Execution } from './execution.ts';
@@ -49,6 +47,8 @@ export class JobRunner {
   readonly #cleanUp: CleanUp;
   /** Jobs with an execution or a clean-up under way, by id. */
   readonly #tasks: Tasks;
+  /** Settles for each router when no guard of an unknown job can undo anything on it any more. */
+  readonly #cleared = new Map<string, Promise<void>>();
   /** The newest export after a job, by router. Never rejects. */
   readonly #exporting = new Map<string, Promise<void>>();
   /** Routers with an ACCEPT on its way to the disk. */
@@ -75,9 +75,7 @@ export class JobRunner {
 
   /** Takes up what an earlier process left: results to find out, routers to clean. Accepted jobs wait for their `go`. */
   start(): void {
-    for (const router of this.#deps.routers.values()) {
-      this.#tasks.start(`leftovers of ${router.name}`, 'tidy', (signal) => this.#cleanUp.removeLeftovers(router, signal));
-    }
+    this.#clearLeftovers();
     for (const entry of this.#deps.journal.entries()) {
       if (entry.state === 'begun') this.#execute(entry);
       else if (entry.isArmed && entry.boot === undefined) this.#standDown(entry);
@@ -103,6 +101,7 @@ export class JobRunner {
     if (reset) {
       await this.#tasks.abortAll();
       await journal.reset();
+      this.#clearLeftovers();
     }
     await journal.confirmEpoch(epoch);
     const open = journal.entries().filter((entry) => !entry.acked);
@@ -136,14 +135,8 @@ export class JobRunner {
 
   #whyNot(offer: JobOffer): JobDeclined['reason'] | undefined {
     if (this.#stopped) return 'shutting_down';
-    try {
-      findRouter(this.#deps.routers, offer.router, offer.hardware_id);
-    } catch (error) {
-      return declineReason(error);
-    }
-    const entries = this.#deps.journal.entries();
-    const isBusy = entries.some(({ offer: { router }, state, isArmed }) => router === offer.router && (state === 'accepted' || state === 'begun' || isArmed));
-    return isBusy || this.#accepting.has(offer.router) || entries.length >= MAX_OPEN_JOBS_PER_AGENT ? 'busy' : undefined;
+    if (this.#accepting.has(offer.router)) return 'busy';
+    return whyNotNow(offer, this.#deps.routers, this.#deps.journal.entries());
   }
 
   #repeatLater(): void {
@@ -208,6 +201,8 @@ export class JobRunner {
     const { offer } = entry;
     this.#tasks.start(offer.job_id, 'run', async (signal) => {
       await this.exported(offer.router);
+      if (entry.state === 'accepted') await this.#cleared.get(offer.router);
+      if (signal.aborted) return;
       const result = await this.#conclude(entry, signal);
       const hasRun = this.#deps.journal.get(offer.job_id)?.boot !== undefined;
       const exporting = result && hasRun && offer.make_backup ? Promise.withResolvers<void>() : undefined;
@@ -246,6 +241,14 @@ export class JobRunner {
     return result;
   }
 
+  #clearLeftovers(): void {
+    for (const router of this.#deps.routers.values()) {
+      const cleared = Promise.withResolvers<void>();
+      this.#cleared.set(router.name, cleared.promise);
+      this.#tasks.start(`leftovers of ${router.name}`, 'tidy', (signal) => this.#cleanUp.clearLeftovers(router, signal).finally(cleared.resolve));
+    }
+  }
+
   #finish(entry: JournalEntry): void {
     this.#tasks.start(entry.offer.job_id, 'tidy', (signal) => this.#cleanUp.finish(entry, signal));
   }
@@ -276,10 +279,4 @@ export class JobRunner {
 function toOpenJob({ offer: { job_id }, state, result }: JournalEntry): OpenJob {
   if (state === 'ended') return { job_id, state, result: result as JobResult };
   return { job_id, state };
-}
-
-function declineReason(error: unknown): JobDeclined['reason'] {
-  const code = error instanceof AgentError ? error.code : 'internal';
-  if (code === 'invalid') return 'unknown_router';
-  return code === 'wrong_router' ? 'wrong_router' : 'router_unreachable';
 }

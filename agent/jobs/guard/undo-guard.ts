@@ -9,6 +9,8 @@ import { readMarker, scriptNameOf, undoneMarker } from '../source.ts';
 import { targetOf, waitForFile } from '../backup/take.ts';
 import type { BackupTimes } from '../backup/take.ts';
 import { isAtLeast } from '../version.ts';
+import { reachesAll } from './reach.ts';
+import type { Reach } from './reach.ts';
 import { GUARD_PREFIX, guardNameOf, secondsLeft, tickSource } from './timing.ts';
 import type { GuardTime } from './timing.ts';
 
@@ -47,7 +49,7 @@ const ISO_DATES_SINCE = [7, 10] as const;
 /** What saving and loading a backup need by the experience of many, for user and entry alike. */
 const POLICY = 'ftp,reboot,read,write,policy,test,password,sensitive';
 
-export interface GuardDeps {
+export interface GuardDeps extends Reach {
   router: RouterAdapter;
   menu: RouterMenu;
   clock: Clock;
@@ -60,8 +62,6 @@ export interface GuardDeps {
   note: (boot: BootMark) => Promise<void>;
   /** To the journal: the guard can do nothing any more. */
   noteDisarmed: () => Promise<void>;
-  /** The control plane answers over the tunnel. */
-  isAlive: (deadline: Deadline) => Promise<boolean>;
 }
 
 /**
@@ -140,7 +140,7 @@ export class UndoGuard {
 
   /** `isOver`: the guard can do nothing any more. */
   async #examine(verdict: JobResult, begunAt: number): Promise<{ result: JobResult | 'wait'; isOver: boolean }> {
-    const { router, menu, times } = this.#deps;
+    const { router, menu, times, signal } = this.#deps;
     const facts = await router.refresh(this.#errand());
     this.#checkDevice(facts);
     const marker = readMarker(this.#offer.job_id, await menu.readScript(scriptNameOf(this.#offer.job_id), this.#errand()));
@@ -151,7 +151,7 @@ export class UndoGuard {
     // Whoever took it away: the load, had it begun before that, would be over by now.
     if (!entry) return left > 0 || left < -times.graceSeconds ? { result: verdict, isOver: true } : WAIT;
     if (left < -times.graceSeconds) return { result: notUndone(verdict), isOver: false };
-    if (left <= times.marginSeconds || !(await this.#isReachable())) return WAIT;
+    if (left <= times.marginSeconds || !(await reachesAll(this.#deps, { timeoutMs: times.probeMs, signal }))) return WAIT;
     await menu.removeEntry(this.#name, this.#errand());
     // Looked at once more: only an entry that was gone before its time cannot have fired.
     return this.#examine(verdict, begunAt);
@@ -228,17 +228,6 @@ export class UndoGuard {
     this.#undoneSince ??= now;
     const isBack = this.#boot !== undefined && hasRebooted(this.#boot, { at: now, uptime_seconds: facts.uptimeSeconds });
     return !isBack && now - this.#undoneSince < times.rebootMs;
-  }
-
-  async #isReachable(): Promise<boolean> {
-    const { router, times, signal, isAlive } = this.#deps;
-    const deadline = { timeoutMs: times.probeMs, signal };
-    try {
-      const [alive] = await Promise.all([isAlive(deadline), router.probe(deadline)]);
-      return alive;
-    } catch {
-      return false;
-    }
   }
 
   #checkDevice({ hardwareId }: RouterFacts): void {

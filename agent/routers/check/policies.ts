@@ -12,9 +12,10 @@ const NEEDED: Readonly<Record<string, string>> = {
 
 /** Works as well without it; said, because it decides what a script may do. */
 const WELCOME: Readonly<Record<string, string>> = {
-  test: 'not needed by the agent; scripts that ping, trace or fetch will fail',
-  policy: 'not needed by the agent; scripts that manage users will fail',
-  reboot: 'not needed by the agent; scripts that reboot the router will fail',
+  test: 'not needed by the agent; scripts that ping, trace or fetch will fail, and undo guards are refused',
+  policy: 'not needed by the agent; scripts that manage users will fail, and undo guards are refused',
+  password: 'not needed by the agent; undo guards are refused',
+  reboot: 'not needed by the agent; scripts that reboot the router will fail, and undo guards are refused',
 };
 
 const knowsPolicies = ({ policies }: CheckContext): boolean => policies !== undefined;

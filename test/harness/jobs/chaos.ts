@@ -11,6 +11,8 @@ export interface ChaosOptions {
   guards?: Guards;
   /** How often agents are killed, against the other things that happen. */
   agentKills?: number;
+  /** Share of jobs with an undo guard; four in ten of them lock everybody out. None unless told. */
+  guarded?: number;
 }
 
 export interface ChaosReport {
@@ -31,21 +33,25 @@ export async function runChaos(storage: Storage, options: ChaosOptions): Promise
   const breaker = new Breaker(world, chance, options.agentKills ?? 2.5);
   const acknowledged: string[] = [];
   while (acknowledged.length < options.jobs) {
-    if (chance.happens(0.25)) createJob(world, chance, acknowledged);
+    if (chance.happens(0.25)) createJob(world, chance, { acknowledged, guarded: options.guarded ?? 0 });
     await breaker.step();
     await world.breathe();
   }
   await breaker.heal();
   const jobs = await settle(world, breaker);
+  for (let round = 0; round < 100; round += 1) await pass(world, breaker);
   const runs = world.routers.flatMap(({ router }) => router.runs);
   await world.server.jobs.stop();
-  return { acknowledged: acknowledged.length, faults: breaker.faults, ...check(acknowledged, jobs, runs) };
+  return { acknowledged: acknowledged.length, faults: breaker.faults, ...withLeftovers(world, check(acknowledged, jobs, runs)) };
 }
 
 /** What the control plane answers is acknowledged; when it dies first, nothing was promised. */
-function createJob(world: JobWorld, chance: Chance, acknowledged: string[]): void {
+function createJob(world: JobWorld, chance: Chance, { acknowledged, guarded }: { acknowledged: string[]; guarded: number }): void {
+  const isGuarded = chance.happens(guarded);
+  const end = isGuarded && chance.happens(0.4) ? 'lock' : chance.happens(0.8) ? 'ok' : 'fail';
   const created = world.createJob(chance.pick(world.routers).id, {
-    script: `run ${chance.int(0, 3000)} ${chance.happens(0.8) ? 'ok' : 'fail'}`,
+    script: `run ${chance.int(0, 3000)} ${end}`,
+    undoSeconds: isGuarded ? chance.int(30, 90) : undefined,
     expressExecute: chance.happens(0.7),
     needsAcknowledgement: chance.happens(0.85),
     makeBackup: chance.happens(0.1),
@@ -167,13 +173,8 @@ function toggle<K extends string>(target: Record<K, boolean>, key: K): void {
 /** Lets time pass in a healthy world until every job has an end; the slowest waits for its overdue time. */
 async function settle(world: JobWorld, breaker: Breaker): Promise<JobRecord[]> {
   for (let round = 0; round < 2000; round += 1) {
-    for (const site of world.agents) await breaker.bringBackFor(site);
-    world.clock.advance(2000);
+    await pass(world, breaker);
     if (round % 5 === 0) world.beat();
-    for (let breath = 0; breath < 3; breath += 1) {
-      await turns(4);
-      await world.breathe();
-    }
     const jobs = await world.jobs();
     if (jobs.every((job) => !['queued', 'accepted', 'running'].includes(job.phase))) {
       // Late results may still correct an unknown.
@@ -181,6 +182,16 @@ async function settle(world: JobWorld, breaker: Breaker): Promise<JobRecord[]> {
     }
   }
   return world.jobs();
+}
+
+/** Two seconds of a healthy world. */
+async function pass(world: JobWorld, breaker: Breaker): Promise<void> {
+  for (const site of world.agents) await breaker.bringBackFor(site);
+  world.clock.advance(2000);
+  for (let breath = 0; breath < 3; breath += 1) {
+    await turns(4);
+    await world.breathe();
+  }
 }
 
 function check(acknowledged: string[], jobs: JobRecord[], runs: Run[]): Pick<ChaosReport, 'outcomes' | 'violations'> {
@@ -198,10 +209,21 @@ function check(acknowledged: string[], jobs: JobRecord[], runs: Run[]): Pick<Cha
   return { outcomes, violations };
 }
 
+/** A guard that is still armed, or that left a router locked. */
+function withLeftovers<T extends { violations: string[] }>(world: JobWorld, report: T): T {
+  for (const { name, router } of world.routers) {
+    if (router.scheduler.entries.size > 0) report.violations.push(`${name}: ${[...router.scheduler.entries.keys()].join()} is still armed`);
+    if (router.locked) report.violations.push(`${name}: locked for ever`);
+    const files = [...router.files.keys()].filter((file) => file.includes('undo'));
+    if (files.length > 0) report.violations.push(`${name}: ${files.join()} is left`);
+  }
+  return report;
+}
+
 /** What the control plane says against what the router did; undefined when they agree. */
 function contradiction(job: JobRecord, runs: Run[]): string | undefined {
   if (runs.length > 1) return `ran ${runs.length} times`;
-  const ran = runs[0]?.outcome ?? 'never';
+  const ran = runs[0]?.undone === true ? 'undone' : (runs[0]?.outcome ?? 'never');
   const told = job.phase === 'done' ? `done ${job.failed_at === null && job.reason === null ? 'completed' : `failed ${job.reason}`}` : job.phase;
   const truths: Record<string, readonly string[]> = {
     'done completed': ['done'],
@@ -209,9 +231,11 @@ function contradiction(job: JobRecord, runs: Run[]): string | undefined {
     'done failed rejected': ['never'],
     'done failed backup_failed': ['never'],
     'done failed timed_out': ['cut', 'never'],
+    // Begun, never run and undone all the same: the configuration is the one from before it.
+    'done failed rolled_back': ['undone', 'never'],
     expired: ['never'],
     canceled: ['never'],
-    unknown: ['done', 'error', 'cut', 'never'],
+    unknown: ['done', 'error', 'cut', 'never', 'undone'],
   };
   return truths[told]?.includes(ran) === true ? undefined : `is ${told}, but the router says ${ran}`;
 }

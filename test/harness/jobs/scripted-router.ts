@@ -3,17 +3,20 @@ import type { Clock } from '../../../agent/core/clock.ts';
 import type { ApiCommand, CommandReply, ConsoleOutput, Deadline, RouterAdapter, RouterFacts, RouterState } from '../../../agent/routers/adapter.ts';
 import type { Mortal } from './process.ts';
 import type { Chance } from './random.ts';
+import { ScriptedScheduler } from './scripted-guard.ts';
 import { turns } from './random.ts';
 
 /** One time that a job's script really ran. */
 export interface Run {
   jobId: string;
   outcome: 'running' | 'done' | 'error' | 'cut';
+  /** The router has restored its configuration from before it. */
+  undone: boolean;
 }
 
 /**
  * A router with as much script language as `wrapScript` writes: it keeps stored scripts and markers over reboots, and
- * remembers what really ran. A job's script is `run <milliseconds> <ok|fail>`.
+ * remembers what really ran. A job's script is `run <milliseconds> <ok|fail|lock>`; `lock` keeps everybody out from then on.
  */
 export class ScriptedRouter {
   readonly hardwareId: string;
@@ -21,6 +24,10 @@ export class ScriptedRouter {
   readonly files = new Map<string, number>();
   readonly runs: Run[] = [];
   reachable = true;
+  /** By its own configuration. */
+  locked = false;
+  readonly scheduler: ScriptedScheduler;
+  readonly #restorePoints = new Map<string, { scripts: Map<string, string>; runs: number }>();
   /** False: the guard on the router is gone, and a script that is run twice runs twice. */
   keepsMarkers = true;
   readonly #clock: Clock;
@@ -36,12 +43,17 @@ export class ScriptedRouter {
     this.#clock = clock;
     this.#chance = chance;
     this.#bootedAt = clock.now() - 3_600_000;
+    this.scheduler = new ScriptedScheduler(clock, () => this.facts().uptimeSeconds, (file) => this.#load(file));
     this.#broken.promise.catch(() => undefined);
   }
 
   /** Every session breaks; a script that runs in one is interrupted, or not. */
   breakSessions(): void {
     for (const name of this.#running.keys()) if (this.#chance.happens(0.5)) this.#end(name, 'cut', '');
+    this.#breakPending();
+  }
+
+  #breakPending(): void {
     this.#sessions += 1;
     this.#broken.reject(new AgentError('outcome_unknown', 'the connection broke'));
     this.#broken = Promise.withResolvers<never>();
@@ -52,6 +64,19 @@ export class ScriptedRouter {
     for (const name of this.#running.keys()) this.#end(name, 'cut', '');
     this.breakSessions();
     this.#bootedAt = this.#clock.now();
+  }
+
+  /** `/system/backup/load`. */
+  #load(file: string): void {
+    const point = this.#restorePoints.get(file);
+    if (!point) return;
+    for (const name of this.#running.keys()) this.#end(name, 'cut', '');
+    this.scripts.clear();
+    for (const [name, source] of point.scripts) this.scripts.set(name, source);
+    this.scheduler.clear();
+    for (const run of this.runs.slice(point.runs)) run.undone = true;
+    this.locked = false;
+    this.reboot();
   }
 
   facts(): RouterFacts {
@@ -66,7 +91,7 @@ export class ScriptedRouter {
   /** One errand of an agent's process. */
   async errand<T>(owner: Mortal, deadline: Deadline, work: () => T | Promise<T>): Promise<T> {
     await owner.alive();
-    if (!this.reachable) throw new AgentError('router_unreachable', 'no session');
+    if (!this.reachable || this.locked) throw new AgentError('router_unreachable', 'no session');
     const session = this.#sessions;
     await turns(this.#chance.int(0, 2));
     await owner.alive();
@@ -108,14 +133,24 @@ export class ScriptedRouter {
       case '/system/script/job/remove':
         this.#end(word('=.id='), 'cut', 'interrupted');
         return { rows: [] };
+      case '/system/scheduler/print':
+        return this.scheduler.print(word('?=name='));
+      case '/system/scheduler/add':
+        this.scheduler.add(word('=name='), word('=interval='), word('=on-event='));
+        return { rows: [] };
+      case '/system/scheduler/remove':
+        this.scheduler.remove(word('=.id='));
+        return { rows: [] };
       case '/file/remove':
         this.files.delete(word('=.id='));
+        this.#restorePoints.delete(word('=.id='));
         return { rows: [] };
       case '/file/print':
         if (word('?=name=') === '') return { rows: [...this.files.keys()].map((name) => ({ name })) };
         return row(word('?=name='), this.files.get(word('?=name='))?.toString());
       case '/system/backup/save':
         this.files.set(`${word('=name=')}.backup`, 1000);
+        this.#restorePoints.set(`${word('=name=')}.backup`, { scripts: new Map(this.scripts), runs: this.runs.length });
         return { rows: [] };
       case '/export':
         this.files.set(`${word('=file=')}.rsc`, 100);
@@ -131,16 +166,21 @@ export class ScriptedRouter {
     const name = /^\/system script run "(.*)"$/.exec(line)?.[1] ?? '';
     const source = this.scripts.get(name);
     if (source === undefined) return 'no such item\n';
-    const job = /source="# job (\S+) begun"; :onerror \w+ in=\{ run (\d+) (ok|fail)\n/.exec(source);
+    const job = /source="# job (\S+) begun"; :onerror \w+ in=\{ run (\d+) (ok|fail|lock)\n/.exec(source);
     // The marker is a comment: nothing runs.
     if (!job) return '';
-    return this.#start(name, job[1]!, Number(job[2]), job[3] === 'ok');
+    return this.#start(name, job[1]!, Number(job[2]), job[3]!);
   }
 
-  #start(name: string, jobId: string, ms: number, succeeds: boolean): Promise<string> {
-    const run: Run = { jobId, outcome: 'running' };
+  #start(name: string, jobId: string, ms: number, kind: string): Promise<string> {
+    const succeeds = kind !== 'fail';
+    const run: Run = { jobId, outcome: 'running', undone: false };
     this.runs.push(run);
     this.#mark(name, `# job ${jobId} begun`);
+    if (kind === 'lock') {
+      this.locked = true;
+      this.#breakPending();
+    }
     return new Promise((resolve) => {
       this.#running.set(name, { run, finish: resolve });
       this.#clock.setTimeout(() => {
@@ -181,7 +221,7 @@ export class ScriptedAdapter implements RouterAdapter {
   }
 
   state(): RouterState {
-    const { reachable } = this.#router;
+    const reachable = this.#router.reachable && !this.#router.locked;
     return { reachable, reason: reachable ? null : 'unreachable', facts: this.#router.facts() };
   }
 
@@ -210,8 +250,8 @@ export class ScriptedAdapter implements RouterAdapter {
     throw new Error('not used');
   }
 
-  probe(): Promise<void> {
-    return Promise.resolve();
+  probe(deadline: Deadline): Promise<void> {
+    return this.#router.errand(this.#owner, deadline, () => undefined);
   }
 
   close(): Promise<void> {

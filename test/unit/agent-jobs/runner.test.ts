@@ -68,7 +68,7 @@ describe('the job runner', () => {
     expect(await said()).toEqual([]);
     expect((await runner.adopt(1, false)).jobs).toEqual([]);
     expect(router.scripts.size).toBe(0);
-    expect(router.runs).toEqual([{ jobId: job.job_id, outcome: 'done' }]);
+    expect(router.runs).toMatchObject([{ jobId: job.job_id, outcome: 'done' }]);
   });
 
   it('does nothing without permission', async () => {

@@ -1,0 +1,43 @@
+import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
+import { menuOf } from '../router/menu-of.ts';
+import { scriptNameOf } from '../source.ts';
+import { reachesAll } from './reach.ts';
+import type { Reach } from './reach.ts';
+import { GUARD_PREFIX } from './timing.ts';
+
+export interface LeftoverDeps {
+  router: RouterAdapter;
+  isAlive: Reach['isAlive'];
+  /** Of jobs that the journal knows: those see to it themselves. */
+  isKnown: (jobId: string) => boolean;
+  /** For a fresh session and the control plane's answer, milliseconds. */
+  probeMs: number;
+}
+
+/** `none`: nothing of unknown guards is left. `removed`: an armed one has just been taken away. `armed`: one has to stay. */
+export type Leftovers = 'none' | 'removed' | 'armed';
+
+/**
+ * One look at the guards of jobs that the journal does not know, because its disk was wiped or restored. Left alone, one
+ * would undo what later jobs do. So it is held to its own terms: with its script at rest and everything to be reached it
+ * is taken away, otherwise it stays until the router has undone its script.
+ */
+export async function clearLeftovers({ router, isAlive, isKnown, probeMs }: LeftoverDeps, deadline: Deadline): Promise<Leftovers> {
+  const menu = menuOf(router);
+  const armed = (await menu.listEntries(GUARD_PREFIX, deadline)).filter((name) => !isKnown(jobOf(name)));
+  let result: Leftovers = 'none';
+  for (const name of armed) {
+    const isRunning = await menu.isRunning(scriptNameOf(jobOf(name)), deadline);
+    if (isRunning || !(await reachesAll({ router, isAlive }, { ...deadline, timeoutMs: probeMs }))) return 'armed';
+    await menu.removeEntry(name, deadline);
+    result = 'removed';
+  }
+  const files = await menu.listFiles(GUARD_PREFIX, deadline);
+  for (const file of files) if (!isKnown(jobOf(file))) await menu.removeFile(file, deadline);
+  return result;
+}
+
+/** `flash/signalbox-undo-<job id>.backup` and `signalbox-undo-<job id>`. */
+function jobOf(name: string): string {
+  return name.slice(name.indexOf(GUARD_PREFIX) + GUARD_PREFIX.length).replace(/\.backup$/, '');
+}
