@@ -43,7 +43,8 @@ export function answersTcp(target: Target, deadline: Deadline): Promise<boolean>
     const socket = connectTcp(target, deadline);
     socket.once('connect', () => {
       resolve(true);
-      socket.resetAndDestroy();
+      // Not a reset: the service would log it as an error.
+      socket.destroy();
     });
     socket.once('error', () => resolve(false));
     socket.once('close', () => resolve(false));
