@@ -11,6 +11,8 @@ import { PHASES, STATUSES, statusOf } from './state.ts';
 import { JOB_LIMITS } from './types.ts';
 import type { JobRecord } from './types.ts';
 
+const optionalInt = (least: number, most: number) => z.int().min(least).max(most).optional();
+
 const newJobBody = z
   .object({
     description: textField(JOB_LIMITS.descriptionChars).describe('Short text for the orchestration log'),
@@ -21,23 +23,15 @@ const newJobBody = z
     express_execute: z.boolean().describe('Offer the job at once and before others, instead of at the next check-in'),
     needs_acknowledgement: z.boolean().describe('When false, the job is completed as soon as its agent has it on disk'),
     notify_url: z.string().optional().describe('https URL that receives job status updates'),
-    timeout_seconds: z.int().min(1).max(JOB_LIMITS.timeoutSeconds).optional().describe('Longest run of the script (default 300)'),
-    deliver_within_minutes: z
-      .int()
-      .min(1)
-      .max(JOB_LIMITS.deliveryMinutes)
-      .optional()
-      .describe('How long the job may wait for its router before it expires (default 7 days)'),
-    undo_unless_reachable_seconds: z
-      .int()
-      .min(JOB_LIMITS.undoSeconds.least)
-      .max(JOB_LIMITS.undoSeconds.most)
-      .optional()
-      .describe(
-        'Undo guard: before the script the router saves a restore point, and loads it (with a reboot) so many seconds later ' +
-          'unless the agent can by then reach both the router over a fresh connection and the control plane. The job then fails with ' +
-          'reason rolled_back. A router that cannot be guarded refuses the job before anything runs',
-      ),
+    timeout_seconds: optionalInt(1, JOB_LIMITS.timeoutSeconds).describe('Longest run of the script (default 300)'),
+    deliver_within_minutes: optionalInt(1, JOB_LIMITS.deliveryMinutes).describe(
+      'How long the job may wait for its router before it expires (default 7 days)',
+    ),
+    undo_unless_reachable_seconds: optionalInt(JOB_LIMITS.undoSeconds.least, JOB_LIMITS.undoSeconds.most).describe(
+      'Undo guard: before the script the router saves a restore point, and loads it (with a reboot) so many seconds later ' +
+        'unless the agent can by then reach both the router over a fresh connection and the control plane. The job then fails ' +
+        'with reason rolled_back. A router that cannot be guarded refuses the job before anything runs',
+    ),
   })
   .meta({
     id: 'NewJob',
