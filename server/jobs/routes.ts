@@ -181,11 +181,7 @@ function createRoute(app: App, jobs: JobsService): void {
           deliverWithinMinutes: body.deliver_within_minutes,
           undoSeconds: body.undo_unless_reachable_seconds,
         },
-        {
-          requestId: request.id,
-          idempotencyKey: idempotencyKeyOf(request),
-          keyGiven: request.idempotency?.given === true,
-        },
+        { requestId: request.id, idempotencyKey: idempotencyKeyOf(request), keyGiven: request.idempotency?.given === true },
       );
       return success(presentReceipt(job));
     },
