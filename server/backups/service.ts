@@ -16,7 +16,7 @@ import { unifiedDiff } from './diff/unified.ts';
 import { BackupFetcher } from './fetcher.ts';
 import { deleteBackups, hastenOf, insertBackup, selectBackup, selectBackups, selectContent, selectMissed, selectParts, selectSurplus } from './store.ts';
 import type { EndedJob } from './store.ts';
-import { DEFAULT_BACKUP_RULES } from './types.ts';
+import { DEFAULT_BACKUP_RULES, RAN_UNHEARD } from './types.ts';
 import type { Backup, BackupDiff, BackupFile, BackupRecord, BackupRules } from './types.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
@@ -176,7 +176,12 @@ export class BackupsService {
   }
 }
 
-/** Its script began, so the backup before it was taken. */
+/** Its script has or may have run, so the backup before it was taken. */
 function hasLeftBackup(job: JobRecord): boolean {
-  return job.make_backup === 1 && job.started_at !== null && (job.phase === 'done' || job.phase === 'unknown');
+  const hasEnded = job.phase === 'done' || job.phase === 'unknown';
+  return job.make_backup === 1 && hasEnded && (job.started_at !== null || hasRunUnheard(job));
+}
+
+function hasRunUnheard({ reason, output }: JobRecord): boolean {
+  return (RAN_UNHEARD as readonly (string | null)[]).includes(reason) || (reason === 'script_error' && output !== null);
 }

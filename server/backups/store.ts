@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { SqlBool } from 'kysely';
 import type { Page } from '../core/page.ts';
 import type { DbOrTx } from '../storage/db.ts';
+import { RAN_UNHEARD } from './types.ts';
 import type { BackupRecord, PartRecord } from './types.ts';
 
 /** Backups and their parts. Functions that take a `Tx` write; everything of a caller names his team. */
@@ -33,7 +34,13 @@ export async function selectMissed(db: DbOrTx, since: number, limit: number): Pr
     .select(['jobs.id', 'jobs.team_id', 'jobs.router_id'])
     .where(sql<SqlBool>`jobs.make_backup = 1`)
     .where('jobs.created_at', '>=', since)
-    .where('jobs.started_at', 'is not', null)
+    .where((eb) =>
+      eb.or([
+        eb('jobs.started_at', 'is not', null),
+        eb('jobs.reason', 'in', RAN_UNHEARD),
+        eb.and([eb('jobs.reason', '=', 'script_error'), eb('jobs.output', 'is not', null)]),
+      ]),
+    )
     .where('jobs.phase', 'in', ['done', 'unknown'])
     .where('backups.id', 'is', null)
     .limit(limit)

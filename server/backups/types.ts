@@ -67,3 +67,9 @@ export const DEFAULT_BACKUP_RULES: BackupRules = {
   attempts: 8,
   fetchWithinMs: 14 * 24 * 3600_000,
 };
+
+/**
+ * How a job ends whose script may have run, so that its backup lies on the router although BEGIN was never heard: the
+ * tunnel was down from the backup to the end. A script error counts when there is output; without, it was its syntax.
+ */
+export const RAN_UNHEARD = ['rolled_back', 'timed_out', 'interrupted', 'router_rebooted'] as const;

@@ -212,6 +212,31 @@ describeEachDatabase('backups', (open) => {
     await settled('stored');
   });
 
+  test.each([
+    ['rolled_back', null],
+    ['router_rebooted', null],
+    ['script_error', 'failure: already have such address'],
+  ])('of a job whose beginning was never heard (%s) is fetched, at once or after a restart', async (reason, output) => {
+    for (const isPublished of [true, false]) {
+      const { id } = await endedJob();
+      const ended = { started_at: null, completed_at: null, failed_at: clock.now(), reason, output };
+      const job = await storage.db.updateTable('jobs').set(ended).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+      if (isPublished) changes.publish(job);
+      else clock.advance(11 * 60_000);
+      await settled('stored', job);
+    }
+  });
+
+  test('of a script that does not even parse is not looked for', async () => {
+    const { id } = await endedJob({});
+    const ended = { started_at: null, completed_at: null, failed_at: clock.now(), reason: 'script_error', output: null };
+    changes.publish(await storage.db.updateTable('jobs').set(ended).where('id', '=', id).returningAll().executeTakeFirstOrThrow());
+    const other = await endedJob();
+    changes.publish(other);
+    await settled('stored', other);
+    expect(await list()).toHaveLength(1);
+  });
+
   test('is noted once, and what another process is fetching is left to it', async () => {
     const job = await endedJob();
     changes.publish(job);
