@@ -195,6 +195,7 @@ describeEachDatabase('a campaign', (open) => {
       await world!.until('two are done', id, ({ counts }) => counts.completed === 2);
       const [job] = await world!.allJobs();
       await world!.jobs.cancelJob(fleet.teamId, job!.router_id, job!.id);
+      await world!.until('the third runs', id, () => fleet.held.length === 1);
       await fleet.end();
       expect((await world!.ended(id)).counts).toMatchObject({ completed: 3, deleted: 0 });
     });
