@@ -32,7 +32,7 @@ export function settleBy<T>(work: Promise<T>, deadline: Deadline, expired: (reas
 }
 
 /**
- * Calls `expired` once, at the deadline or on abort (at once if already aborted).
+ * Calls `expired` once, at the deadline or on abort (at once if already aborted), with what the abort's AgentError says.
  * @returns a function that ends the wait
  */
 export function onExpiry(deadline: Deadline, expired: (reason: string) => void): () => void {
@@ -42,7 +42,7 @@ export function onExpiry(deadline: Deadline, expired: (reason: string) => void):
     expired(reason);
   };
   const onAbort = (): void => {
-    finish('cancelled');
+    finish(signal?.reason instanceof AgentError ? signal.reason.message : 'cancelled');
   };
   const timer = Number.isFinite(timeoutMs)
     ? setTimeout(finish, clampTimer(timeoutMs), `no answer within ${formatMs(timeoutMs)}`)

@@ -49,7 +49,7 @@ export class ServedRequests {
     }
     const abort = new AbortController();
     const timer = this.#clock.setTimeout(() => {
-      abort.abort();
+      abort.abort(new AgentError('outcome_unknown', 'the router did not answer in time'));
     }, request.remaining_ms);
     const done = this.#run(request, abort.signal).finally(() => {
       timer.cancel();

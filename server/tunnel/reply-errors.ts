@@ -25,5 +25,6 @@ export function replyErrorToAppError({ code, message, category }: ReplyError): A
     ...(category === undefined ? {} : { category }),
     ...(KEPT_AS_REASON.has(code) ? { reason: code } : {}),
   };
-  return new AppError(APP_CODES[code], message, Object.keys(extra).length > 0 ? { extra } : {});
+  const words = code === 'outcome_unknown' ? `${message}: the outcome is unknown` : message;
+  return new AppError(APP_CODES[code], words, Object.keys(extra).length > 0 ? { extra } : {});
 }
