@@ -1,12 +1,18 @@
-import { createHash, randomInt, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { IdSequence } from './id-sequence.ts';
 
 /**
- * A UUIDv7 (RFC 9562): 48 bits of time first, so that ids sort by creation and index pages fill in order. The rest is
- * taken from a UUIDv4, for which Node keeps randomness in stock; asking the system for each id takes 20 times as long.
+ * The one state of a module in this program: records of different services are put in order by their ids, so the order
+ * is the process's. Who needs a sequence of its own makes one.
+ */
+const ofThisProcess = new IdSequence();
+
+/**
+ * A UUIDv7, greater than every one that this process has made for the same or an earlier moment. Randomness comes from
+ * UUIDv4s, of which Node keeps a stock; asking the system for each id takes 20 times as long.
  */
 export function newId(now: number): string {
-  const time = now.toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+  return ofThisProcess.next(now);
 }
 
 /** Below every id made at or after `at`, above every earlier one: a range of time by primary key. */

@@ -2,7 +2,7 @@ import type { Heartbeat, JobDeclined, JobResult, OpenJob } from '../../protocol/
 import type { AgentConnection, AgentEvents, AgentGateway } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import { AppError, invalidField, notFound } from '../core/errors.ts';
-import { newSecret } from '../core/ids.ts';
+import { newId, newSecret } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import type { RoutersService } from '../routers/service.ts';
@@ -11,7 +11,6 @@ import type { Storage } from '../storage/db.ts';
 import { JobChanges } from './changes.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { HandOver } from './hand-over/hand-over.ts';
-import { JobIds } from './job-ids.ts';
 import { whyNotNotify } from './notify-url.ts';
 import type { NotifyUrlRules } from './notify-url.ts';
 import { noteMissedEvents } from './outbox/store.ts';
@@ -52,7 +51,6 @@ export class JobsService implements JobEvents {
   /** Every change of a job's row that this process made. */
   readonly changes = new JobChanges();
   readonly #deps: JobsDeps;
-  readonly #ids = new JobIds();
   readonly #handOver: HandOver;
   readonly #dispatcher: Dispatcher;
   readonly #sweeper: JobSweeper;
@@ -110,7 +108,7 @@ export class JobsService implements JobEvents {
     const { rules } = this.#deps;
     const deliveryMs = wanted.deliverWithinMinutes === undefined ? rules.defaultDeliveryMs : wanted.deliverWithinMinutes * 60_000;
     return {
-      id: this.#ids.next(now),
+      id: newId(now),
       teamId: router.team_id,
       routerId: router.id,
       siteId: router.site_id,

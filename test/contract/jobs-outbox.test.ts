@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { JobResult } from '../../protocol/index.ts';
+import { newId } from '../../server/core/ids.ts';
 import { acceptJob, beginJob, endJob, expireJobs, forgetJobs, giveUpOverdue, refuseJob } from '../../server/jobs/hand-over/store.ts';
 import type { Speaker } from '../../server/jobs/hand-over/store.ts';
-import { JobIds } from '../../server/jobs/job-ids.ts';
 import { noteMissedEvents } from '../../server/jobs/outbox/store.ts';
 import { cancelQueued, deleteFinished, insertJob, requestCancel } from '../../server/jobs/store.ts';
 import type { JobInsert } from '../../server/jobs/store.ts';
@@ -27,7 +27,6 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
   let storage: Storage;
   let seeded: SeededRouter;
   let speaker: Speaker;
-  const ids = new JobIds();
 
   beforeEach(async () => {
     storage = await open();
@@ -39,7 +38,7 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
 
   function create(changes: Partial<JobInsert> = {}): Promise<JobRecord> {
     const job: JobInsert = {
-      id: ids.next(NOW), teamId: seeded.teamId, routerId: seeded.routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: 'k',
+      id: newId(NOW), teamId: seeded.teamId, routerId: seeded.routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: 'k',
       description: 'd', script: ':put "a secret"', expressExecute: false, needsAcknowledgement: true, makeBackup: false,
       notifyUrl: 'https://Hooks.example.com:8443/jobs?x=1', timeoutMs: 300_000, now: NOW, expiresAt: NOW + 1000, ...changes,
     };

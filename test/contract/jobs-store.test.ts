@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { JobResult } from '../../protocol/index.ts';
+import { newId } from '../../server/core/ids.ts';
 import { selectNextJob, selectWaitingRouters } from '../../server/jobs/dispatch/store.ts';
 import { acceptJob, beginJob, endJob, expireJobs, forgetJobs, giveUpOverdue, refuseJob, selectHeldBefore } from '../../server/jobs/hand-over/store.ts';
 import type { Speaker } from '../../server/jobs/hand-over/store.ts';
-import { JobIds } from '../../server/jobs/job-ids.ts';
 import { statusOf } from '../../server/jobs/state.ts';
 import { cancelQueued, deleteFinished, insertJob, requestCancel, selectJob, selectJobByKey, selectJobs } from '../../server/jobs/store.ts';
 import type { JobInsert } from '../../server/jobs/store.ts';
@@ -24,7 +24,6 @@ describeEachDatabase('the transitions of a job', (open) => {
   let storage: Storage;
   let seeded: SeededRouter;
   let speaker: Speaker;
-  const ids = new JobIds();
 
   beforeEach(async () => {
     storage = await open();
@@ -39,7 +38,7 @@ describeEachDatabase('the transitions of a job', (open) => {
 
   function create(changes: Partial<JobInsert> = {}): Promise<JobRecord> {
     const job: JobInsert = {
-      id: ids.next(NOW), teamId: seeded.teamId, routerId: seeded.routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: 'k',
+      id: newId(NOW), teamId: seeded.teamId, routerId: seeded.routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: 'k',
       description: 'd', script: ':put 1', expressExecute: false, needsAcknowledgement: true, makeBackup: false, notifyUrl: null,
       timeoutMs: 300_000, now: NOW, expiresAt: NOW + 1000, ...changes,
     };
@@ -286,11 +285,4 @@ describeEachDatabase('the transitions of a job', (open) => {
     });
     expect(await selectNextJob(storage.db, { ...query, now: NOW + 1000 })).toBeUndefined();
   });
-});
-
-it('ids of jobs rise even within a millisecond', () => {
-  const ids = new JobIds();
-  const made = Array.from({ length: 5000 }, () => ids.next(NOW));
-  expect(made).toEqual([...new Set(made)].sort());
-  expect(ids.next(NOW - 5000) > made.at(-1)!).toBe(true);
 });
