@@ -1,6 +1,8 @@
+import type { Generated } from 'kysely';
 import type { BackupPartsTable, BackupsTable } from './schema-backups.ts';
 import type { CampaignsTable, CampaignTargetsTable } from './schema-campaigns.ts';
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
+import type { ClientsTable, ProviderKeysTable, ProviderRecordsTable } from './schema-identity.ts';
 import type {
   GroupNotifiablesTable,
   GroupRecipientsTable,
@@ -28,6 +30,8 @@ export interface UsersTable {
   email: string;
   password_hash: string | null;
   created_at: Fixed<Millis>;
+  /** Sessions that began before are over. */
+  sessions_since: Generated<Millis>;
 }
 
 export interface MembersTable {
@@ -331,4 +335,7 @@ export interface Schema {
   campaign_targets: CampaignTargetsTable;
   backups: BackupsTable;
   backup_parts: BackupPartsTable;
+  provider_keys: ProviderKeysTable;
+  clients: ClientsTable;
+  provider_records: ProviderRecordsTable;
 }

@@ -39,6 +39,9 @@ export const TABLES = {
   campaign_targets: ['campaign_id', 'router_id'],
   backups: ['id'],
   backup_parts: ['backup_id', 'part'],
+  provider_keys: ['id'],
+  clients: ['id'],
+  provider_records: ['model', 'id'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
