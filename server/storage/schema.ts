@@ -201,6 +201,10 @@ export interface ForwardsTable {
   closed_at: Millis | null;
   revoked_at: Millis | null;
   refused_attempts: number;
+  /** Ends a connection through which nothing goes for so long; null for never. */
+  idle_seconds: Fixed<number | null>;
+  /** Connections at the same time; null for as many as there may be. */
+  max_connections: Fixed<number | null>;
 }
 
 export interface ForwardConnectionsTable {
