@@ -421,7 +421,7 @@ export interface NewCampaign {
   express_execute: boolean;
   /** When false, a job is completed as soon as its agent has it on disk */
   needs_acknowledgement: boolean;
-  /** https URL that receives the status updates of every job */
+  /** https URL at a public address that receives the status updates of every job */
   notify_url?: string;
   /** Longest run of the script (default 300) */
   timeout_seconds?: number;
@@ -454,7 +454,7 @@ export interface NewJob {
   express_execute: boolean;
   /** When false, the job is completed as soon as its agent has it on disk */
   needs_acknowledgement: boolean;
-  /** https URL that receives job status updates */
+  /** https URL at a public address that receives job status updates, signed as POST /api/webhook-secret says */
   notify_url?: string;
   /** Longest run of the script (default 300) */
   timeout_seconds?: number;

@@ -100,7 +100,7 @@ export function createServices(deps: ServicesDeps): Services {
     clock,
     log: log.child({ component: 'jobs' }),
     rules: DEFAULT_JOB_RULES,
-    notifyUrls: { allowLoopbackHttp: config.allowLoopbackWebhooks },
+    notifyUrls: { allowLoopback: config.allowLoopbackWebhooks },
   });
   const backups = new BackupsService({ ...deps, log: log.child({ component: 'backups' }), gateway: tunnels, routers, jobs });
   const campaigns = new CampaignsService({ storage, jobs, clock, log: log.child({ component: 'campaigns' }) });

@@ -48,7 +48,7 @@ const newCampaignBody = z
     make_backup: z.boolean().describe('Take a backup and an export before the script; if that fails the script does not run'),
     express_execute: z.boolean().describe('Offer each job at once and before others, instead of at the next check-in'),
     needs_acknowledgement: z.boolean().describe('When false, a job is completed as soon as its agent has it on disk'),
-    notify_url: z.string().optional().describe('https URL that receives the status updates of every job'),
+    notify_url: z.string().optional().describe('https URL at a public address that receives the status updates of every job'),
     timeout_seconds: z.int().min(1).max(JOB_LIMITS.timeoutSeconds).optional().describe('Longest run of the script (default 300)'),
     deliver_within_minutes: z
       .int()

@@ -8,7 +8,7 @@ const RANDOM_MASK = (1n << 74n) - 1n;
 /**
  * Makes UUIDv7 (RFC 9562): 48 bits of time first, so that ids sort by creation and index pages fill in order. Each id is
  * greater than the one before it: within a millisecond the random part counts on by a random step (section 6.2, method 2),
- * and a time that is used up lends from the next one.
+ * and a time that is used up borrows from the next one.
  */
 export class IdSequence {
   #time = Number.NEGATIVE_INFINITY;

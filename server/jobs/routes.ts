@@ -22,7 +22,7 @@ const newJobBody = z
     make_backup: z.boolean().describe('Take a backup and an export before the script; if that fails the script does not run'),
     express_execute: z.boolean().describe('Offer the job at once and before others, instead of at the next check-in'),
     needs_acknowledgement: z.boolean().describe('When false, the job is completed as soon as its agent has it on disk'),
-    notify_url: z.string().optional().describe('https URL that receives job status updates'),
+    notify_url: z.string().optional().describe('https URL at a public address that receives job status updates, signed as POST /api/webhook-secret says'),
     timeout_seconds: optionalInt(1, JOB_LIMITS.timeoutSeconds).describe('Longest run of the script (default 300)'),
     deliver_within_minutes: optionalInt(1, JOB_LIMITS.deliveryMinutes).describe(
       'How long the job may wait for its router before it expires (default 7 days)',

@@ -5,6 +5,7 @@ import { AppError, invalidField, notFound } from '../core/errors.ts';
 import { newId, newSecret } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
+import type { AddressRules } from '../core/public-address.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Storage } from '../storage/db.ts';
@@ -12,7 +13,6 @@ import { JobChanges } from './changes.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { HandOver } from './hand-over/hand-over.ts';
 import { whyNotNotify } from './notify-url.ts';
-import type { NotifyUrlRules } from './notify-url.ts';
 import { noteMissedEvents } from './outbox/store.ts';
 import { CANCEL_REQUESTED, isFinished } from './state.ts';
 import type { Phase, Status } from './state.ts';
@@ -36,7 +36,7 @@ export interface JobsDeps {
   clock: Clock;
   log: Log;
   rules: JobRules;
-  notifyUrls: NotifyUrlRules;
+  notifyUrls: AddressRules;
   /** Spreads repeated offers; for tests. */
   random?: () => number;
 }

@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../core/clock.ts';
 import { notFound } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
+import type { AddressRules } from '../core/public-address.ts';
 import type { JobsService } from '../jobs/service.ts';
 import type { Storage } from '../storage/db.ts';
 import type { Secrets } from '../storage/secrets.ts';
@@ -13,7 +14,7 @@ import type { SecretState } from './secrets/team-secrets.ts';
 import { Sender } from './sender.ts';
 import { deleteSettledBefore, hastenEvents, resendEvent, selectAttempts, selectEvent, selectEvents } from './store.ts';
 import { DEFAULT_WEBHOOK_RULES } from './types.ts';
-import type { Delivery, TargetRules, WebhookRules } from './types.ts';
+import type { Delivery, WebhookRules } from './types.ts';
 
 /** The delivery log answers questions about the last weeks, not about the last years. */
 const KEEP_MS = 30 * 24 * 3600_000;
@@ -27,7 +28,7 @@ export interface WebhooksDeps {
   log: Log;
   jobs: Pick<JobsService, 'getJob' | 'changes' | 'noteMissedEvents'>;
   secrets: Pick<Secrets, 'encrypt' | 'decryptText'>;
-  targets: TargetRules;
+  targets: AddressRules;
   rules?: WebhookRules;
   /** How names become addresses; the system's name servers unless given. */
   resolve?: ResolveName;

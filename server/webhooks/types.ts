@@ -66,11 +66,6 @@ export interface Delivery {
   attempts: AttemptRecord[];
 }
 
-export interface TargetRules {
-  /** Lets https and http reach this very machine: for development. */
-  allowLoopback: boolean;
-}
-
 export interface WebhookRules {
   /** A whole attempt, from the name look-up to the end of the answer, in milliseconds. */
   deadlineMs: number;

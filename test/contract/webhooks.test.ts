@@ -120,6 +120,15 @@ describeEachDatabase('job updates', (open) => {
     });
   });
 
+  test('are not sent where they must not go, although the URL was once taken', async () => {
+    const job = await create();
+    await world.until(main, job, 'delivered');
+    await storage.db.updateTable('jobs').set({ notify_url: 'https://10.0.0.1/' } as never).execute();
+    await job.accept();
+    await job.begin();
+    expect((await world.untilAttempts(main, job, 1, 1)).attempts).toMatchObject([{ status: null, error: 'address_refused' }]);
+  });
+
   describe('to a receiver that wants no more (410)', () => {
     test('end, for what waits and for what comes', async () => {
       receiver.replies.push(500, 410);

@@ -130,6 +130,7 @@ describe('campaigns', () => {
     ['more canaries than routers', { canary_count: 4 }, 'canary_count'],
     ['a share above all', { abort_at_percent: 101 }, 'abort_at_percent'],
     ['a URL that is none', { notify_url: 'x' }, 'notify_url'],
+    ['a URL into a private network', { notify_url: 'https://[fd00::1]/' }, 'notify_url'],
   ])('are refused with %s, by the name of the field', async (_name, some, field) => {
     const answer = await post(some);
     expect(answer.status).toBe(422);

@@ -80,6 +80,8 @@ describe('the job endpoints', () => {
     ['an endless delivery', { deliver_within_minutes: 1e9 }, 'deliver_within_minutes'],
     ['a callback that is no URL', { notify_url: 'nowhere' }, 'notify_url'],
     ['a callback without encryption', { notify_url: 'http://example.com/' }, 'notify_url'],
+    ['a callback into a private network', { notify_url: 'https://10.0.0.1/' }, 'notify_url'],
+    ['a callback to a service of a cloud, spelled otherwise', { notify_url: 'https://0xa9fea9fe/latest/' }, 'notify_url'],
     ['a callback with a password', { notify_url: 'https://u:p@example.com/' }, 'notify_url'],
   ])('refuse %s, naming the field', async (_what, change, field) => {
     const answer = await post({ ...GOOD, ...change });

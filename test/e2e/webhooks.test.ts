@@ -103,17 +103,13 @@ describe('a job with a notify_url', () => {
     expect(receiver.received[4]!.headers['webhook-id']).toBe(deleted!.id);
   });
 
-  test('is refused when its receiver is not to be reached, and nothing inside is asked', async () => {
-    for (const url of ['http://10.0.0.1/', 'http://example.com/', 'ftp://example.com/', 'https://user:word@example.com/']) {
+  test('is refused when its receiver is not to be reached', async () => {
+    const urls = ['http://10.0.0.1/', 'http://example.com/', 'ftp://example.com/', 'https://user:word@example.com/', 'https://169.254.169.254/latest/meta-data/'];
+    for (const url of urls) {
       const body = { description: 'x', script: ':put 1', make_backup: false, express_execute: false, needs_acknowledgement: true, notify_url: url };
-      expect((await world.caller.call('POST', `/api/asynchronous/${routerId}`, body)).status, url).toBe(422);
+      const answer = await world.caller.call<{ errors: object }>('POST', `/api/asynchronous/${routerId}`, body);
+      expect([answer.status, Object.keys(answer.body.errors)], url).toEqual([422, ['notify_url']]);
     }
-    const inside = await submit(':put 1', 'https://169.254.169.254/latest/meta-data/');
-    const [, , first] = await waitUntil('it was tried', async () => {
-      const found = await deliveries(inside);
-      return found.length === 3 && found[2]!.attempts.length > 0 ? found : undefined;
-    });
-    expect(first!.attempts[0]).toMatchObject({ status: null, error: 'address_refused' });
   });
 
   test('has a log in pages, newest first', async () => {

@@ -57,7 +57,7 @@ export class WebhookWorld {
     const { storage, clock } = this;
     const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 90_000 } });
     const gateway = { notify: () => false };
-    const jobs = new JobsService({ storage, gateway, routers, clock, log: silentLog, rules: DEFAULT_JOB_RULES, notifyUrls: { allowLoopbackHttp: true } });
+    const jobs = new JobsService({ storage, gateway, routers, clock, log: silentLog, rules: DEFAULT_JOB_RULES, notifyUrls: { allowLoopback: true } });
     const secrets = await openSecrets(path.join(this.#folder, 'secret.key'));
     const targets = { allowLoopback: true };
     const webhooks = new WebhooksService({ storage, clock, log: silentLog, jobs, secrets, targets, rules, random: () => 0.5 });

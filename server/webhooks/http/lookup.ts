@@ -1,8 +1,9 @@
 import { Resolver } from 'node:dns/promises';
 import { isIPv4 } from 'node:net';
 import type { LookupFunction } from 'node:net';
-import type { TargetRules } from '../types.ts';
-import { isLocalhostName, mayConnect, TargetRefused } from './target.ts';
+import { isLocalhostName, mayConnect } from '../../core/public-address.ts';
+import type { AddressRules } from '../../core/public-address.ts';
+import { TargetRefused } from './target.ts';
 
 /** All addresses of a name. */
 export type ResolveName = (hostname: string) => Promise<string[]>;
@@ -29,7 +30,7 @@ export function nameServerResolver(): ResolveName {
  * The look-up of a socket: it gives the socket only addresses that may be connected to, so between check and connect
  * there is no second look-up that could say something else (DNS rebinding).
  */
-export function guardedLookup(resolve: ResolveName, rules: TargetRules): LookupFunction {
+export function guardedLookup(resolve: ResolveName, rules: AddressRules): LookupFunction {
   return (hostname, options, callback) => {
     void answer(hostname, options.all === true, callback);
   };
@@ -42,7 +43,7 @@ export function guardedLookup(resolve: ResolveName, rules: TargetRules): LookupF
   }
 }
 
-async function allowedAddresses(hostname: string, resolve: ResolveName, rules: TargetRules): Promise<{ address: string; family: number }[]> {
+async function allowedAddresses(hostname: string, resolve: ResolveName, rules: AddressRules): Promise<{ address: string; family: number }[]> {
   const addresses = isLocalhostName(hostname) ? LOCALHOST : await resolve(hostname);
   const allowed = addresses.filter((address) => mayConnect(hostname, address, rules));
   if (allowed.length === 0) throw new TargetRefused('address_refused', 'the name leads to no public address');

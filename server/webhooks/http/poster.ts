@@ -1,6 +1,7 @@
 import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
-import type { AttemptResult, TargetRules } from '../types.ts';
+import type { AddressRules } from '../../core/public-address.ts';
+import type { AttemptResult } from '../types.ts';
 import { failureWord } from './failure-word.ts';
 import { guardedLookup } from './lookup.ts';
 import type { ResolveName } from './lookup.ts';
@@ -17,7 +18,7 @@ export interface Message {
 }
 
 export interface PosterOptions {
-  rules: TargetRules;
+  rules: AddressRules;
   resolve: ResolveName;
   /** A whole attempt, in milliseconds. */
   deadlineMs: number;

@@ -91,7 +91,7 @@ export function jobsService(storage: Storage, clock: Clock, fleet: Pick<FakeFlee
     clock,
     log: silentLog,
     rules: DEFAULT_JOB_RULES,
-    notifyUrls: { allowLoopbackHttp: false },
+    notifyUrls: { allowLoopback: false },
     random: () => 1,
   });
 }

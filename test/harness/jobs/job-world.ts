@@ -68,7 +68,7 @@ class ServerProcess extends Mortal {
       clock: ownClock,
       log: silentLog,
       rules: DEFAULT_JOB_RULES,
-      notifyUrls: { allowLoopbackHttp: false },
+      notifyUrls: { allowLoopback: false },
       random: () => chance.next(),
     });
     this.jobs.start();

@@ -23,7 +23,7 @@ describe('ids', () => {
         for (const [index, { id, highest }] of made.entries()) {
           expect(id).toMatch(UUID_V7);
           expect(isUuid(id)).toBe(true);
-          // They tell the time: at most one millisecond is ever lent from the next.
+          // They tell the time: at most one millisecond is ever borrowed from the next.
           expect(timeOf(id) - highest).toBeLessThanOrEqual(1);
           expect(timeOf(id)).toBeGreaterThanOrEqual(highest);
           if (index > 0) expect(id > made[index - 1]!.id).toBe(true);

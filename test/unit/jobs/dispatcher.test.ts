@@ -57,7 +57,7 @@ describe('waiting jobs', () => {
       clock,
       log: silentLog,
       rules: DEFAULT_JOB_RULES,
-      notifyUrls: { allowLoopbackHttp: false },
+      notifyUrls: { allowLoopback: false },
       random: () => 1,
     });
     service.start();

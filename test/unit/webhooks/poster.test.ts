@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -98,6 +99,23 @@ describe('an answer', () => {
     // The status has been said: the update has arrived, whatever comes after.
     expect(await poster().post(message(await dripping('HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'y')), never)).toEqual({ outcome: 'delivered', status: 200 });
     expect(performance.now() - started).toBeLessThan(4 * DEADLINE_MS + 2000);
+  });
+
+  test('that pours for ever is not drunk up', async () => {
+    let poured = 0;
+    const pour = (response: ServerResponse): void => {
+      while (!response.destroyed && response.write(BIG)) poured += BIG.length;
+      response.once('drain', () => pour(response));
+    };
+    receiver.reply = (response) => {
+      response.writeHead(200);
+      pour(response);
+    };
+    const started = performance.now();
+    expect(await poster().post(message(receiver.url), never)).toEqual({ outcome: 'delivered', status: 200 });
+    expect(performance.now() - started).toBeLessThan(DEADLINE_MS + 2000);
+    // What lies in the buffers of two sockets, and no more.
+    expect(poured).toBeLessThan(16 * BIG.length);
   });
 
   test('that is no HTTP is said so', async () => {

@@ -1,9 +1,11 @@
 import net from 'node:net';
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, test } from 'vitest';
+import { isPublicAddress, mayConnect } from '../../../server/core/public-address.ts';
+import { whyNotNotify } from '../../../server/jobs/notify-url.ts';
 import { guardedLookup } from '../../../server/webhooks/http/lookup.ts';
 import type { ResolveName } from '../../../server/webhooks/http/lookup.ts';
-import { checkTarget, isPublicAddress, mayConnect, TargetRefused } from '../../../server/webhooks/http/target.ts';
+import { checkTarget, TargetRefused } from '../../../server/webhooks/http/target.ts';
 
 /** What may not be reached, and by which spellings people try. */
 
@@ -48,18 +50,22 @@ describe('a URL', () => {
     'https://169.254.169.254/latest/meta-data/', 'https://0xa9fea9fe/', 'https://2852039166/', 'https://１２７.０.０.１/', 'https://[::1]/',
     'https://[0:0:0:0:0:0:0:1]/', 'https://[::ffff:127.0.0.1]/', 'https://[::ffff:7f00:1]/', 'https://[fd00::1]/', 'https://[fe80::1]/', 'https://[::]/',
     'https://[64:ff9b::a00:1]/', 'https://[2002:a00:1::]/',
-  ])('%s is refused by its address', (url) => {
+    'https://localhost/', 'https://hooks.LOCALHOST./',
+  ])('%s is refused by its address, when it is named and when it is called', (url) => {
+    expect(whyNotNotify(url, STRICT)).toMatch(/^must lead to a public address, which .+ is not$/);
     expect(reason(url)).toBe('address_refused');
   });
 
   test.each(['http://hooks.example.com/', 'http://1.1.1.1/', 'http://127.0.0.1/', 'http://localhost/', 'ftp://hooks.example.com/', 'file:///etc/passwd', 'data:,x'])(
     '%s is refused by its scheme',
     (url) => {
+      expect(whyNotNotify(url, STRICT)).toBe('must be an https URL');
       expect(reason(url)).toBe('url_refused');
     },
   );
 
   test.each(['https://hooks.example.com/', 'https://1.1.1.1:8443/x', 'https://[2606:4700::1111]/'])('%s may be tried', (url) => {
+    expect(whyNotNotify(url, STRICT)).toBeUndefined();
     expect(reason(url)).toBeUndefined();
   });
 
@@ -74,6 +80,7 @@ describe('a URL', () => {
     ['http://hooks.example.com/', 'url_refused'],
     ['http://localhost.example.com/', 'url_refused'],
   ])('in development %s is %s', (url, word) => {
+    expect(whyNotNotify(url, DEVELOPMENT) === undefined).toBe(word === undefined);
     expect(reason(url, DEVELOPMENT)).toBe(word);
   });
 });
