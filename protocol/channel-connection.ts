@@ -44,6 +44,8 @@ const BULK_BYTES = 256 * 1024;
 /** What a person types or a small request: it is on its way before anything else is done. */
 const SHORT_BYTES = 4096;
 
+const NOTHING = Buffer.alloc(0);
+
 /** A stream that can send a TCP RST; net.Socket can, an SSH channel cannot. */
 interface Resettable {
   resetAndDestroy(): unknown;
@@ -140,6 +142,15 @@ export class ChannelConnection {
   /** From the channel: bytes may be handed in again. */
   drained(): void {
     if (!this.#readEnded) this.#stream?.resume();
+  }
+
+  /**
+   * From the channel, now and then: a socket that is not read does not show that its far end has reset it, but writing
+   * nothing to it does. Otherwise a client that gave up on a target that stalls would be carried until the target moves.
+   */
+  probe(): void {
+    const stream = this.#stream;
+    if (stream instanceof Socket && stream.isPaused() && stream.writable && stream.writableLength === 0) stream.write(NOTHING);
   }
 
   readonly #onData = (chunk: Buffer, release?: Release): void => {

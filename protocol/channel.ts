@@ -284,7 +284,10 @@ export class Channel {
       periodMs: this.#timing.pingMs,
       bytesRead: () => this.#heard,
       paused: () => this.#paused,
-      ping: () => this.#socket.ping(),
+      ping: () => {
+        this.#socket.ping();
+        this.#connection?.probe();
+      },
       onDead: () => this.terminate('nothing heard of the peer'),
     });
   }
