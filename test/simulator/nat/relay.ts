@@ -118,7 +118,8 @@ export class NatRelay {
       target.on('close', () => this.#ended(item));
     });
     target.once('error', () => client.resetAndDestroy());
-    // An end is passed on by the pipes; a broken connection breaks the other one.
+    client.once('error', () => target.resetAndDestroy());
+    // An end is passed on by the pipes and a reset by the above; a connection that is given up breaks the other one.
     client.once('close', () => {
       if (!client.readableEnded) target.destroy();
     });
