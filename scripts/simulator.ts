@@ -21,6 +21,7 @@ const HELP = `Usage: npm run simulator -- [options]
   --device-mode M      advanced or home                                           [advanced]
   --latency-ms N       wait before every API reply                                [0]
   --host-behind A=B    address A behind the router is really at B (repeatable)
+  --namespace NAME     dst-nat forwards by nftables in this network namespace (as root)
   --blank              no addresses, leases or firewall
   --split-every-byte   send every byte of the API in a segment of its own
   --help
@@ -30,7 +31,7 @@ const spec = {
   'api-port': { type: 'string' }, 'api-tls-port': { type: 'string' }, tls: { type: 'string' }, 'ssh-port': { type: 'string' }, host: { type: 'string' },
   version: { type: 'string' }, model: { type: 'string' }, identity: { type: 'string' }, serial: { type: 'string' }, username: { type: 'string' },
   password: { type: 'string' }, group: { type: 'string' }, clock: { type: 'string' }, 'device-mode': { type: 'string' }, 'latency-ms': { type: 'string' },
-  'host-behind': { type: 'string', multiple: true }, blank: { type: 'boolean' }, 'split-every-byte': { type: 'boolean' }, help: { type: 'boolean' },
+  'host-behind': { type: 'string', multiple: true }, namespace: { type: 'string' }, blank: { type: 'boolean' }, 'split-every-byte': { type: 'boolean' }, help: { type: 'boolean' },
 } as const;
 
 class UsageError extends Error {}
@@ -66,7 +67,7 @@ function readOptions(args: string[]): Partial<SimulatorOptions> | 'help' {
     identity: values.identity, serialNumber: values.serial, clock: values.clock, deviceMode: values['device-mode'],
     latencyMs: values['latency-ms'] === undefined ? undefined : number('latency-ms', values['latency-ms'], 600_000),
     users: [{ name: values.username ?? 'admin', password: values.password ?? '', group: values.group ?? 'full' }],
-    hosts: hostsBehind(values['host-behind'] ?? []), blank: values.blank, splitEveryByte: values['split-every-byte'],
+    hosts: hostsBehind(values['host-behind'] ?? []), network: values.namespace === undefined ? undefined : { namespace: values.namespace }, blank: values.blank, splitEveryByte: values['split-every-byte'],
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

@@ -10,7 +10,7 @@ import { startSshServer, type SshListener } from './ssh/server.ts';
 
 export { SimulatedRouter } from './router.ts';
 export { ManualTime, systemTime, type TimeSource } from './time.ts';
-export type { SimulatorOptions, SimulatedUser, SimulatedHost } from './options.ts';
+export type { SimulatorOptions, SimulatedUser, SimulatedHost, SimulatedNetwork } from './options.ts';
 export type { Execution } from './executions.ts';
 export { MODEL_NAMES } from './models.ts';
 

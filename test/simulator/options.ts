@@ -19,6 +19,11 @@ export interface SimulatedHost {
   routesBack?: boolean;
 }
 
+/** A network namespace of this machine that is the router's own, with interfaces called as the router's. Needs root. */
+export interface SimulatedNetwork {
+  namespace: string;
+}
+
 export interface SimulatorOptions {
   /** TCP ports to listen on; 0 picks a free one, null leaves the service out. */
   apiPort: number | null;
@@ -50,6 +55,8 @@ export interface SimulatorOptions {
   loginMethods: 'plain' | 'challenge' | 'both' | undefined;
   /** Addresses behind the router and where they really are. Loopback addresses need no entry. */
   hosts: Readonly<Record<string, string | SimulatedHost>>;
+  /** The kernel of this namespace forwards by the router's rules; undefined: relays of this process do. */
+  network: SimulatedNetwork | undefined;
   /** The router's address its clients use; without it in /ip/address they lose the router. */
   managementAddress: string;
   managementInterface: string;
@@ -88,6 +95,7 @@ export const DEFAULT_OPTIONS: SimulatorOptions = {
   latencyMs: 0,
   loginMethods: undefined,
   hosts: {},
+  network: undefined,
   managementAddress: '192.168.88.1',
   managementInterface: 'bridge',
   tls: undefined,

@@ -13,7 +13,10 @@ import { MenuRegistry } from './menu/registry.ts';
 import type { ItemTable, SavedTable } from './menu/table.ts';
 import type { MenuTree, ScriptEngine, Session } from './menu/types.ts';
 import { findModel, type Model } from './models.ts';
+import { KernelNat } from './nat/kernel.ts';
+import { Namespace } from './nat/namespace.ts';
 import { NatRelay } from './nat/relay.ts';
+import type { Nat } from './nat/types.ts';
 import { DEFAULT_OPTIONS, type SimulatorOptions } from './options.ts';
 import { startReactions } from './reactions.ts';
 import { Scheduler } from './scheduler.ts';
@@ -52,7 +55,7 @@ export class SimulatedRouter implements RouterState {
   /** Global script variables by user; a reboot forgets them. Filled by the script engine. */
   readonly globals = new Map<string, Map<string, unknown>>();
   readonly #registry: MenuRegistry;
-  readonly #nat: NatRelay;
+  readonly #nat: Nat;
   readonly #scheduler: Scheduler;
   /** Aborted at power-off; everything the router runs on its own hangs on it. */
   #life = new AbortController();
@@ -74,7 +77,8 @@ export class SimulatedRouter implements RouterState {
     this.files = new FileStore({ wallMs: () => this.clock.wallMs(), now: () => this.time.now() }, () => this.faults.diskFull);
     this.#registry = new MenuRegistry(this, ALL_MENUS, exportMenus);
     this.scripts = engine(this);
-    this.#nat = new NatRelay(this);
+    const { network } = this.options;
+    this.#nat = network ? new KernelNat(this, new Namespace(network.namespace)) : new NatRelay(this);
     this.#scheduler = new Scheduler(this, () => isSchedulerAllowed(this));
     this.clock.onSet = () => {
       if (this.#isOn) this.#scheduler.replan();
@@ -180,6 +184,10 @@ export class SimulatedRouter implements RouterState {
 
   settled(): Promise<void> {
     return this.#nat.settled();
+  }
+
+  observe(): Promise<void> {
+    return this.#nat.observe();
   }
 
   scheduleReboot(downMs: number = this.options.rebootMs): void {

@@ -39,7 +39,7 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
 };
 
 /** Properties that decide nothing about a match. */
-const NOT_MATCHERS = new Set([
+export const NOT_MATCHERS = new Set([
   'chain', 'action', 'to-addresses', 'to-ports', 'comment', 'disabled', 'log', 'log-prefix', 'bytes', 'packets', 'jump-target',
   'reject-with', 'address-list', 'address-list-timeout', 'hw-offload', 'randomise-ports',
 ]);

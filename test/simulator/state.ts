@@ -38,8 +38,10 @@ export interface RouterState {
   ownSession(session: Pick<Session, 'user' | 'policies' | 'origin'>): Session & { end(): void };
   /** Starts a reboot and returns at once; sessions are dropped a moment later. */
   scheduleReboot(downMs?: number): void;
-  /** Resolves when what was changed has taken effect (listeners of dst-nat rules). */
+  /** Resolves when what was changed has taken effect (rules that forward). */
   settled(): Promise<void>;
+  /** Brings up to date what the router only watches: counters of rules, tracked connections. */
+  observe(): Promise<void>;
   /** All that a backup holds. */
   saveConfiguration(): string;
   restoreConfiguration(saved: string): void;

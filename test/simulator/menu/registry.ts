@@ -10,6 +10,9 @@ import { Trap, type CommandCall, type CommandResult, type MenuTree, type Row, ty
 /** Stands in where a directory has commands but no items. */
 const NO_TABLE = new ItemTable();
 
+/** Its counters and connections change by themselves. */
+const FIREWALL = '/ip/firewall';
+
 const READING = new Set(['print', 'getall', 'listen', 'get', 'find', 'export', 'edit']);
 const NEVER_WRITES = new Set(['print', 'getall', 'listen', 'get', 'find']);
 
@@ -110,6 +113,7 @@ export class MenuRegistry implements MenuTree {
     this.#checkParameters(path, call);
     if (call.command === 'export') return this.#export(this.#router, this.definitions(), path, call);
     if (!menu) throw new Trap('no such command', 0);
+    if (path.startsWith(FIREWALL)) await this.#router.observe();
     const context = { router: this.#router, menu, table: this.#tables.get(menu.tableOf ?? menu.path) ?? NO_TABLE, call };
     const run = custom ? custom.run : STANDARD[call.command as StandardCommand];
     return NEVER_WRITES.has(call.command) ? run(context) : this.#recorded(call, () => run(context));

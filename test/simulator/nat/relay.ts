@@ -3,6 +3,7 @@ import { parsePorts } from '../addresses.ts';
 import type { Item } from '../menu/table.ts';
 import type { RouterState } from '../state.ts';
 import { routeConnection, type Destination } from './routing.ts';
+import type { Nat } from './types.ts';
 
 const NAT = '/ip/firewall/nat';
 const CONNECTIONS = '/ip/firewall/connection';
@@ -19,7 +20,7 @@ interface Forwarded {
  * Makes dst-nat rules forward: a listener for every port an enabled rule names, and the rules asked anew for every
  * connection. Like conntrack, it leaves running connections alone when their rule goes.
  */
-export class NatRelay {
+export class NatRelay implements Nat {
   readonly #router: RouterState;
   readonly #servers = new Map<number, Server>();
   readonly #sockets = new Set<Socket>();
@@ -44,6 +45,11 @@ export class NatRelay {
   /** Resolves when every rule made so far has its listener. */
   settled(): Promise<void> {
     return this.#work;
+  }
+
+  /** Its connections and counters are its own. */
+  observe(): Promise<void> {
+    return Promise.resolve();
   }
 
   async stop(): Promise<void> {

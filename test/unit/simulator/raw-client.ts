@@ -39,15 +39,15 @@ export class RawClient implements AsyncDisposable {
     }
   }
 
-  static async open(port: number): Promise<RawClient> {
-    const socket = connect({ host: '127.0.0.1', port });
+  static async open(port: number, host = '127.0.0.1'): Promise<RawClient> {
+    const socket = connect({ host, port });
     await once(socket, 'connect');
     return new RawClient(socket);
   }
 
   /** Connected and logged in. */
-  static async login(port: number, name = 'admin', password = ''): Promise<RawClient> {
-    const client = await RawClient.open(port);
+  static async login(port: number, name = 'admin', password = '', host = '127.0.0.1'): Promise<RawClient> {
+    const client = await RawClient.open(port, host);
     const answer = await client.talk('/login', `=name=${name}`, `=password=${password}`);
     if (answer.length !== 1) throw new Error(`login failed: ${answer.join(' | ')}`);
     return client;
