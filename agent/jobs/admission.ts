@@ -27,6 +27,6 @@ function declineReason(error: unknown): JobDeclined['reason'] {
  * Its guard may be on the router, and would undo what the next job does. One that the journal does not know of is from
  * before its disk was restored.
  */
-function mayUndo({ offer, guard, isArmed }: JournalEntry): boolean {
+export function mayUndo({ offer, guard, isArmed }: JournalEntry): boolean {
   return offer.undo_unless_reachable_seconds !== undefined && (isArmed || guard === undefined);
 }

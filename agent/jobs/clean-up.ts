@@ -3,16 +3,18 @@ import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { findRouter } from '../core/routers.ts';
 import type { Routers } from '../core/routers.ts';
-import type { RouterAdapter } from '../routers/adapter.ts';
+import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { clearLeftovers } from './guard/leftovers.ts';
 import type { Leftovers } from './guard/leftovers.ts';
+import { reachesAll } from './guard/reach.ts';
 import type { Reach } from './guard/reach.ts';
 import { removeGuard } from './guard/undo-guard.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
 import type { StoredOffer } from './journal/records.ts';
 import { menuOf } from './router/menu-of.ts';
-import { scriptNameOf } from './source.ts';
+import { readMarker, scriptNameOf } from './source.ts';
+import { hasBegun } from './steps.ts';
 import type { ExecutionTimes } from './times.ts';
 
 export interface CleanUpDeps {
@@ -23,6 +25,9 @@ export interface CleanUpDeps {
   isAlive: Reach['isAlive'];
   times: Pick<ExecutionTimes, 'errandMs' | 'retryMs' | 'longestRetryMs' | 'guard'>;
 }
+
+/** A stopping agent has so long for the guard of a job that it will not begin, milliseconds. */
+const LAST_ERRAND_MS = 5000;
 
 /** Takes away what jobs leave on routers, however long a router is away. Nothing rejects; an abort ends the attempts. */
 export class CleanUp {
@@ -41,11 +46,34 @@ export class CleanUp {
 
   /** The guard of a job that has not begun: left armed, it would reboot the router for nothing. */
   async standDown({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
-    const deadline = { timeoutMs: this.#deps.times.errandMs, signal };
-    await this.#untilDone(offer.job_id, signal, async () => {
-      await this.#onRouter(offer, (router) => removeGuard(menuOf(router), offer.job_id, deadline));
-      await this.#deps.journal.disarmed(offer.job_id);
-    });
+    const { errandMs, guard } = this.#deps.times;
+    // Its time is short: every chance counts.
+    await this.#untilDone(offer.job_id, signal, () => this.#standDownOnce(offer, { timeoutMs: errandMs, signal }), { longestMs: guard.pollMs });
+  }
+
+  /** As {@link standDown} in the short time that is left to an agent that stops. */
+  async standDownNow({ offer }: JournalEntry): Promise<void> {
+    const limit = new AbortController();
+    const timer = this.#deps.clock.setTimeout(() => limit.abort(), LAST_ERRAND_MS);
+    await this.#attempt(offer.job_id, () => this.#standDownOnce(offer, { timeoutMs: LAST_ERRAND_MS, signal: limit.signal }));
+    timer.cancel();
+  }
+
+  async #standDownOnce(offer: StoredOffer, deadline: Deadline): Promise<void> {
+    const { journal } = this.#deps;
+    await this.#onRouter(offer, (router) => this.#removeUnused(router, offer.job_id, deadline));
+    if (journal.get(offer.job_id)?.isArmed === true) await journal.disarmed(offer.job_id);
+  }
+
+  /** A script that has begun although the journal says otherwise (its disk was restored) keeps its guard until all is reached. */
+  async #removeUnused(router: RouterAdapter, jobId: string, deadline: Deadline): Promise<void> {
+    const { isAlive, times } = this.#deps;
+    const menu = menuOf(router);
+    const isUsed = hasBegun(readMarker(jobId, await menu.readScript(scriptNameOf(jobId), deadline)));
+    if (isUsed && !(await reachesAll({ router, isAlive }, { ...deadline, timeoutMs: times.guard.probeMs }))) {
+      throw new AgentError('router_unreachable', 'the script has run, and not everything can be reached');
+    }
+    await removeGuard(menu, jobId, deadline);
   }
 
   /** Guards of unknown jobs and what belongs to them. Settles when none can undo anything on this router any more. */
@@ -67,7 +95,7 @@ export class CleanUp {
       const isKnown = (jobId: string): boolean => journal.get(jobId) !== undefined;
       left = await clearLeftovers({ router, isAlive, isKnown, probeMs: times.guard.probeMs }, { timeoutMs: times.errandMs, signal });
     };
-    await this.#untilDone(router.name, signal, look, isFinal);
+    await this.#untilDone(router.name, signal, look, { isEnough: isFinal });
     return left;
   }
 
@@ -86,21 +114,26 @@ export class CleanUp {
     if (router) await work(router);
   }
 
-  async #untilDone(key: string, signal: AbortSignal, work: () => Promise<void>, isEnough: (error: unknown) => boolean = () => false): Promise<void> {
+  async #untilDone(
+    key: string,
+    signal: AbortSignal,
+    work: () => Promise<void>,
+    { isEnough, longestMs = this.#deps.times.longestRetryMs }: { isEnough?: (error: unknown) => boolean; longestMs?: number } = {},
+  ): Promise<void> {
     const { clock, times } = this.#deps;
-    for (let pause = times.retryMs; !signal.aborted; pause = Math.min(pause * 2, times.longestRetryMs)) {
+    for (let pause = times.retryMs; !signal.aborted; pause = Math.min(pause * 2, longestMs)) {
       if (await this.#attempt(key, work, isEnough)) return;
       await sleep(clock, pause, signal);
     }
   }
 
-  async #attempt(key: string, work: () => Promise<void>, isEnough: (error: unknown) => boolean = () => false): Promise<boolean> {
+  async #attempt(key: string, work: () => Promise<void>, isEnough?: (error: unknown) => boolean): Promise<boolean> {
     try {
       await work();
       return true;
     } catch (error) {
       this.#deps.log.warn({ err: error, job_id: key }, 'a router could not be cleaned now');
-      return isEnough(error);
+      return isEnough?.(error) === true;
     }
   }
 }

@@ -78,7 +78,7 @@ export class Execution {
     this.#menu = menuOf(deps.router);
     this.#startedAt = deps.clock.now();
     this.#boot = begun ?? { at: this.#startedAt, uptime_seconds: null };
-    this.#progress = begun ? resumedProgress() : freshProgress();
+    this.#progress = begun ? resumedProgress() : freshProgress(offer.undo_unless_reachable_seconds !== undefined);
     this.#retryMs = deps.times.retryMs;
     this.#guard = offer.undo_unless_reachable_seconds === undefined ? undefined : this.#createGuard(guard);
   }
@@ -221,8 +221,9 @@ export class Execution {
   async #failed(step: Step, error: unknown): Promise<void> {
     const cause = error instanceof AgentError ? error : new AgentError('internal', String(error), { cause: error });
     this.#deps.log.warn({ err: cause, job_id: this.#offer.job_id, step }, 'a step of a job failed');
-    if (step === 'stand_down') {
-      // Nothing ran, and that can be said now; the router is cleaned up afterwards, however long that takes.
+    if (step === 'stand_down' && (this.#progress.result || !isDoubt(cause))) {
+      // Nothing ran, and that can be said now; the guard is taken away afterwards, however long that takes. Or the
+      // router refuses, and will say why when the guard is to be armed.
       this.#progress.isGuardLeft = false;
       return;
     }
@@ -238,9 +239,8 @@ export class Execution {
 
   /** Nothing has run: a refusal is final, a broken session is tried again for a while. */
   #endBeforeBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
-    const isDoubt = cause.code === 'router_unreachable' || cause.code === 'outcome_unknown';
     const isDisk = step === 'begin' || step === 'admit' || step === 'end';
-    if (!isDoubt && !isDisk) return { result: neverRan(step === 'back_up' ? 'backup_failed' : 'rejected', cause.message) };
+    if (!isDoubt(cause) && !isDisk) return { result: neverRan(step === 'back_up' ? 'backup_failed' : 'rejected', cause.message) };
     const { times, clock } = this.#deps;
     const backupMs = this.#offer.make_backup ? times.backup.limitMs : 0;
     const isLate = clock.now() - this.#startedAt > this.#offer.timeout_ms + times.prepareMs + backupMs;
@@ -249,7 +249,7 @@ export class Execution {
 
   /** It may have run: only the router can tell, however long it takes; a router that keeps refusing cannot. */
   #endAfterBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
-    if (cause.code === 'router_unreachable' || cause.code === 'outcome_unknown') return undefined;
+    if (isDoubt(cause)) return undefined;
     if (step === 'settle') {
       const result = this.#guard!.giveUp(this.#progress.verdict!, this.#boot.at);
       return result && { result };
@@ -272,7 +272,7 @@ export class Execution {
   /** A guard's time is short: every chance to disarm it counts. */
   get #longestRetryMs(): number {
     const { longestRetryMs, guard } = this.#deps.times;
-    return this.#guard && this.#progress.isBegun ? Math.min(longestRetryMs, guard.pollMs) : longestRetryMs;
+    return this.#guard && (this.#progress.isBegun || this.#progress.isGuardLeft) ? Math.min(longestRetryMs, guard.pollMs) : longestRetryMs;
   }
 
   get #name(): string {
@@ -282,6 +282,11 @@ export class Execution {
   #errand(): Deadline {
     return { timeoutMs: this.#deps.times.errandMs, signal: this.#signal };
   }
+}
+
+/** A session broke or could not be had: the next one may tell. */
+function isDoubt(cause: AgentError): boolean {
+  return cause.code === 'router_unreachable' || cause.code === 'outcome_unknown';
 }
 
 /** The router has answered the call itself: there is nothing more to read. */

@@ -2,7 +2,7 @@ import type { AgentMessage, JobDeclined, JobOffer, JobResult, OpenJob } from '..
 import { type Clock, sleep, type Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Routers } from '../core/routers.ts';
-import { whyNotNow } from './admission.ts';
+import { mayUndo, whyNotNow } from './admission.ts';
 import { takeExportAfter } from './backup/take.ts';
 import { CleanUp } from './clean-up.ts';
 import { Execution } from './execution.ts';
@@ -78,8 +78,8 @@ export class JobRunner {
     this.#clearLeftovers();
     for (const entry of this.#deps.journal.entries()) {
       if (entry.state === 'begun') this.#execute(entry);
-      else if (entry.isArmed && entry.boot === undefined) this.#standDown(entry);
-      if (entry.acked) this.#finish(entry);
+      else if (entry.acked) this.#finish(entry);
+      else if (entry.boot === undefined && mayUndo(entry)) this.#standDown(entry);
     }
     this.#repeatLater();
   }
@@ -204,12 +204,21 @@ export class JobRunner {
       if (entry.state === 'accepted') await this.#cleared.get(offer.router);
       if (signal.aborted) return;
       const result = await this.#conclude(entry, signal);
-      const hasRun = this.#deps.journal.get(offer.job_id)?.boot !== undefined;
+      const hasRun = await this.#afterExecution(offer.job_id);
       const exporting = result && hasRun && offer.make_backup ? Promise.withResolvers<void>() : undefined;
       if (exporting) this.#exporting.set(offer.router, exporting.promise);
       if (result) this.#send({ type: 'job.ended', job_id: offer.job_id, result });
       if (exporting) await this.#exportAfter(offer, signal).finally(exporting.resolve);
     });
+  }
+
+  /** No guard stays behind for a script that has not run. @returns whether the script may have run */
+  async #afterExecution(jobId: string): Promise<boolean> {
+    const entry = this.#deps.journal.get(jobId);
+    if (!entry || entry.boot !== undefined) return entry !== undefined;
+    if (entry.state === 'ended' && entry.isArmed) this.#standDown(entry);
+    else if (entry.isArmed) await this.#cleanUp.standDownNow(entry);
+    return false;
   }
 
   /** Settles when no job that has ended is still having its changes written down; the router's next job waits for that. */
@@ -257,7 +266,7 @@ export class JobRunner {
   #standDown({ offer: { job_id: jobId } }: JournalEntry): void {
     this.#tasks.start(jobId, 'tidy', async (signal) => {
       const entry = this.#deps.journal.get(jobId);
-      if (entry?.isArmed === true) await this.#cleanUp.standDown(entry, signal);
+      if (entry && mayUndo(entry)) await this.#cleanUp.standDown(entry, signal);
     });
   }
 

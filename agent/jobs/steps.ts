@@ -25,7 +25,7 @@ export type Step =
   | 'resolve'
   /** Does what the script did stay, or does the router undo it? */
   | 'settle'
-  /** Take away what was made for a script that did not run after all. */
+  /** Take away a guard that was made for a script that did not run: before anything else, and in the end. */
   | 'stand_down'
   /** END to the journal. */
   | 'end';
@@ -42,7 +42,7 @@ export interface Progress {
   isUnused: boolean;
   /** The undo guard is armed. */
   isArmed: boolean;
-  /** The guard or parts of it may be on the router although nothing ran. */
+  /** The guard or parts of it, of this process or an earlier one, may be on the router although nothing ran. */
   isGuardLeft: boolean;
   /** BEGIN is in the journal. */
   isBegun: boolean;
@@ -53,7 +53,8 @@ export interface Progress {
   result: JobResult | undefined;
 }
 
-export function freshProgress(): Progress {
+/** @param isGuarded the router may hold what an earlier process armed, also one that this journal does not know of */
+export function freshProgress(isGuarded = false): Progress {
   return {
     version: undefined,
     marker: undefined,
@@ -62,7 +63,7 @@ export function freshProgress(): Progress {
     isPrepared: false,
     isUnused: false,
     isArmed: false,
-    isGuardLeft: false,
+    isGuardLeft: isGuarded,
     isBegun: false,
     report: undefined,
     verdict: undefined,
@@ -88,6 +89,8 @@ export function nextStep(progress: Progress, offer: Pick<JobOffer, 'make_backup'
   if (progress.marker === undefined) return 'look';
   // The router says that this job ran, although this journal does not: the agent's disk was restored.
   if (isUsed(progress.marker)) return 'admit';
+  // It would fire in the middle of what comes now: a backup alone takes minutes.
+  if (progress.isGuardLeft && !progress.isArmed) return 'stand_down';
   if (!progress.isChecked) return 'check_syntax';
   if (offer.make_backup && !progress.isBackedUp) return 'back_up';
   if (offer.undo_unless_reachable_seconds !== undefined && !progress.isArmed) return 'arm';
@@ -96,5 +99,10 @@ export function nextStep(progress: Progress, offer: Pick<JobOffer, 'make_backup'
 }
 
 export function isUsed(marker: Marker): boolean {
-  return marker.state === 'begun' || marker.state === 'done' || marker.state === 'error' || marker.state === 'undone';
+  return hasBegun(marker) || marker.state === 'undone';
+}
+
+/** The script's own word, which is in no restore point. */
+export function hasBegun(marker: Marker): boolean {
+  return marker.state === 'begun' || marker.state === 'done' || marker.state === 'error';
 }

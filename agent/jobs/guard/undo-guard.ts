@@ -120,11 +120,10 @@ export class UndoGuard {
     }
   }
 
-  /** Takes away what was made for a script that does not run. */
+  /** Takes away what was made for a script that has not run; also what an older journal no longer knows of. */
   async standDown(): Promise<void> {
-    if (!this.#boot) return;
     await removeGuard(this.#deps.menu, this.#offer.job_id, this.#errand());
-    await this.#deps.noteDisarmed();
+    if (this.#boot) await this.#deps.noteDisarmed();
   }
 
   /**

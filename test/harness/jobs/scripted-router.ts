@@ -24,6 +24,7 @@ export class ScriptedRouter {
   readonly files = new Map<string, number>();
   readonly runs: Run[] = [];
   reachable = true;
+  reboots = 0;
   /** By its own configuration. */
   locked = false;
   readonly scheduler: ScriptedScheduler;
@@ -63,6 +64,7 @@ export class ScriptedRouter {
   reboot(): void {
     for (const name of this.#running.keys()) this.#end(name, 'cut', '');
     this.breakSessions();
+    this.reboots += 1;
     this.#bootedAt = this.#clock.now();
   }
 
@@ -101,6 +103,7 @@ export class ScriptedRouter {
     const giveUp = (): void => expired.reject(new AgentError('outcome_unknown', 'no answer in time'));
     const timer = this.#clock.setTimeout(giveUp, deadline.timeoutMs);
     deadline.signal?.addEventListener('abort', giveUp);
+    if (deadline.signal?.aborted === true) giveUp();
     try {
       const answer = await Promise.race([work(), expired.promise, this.#broken.promise]);
       await turns(this.#chance.int(0, 2));

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AgentError } from '../../../agent/core/errors.ts';
+import { Journal } from '../../../agent/jobs/journal/journal.ts';
+import { JobRunner } from '../../../agent/jobs/runner.ts';
+import type { ApiCommand, CommandReply, Deadline } from '../../../agent/routers/adapter.ts';
+import type { JobOffer } from '../../../protocol/index.ts';
+import { MemoryDisk } from '../../harness/jobs/memory-disk.ts';
+import { Mortal, MortalClock, MortalDisk } from '../../harness/jobs/process.ts';
+import { Chance, turns } from '../../harness/jobs/random.ts';
+import { ScriptedAdapter, ScriptedRouter } from '../../harness/jobs/scripted-router.ts';
+import { ManualClock } from '../../harness/manual-clock.ts';
+import { silentLog } from '../../harness/silent-log.ts';
+
+/**
+ * Guards that were armed for a script that then did not run. Whoever armed one takes it away again as soon as the
+ * router can be reached, whatever else goes wrong: nobody wants a router to reboot for a job that never ran.
+ */
+
+type OnPrepare = (run: () => Promise<CommandReply>, deadline: Deadline) => Promise<CommandReply>;
+
+/** Lets a test step in when the script is stored: the guard is armed then, and BEGIN not yet written. */
+class WatchedAdapter extends ScriptedAdapter {
+  readonly paths: string[] = [];
+  onPrepare: OnPrepare | undefined;
+
+  override command(command: ApiCommand, deadline: Deadline): Promise<CommandReply> {
+    this.paths.push(command.path);
+    const run = (): Promise<CommandReply> => super.command(command, deadline);
+    const isPrepare = command.words.some((word) => word.includes(':onerror'));
+    return isPrepare && this.onPrepare ? this.onPrepare(run, deadline) : run();
+  }
+}
+
+describe('an undo guard whose script did not run', () => {
+  let clock: ManualClock;
+  let disk: MemoryDisk;
+  let router: ScriptedRouter;
+  let adapter: WatchedAdapter;
+  let agent: Mortal;
+  let runner: JobRunner;
+  let sent: string[];
+  let isAlive: boolean;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    disk = new MemoryDisk();
+    router = new ScriptedRouter('S1', clock, new Chance(1));
+    sent = [];
+    isAlive = true;
+    await start();
+  });
+
+  afterEach(() => runner.stop());
+
+  async function start(): Promise<void> {
+    agent = new Mortal();
+    adapter = new WatchedAdapter('r1', router, agent);
+    runner = new JobRunner({
+      journal: await Journal.open(new MortalDisk(disk, agent)),
+      routers: new Map([['r1', adapter]]),
+      send: (message) => void sent.push(message.type),
+      isAlive: () => Promise.resolve(isAlive),
+      clock: new MortalClock(clock, agent),
+      log: silentLog,
+    });
+    runner.start();
+  }
+
+  function kill(): void {
+    agent.dead = true;
+    router.breakSessions();
+  }
+
+  const offer: JobOffer = {
+    type: 'job.offer', job_id: randomUUID(), router: 'r1', hardware_id: 'S1', script: 'run 1000 ok', make_backup: true,
+    needs_acknowledgement: true, timeout_ms: 60_000, undo_unless_reachable_seconds: 30,
+  };
+
+  async function pass(ms: number): Promise<void> {
+    for (let rest = ms; rest > 0; rest -= 500) {
+      await turns(20);
+      clock.advance(Math.min(rest, 500));
+    }
+    await turns(20);
+  }
+
+  async function givePermission(): Promise<void> {
+    await runner.onOffer(offer);
+    await runner.onGo(offer.job_id);
+  }
+
+  /** Up to the moment between arming and BEGIN, at which whatever is under way hangs. */
+  async function armOnly(): Promise<void> {
+    const reached = new AbortController();
+    adapter.onPrepare = (_run, deadline) => {
+      reached.abort();
+      return router.errand(agent, deadline, () => new Promise<never>(() => undefined));
+    };
+    await givePermission();
+    for (let waited = 0; !reached.signal.aborted && waited < 40; waited += 1) await pass(500);
+    expect(router.scheduler.entries.size).toBe(1);
+  }
+
+  it('is taken away after the router blinked, also while the control plane says nothing', async () => {
+    adapter.onPrepare = () => {
+      router.reachable = false;
+      return Promise.reject(new AgentError('rejected', 'no space left'));
+    };
+    await givePermission();
+    await pass(12_000);
+    expect(sent).toContain('job.ended');
+    expect(router.scheduler.entries.size).toBe(1);
+    router.reachable = true;
+    await pass(5000);
+    expect(router.scheduler.entries.size).toBe(0);
+    expect(router.files.size, 'the backup and its export stay').toBe(2);
+    await pass(120_000);
+    expect(router.reboots).toBe(0);
+  });
+
+  it('is taken away by an agent that is stopped', async () => {
+    await armOnly();
+    await runner.stop();
+    expect(router.scheduler.entries.size).toBe(0);
+    expect([...router.files.keys()].filter((name) => name.includes('undo'))).toEqual([]);
+  });
+
+  it('does not hold up the end of an agent whose router is away', async () => {
+    await armOnly();
+    router.reachable = false;
+    await Promise.all([runner.stop(), pass(20_000)]);
+    expect(router.scheduler.entries.size).toBe(1);
+  });
+
+  it('is taken away when the agent comes back, before anything else', async () => {
+    await armOnly();
+    kill();
+    router.reachable = false;
+    await start();
+    // Permission is repeated at once: a backup takes minutes, and the guard must not fire in the middle of it.
+    await runner.onGo(offer.job_id);
+    await pass(2000);
+    router.reachable = true;
+    await pass(10_000);
+    const at = (path: string): number => adapter.paths.indexOf(path);
+    expect(at('/system/scheduler/remove')).toBeGreaterThan(-1);
+    expect(at('/system/scheduler/remove')).toBeLessThan(at('/system/backup/save'));
+    await pass(60_000);
+    expect(router.runs).toMatchObject([{ jobId: offer.job_id, outcome: 'done', undone: false }]);
+    expect(router.reboots).toBe(0);
+  });
+
+  it('is taken away when the agent comes back and permission does not', async () => {
+    await armOnly();
+    kill();
+    await start();
+    await pass(60_000);
+    expect(router.scheduler.entries.size).toBe(0);
+    expect(router.reboots).toBe(0);
+  });
+
+  it('is taken away however often the router is away just then', async () => {
+    await armOnly();
+    kill();
+    router.reachable = false;
+    await start();
+    await pass(20_000);
+    router.reachable = true;
+    // The pauses between attempts are short against the guard's time.
+    await pass(5000);
+    expect(router.scheduler.entries.size).toBe(0);
+  });
+
+  it('is noticed by an agent whose disk was restored from before it was armed', async () => {
+    await runner.onOffer(offer);
+    const image = Buffer.from(disk.content!);
+    await armOnly();
+    kill();
+    disk.content = image;
+    await start();
+    await pass(5000);
+    expect(router.scheduler.entries.size).toBe(0);
+  });
+
+  it('is held to its terms when the script has run all the same, before the disk was restored', async () => {
+    await runner.onOffer(offer);
+    const image = Buffer.from(disk.content!);
+    isAlive = false;
+    await runner.onGo(offer.job_id);
+    await pass(12_000);
+    expect(router.runs).toHaveLength(1);
+    kill();
+    disk.content = image;
+    await start();
+    await pass(10_000);
+    expect(router.scheduler.entries.size, 'the control plane cannot be reached').toBe(1);
+    await pass(60_000);
+    expect(router.runs).toMatchObject([{ undone: true }]);
+  });
+});
