@@ -592,6 +592,10 @@ export interface NotificationGroupChange {
   notifiables?: Notifiable[];
   topics?: string[];
   sites?: string[];
+  /** Ends a connection through which nothing goes for so long; null for never, left out for the default of this server */
+  idle_seconds?: number | null;
+  /** Connections at the same time */
+  max_connections?: number;
 }
 
 export interface OutputGroup {
@@ -815,6 +819,11 @@ export interface Operations {
   createSchedule: { input: { body: NewSchedule }; result: Success<Schedule> };
   /** Create a site */
   createSite: { input: { body: NewSite }; result: Success<Site> };
+  idle_seconds: number | null;
+  max_connections: number;
+  /** Name under which TLS clients reach it as well; only where the server has a domain for it */
+  entry_name?: string;
+  entry_name_port?: number;
   /** Create a topic that groups can follow */
   createTopic: { input: { body: NewTopic }; result: Success<Topic> };
   /** Make a new secret to sign job updates with; it is shown only in this answer */

@@ -4,93 +4,37 @@ import path from 'node:path';
 import process from 'node:process';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
+import {
+  LISTEN_FORM,
+  flag,
+  readAddress,
+  readAs,
+  readDatabaseUrl,
+  readListen,
+  readNameDomain,
+  readNetworks,
+  readOrigins,
+  readPortRange,
+  readTrustProxy,
+  readUrl,
+  wholeNumber,
+} from './config-values.ts';
+import type { ListenAddress, NameDomain } from './config-values.ts';
 import { AppError, type FieldErrors } from './core/errors.ts';
+
+export type { ListenAddress } from './config-values.ts';
 
 /**
  * The control plane's configuration: `SIGNALBOX_*` in the environment, or the same names in the YAML file that
  * SIGNALBOX_CONFIG names; the environment wins. Read and checked once, passed on frozen; nothing else reads `process.env`.
  */
 
-export interface ListenAddress {
-  host: string;
-  /** 0 lets the system choose. */
-  port: number;
-}
-
 /** Any value as it is written: YAML gives numbers and booleans where the environment gives text. */
 type RawValues = Record<string, string>;
 
-const ON = new Set(['on', 'true', 'yes', '1']);
-const OFF = new Set(['off', 'false', 'no', '0']);
 
-/** A schema from a function that gives undefined for a text it does not understand. The text is never echoed: it may hold a secret. */
-function readAs<T>(read: (text: string) => T | undefined, expected: string) {
-  return (text: string, context: z.RefinementCtx): T => {
-    const value = read(text);
-    if (value !== undefined) return value;
-    context.addIssue({ code: 'custom', message: `must be ${expected}` });
-    return z.NEVER;
-  };
-}
-
-function readFlag(text: string): boolean | undefined {
-  const word = text.toLowerCase();
-  if (ON.has(word)) return true;
-  return OFF.has(word) ? false : undefined;
-}
-
-function readListen(text: string): ListenAddress | undefined {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):([0-9]{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  const host = match?.[1] ?? match?.[2];
-  if (host === undefined || port > 65_535 || (match?.[1] !== undefined && !net.isIPv6(host))) return undefined;
-  return { host, port };
-}
-
-function readPortRange(text: string): { first: number; last: number } | undefined {
-  const match = /^([0-9]{1,5})-([0-9]{1,5})$/.exec(text);
-  const [first, last] = [Number(match?.[1]), Number(match?.[2])];
-  return first >= 1 && last <= 65_535 && first <= last ? { first, last } : undefined;
-}
-
-/** On, off, or the addresses and networks of the proxies whose X-Forwarded-For is believed. */
-function readTrustProxy(text: string): boolean | string[] | undefined {
-  const flag = readFlag(text);
-  if (flag !== undefined) return flag;
-  const proxies = text.split(',').map((part) => part.trim());
-  const valid = proxies.every((proxy) => net.isIP(proxy) !== 0 || z.union([z.cidrv4(), z.cidrv6()]).safeParse(proxy).success);
-  return valid ? proxies : undefined;
-}
-
-function readUrl(text: string): string | undefined {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') return undefined;
-  return url.href.replace(/\/$/, '');
-}
-
-function readOrigins(text: string): string[] | undefined {
-  const origins = text.split(',').map((part) => part.trim()).filter((part) => part !== '');
-  return origins.every((origin) => URL.parse(origin)?.origin === origin) ? origins : undefined;
-}
-
-function readAddress(text: string): string | undefined {
-  return net.isIP(text) === 0 ? undefined : text;
-}
-
-function readDatabaseUrl(text: string): string | undefined {
-  return /^(sqlite:.+|postgres(ql)?:\/\/.*)$/.test(text) ? text : undefined;
-}
-
-function wholeNumber(fallback: number, least: number, most: number) {
-  const read = (text: string): number | undefined => {
-    const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= least && value <= most ? value : undefined;
-  };
-  return z.string().default(String(fallback)).transform(readAs(read, `a whole number from ${least} to ${most}`));
-}
-
-const flag = z.string().default('off').transform(readAs(readFlag, 'on or off'));
-const LISTEN_FORM = 'address:port, like 127.0.0.1:8080 or [::1]:8080';
+/** A forward is open for a day at most. */
+const MAX_IDLE_SECONDS = 86_400;
 
 const schema = z.strictObject({
   SIGNALBOX_LISTEN: z.string().default('127.0.0.1:8080').transform(readAs(readListen, LISTEN_FORM)),
@@ -109,6 +53,13 @@ const schema = z.strictObject({
     .string()
     .default('20000-60000')
     .transform(readAs(readPortRange, 'first-last, each from 1 to 65535')),
+  SIGNALBOX_FORWARD_DOMAIN: z.string().transform(readAs(readNameDomain, 'a domain, with :port if clients use another port')).optional(),
+  SIGNALBOX_FORWARD_NAME_LISTEN: z.string().transform(readAs(readListen, LISTEN_FORM)).optional(),
+  SIGNALBOX_FORWARD_PROXIES: z
+    .string()
+    .transform(readAs(readNetworks, 'addresses or networks of load balancers separated by commas'))
+    .optional(),
+  SIGNALBOX_FORWARD_IDLE_SECONDS: wholeNumber(0, 0, MAX_IDLE_SECONDS),
   SIGNALBOX_SECRET_KEY_FILE: z.string().default('./data/secret.key'),
   SIGNALBOX_RATE_LIMIT_PER_MINUTE: wholeNumber(60, 1, 10_000_000),
   SIGNALBOX_ALLOW_PRIVATE_SOURCES: flag,
@@ -144,6 +95,12 @@ export interface Config {
     /** Address that the entry ports bind. */
     readonly listen: string;
     readonly ports: { readonly first: number; readonly last: number };
+    /** The door to all forwards by name. */
+    readonly names: (Readonly<NameDomain> & { readonly listen: Readonly<ListenAddress> }) | null;
+    /** Load balancers that say by the PROXY protocol whose connection they bring. */
+    readonly proxies: readonly string[];
+    /** The idle limit of forwards that have none of their own; null for none. */
+    readonly idleSeconds: number | null;
   };
   readonly secretKeyFile: string;
   readonly rateLimitPerMinute: number;
@@ -241,6 +198,9 @@ function crossMistakes(values: RawValues): FieldErrors {
   const heartbeat = Number(values['SIGNALBOX_HEARTBEAT_SECONDS'] ?? 30);
   const offlineAfter = Number(values['SIGNALBOX_OFFLINE_AFTER_SECONDS'] ?? 75);
   if (offlineAfter <= heartbeat) add(mistakes, 'SIGNALBOX_OFFLINE_AFTER_SECONDS', 'must be more than SIGNALBOX_HEARTBEAT_SECONDS');
+  const { SIGNALBOX_FORWARD_DOMAIN: domain, SIGNALBOX_FORWARD_NAME_LISTEN: nameListen } = values;
+  if (domain === undefined && nameListen !== undefined) add(mistakes, 'SIGNALBOX_FORWARD_DOMAIN', 'is needed with SIGNALBOX_FORWARD_NAME_LISTEN');
+  if (domain !== undefined && nameListen === undefined) add(mistakes, 'SIGNALBOX_FORWARD_NAME_LISTEN', 'is needed with SIGNALBOX_FORWARD_DOMAIN');
   const host = readListen(values['SIGNALBOX_LISTEN'] ?? '')?.host;
   if (host !== undefined && isWildcard(host) && values['SIGNALBOX_PUBLIC_URL'] === undefined) {
     add(mistakes, 'SIGNALBOX_PUBLIC_URL', 'is needed when SIGNALBOX_LISTEN is every address of this machine');
@@ -264,6 +224,7 @@ function configError(mistakes: FieldErrors, cause?: unknown): AppError {
 function toConfig(checked: Checked): Config {
   const { SIGNALBOX_LISTEN: listen, SIGNALBOX_TLS_CERT_FILE: certFile, SIGNALBOX_TLS_KEY_FILE: keyFile } = checked;
   const tls = certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : null;
+  const { SIGNALBOX_FORWARD_DOMAIN: domain, SIGNALBOX_FORWARD_NAME_LISTEN: nameListen } = checked;
   const host = net.isIPv6(listen.host) ? `[${listen.host}]` : listen.host;
   const publicUrl = checked.SIGNALBOX_PUBLIC_URL ?? `${tls ? 'https' : 'http'}://${host}:${listen.port}`;
   return deepFreeze({
@@ -276,6 +237,9 @@ function toConfig(checked: Checked): Config {
       // A control plane that only this machine reaches opens no doors to others either.
       listen: checked.SIGNALBOX_FORWARD_LISTEN ?? readAddress(listen.host) ?? '127.0.0.1',
       ports: checked.SIGNALBOX_FORWARD_PORTS,
+      names: domain !== undefined && nameListen !== undefined ? { ...domain, listen: nameListen } : null,
+      proxies: checked.SIGNALBOX_FORWARD_PROXIES ?? [],
+      idleSeconds: checked.SIGNALBOX_FORWARD_IDLE_SECONDS || null,
     },
     secretKeyFile: checked.SIGNALBOX_SECRET_KEY_FILE,
     rateLimitPerMinute: checked.SIGNALBOX_RATE_LIMIT_PER_MINUTE,

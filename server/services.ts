@@ -18,6 +18,7 @@ import { EventsService } from './events/service.ts';
 import { FaultsService } from './faults/service.ts';
 import type { FaultEvent } from './faults/types.ts';
 import { ForwardsService } from './forwards/service.ts';
+import { trustedProxies } from './http/client-address.ts';
 import { IdempotencyStore } from './idempotency/store.ts';
 import { JobsService } from './jobs/service.ts';
 import { DEFAULT_JOB_RULES } from './jobs/types.ts';
@@ -118,6 +119,9 @@ export function createServices(deps: ServicesDeps): Services {
     },
   });
   const events = new EventsService(clock);
+      idleSeconds: config.forwards.idleSeconds,
+      isProxy: config.forwards.proxies.length > 0 ? trustedProxies(config.forwards.proxies) : undefined,
+      names: config.forwards.names ?? undefined,
   const eventSources = new EventSources({ events, routers, jobs, forwards, clock, offlineAfterMs: config.offlineAfterMs });
   const { metadata, faults, devices } = createInformation(deps, routers, (event) => eventSources.onFault(event));
   const idempotency = new IdempotencyStore(storage, () => clock.now());

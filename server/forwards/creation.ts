@@ -31,7 +31,7 @@ export interface NewForward {
 
 /**
  * Checks a request and stores it with a port of its own.
- * @throws AppError `invalid` naming the field, `conflict` when the team has too many, `unavailable` without a free port
+ * @throws AppError `invalid` naming the field, `conflict` when the team or the router has too many, `unavailable` without a free port
  */
 export async function storeNewForward(deps: CreationDeps, forward: NewForward): Promise<ForwardRecord> {
   const { request } = forward;
@@ -39,9 +39,7 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
   const destination = normaliseDestination(request.dstAddress);
   const now = deps.clock.now();
   return retryOnCollision(deps, async (tx) => {
-    if ((await countOpenForwards(tx, forward.teamId)) >= deps.limits.openPerTeam) {
-      throw new AppError('conflict', `the team has ${deps.limits.openPerTeam} open forwards already; revoke one first`);
-    }
+    await checkRoom(deps.limits, tx, forward);
     return insertForward(tx, {
       id: newId(now),
       team_id: forward.teamId,
@@ -62,8 +60,21 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
       closed_at: null,
       revoked_at: null,
       refused_attempts: 0,
+      idle_seconds: request.idleSeconds === undefined ? deps.settings.idleSeconds : request.idleSeconds,
+      max_connections: request.maxConnections ?? null,
     });
   });
+}
+
+/** @throws AppError `conflict` when the team or the router has as many open forwards as it may */
+async function checkRoom(limits: ForwardLimits, tx: Tx, { teamId, routerId }: NewForward): Promise<void> {
+  const open = await countOpenForwards(tx, teamId, routerId);
+  if (open.ofTeam >= limits.openPerTeam) {
+    throw new AppError('conflict', `the team has ${limits.openPerTeam} open forwards already; revoke one first`);
+  }
+  if (open.ofRouter >= limits.openPerRouter) {
+    throw new AppError('conflict', `the router has ${limits.openPerRouter} open forwards already; revoke one first`);
+  }
 }
 
 /**
@@ -73,13 +84,13 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
 export async function listenOnFreePort(
   deps: CreationDeps,
   record: ForwardRecord,
-  listen: (host: string, port: number) => Promise<void>,
+  listen: (port: number) => Promise<void>,
 ): Promise<number> {
   const unusable = new Set<number>();
   let { port } = record;
   for (;;) {
     try {
-      await listen(deps.settings.listen, port);
+      await listen(port);
       return port;
     } catch (error) {
       unusable.add(port);

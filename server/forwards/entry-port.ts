@@ -1,17 +1,30 @@
 import net from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { parseProxyHeader } from './doors/proxy-header.ts';
+import type { WaitingRoom } from './doors/waiting-room.ts';
+
+/** Where a client comes from, as far as can be known. */
+export interface Source {
+  address: string;
+  port: number;
+}
 
 export interface EntryPortOptions {
   host: string;
   port: number;
-  allows: (address: string) => boolean;
-  onRefused: (address: string) => void;
-  onConnection: (socket: net.Socket, source: string) => void;
+  /** Load balancers that say by the PROXY protocol whose connection they bring; left out where there are none. */
+  isProxy?: ((address: string) => boolean) | undefined;
+  /** Where clients of those wait until that is known. */
+  room: WaitingRoom;
+  onArrival: (socket: net.Socket, source: Source) => void;
+  /** A load balancer did not say whose connection it brings; the connection is broken off. */
+  onNameless: (address: string, reason: string) => void;
 }
 
 /** Finds clients that vanished without a word. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
-/** The public port of one forward. Nothing is read of a connection before its source is known to be allowed. */
+/** A public port. Nothing is read of a connection before its source is known, except what tells the source. */
 export class EntryPort {
   readonly #server: net.Server;
   readonly #options: EntryPortOptions;
@@ -39,19 +52,39 @@ export class EntryPort {
     return entry;
   }
 
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
   /** Stops accepting. Accepted connections belong to whoever got them. */
   close(): void {
     this.#server.close();
   }
 
   #accept(socket: net.Socket): void {
-    const address = socket.remoteAddress;
-    if (address === undefined || !this.#options.allows(address)) {
-      socket.on('error', () => undefined);
-      socket.resetAndDestroy();
-      if (address !== undefined) this.#options.onRefused(address);
-      return;
-    }
-    this.#options.onConnection(socket, `${address.replace(/^::ffff:/, '')}:${socket.remotePort}`);
+    const { remoteAddress: address, remotePort: port = 0 } = socket;
+    if (address === undefined) breakOff(socket);
+    else if (this.#options.isProxy?.(address)) this.#readSource(socket, { address, port });
+    else this.#options.onArrival(socket, { address, port });
   }
+
+  /** A load balancer that speaks for itself only looks whether the port is open: nothing is wrong, and nothing is carried. */
+  #readSource(socket: net.Socket, proxy: Source): void {
+    this.#options.room.read(socket, parseProxyHeader, (told) => {
+      if (!told.ok) {
+        breakOff(socket);
+        this.#options.onNameless(proxy.address, told.reason);
+      } else if (told.value.kind === 'local') {
+        socket.destroy();
+      } else {
+        this.#options.onArrival(socket, told.value);
+      }
+    });
+  }
+}
+
+/** Ends a connection at once so that the client sees it. */
+export function breakOff(socket: net.Socket): void {
+  if (socket.listenerCount('error') === 0) socket.on('error', () => undefined);
+  socket.resetAndDestroy();
 }

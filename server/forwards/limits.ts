@@ -2,7 +2,9 @@
 export interface ForwardLimits {
   /** Forwards of one team that are open at the same time. */
   openPerTeam: number;
-  /** Connections through one forward at the same time. */
+  /** The same for one router. */
+  openPerRouter: number;
+  /** Connections through one forward at the same time, and what its maker may ask for at most. */
   connections: number;
   /** Channels of one forward, busy and free. Not fewer than `connections`, else some of those always wait. */
   channels: number;
@@ -14,6 +16,10 @@ export interface ForwardLimits {
   dialTimeoutMs: number;
   /** Channels beyond what the busiest moment of the last such period needed are closed. */
   idlePeriodMs: number;
+  /** Clients of all forwards that have not yet said whose they are: behind a load balancer, or at the door by name. */
+  waitingClients: number;
+  /** How long they may take to say it; the first bytes are on their way together with the connection. */
+  clientSpeaksMs: number;
   /** Longest wait of the creating request for the router's side. */
   createWaitMs: number;
   /** Longest time an agent may take to open a way; it may have to log in to the router first. */
@@ -30,12 +36,16 @@ export interface ForwardLimits {
 
 export const FORWARD_LIMITS: ForwardLimits = {
   openPerTeam: 1000,
+  openPerRouter: 100,
   connections: 512,
   channels: 512,
   warmChannels: 4,
   channelWaitMs: 10_000,
   dialTimeoutMs: 5_000,
   idlePeriodMs: 30_000,
+  // Each holds one ClientHello at most, 16 kB.
+  waitingClients: 2000,
+  clientSpeaksMs: 5_000,
   createWaitMs: 5_000,
   openTimeoutMs: 30_000,
   retryMs: 15_000,

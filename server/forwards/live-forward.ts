@@ -1,7 +1,9 @@
+import type net from 'node:net';
 import type { ChannelConnection, ChannelSocket, ConnectionEnd } from '../../protocol/index.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { ChannelPool } from './channel-pool.ts';
-import { EntryPort } from './entry-port.ts';
+import { breakOff } from './entry-port.ts';
+import type { EntryPort, Source } from './entry-port.ts';
 import type { ForwardLimits } from './limits.ts';
 import { sourceMatcher } from './policy.ts';
 import type { ClientStream, ConnectionSummary, EndedBy, Entrance } from './types.ts';
@@ -12,6 +14,10 @@ export interface LiveForwardOptions {
   routerId: string;
   allowOnlyCidr: string;
   expiresAt: number;
+  /** Connections at the same time. */
+  maxConnections: number;
+  /** A connection through which nothing goes for so long is ended; null for never. */
+  idleMs: number | null;
   clock: Clock;
   limits: ForwardLimits;
   dial: (count: number) => boolean;
@@ -49,6 +55,7 @@ export class LiveForward implements Entrance {
   readonly #connections = new Set<ClientConnection>();
   #entry: EntryPort | undefined;
   #expiry: Timer | undefined;
+  #idleCheck: Timer | undefined;
   /** Why it is over, once it is. */
   #ended: EndedBy | undefined;
   readonly #drained = Promise.withResolvers<void>();
@@ -72,20 +79,11 @@ export class LiveForward implements Entrance {
   }
 
   get full(): boolean {
-    return this.#connections.size >= this.#options.limits.connections;
+    return this.#connections.size >= this.#options.maxConnections;
   }
 
-  /** @throws the system's error: EADDRINUSE when another program holds the port */
-  async listen(host: string, port: number): Promise<void> {
-    const entry = await EntryPort.listen({
-      host,
-      port,
-      allows: this.#allows,
-      onRefused: this.#options.onRefused,
-      onConnection: (socket, source) => {
-        this.accept(socket, source);
-      },
-    });
+  /** Takes over its port, and closes it at the end. */
+  ownPort(entry: EntryPort): void {
     // It may have been revoked, or its time may have passed, while the port was being opened.
     if (this.#ended) entry.close();
     else this.#entry = entry;
@@ -95,6 +93,30 @@ export class LiveForward implements Entrance {
   startExpiry(): void {
     const left = this.expiresAt - this.#options.clock.now();
     this.#expiry = this.#options.clock.setTimeout(this.#options.onExpired, left);
+    this.#scheduleIdleCheck();
+  }
+
+  /** Whether a client from there may come in; a no is counted. */
+  admits(address: string): boolean {
+    const allowed = this.#allows(address);
+    if (!allowed) this.refused(address);
+    return allowed;
+  }
+
+  /** Counts an attempt that was refused. */
+  refused(address: string): void {
+    this.#options.onRefused(address);
+  }
+
+  /** A client at the forward's own port. */
+  arrive(socket: net.Socket, source: Source): void {
+    if (this.admits(source.address)) this.enter(socket, source);
+    else breakOff(socket);
+  }
+
+  /** A client that is admitted, by whatever door. */
+  enter(socket: net.Socket, { address, port }: Source): void {
+    this.accept(socket, `${address.replace(/^::ffff:/, '')}:${port}`);
   }
 
   addChannel(socket: ChannelSocket): void {
@@ -106,6 +128,7 @@ export class LiveForward implements Entrance {
     if (this.#ended === undefined) {
       this.#ended = why;
       this.#expiry?.cancel();
+      this.#idleCheck?.cancel();
       this.retryTimer?.cancel();
       this.listenTimer?.cancel();
       this.#entry?.close();
@@ -119,6 +142,7 @@ export class LiveForward implements Entrance {
   /** Whoever calls it has checked where the connection comes from. */
   accept(socket: ClientStream, source: string, ended?: (endedBy: EndedBy) => void): (why: EndedBy) => void {
     if (this.#ended || this.full) {
+      if (!this.#ended) this.refused(source);
       socket.on('error', () => undefined);
       socket.once('close', () => ended?.(this.#ended ?? 'no_channel'));
       socket.resetAndDestroy();
@@ -141,6 +165,17 @@ export class LiveForward implements Entrance {
     });
     return (why) => client.cut(why);
   }
+
+  /** Looks at the counters now and then, so that bytes cost nothing; up to a quarter of the limit too late. */
+  #scheduleIdleCheck(): void {
+    const { clock, idleMs } = this.#options;
+    if (idleMs === null || this.#ended) return;
+    this.#idleCheck = clock.setTimeout(() => {
+      const now = clock.now();
+      for (const connection of this.#connections) if (now - connection.quietSince(now) >= idleMs) connection.cut('idle');
+      this.#scheduleIdleCheck();
+    }, idleMs / 4);
+  }
 }
 
 /** One accepted client: waits for a channel, then is carried by it. */
@@ -151,11 +186,15 @@ class ClientConnection {
   #connection: ChannelConnection | undefined;
   #cutBecause: EndedBy | undefined;
   #stopWaiting: (() => void) | undefined;
+  /** Bytes of both directions when they were last seen to be more than before, and when that was. */
+  #seenBytes = 0;
+  #quietSince: number;
 
   constructor(socket: ClientStream, source: string, openedAt: number) {
     this.#socket = socket;
     this.source = source;
     this.openedAt = openedAt;
+    this.#quietSince = openedAt;
   }
 
   get bytesIn(): number {
@@ -164,6 +203,16 @@ class ClientConnection {
 
   get bytesOut(): number {
     return this.#connection?.bytesReceived ?? 0;
+  }
+
+  /** Since when no byte is known to have gone either way, as far as those who asked before can tell. */
+  quietSince(now: number): number {
+    const bytes = this.bytesIn + this.bytesOut;
+    if (bytes !== this.#seenBytes) {
+      this.#seenBytes = bytes;
+      this.#quietSince = now;
+    }
+    return this.#quietSince;
   }
 
   start(pool: ChannelPool, closed: (endedBy: EndedBy) => void): void {

@@ -5,10 +5,11 @@ import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, to
 import { problemSchema } from '../http/error-handler.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import type { ForwardView, ForwardsService } from './service.ts';
+import { FORWARD_LIMITS } from './limits.ts';
 import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardConnectionRecord } from './types.ts';
 
-/** INTERFACE.md 4.6. */
+/** INTERFACE.md 4.6; the fields from `idle_seconds` on are ours. */
 const bodySchema = z
   .object({
     expire_after_minutes: z.int().min(10).max(1440).meta({ examples: [60] }),
@@ -16,6 +17,14 @@ const bodySchema = z
     dst_address: z.string().min(1).max(255).meta({ examples: ['192.168.88.10'] }),
     allow_from: z.string().min(1).max(64).meta({ examples: ['203.0.113.7', '203.0.113.0/24'] }),
   })
+    idle_seconds: z
+      .int()
+      .min(10)
+      .max(86_400)
+      .nullable()
+      .optional()
+      .describe('Ends a connection through which nothing goes for so long; null for never, left out for the default of this server'),
+    max_connections: z.int().min(1).max(FORWARD_LIMITS.connections).optional().describe('Connections at the same time'),
   .meta({ id: 'NewTransientForward' });
 
 /** INTERFACE.md 2.7; the fields from `router_id` on are ours. */
@@ -41,6 +50,10 @@ const forwardSchema = z
     refused_attempts: z.int(),
     open_connections: z.int(),
   })
+    idle_seconds: z.int().nullable(),
+    max_connections: z.int(),
+    entry_name: z.string().optional().describe('Name under which TLS clients reach it as well; only where the server has a domain for it'),
+    entry_name_port: z.int().optional(),
   .meta({
     id: 'TransientForward',
     examples: [
@@ -65,6 +78,8 @@ const forwardSchema = z
         refused_attempts: 0,
         open_connections: 0,
       },
+        idle_seconds: null,
+        max_connections: 512,
     ],
   });
 
@@ -124,7 +139,7 @@ function createRoute(app: App, { forwards, now }: ForwardRoutesDeps): void {
         response: {
           200: forwardSchema,
           ...commonErrors,
-          409: problemSchema.describe('The team has too many open forwards'),
+          409: problemSchema.describe('The team or the router has too many open forwards'),
           503: problemSchema.describe('No free port'),
         },
       },
@@ -137,6 +152,8 @@ function createRoute(app: App, { forwards, now }: ForwardRoutesDeps): void {
         dstAddress: request.body.dst_address,
         allowFrom: request.body.allow_from,
       });
+        idleSeconds: request.body.idle_seconds,
+        maxConnections: request.body.max_connections,
       return present(view, now());
     },
   );
@@ -224,7 +241,7 @@ function connectionsRoute(app: App, { forwards }: ForwardRoutesDeps): void {
   );
 }
 
-function present({ record, openConnections }: ForwardView, now: number): z.infer<typeof forwardSchema> {
+function present({ record, openConnections, maxConnections, entryName }: ForwardView, now: number): z.infer<typeof forwardSchema> {
   return {
     id: record.id,
     port: record.port,
@@ -247,6 +264,9 @@ function present({ record, openConnections }: ForwardView, now: number): z.infer
     refused_attempts: record.refused_attempts,
     open_connections: openConnections,
   };
+    idle_seconds: record.idle_seconds,
+    max_connections: maxConnections,
+    ...(entryName ? { entry_name: entryName.name, entry_name_port: entryName.port } : {}),
 }
 
 function presentConnection(record: ForwardConnectionRecord): z.infer<typeof connectionSchema> {

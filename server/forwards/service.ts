@@ -10,7 +10,8 @@ import type { RoutersService } from '../routers/service.ts';
 import type { Storage } from '../storage/db.ts';
 import { ConnectionLog } from './connection-log.ts';
 import { ConnectionSweep } from './connection-sweep.ts';
-import { listenOnFreePort, storeNewForward } from './creation.ts';
+import { storeNewForward } from './creation.ts';
+import { Doors } from './doors/doors.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
@@ -32,6 +33,10 @@ export interface ForwardsDeps {
 export interface ForwardView {
   record: ForwardRecord;
   openConnections: number;
+  /** Connections at the same time. */
+  maxConnections: number;
+  /** Where TLS clients reach it by name, if they do. */
+  entryName: { name: string; port: number } | undefined;
 }
 
 /** Transient forwards: created, opened at the agent, expired or revoked, and restored after a restart. */
@@ -41,6 +46,7 @@ export class ForwardsService {
   readonly #deps: Required<ForwardsDeps>;
   readonly #live = new Map<string, LiveForward>();
   readonly #ways: WayKeeper;
+  readonly #doors: Doors;
   readonly #connectionLog: ConnectionLog;
   readonly #sweep: ConnectionSweep;
   /** Work that no request waits for; `stop` does. */
@@ -52,6 +58,7 @@ export class ForwardsService {
     this.#ways = new WayKeeper({ ...this.#deps, changes: this.changes });
     this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs });
     this.#sweep = new ConnectionSweep(this.#deps);
+    this.#doors = new Doors({ ...this.#deps, track: (work) => void this.#track(work) });
   }
 
   /** Opens the ports of forwards that were open when the server stopped and closes those whose time has passed. */
@@ -63,11 +70,13 @@ export class ForwardsService {
       if (record.expires_at <= now) await this.#end(live, 'expired');
       else await this.#restore(live, record);
     }
+    await this.#doors.start((id) => this.#live.get(id));
   }
 
   /** Closes every port and connection; the records stay open for the next start. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#doors.stop();
     for (const live of this.#live.values()) live.retryTimer?.cancel();
     await Promise.all([...this.#live.values()].map((live) => live.end('shutdown')));
     this.#live.clear();
@@ -192,6 +201,8 @@ export class ForwardsService {
     return {
       record: { ...record, refused_attempts: record.refused_attempts + pending },
       openConnections: this.#live.get(record.id)?.connectionCount ?? 0,
+      maxConnections: record.max_connections ?? this.#deps.limits.connections,
+      entryName: this.#doors.nameOf(record.id),
     };
   }
 
@@ -204,6 +215,8 @@ export class ForwardsService {
       routerId: record.router_id,
       allowOnlyCidr: record.allow_only_cidr,
       expiresAt: record.expires_at,
+      maxConnections: record.max_connections ?? limits.connections,
+      idleMs: record.idle_seconds === null ? null : record.idle_seconds * 1000,
       clock,
       limits,
       dial: (count) => gateway.notify(live.agentId, { type: 'channel.dial', forward_id: record.id, count }),
@@ -215,28 +228,18 @@ export class ForwardsService {
     return live;
   }
 
-  /** Listens on the record's port, or moves to another when some other program holds it. @returns the port */
+  /** Opens the port of a new forward. @returns the port */
   async #listen(live: LiveForward, record: ForwardRecord): Promise<number> {
-    const port = await listenOnFreePort(this.#deps, record, (host, wanted) => live.listen(host, wanted));
+    const port = await this.#doors.open(live, record);
     this.#live.set(live.id, live);
     live.startExpiry();
     return port;
   }
 
-  /** After a restart the port stays the same: people have written it down. If it is taken, it is tried again until the end. */
   async #restore(live: LiveForward, record: ForwardRecord): Promise<void> {
-    const { log, clock, limits, settings } = this.#deps;
     this.#live.set(live.id, live);
     live.startExpiry();
-    const tryListen = async (): Promise<void> => {
-      try {
-        await live.listen(settings.listen, record.port);
-      } catch (error) {
-        log.error({ err: error, forward_id: live.id, port: record.port }, 'the port of a forward is taken; trying again');
-        if (!live.ended) live.listenTimer = clock.setTimeout(() => void this.#track(tryListen()), limits.retryMs);
-      }
-    };
-    await tryListen();
+    await this.#doors.reopen(live, record);
     void this.#track(this.#ways.open(live, record));
   }
 

@@ -72,14 +72,16 @@ export async function selectEndedEarly(
     .execute();
 }
 
-export async function countOpenForwards(db: DbOrTx, teamId: string): Promise<number> {
-  const { count } = await db
+export async function countOpenForwards(db: DbOrTx, teamId: string, routerId: string): Promise<{ ofTeam: number; ofRouter: number }> {
+  return db
     .selectFrom('forwards')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select((eb) => [
+      eb.fn.countAll<number>().as('ofTeam'),
+      eb.fn.countAll<number>().filterWhere('router_id', '=', routerId).as('ofRouter'),
+    ])
     .where('team_id', '=', teamId)
     .where('closed_at', 'is', null)
     .executeTakeFirstOrThrow();
-  return count;
 }
 
 /** Ports of all teams: the range is shared. */

@@ -11,6 +11,10 @@ export interface ForwardRequest {
   dstPort: number;
   dstAddress: string;
   allowFrom: string;
+  /** Ends connections through which nothing goes for so long; left out for the configured default, null for never. */
+  idleSeconds?: number | null | undefined;
+  /** Connections at the same time; left out for what there may be at most. */
+  maxConnections?: number | undefined;
 }
 
 export interface ForwardSettings {
@@ -22,6 +26,20 @@ export interface ForwardSettings {
   ports: { from: number; to: number };
   /** Lets `allow_from` be a private or loopback address. */
   allowPrivateSources: boolean;
+  /** What forwards get that say nothing about `idle_seconds`; null for no limit. */
+  idleSeconds: number | null;
+  /** Load balancers in front of the doors, which say by the PROXY protocol whose connection they bring. */
+  isProxy?: ((address: string) => boolean) | undefined;
+  /** One more door, to all forwards by name. */
+  names?: NameSettings | undefined;
+}
+
+export interface NameSettings {
+  /** Forwards are `<id>.<domain>`; in lower case. */
+  domain: string;
+  listen: { host: string; port: number };
+  /** What clients connect to where that is not the port that is listened on. */
+  publicPort: number | undefined;
 }
 
 /** What became of a forward's record; for whoever tells people. */
@@ -52,6 +70,8 @@ export type EndedBy =
   | 'no_channel'
   | 'expired'
   | 'revoked'
+  /** No byte went either way for as long as the forward allows. */
+  | 'idle'
   /** The control plane was stopped. */
   | 'shutdown';
 

@@ -155,7 +155,8 @@ describeEachDatabase('the store of forwards', (open) => {
     const open = await insert({ port: 2 });
     const other = await insert({ port: 3, router: theirs });
     await storage.writes.write((tx) => closeForward(tx, keyOf(closed), 2000, 'expired'));
-    expect(await countOpenForwards(storage.db, mine.teamId)).toBe(1);
+    expect(await countOpenForwards(storage.db, mine.teamId, mine.routerId)).toEqual({ ofTeam: 1, ofRouter: 1 });
+    expect(await countOpenForwards(storage.db, mine.teamId, theirs.routerId)).toEqual({ ofTeam: 1, ofRouter: 0 });
     expect((await selectOpenForwards(storage.db)).map(({ id }) => id).sort()).toEqual([open.id, other.id].sort());
   });
 

@@ -18,7 +18,7 @@ import { AppError, notFound } from '../../server/core/errors.ts';
 import { FORWARD_LIMITS } from '../../server/forwards/limits.ts';
 import type { ForwardLimits } from '../../server/forwards/limits.ts';
 import { ForwardsService } from '../../server/forwards/service.ts';
-import type { ForwardRequest } from '../../server/forwards/types.ts';
+import type { ForwardRequest, ForwardSettings } from '../../server/forwards/types.ts';
 import type { RouterRecord } from '../../server/routers/types.ts';
 import type { Storage } from '../../server/storage/db.ts';
 import { migrate } from '../../server/storage/migrate.ts';
@@ -75,6 +75,7 @@ export interface WorldOptions {
   limits?: Partial<ForwardLimits>;
   allowPrivateSources?: boolean;
   ports?: { from: number; to: number };
+  settings?: Partial<ForwardSettings>;
   /** The server's end of the channels is the `ws` package's: both must understand each other. */
   stockWebSockets?: boolean;
 }
@@ -209,6 +210,8 @@ export class ForwardWorld {
         listen: '127.0.0.1',
         ports: this.#options.ports ?? { from: 20_000, to: 60_000 },
         allowPrivateSources,
+        idleSeconds: null,
+        ...this.#options.settings,
       },
       limits: { ...FORWARD_LIMITS, ...limits },
     });

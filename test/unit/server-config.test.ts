@@ -29,7 +29,7 @@ test('without any setting it is a control plane for this machine', () => {
     publicUrl: 'http://127.0.0.1:8080',
     sandboxListen: { host: '127.0.0.1', port: 8081 },
     databaseUrl: 'sqlite:./data/signalbox.db',
-    forwards: { host: '127.0.0.1', listen: '127.0.0.1', ports: { first: 20_000, last: 60_000 } },
+    forwards: { host: '127.0.0.1', listen: '127.0.0.1', ports: { first: 20_000, last: 60_000 }, names: null, proxies: [], idleSeconds: null },
     secretKeyFile: './data/secret.key',
     rateLimitPerMinute: 60,
     allowPrivateSources: false,
@@ -59,6 +59,8 @@ test.each([
   ['SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS', 'true', { allowLoopbackWebhooks: true }],
   ['SIGNALBOX_TRUST_PROXY', '10.0.0.1, 192.168.0.0/16', { trustProxy: ['10.0.0.1', '192.168.0.0/16'] }],
   ['SIGNALBOX_TRUST_PROXY', 'on', { trustProxy: true }],
+  ['SIGNALBOX_FORWARD_PROXIES', '10.0.0.1,2001:db8::/64', { forwards: { proxies: ['10.0.0.1', '2001:db8::/64'] } }],
+  ['SIGNALBOX_FORWARD_IDLE_SECONDS', '900', { forwards: { idleSeconds: 900 } }],
   ['SIGNALBOX_HEARTBEAT_SECONDS', '5', { heartbeatMs: 5000 }],
   ['SIGNALBOX_LOG_LEVEL', 'debug', { logLevel: 'debug' }],
 ])('%s=%s', (name, value, expected) => {
@@ -78,6 +80,9 @@ test.each([
   ['SIGNALBOX_FORWARD_HOST', 'https://box'],
   ['SIGNALBOX_FORWARD_PORTS', '60000-20000'],
   ['SIGNALBOX_FORWARD_PORTS', '0-10'],
+  ['SIGNALBOX_FORWARD_PROXIES', 'on'],
+  ['SIGNALBOX_FORWARD_PROXIES', '10.0.0.0/33'],
+  ['SIGNALBOX_FORWARD_IDLE_SECONDS', '86401'],
   ['SIGNALBOX_RATE_LIMIT_PER_MINUTE', '0'],
   ['SIGNALBOX_RATE_LIMIT_PER_MINUTE', '1e3'],
   ['SIGNALBOX_ALLOW_PRIVATE_SOURCES', 'maybe'],
@@ -90,6 +95,19 @@ test.each([
   ['SIGNALBOX_LISTENS', '127.0.0.1:8080'],
 ])('%s=%s is a mistake', (name, value, named = name) => {
   expect(Object.keys(mistakesOf({ [name]: value }))).toEqual([named]);
+});
+
+test('the door by name has a domain and an address, and perhaps another port for those outside', () => {
+  const listen = '0.0.0.0:8443';
+  const names = (domain: string): unknown =>
+    checkConfig({ SIGNALBOX_FORWARD_DOMAIN: domain, SIGNALBOX_FORWARD_NAME_LISTEN: listen }).forwards.names;
+  expect(names('Forward.example.net')).toEqual({ domain: 'forward.example.net', publicPort: undefined, listen: { host: '0.0.0.0', port: 8443 } });
+  expect(names('forward.example.net:443')).toMatchObject({ domain: 'forward.example.net', publicPort: 443 });
+  expect(Object.keys(mistakesOf({ SIGNALBOX_FORWARD_DOMAIN: 'forward.example.net' }))).toEqual(['SIGNALBOX_FORWARD_NAME_LISTEN']);
+  expect(Object.keys(mistakesOf({ SIGNALBOX_FORWARD_NAME_LISTEN: listen }))).toEqual(['SIGNALBOX_FORWARD_DOMAIN']);
+  for (const wrong of ['https://forward', '.example.net', 'example.net.', 'a b', '*.example.net', 'example.net:0', 'example.net:65536', `${'a'.repeat(64)}.net`, 'ab.'.repeat(80) + 'net']) {
+    expect(Object.keys(mistakesOf({ SIGNALBOX_FORWARD_DOMAIN: wrong, SIGNALBOX_FORWARD_NAME_LISTEN: listen })), wrong).toEqual(['SIGNALBOX_FORWARD_DOMAIN']);
+  }
 });
 
 test('every mistake is named at once, and no value is repeated', () => {

@@ -13,6 +13,7 @@ export const DOOR_CLOSE: Readonly<Record<EndedBy, readonly [code: number, reason
   client: [4400, 'a text message, or bytes after the half-close'],
   revoked: [4403, 'the forward or the API key was revoked'],
   expired: [4408, 'the time of the forward is over'],
+  idle: [4410, 'nothing went either way for as long as the forward allows'],
   target: [4502, 'the target refused or reset the connection'],
   channel: [4503, 'the connection to the agent broke'],
   no_channel: [4504, 'the agent is away or busy'],

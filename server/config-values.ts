@@ -1,0 +1,99 @@
+import net from 'node:net';
+import { z } from 'zod';
+
+/** How the values of the configuration are written. Each reader gives undefined for a text it does not understand. */
+
+export interface ListenAddress {
+  host: string;
+  /** 0 lets the system choose. */
+  port: number;
+}
+
+export interface NameDomain {
+  domain: string;
+  publicPort: number | undefined;
+}
+
+const ON = new Set(['on', 'true', 'yes', '1']);
+const OFF = new Set(['off', 'false', 'no', '0']);
+
+/** A schema from a function that gives undefined for a text it does not understand. The text is never echoed: it may hold a secret. */
+export function readAs<T>(read: (text: string) => T | undefined, expected: string) {
+  return (text: string, context: z.RefinementCtx): T => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom', message: `must be ${expected}` });
+    return z.NEVER;
+  };
+}
+
+export function readFlag(text: string): boolean | undefined {
+  const word = text.toLowerCase();
+  if (ON.has(word)) return true;
+  return OFF.has(word) ? false : undefined;
+}
+
+export function readListen(text: string): ListenAddress | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):([0-9]{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  const host = match?.[1] ?? match?.[2];
+  if (host === undefined || port > 65_535 || (match?.[1] !== undefined && !net.isIPv6(host))) return undefined;
+  return { host, port };
+}
+
+export function readPortRange(text: string): { first: number; last: number } | undefined {
+  const match = /^([0-9]{1,5})-([0-9]{1,5})$/.exec(text);
+  const [first, last] = [Number(match?.[1]), Number(match?.[2])];
+  return first >= 1 && last <= 65_535 && first <= last ? { first, last } : undefined;
+}
+
+/** On, off, or the addresses and networks of the proxies whose X-Forwarded-For is believed. */
+export function readTrustProxy(text: string): boolean | string[] | undefined {
+  return readFlag(text) ?? readNetworks(text);
+}
+
+/** Addresses and networks separated by commas. */
+export function readNetworks(text: string): string[] | undefined {
+  const networks = text.split(',').map((part) => part.trim());
+  const valid = networks.every((network) => net.isIP(network) !== 0 || z.union([z.cidrv4(), z.cidrv6()]).safeParse(network).success);
+  return valid ? networks : undefined;
+}
+
+/** A domain under which every forward has a name, with the port that clients use if it is not the one listened on. */
+export function readNameDomain(text: string): NameDomain | undefined {
+  const match = /^((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?::([0-9]{1,5}))?$/i.exec(text);
+  const publicPort = match?.[2] === undefined ? undefined : Number(match[2]);
+  // `<id>.` before it takes 37 of the 253 characters that a name may have.
+  if (!match || match[1]!.length > 253 - 37 || publicPort === 0 || (publicPort ?? 0) > 65_535) return undefined;
+  return { domain: match[1]!.toLowerCase(), publicPort };
+}
+
+export function readUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') return undefined;
+  return url.href.replace(/\/$/, '');
+}
+
+export function readOrigins(text: string): string[] | undefined {
+  const origins = text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  return origins.every((origin) => URL.parse(origin)?.origin === origin) ? origins : undefined;
+}
+
+export function readAddress(text: string): string | undefined {
+  return net.isIP(text) === 0 ? undefined : text;
+}
+
+export function readDatabaseUrl(text: string): string | undefined {
+  return /^(sqlite:.+|postgres(ql)?:\/\/.*)$/.test(text) ? text : undefined;
+}
+
+export function wholeNumber(fallback: number, least: number, most: number) {
+  const read = (text: string): number | undefined => {
+    const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? value : undefined;
+  };
+  return z.string().default(String(fallback)).transform(readAs(read, `a whole number from ${least} to ${most}`));
+}
+
+export const flag = z.string().default('off').transform(readAs(readFlag, 'on or off'));
+export const LISTEN_FORM = 'address:port, like 127.0.0.1:8080 or [::1]:8080';

@@ -1,0 +1,89 @@
+import { EntryPort } from '../entry-port.ts';
+import { listenOnFreePort } from '../creation.ts';
+import type { CreationDeps } from '../creation.ts';
+import type { Log } from '../../core/log.ts';
+import type { LiveForward } from '../live-forward.ts';
+import type { ForwardRecord } from '../types.ts';
+import { NameDoor } from './name-door.ts';
+import { WaitingRoom } from './waiting-room.ts';
+
+export interface DoorsDeps extends CreationDeps {
+  log: Log;
+  /** Gives work an owner that waits for it at the end. */
+  track: (work: Promise<void>) => void;
+}
+
+/** The public side of all forwards: a port for each, and where it is configured one port for all by name. */
+export class Doors {
+  readonly #deps: DoorsDeps;
+  readonly #room: WaitingRoom;
+  #nameDoor: NameDoor | undefined;
+
+  constructor(deps: DoorsDeps) {
+    this.#deps = deps;
+    const { clock, limits } = deps;
+    this.#room = new WaitingRoom({ clock, places: limits.waitingClients, timeoutMs: limits.clientSpeaksMs });
+  }
+
+  /** Opens the door by name, if there is to be one. @throws the system's error when another program holds its port */
+  async start(find: (forwardId: string) => LiveForward | undefined): Promise<void> {
+    const { settings, clock, log, limits } = this.#deps;
+    if (!settings.names) return;
+    const { domain, listen } = settings.names;
+    this.#nameDoor = await NameDoor.open({
+      ...listen,
+      domain,
+      isProxy: settings.isProxy,
+      room: this.#room,
+      find,
+      clock,
+      log,
+      logEveryMs: limits.flushMs,
+    });
+  }
+
+  /** Lets nobody in any more. The ports of the forwards are closed with these. */
+  stop(): void {
+    this.#nameDoor?.close();
+    this.#room.close();
+  }
+
+  /** Name and port by which a TLS client reaches a forward; undefined without the door by name. */
+  nameOf(forwardId: string): { name: string; port: number } | undefined {
+    const { names } = this.#deps.settings;
+    if (!names || !this.#nameDoor) return undefined;
+    return { name: `${forwardId}.${names.domain}`, port: names.publicPort ?? this.#nameDoor.port };
+  }
+
+  /**
+   * Opens the port of a new forward, or moves it to another when some other program holds its own. @returns the port
+   * @throws AppError `unavailable`, or the system's error after many attempts
+   */
+  async open(live: LiveForward, record: ForwardRecord): Promise<number> {
+    return listenOnFreePort(this.#deps, record, (port) => this.#listen(live, port));
+  }
+
+  /** After a restart the port stays the same: people have written it down. If it is taken, it is tried again until the end. */
+  async reopen(live: LiveForward, record: ForwardRecord): Promise<void> {
+    const { log, clock, limits, track } = this.#deps;
+    try {
+      await this.#listen(live, record.port);
+    } catch (error) {
+      log.error({ err: error, forward_id: live.id, port: record.port }, 'the port of a forward is taken; trying again');
+      if (!live.ended) live.listenTimer = clock.setTimeout(() => track(this.reopen(live, record)), limits.retryMs);
+    }
+  }
+
+  async #listen(live: LiveForward, port: number): Promise<void> {
+    const { settings } = this.#deps;
+    const entry = await EntryPort.listen({
+      host: settings.listen,
+      port,
+      isProxy: settings.isProxy,
+      room: this.#room,
+      onArrival: (socket, source) => live.arrive(socket, source),
+      onNameless: (address) => live.refused(address),
+    });
+    live.ownPort(entry);
+  }
+}

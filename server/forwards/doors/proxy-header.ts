@@ -1,0 +1,83 @@
+import ipaddr from 'ipaddr.js';
+import { crc32c } from './crc32c.ts';
+import { INCOMPLETE, refused } from './prelude.ts';
+import type { Prelude } from './prelude.ts';
+
+/**
+ * The header of the PROXY protocol, version 2 (haproxy.org, proxy-protocol.txt, section 2.2): who the client of a load
+ * balancer is. Version 1, which is text, is refused: it has no length and no check.
+ */
+export type ProxyHeader =
+  /** The client on the other side of the proxy. */
+  | { kind: 'client'; address: string; port: number }
+  /** The proxy speaks for itself: a health check. */
+  | { kind: 'local' };
+
+const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
+/** Signature, version and command, family, length. */
+const FIXED_BYTES = 16;
+/** What follows the fixed part at most. Addresses and TLVs in use are a few hundred; a TLV may be a certificate's name. */
+const MAX_VARIABLE_BYTES = 4096;
+
+/** Bytes of the address block and of one address, by family and transport. Others than TCP cannot come here. */
+const FAMILIES: Readonly<Record<number, { block: number; address: number }>> = {
+  0x11: { block: 12, address: 4 },
+  0x21: { block: 36, address: 16 },
+};
+
+const TLV_CRC32C = 0x03;
+
+/** Reads the header at the beginning of `bytes`. A checksum, where there is one, has to be right. */
+export function parseProxyHeader(bytes: Buffer): Prelude<ProxyHeader> {
+  const known = Math.min(bytes.length, SIGNATURE.length);
+  if (bytes.compare(SIGNATURE, 0, known, 0, known) !== 0) return refused('no PROXY header of version 2');
+  if (bytes.length < FIXED_BYTES) return INCOMPLETE;
+  const variable = bytes.readUInt16BE(14);
+  if (variable > MAX_VARIABLE_BYTES) return refused('a PROXY header that is too long');
+  const length = FIXED_BYTES + variable;
+  // Version 2 in the upper half; the command in the lower one.
+  if (bytes[12] !== 0x20 && bytes[12] !== 0x21) return refused('a PROXY header of another version or command');
+  if (bytes.length < length) return INCOMPLETE;
+  if (bytes[12] === 0x20) return { state: 'complete', value: { kind: 'local' }, length };
+  return readClient(bytes.subarray(0, length));
+}
+
+function readClient(header: Buffer): Prelude<ProxyHeader> {
+  const family = FAMILIES[header[13]!];
+  // Without an address nobody can say whether the client may come in.
+  if (!family) return refused('a PROXY header without a TCP address');
+  if (header.length < FIXED_BYTES + family.block) return refused('a PROXY header that is too short');
+  if (!checksumHolds(header, FIXED_BYTES + family.block)) return refused('a PROXY header with a wrong checksum or length');
+  const source = header.subarray(FIXED_BYTES, FIXED_BYTES + family.address);
+  return {
+    state: 'complete',
+    length: header.length,
+    value: {
+      kind: 'client',
+      address: ipaddr.fromByteArray([...source]).toString(),
+      // Both addresses come first, then both ports.
+      port: header.readUInt16BE(FIXED_BYTES + 2 * family.address),
+    },
+  };
+}
+
+/** Steps over the TLVs. False when one of them ends beyond the header, or the checksum among them is wrong. */
+function checksumHolds(header: Buffer, firstTlv: number): boolean {
+  let at = firstTlv;
+  while (at < header.length) {
+    if (at + 3 > header.length) return false;
+    const value = at + 3;
+    const next = value + header.readUInt16BE(at + 1);
+    if (next > header.length) return false;
+    if (header[at] === TLV_CRC32C && !(next === value + 4 && header.readUInt32BE(value) === checksumOf(header, value))) return false;
+    at = next;
+  }
+  return true;
+}
+
+/** Counted over the whole header with zeros in the checksum's own place. */
+function checksumOf(header: Buffer, place: number): number {
+  const zeroed = Buffer.from(header);
+  zeroed.writeUInt32BE(0, place);
+  return crc32c(zeroed);
+}

@@ -1,0 +1,279 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import tls from 'node:tls';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { ForwardView } from '../../server/forwards/service.ts';
+import { helloWith, inRecordsOf, realClientHello, serverName } from '../harness/client-hello.ts';
+import { ForwardWorld } from '../harness/forward-world.ts';
+import type { WorldOptions } from '../harness/forward-world.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { proxyHeader } from '../harness/proxy-header.ts';
+import { readAll } from '../harness/read-all.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { createSelfSigned } from '../simulator/certificate.ts';
+
+/** The door by name: one port for all forwards, for TLS clients that ask for `<id>.<domain>`. */
+
+let certificate: { cert: string; key: string };
+let world: ForwardWorld;
+beforeAll(async () => {
+  certificate = await createSelfSigned('target');
+});
+afterEach(() => world.close());
+
+const NAMES = { domain: 'forward.example.net', listen: { host: '127.0.0.1', port: 0 }, publicPort: undefined };
+
+async function open(options: WorldOptions = {}): Promise<ForwardWorld> {
+  world = await ForwardWorld.open({ ...options, settings: { names: NAMES, ...options.settings } });
+  return world;
+}
+
+/** A TLS service behind the router that says everything twice. */
+async function tlsTarget(): Promise<number> {
+  const context = tls.createSecureContext(certificate);
+  return world.target((socket) => {
+    const secure = new tls.TLSSocket(socket, { isServer: true, secureContext: context });
+    secure.on('error', () => undefined).on('data', (data) => secure.write(Buffer.concat([data, data])));
+    secure.on('end', () => secure.destroy());
+  });
+}
+
+function doorPort(view: ForwardView): number {
+  return view.entryName!.port;
+}
+
+function plain(port: number, localAddress = '127.0.0.1'): net.Socket {
+  const socket = net.connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+async function tlsThrough(port: number, servername: string): Promise<tls.TLSSocket> {
+  const socket = tls.connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false });
+  socket.on('error', () => undefined);
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+const closeOf = (socket: net.Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()));
+/** Resolves when the other side has ended the connection, whether properly or by breaking it off. */
+const endOf = (socket: net.Socket): Promise<void> => new Promise((resolve) => socket.resume().once('end', () => resolve()).once('close', () => resolve()));
+/** The alert `unrecognized_name`, and nothing else. */
+const UNRECOGNISED = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
+
+describe('a TLS client', () => {
+  it('that asks for a forward by name speaks to the target itself, and is logged and counted like any other', async () => {
+    await open();
+    const view = await world.create({ dstPort: await tlsTarget() });
+    expect(view.entryName).toEqual({ name: `${view.record.id}.forward.example.net`, port: doorPort(view) });
+    const client = await tlsThrough(doorPort(view), view.entryName!.name);
+    expect(client.getPeerCertificate().subject.CN).toBe('target');
+    client.write('hello');
+    expect(String((await once(client, 'data'))[0])).toBe('hellohello');
+    expect((await world.get(view.record.id)).openConnections).toBe(1);
+    client.destroy();
+    const [logged] = await waitUntil('it is logged', async () => {
+      const { team_id: team, router_id: router, id } = view.record;
+      const connections = await world.forwards.connections(team, router, id, { limit: 10, before: undefined });
+      return connections.length > 0 && connections;
+    });
+    expect(logged).toMatchObject({ source: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
+    expect(logged!.bytes_in).toBeGreaterThan(200);
+  });
+
+  it('may cut its first message as it likes', async () => {
+    await open();
+    const received: Buffer[] = [];
+    const view = await world.create({ dstPort: await world.target((socket) => socket.on('data', (data) => received.push(data))) });
+    const hello = inRecordsOf(await realClientHello({ servername: view.entryName!.name }), 40);
+    const client = plain(doorPort(view));
+    client.setNoDelay(true);
+    for (let at = 0; at < hello.length; at += 50) {
+      client.write(hello.subarray(at, at + 50));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await waitUntil('all of it has arrived', () => Buffer.concat(received).length === hello.length);
+    expect(Buffer.concat(received).equals(hello)).toBe(true);
+    client.destroy();
+  });
+
+  it.each<[string, (name: string) => string | undefined]>([
+    ['another forward', (name) => name.replace(/^./, (first) => (first === '0' ? '1' : '0'))],
+    ['another domain', (name) => name.replace('forward.', 'other.')],
+    ['the domain itself', () => 'forward.example.net'],
+    ['a name below the forward', (name) => `www.${name}`],
+  ])('that asks for %s hears that nobody has this name', async (_what, change) => {
+    await open();
+    const view = await world.create({ dstPort: await tlsTarget() });
+    const client = plain(doorPort(view));
+    client.write(helloWith([serverName(change(view.entryName!.name)!)]));
+    expect((await readAll(client)).equals(UNRECOGNISED)).toBe(true);
+    expect((await world.get(view.record.id)).record.refused_attempts).toBe(0);
+  });
+
+  it('from elsewhere hears the same, and is counted on the record', async () => {
+    await open();
+    const view = await world.create({ dstPort: await tlsTarget() });
+    const client = plain(doorPort(view), '127.0.0.2');
+    client.write(helloWith([serverName(view.entryName!.name)]));
+    expect((await readAll(client)).equals(UNRECOGNISED)).toBe(true);
+    expect((await world.get(view.record.id)).record.refused_attempts).toBe(1);
+  });
+
+  it('that asks for no name hears the same', async () => {
+    await open();
+    const view = await world.create({ dstPort: await tlsTarget() });
+    const client = plain(doorPort(view));
+    client.write(helloWith([]));
+    expect((await readAll(client)).equals(UNRECOGNISED)).toBe(true);
+  });
+
+  it('of a forward that is over is not let in, nor one of a forward that is full', async () => {
+    await open();
+    const view = await world.create({ dstPort: await tlsTarget(), maxConnections: 1 });
+    const first = await tlsThrough(doorPort(view), view.entryName!.name);
+    const second = plain(doorPort(view));
+    second.write(helloWith([serverName(view.entryName!.name)]));
+    await closeOf(second);
+    expect((await world.get(view.record.id)).record.refused_attempts).toBe(1);
+    const cut = closeOf(first);
+    await world.forwards.revoke(view.record.team_id, view.record.router_id, view.record.id);
+    await cut;
+    const late = plain(doorPort(view));
+    late.write(helloWith([serverName(view.entryName!.name)]));
+    expect((await readAll(late)).equals(UNRECOGNISED)).toBe(true);
+  });
+});
+
+describe('whoever is no TLS client', () => {
+  it('is broken off: another protocol, silence, and half a message', async () => {
+    const clock = new ManualClock(Date.now());
+    await open({ clock });
+    const view = await world.create({ dstPort: await tlsTarget() });
+    const http = plain(doorPort(view));
+    http.write('GET / HTTP/1.1\r\n\r\n');
+    await closeOf(http);
+    const [silent, half] = [plain(doorPort(view)), plain(doorPort(view))];
+    half.write(helloWith([serverName(view.entryName!.name)]).subarray(0, 30));
+    await Promise.all([once(silent, 'connect'), once(half, 'connect')]);
+    const closed = Promise.all([closeOf(silent), closeOf(half)]);
+    await waitUntil('their time is over', () => {
+      clock.advance(5000);
+      return silent.destroyed && half.destroyed;
+    });
+    await closed;
+  });
+});
+
+it('the name stays through a restart, and is absent where there is no such door', async () => {
+  await open();
+  const view = await world.create({ dstPort: await tlsTarget() });
+  await world.restartServer();
+  const again = await world.get(view.record.id);
+  expect(again.entryName!.name).toBe(view.entryName!.name);
+  (await tlsThrough(doorPort(again), again.entryName!.name)).destroy();
+  await world.close();
+  world = await ForwardWorld.open();
+  expect((await world.create({ dstPort: 9 })).entryName).toBeUndefined();
+});
+
+/** 127.0.0.2 is a load balancer here, 127.0.0.1 is not. */
+describe.each(['its own port', 'the door by name'])('behind a load balancer, at %s', (door) => {
+  const isProxy = (address: string): boolean => address === '127.0.0.2';
+  const byName = door !== 'its own port';
+
+  async function echo(options: WorldOptions = {}, allowFrom = '203.0.113.7'): Promise<{ view: ForwardView; port: number; hello: Buffer }> {
+    await open({ ...options, settings: { isProxy } });
+    const view = await world.create({ dstPort: await world.target((socket) => socket.pipe(socket)), allowFrom });
+    // The target is no TLS service: it says back whatever comes.
+    return { view, port: byName ? doorPort(view) : view.record.port, hello: byName ? helloWith([serverName(view.entryName!.name)]) : Buffer.from('hello') };
+  }
+
+  async function saidBack(socket: net.Socket, bytes: Buffer): Promise<void> {
+    const answer = readAll(socket);
+    socket.end(bytes);
+    expect((await answer).equals(bytes)).toBe(true);
+  }
+
+  async function refusals(view: ForwardView): Promise<number> {
+    return (await world.get(view.record.id)).record.refused_attempts;
+  }
+
+  it('the client counts whom it names, and the target sees the client’s bytes only', async () => {
+    const { view, port, hello } = await echo();
+    const socket = plain(port, '127.0.0.2');
+    const answer = readAll(socket);
+    socket.end(Buffer.concat([proxyHeader({ source: '203.0.113.7', port: 4711, checksum: 'right' }), hello]));
+    expect((await answer).equals(hello)).toBe(true);
+    const { team_id: team, router_id: router, id } = view.record;
+    const [logged] = await waitUntil('it is logged', async () => {
+      const connections = await world.forwards.connections(team, router, id, { limit: 1, before: undefined });
+      return connections.length > 0 && connections;
+    });
+    expect(logged!.source).toBe('203.0.113.7:4711');
+    expect(await refusals(view)).toBe(0);
+  });
+
+  it('the header may come byte by byte, in IPv6', async () => {
+    const { port, hello } = await echo({}, '2001:db8::/48');
+    const socket = plain(port, '127.0.0.2');
+    socket.setNoDelay(true);
+    const answer = readAll(socket);
+    for (const byte of proxyHeader({ source: '2001:db8::7' })) {
+      socket.write(Buffer.from([byte]));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    socket.end(hello);
+    expect((await answer).equals(hello)).toBe(true);
+  });
+
+  it('a client that it names and that may not come in is refused and counted', async () => {
+    const { view, port, hello } = await echo();
+    const socket = plain(port, '127.0.0.2');
+    socket.write(Buffer.concat([proxyHeader({ source: '198.51.100.1' }), hello]));
+    await endOf(socket);
+    expect(await refusals(view)).toBe(1);
+  });
+
+  it('no header is no client', async () => {
+    const { view, port, hello } = await echo({}, '127.0.0.2');
+    const socket = plain(port, '127.0.0.2');
+    socket.write(hello);
+    await endOf(socket);
+    // At the door by name nobody knows yet whose attempt it was.
+    expect(await refusals(view)).toBe(byName ? 0 : 1);
+  });
+
+  it('its own health check is no attempt', async () => {
+    const { view, port } = await echo();
+    const socket = plain(port, '127.0.0.2');
+    socket.write(proxyHeader({ command: 0x20 }));
+    await endOf(socket);
+    expect(await refusals(view)).toBe(0);
+  });
+
+  it('nobody else is believed: a header from elsewhere is what the client says', async () => {
+    const { view, port, hello } = await echo({}, '127.0.0.1');
+    if (byName) {
+      const socket = plain(port);
+      socket.write(Buffer.concat([proxyHeader(), hello]));
+      await endOf(socket);
+    } else {
+      await saidBack(plain(port), Buffer.concat([proxyHeader(), hello]));
+    }
+    await saidBack(plain(port), hello);
+    expect(await refusals(view)).toBe(0);
+  });
+
+  it('silence is cut off', async () => {
+    const clock = new ManualClock(Date.now());
+    const { view, port } = await echo({ clock });
+    const socket = plain(port, '127.0.0.2');
+    await once(socket, 'connect');
+    await waitUntil('its time is over', () => {
+      clock.advance(5000);
+      return socket.destroyed;
+    });
+    expect(await refusals(view)).toBe(byName ? 0 : 1);
+  });
+});
