@@ -101,6 +101,7 @@ export interface Campaign {
   notify_url: string | null;
   timeout_seconds: number | null;
   deliver_within_minutes: number;
+  undo_unless_reachable_seconds: number | null;
   /** The first routers: the rest begins only when all of them have completed */
   canary_count: number;
   /** Jobs made in any minute, at most; null: no limit */
@@ -121,6 +122,7 @@ export interface Campaign {
   /** When it had ended and none of its jobs was under way */
   finished_at: string | null;
   canaries: 'none' | 'running' | 'passed' | 'failed';
+  /** How many routers have which status */
   counts: {
     waiting: number;
     pending: number;
@@ -132,37 +134,6 @@ export interface Campaign {
     deleted: number;
     skipped: number;
   };
-}
-
-export interface CampaignSummary {
-  id: string;
-  description: string;
-  script: string;
-  make_backup: boolean;
-  express_execute: boolean;
-  needs_acknowledgement: boolean;
-  notify_url: string | null;
-  timeout_seconds: number | null;
-  deliver_within_minutes: number;
-  /** The first routers: the rest begins only when all of them have completed */
-  canary_count: number;
-  /** Jobs made in any minute, at most; null: no limit */
-  rate_per_minute: number | null;
-  /** Jobs under way at the same time, those that wait for their router included, at most */
-  most_at_once: number;
-  /** Stop at so many failures; null: no limit */
-  abort_after_failures: number | null;
-  /** Stop at this share of failures among the results, from the fifth result on; null: no limit */
-  abort_at_percent: number | null;
-  /** stopped: by itself, see stop_reason; canceled: by somebody; finished: every router has a result */
-  state: 'running' | 'paused' | 'stopped' | 'canceled' | 'finished';
-  stop_reason: 'canary_failed' | 'failures' | 'failure_percentage' | null;
-  stop_message: string | null;
-  target_count: number;
-  created_by: string;
-  created_at: string;
-  /** When it had ended and none of its jobs was under way */
-  finished_at: string | null;
 }
 
 export interface CampaignTarget {
@@ -191,6 +162,7 @@ export interface CanceledCampaign {
   notify_url: string | null;
   timeout_seconds: number | null;
   deliver_within_minutes: number;
+  undo_unless_reachable_seconds: number | null;
   /** The first routers: the rest begins only when all of them have completed */
   canary_count: number;
   /** Jobs made in any minute, at most; null: no limit */
@@ -211,6 +183,7 @@ export interface CanceledCampaign {
   /** When it had ended and none of its jobs was under way */
   finished_at: string | null;
   canaries: 'none' | 'running' | 'passed' | 'failed';
+  /** How many routers have which status */
   counts: {
     waiting: number;
     pending: number;
@@ -427,6 +400,8 @@ export interface NewCampaign {
   timeout_seconds?: number;
   /** How long a job may wait for its router before it expires, which is a failure. So long it also keeps its place */
   deliver_within_minutes?: number;
+  /** Undo guard of every job, as with POST /api/asynchronous; a job that was undone (`rolled_back`) is a failure */
+  undo_unless_reachable_seconds?: number;
   /** The first routers: the rest begins only when all of them have completed */
   canary_count?: number;
   /** Jobs made in any minute, at most; null: no limit */
@@ -592,10 +567,6 @@ export interface NotificationGroupChange {
   notifiables?: Notifiable[];
   topics?: string[];
   sites?: string[];
-  /** Ends a connection through which nothing goes for so long; null for never, left out for the default of this server */
-  idle_seconds?: number | null;
-  /** Connections at the same time */
-  max_connections?: number;
 }
 
 export interface OutputGroup {
@@ -819,11 +790,6 @@ export interface Operations {
   createSchedule: { input: { body: NewSchedule }; result: Success<Schedule> };
   /** Create a site */
   createSite: { input: { body: NewSite }; result: Success<Site> };
-  idle_seconds: number | null;
-  max_connections: number;
-  /** Name under which TLS clients reach it as well; only where the server has a domain for it */
-  entry_name?: string;
-  entry_name_port?: number;
   /** Create a topic that groups can follow */
   createTopic: { input: { body: NewTopic }; result: Success<Topic> };
   /** Make a new secret to sign job updates with; it is shown only in this answer */
@@ -874,8 +840,8 @@ export interface Operations {
   listAuditEntries: { input: { query?: { limit?: number; cursor?: string; actor?: string; action?: string; since?: string; until?: string } }; result: Success<AuditEntry[]> };
   /** List the backups of a router, newest first */
   listBackups: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Backup[]> };
-  /** List the campaigns of the team, newest first */
-  listCampaigns: { input: { query?: { limit?: number; cursor?: string } }; result: Success<CampaignSummary[]> };
+  /** List the campaigns of the team and how far they are, newest first */
+  listCampaigns: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Campaign[]> };
   /** List the routers of a campaign in the order of their turns */
   listCampaignTargets: { input: { path: { campaign_id: string }; query?: { limit?: number; cursor?: string; status?: ('waiting' | 'pending' | 'running' | 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted' | 'skipped')[] } }; result: Success<CampaignTarget[]> };
   /** List what the job's notify_url was told, newest first, with every attempt */
@@ -923,7 +889,7 @@ export interface Operations {
   /** Run a command on a router and wait for its answer */
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
   /** Listen to what happens to the records of the team */
-  streamEvents: { input: { query?: { types?: ('router.online' | 'router.offline' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
+  streamEvents: { input: { query?: { types?: ('router.online' | 'router.offline' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
   /** Submit a script; when this answers, the job is on disk */
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Update a notification group */

@@ -1,3 +1,5 @@
+import type { CampaignsService } from './campaigns/service.ts';
+import type { CampaignChange } from './campaigns/types.ts';
 import type { AgentConnection } from './core/agent-gateway.ts';
 import type { Clock } from './core/clock.ts';
 import { RouterPulses } from './events/pulses.ts';
@@ -18,6 +20,7 @@ export interface EventSourcesDeps {
   events: EventsService;
   routers: RoutersService;
   jobs: Pick<JobsService, 'changes'>;
+  campaigns: Pick<CampaignsService, 'changes'>;
   forwards: Pick<ForwardsService, 'changes'>;
   clock: Clock;
   offlineAfterMs: number;
@@ -45,6 +48,7 @@ export class EventSources {
   async start(): Promise<void> {
     this.#unsubscribe = [
       this.#deps.jobs.changes.subscribe((job) => this.#job(job)),
+      this.#deps.campaigns.changes.subscribe((change) => this.#campaign(change)),
       this.#deps.forwards.changes.subscribe((change) => this.#forward(change)),
     ];
     this.#pulses.start(await this.#deps.routers.listEveryRouter());
@@ -80,6 +84,12 @@ export class EventSources {
     const { id, team_id: teamId, router_id, phase, reason, error, description, idempotency_key } = job;
     const data = { job_id: id, router_id, status, phase, reason, error, description, idempotency_key };
     this.#deps.events.publish({ teamId, type: `job.${status}`, data });
+  }
+
+  #campaign({ kind, campaign }: CampaignChange): void {
+    const { id, team_id: teamId, state, stop_reason, stop_message, description, target_count } = campaign;
+    const data = { campaign_id: id, state, stop_reason, stop_message, description, target_count };
+    this.#deps.events.publish({ teamId, type: `campaign.${kind}`, data });
   }
 
   #forward({ kind, forward }: ForwardChange): void {

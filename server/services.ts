@@ -18,7 +18,6 @@ import { EventsService } from './events/service.ts';
 import { FaultsService } from './faults/service.ts';
 import type { FaultEvent } from './faults/types.ts';
 import { ForwardsService } from './forwards/service.ts';
-import { trustedProxies } from './http/client-address.ts';
 import { IdempotencyStore } from './idempotency/store.ts';
 import { JobsService } from './jobs/service.ts';
 import { DEFAULT_JOB_RULES } from './jobs/types.ts';
@@ -119,10 +118,7 @@ export function createServices(deps: ServicesDeps): Services {
     },
   });
   const events = new EventsService(clock);
-      idleSeconds: config.forwards.idleSeconds,
-      isProxy: config.forwards.proxies.length > 0 ? trustedProxies(config.forwards.proxies) : undefined,
-      names: config.forwards.names ?? undefined,
-  const eventSources = new EventSources({ events, routers, jobs, forwards, clock, offlineAfterMs: config.offlineAfterMs });
+  const eventSources = new EventSources({ events, routers, jobs, campaigns, forwards, clock, offlineAfterMs: config.offlineAfterMs });
   const { metadata, faults, devices } = createInformation(deps, routers, (event) => eventSources.onFault(event));
   const idempotency = new IdempotencyStore(storage, () => clock.now());
   const status = new StatusService({ storage, clock, version: SERVER_VERSION, countAgents: () => tunnels.size });

@@ -26,6 +26,17 @@ export function progressOf(counts: readonly StatusCount[]): Progress {
   return progress;
 }
 
+/** As it is stored with a campaign that has finished. */
+export function toStoredCounts(counts: readonly StatusCount[]): string {
+  return JSON.stringify(counts.map(({ status, canary, count }) => [status, canary, count]));
+}
+
+/** The inverse of {@link toStoredCounts}. */
+export function fromStoredCounts(text: string): StatusCount[] {
+  const rows = JSON.parse(text) as [TargetState, 0 | 1, number][];
+  return rows.map(([status, canary, count]) => ({ status, canary, count }));
+}
+
 /** True when no job of it will be made any more. */
 export function isOver({ state }: Pick<CampaignRecord, 'state'>): boolean {
   return state === 'stopped' || state === 'canceled' || state === 'finished';

@@ -1,6 +1,6 @@
 /**
- * The idempotency key of a campaign's job on a router. With it the job that was made before a crash is found again, and
- * an index of the database (migration 5) refuses a second one. Callers cannot choose it: theirs have no spaces.
+ * The idempotency key of a campaign's job on a router: an index of the database (migration 5) refuses a second one. Callers
+ * cannot choose it, theirs have no spaces.
  */
 export function jobKey(campaignId: string, routerId: string): string {
   return `campaign ${campaignId} ${routerId}`;

@@ -11,7 +11,7 @@ import { progressRoutes } from './progress/routes.ts';
 import type { CampaignsService } from './service.ts';
 import { MOST_TARGETS } from './targets.ts';
 import { CAMPAIGN_STATES, CANARY_STATES, STOP_REASONS, TARGET_STATUSES } from './types.ts';
-import type { CampaignRecord, CampaignView, NewCampaign } from './types.ts';
+import type { CampaignView, NewCampaign } from './types.ts';
 
 /** A team's sites. */
 const MOST_SITES = 500;
@@ -56,6 +56,12 @@ const newCampaignBody = z
       .max(JOB_LIMITS.deliveryMinutes)
       .default(60)
       .describe('How long a job may wait for its router before it expires, which is a failure. So long it also keeps its place'),
+    undo_unless_reachable_seconds: z
+      .int()
+      .min(JOB_LIMITS.undoSeconds.least)
+      .max(JOB_LIMITS.undoSeconds.most)
+      .optional()
+      .describe('Undo guard of every job, as with POST /api/asynchronous; a job that was undone (`rolled_back`) is a failure'),
     canary_count: limits.canary_count.default(1),
     rate_per_minute: limits.rate_per_minute.default(null),
     most_at_once: limits.most_at_once.default(50),
@@ -91,6 +97,7 @@ const campaignSchema = z
     notify_url: z.string().nullable(),
     timeout_seconds: z.number().nullable(),
     deliver_within_minutes: z.number(),
+    undo_unless_reachable_seconds: z.number().nullable(),
     ...limits,
     state: z.enum(CAMPAIGN_STATES).describe('stopped: by itself, see stop_reason; canceled: by somebody; finished: every router has a result'),
     stop_reason: z.enum(STOP_REASONS).nullable(),
@@ -99,17 +106,14 @@ const campaignSchema = z
     created_by: z.string(),
     created_at: dateTime,
     finished_at: dateTime.nullable().describe('When it had ended and none of its jobs was under way'),
-  })
-  .meta({ id: 'CampaignSummary' });
-
-const progressSchema = campaignSchema
-  .extend({
     canaries: z.enum(CANARY_STATES),
-    counts: z.object(Object.fromEntries(TARGET_STATUSES.map((status) => [status, z.number()])) as Record<keyof CampaignView['counts'], z.ZodNumber>),
+    counts: z
+      .object(Object.fromEntries(TARGET_STATUSES.map((status) => [status, z.number()])) as Record<keyof CampaignView['counts'], z.ZodNumber>)
+      .describe('How many routers have which status'),
   })
   .meta({ id: 'Campaign' });
 
-const canceledSchema = progressSchema
+const canceledSchema = campaignSchema
   .extend({
     taken_back: z.number().describe('Jobs that never ran and never will'),
     left_running: z.number().describe('Jobs whose script runs, or whose agent has not said yet that it has not begun'),
@@ -144,7 +148,7 @@ function creation(app: App, campaigns: CampaignsService): void {
           'does anything but complete, the campaign stops. Failed, expired and unknown jobs are failures. When it stops, ' +
           'jobs that have not begun are taken back.',
         body: newCampaignBody,
-        response: { 200: envelope(progressSchema), ...commonErrors, 409: problemSchema.describe('Too many campaigns are open') },
+        response: { 200: envelope(campaignSchema), ...commonErrors, 409: problemSchema.describe('Too many campaigns are open') },
       },
     },
     async (request) => {
@@ -155,7 +159,7 @@ function creation(app: App, campaigns: CampaignsService): void {
         keyGiven: request.idempotency?.given === true,
         createdBy: id,
       });
-      return success(presentView(view));
+      return success(presentCampaign(view));
     },
   );
 }
@@ -172,6 +176,7 @@ function readBody(body: z.infer<typeof newCampaignBody>): NewCampaign {
     notifyUrl: body.notify_url,
     timeoutSeconds: body.timeout_seconds,
     deliverWithinMinutes: body.deliver_within_minutes,
+    undoSeconds: body.undo_unless_reachable_seconds,
     canaryCount: body.canary_count,
     ratePerMinute: body.rate_per_minute ?? undefined,
     mostAtOnce: body.most_at_once,
@@ -187,16 +192,16 @@ function reading(app: App, campaigns: CampaignsService): void {
       schema: {
         tags: ['campaigns'],
         operationId: 'listCampaigns',
-        summary: 'List the campaigns of the team, newest first',
+        summary: 'List the campaigns of the team and how far they are, newest first',
         querystring: pageQuery,
         response: { 200: envelope(z.array(campaignSchema)), ...commonErrors },
       },
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const records = await campaigns.listCampaigns(principalOf(request).teamId, page);
-      linkNext(request, reply, page, records, (campaign) => ({ at: campaign.created_at, id: campaign.id }));
-      return success(records.map(presentCampaign));
+      const views = await campaigns.listCampaigns(principalOf(request).teamId, page);
+      linkNext(request, reply, page, views, ({ campaign }) => ({ at: campaign.created_at, id: campaign.id }));
+      return success(views.map(presentCampaign));
     },
   );
   app.get(
@@ -207,10 +212,10 @@ function reading(app: App, campaigns: CampaignsService): void {
         operationId: 'getCampaign',
         summary: 'Read one campaign and how far it is',
         params: campaignParams,
-        response: { 200: envelope(progressSchema), ...commonErrors },
+        response: { 200: envelope(campaignSchema), ...commonErrors },
       },
     },
-    async (request) => success(presentView(await campaigns.getCampaign(principalOf(request).teamId, request.params.campaign_id))),
+    async (request) => success(presentCampaign(await campaigns.getCampaign(principalOf(request).teamId, request.params.campaign_id))),
   );
 }
 
@@ -231,10 +236,10 @@ function pausing(app: App, campaigns: CampaignsService): void {
           operationId: change,
           summary,
           params: campaignParams,
-          response: { 200: envelope(progressSchema), ...commonErrors, ...hasEnded },
+          response: { 200: envelope(campaignSchema), ...commonErrors, ...hasEnded },
         },
       },
-      async (request) => success(presentView(await campaigns[change](principalOf(request).teamId, request.params.campaign_id))),
+      async (request) => success(presentCampaign(await campaigns[change](principalOf(request).teamId, request.params.campaign_id))),
     );
   }
 }
@@ -255,16 +260,12 @@ function canceling(app: App, campaigns: CampaignsService): void {
     async (request) => {
       const view = await campaigns.cancelCampaign(principalOf(request).teamId, request.params.campaign_id);
       const { deleted, pending, running, skipped } = view.counts;
-      return success({ ...presentView(view), taken_back: deleted, left_running: pending + running, never_started: skipped });
+      return success({ ...presentCampaign(view), taken_back: deleted, left_running: pending + running, never_started: skipped });
     },
   );
 }
 
-function presentView({ campaign, counts, canaries }: CampaignView): z.infer<typeof progressSchema> {
-  return { ...presentCampaign(campaign), canaries, counts };
-}
-
-function presentCampaign(campaign: CampaignRecord): z.infer<typeof campaignSchema> {
+function presentCampaign({ campaign, counts, canaries }: CampaignView): z.infer<typeof campaignSchema> {
   return {
     id: campaign.id,
     description: campaign.description,
@@ -275,6 +276,7 @@ function presentCampaign(campaign: CampaignRecord): z.infer<typeof campaignSchem
     notify_url: campaign.notify_url,
     timeout_seconds: campaign.timeout_seconds,
     deliver_within_minutes: campaign.deliver_within_minutes,
+    undo_unless_reachable_seconds: campaign.undo_seconds,
     canary_count: campaign.canary_count,
     rate_per_minute: campaign.rate_per_minute,
     most_at_once: campaign.most_at_once,
@@ -287,5 +289,7 @@ function presentCampaign(campaign: CampaignRecord): z.infer<typeof campaignSchem
     created_by: campaign.created_by,
     created_at: toDateTime(campaign.created_at),
     finished_at: toDateTimeOrNull(campaign.finished_at),
+    canaries,
+    counts,
   };
 }

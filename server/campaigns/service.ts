@@ -1,11 +1,12 @@
 import type { Clock } from '../core/clock.ts';
 import { AppError, invalidField, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
+import { Listeners } from '../core/listeners.ts';
 import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import type { JobsService } from '../jobs/service.ts';
 import type { Storage } from '../storage/db.ts';
-import { progressOf, isOver, statusCounts } from './counts.ts';
+import { fromStoredCounts, isOver, progressOf, statusCounts } from './counts.ts';
 import { CampaignRunner } from './run/runner.ts';
 import { canaryState } from './steps.ts';
 import {
@@ -24,6 +25,7 @@ import {
 import type { TargetRow } from './store.ts';
 import { chooseTargets } from './targets.ts';
 import type {
+  CampaignChange,
   CampaignRecord,
   CampaignRequest,
   CampaignState,
@@ -48,12 +50,14 @@ export interface CampaignsDeps {
 
 /** One script for many routers: a few first, the rest at a rate, and no further when too many fail. */
 export class CampaignsService {
+  /** What this process has made of campaigns as a whole. */
+  readonly changes = new Listeners<CampaignChange>();
   readonly #deps: CampaignsDeps;
   readonly #runner: CampaignRunner;
 
   constructor(deps: CampaignsDeps) {
     this.#deps = deps;
-    this.#runner = new CampaignRunner(deps);
+    this.#runner = new CampaignRunner({ ...deps, onChange: (change) => this.changes.publish(change) });
   }
 
   start(): void {
@@ -72,10 +76,10 @@ export class CampaignsService {
   async createCampaign(teamId: string, wanted: NewCampaign, request: CampaignRequest): Promise<CampaignView> {
     this.#deps.jobs.checkNotifyUrl(wanted.notifyUrl);
     const now = this.#deps.clock.now();
-    const campaign = await this.#deps.storage.writes.write(async (tx) => {
+    const { campaign, isNew } = await this.#deps.storage.writes.write(async (tx) => {
       const key = { teamId, idempotencyKey: request.idempotencyKey, since: now - KEY_KEPT_MS };
       const earlier = request.keyGiven ? await selectCampaignByKey(tx, key) : undefined;
-      if (earlier) return earlier;
+      if (earlier) return { campaign: earlier, isNew: false };
       if ((await countOpen(tx, teamId)) >= MOST_OPEN) {
         throw new AppError('conflict', `${MOST_OPEN} campaigns of the team have not ended; wait for one or cancel it`);
       }
@@ -83,15 +87,17 @@ export class CampaignsService {
       if (wanted.canaryCount > routerIds.length) {
         throw invalidField('canary_count', `is more than there are routers (${routerIds.length})`);
       }
-      return insertCampaign(tx, rowOf(teamId, wanted, request, { now, targets: routerIds.length }), routerIds);
+      const row = rowOf(teamId, wanted, request, { now, targets: routerIds.length });
+      return { campaign: await insertCampaign(tx, row, routerIds), isNew: true };
     });
+    if (isNew) this.changes.publish({ kind: 'started', campaign });
     void this.#runner.run(campaign.id);
     return this.#view(campaign);
   }
 
   /** Newest first. */
-  async listCampaigns(teamId: string, page: Page): Promise<CampaignRecord[]> {
-    return selectCampaigns(this.#deps.storage.db, teamId, page);
+  async listCampaigns(teamId: string, page: Page): Promise<CampaignView[]> {
+    return this.#views(teamId, await selectCampaigns(this.#deps.storage.db, teamId, page));
   }
 
   /** @throws AppError `not_found` */
@@ -120,12 +126,12 @@ export class CampaignsService {
 
   /** No further jobs; those that were made go on. @throws AppError `not_found`, `conflict` when it has ended */
   async pauseCampaign(teamId: string, id: string): Promise<CampaignView> {
-    return this.#view(await this.#change(teamId, id, ['running'], 'paused'));
+    return this.#view(await this.#change(teamId, id, { from: ['running'], to: 'paused', kind: 'paused' }));
   }
 
   /** @throws AppError `not_found`, `conflict` when it has ended */
   async resumeCampaign(teamId: string, id: string): Promise<CampaignView> {
-    const campaign = await this.#change(teamId, id, ['paused'], 'running');
+    const campaign = await this.#change(teamId, id, { from: ['paused'], to: 'running', kind: 'resumed' });
     void this.#runner.run(id);
     return this.#view(campaign);
   }
@@ -135,15 +141,18 @@ export class CampaignsService {
    * is asked back, which takes up to some seconds. @throws AppError `not_found`, `conflict` when it has ended otherwise
    */
   async cancelCampaign(teamId: string, id: string): Promise<CampaignView> {
-    await this.#change(teamId, id, ['running', 'paused'], 'canceled');
+    await this.#change(teamId, id, { from: ['running', 'paused'], to: 'canceled', kind: 'canceled' });
     await this.#runner.run(id);
     return this.getCampaign(teamId, id);
   }
 
   /** Doing again what has been done changes nothing. */
-  async #change(teamId: string, id: string, from: readonly CampaignState[], to: CampaignState): Promise<CampaignRecord> {
+  async #change(teamId: string, id: string, { from, to, kind }: StateChange): Promise<CampaignRecord> {
     const changed = await this.#deps.storage.writes.write((tx) => changeState(tx, { teamId, id, from, to }));
-    if (changed) return changed;
+    if (changed) {
+      this.changes.publish({ kind, campaign: changed });
+      return changed;
+    }
     const campaign = await this.#find(teamId, id);
     if (campaign.state !== to) throw new AppError('conflict', `the campaign is ${campaign.state}`);
     return campaign;
@@ -156,11 +165,27 @@ export class CampaignsService {
   }
 
   async #view(campaign: CampaignRecord): Promise<CampaignView> {
-    const { db } = this.#deps.storage;
-    const counts = await selectCounts(db, campaign.team_id, campaign.id);
-    const running = await countRunning(db, campaign.team_id, campaign.id);
-    return { campaign, counts: statusCounts(campaign, counts, running), canaries: canaryState(progressOf(counts).canaries) };
+    const [view] = await this.#views(campaign.team_id, [campaign]);
+    return view!;
   }
+
+  async #views(teamId: string, campaigns: readonly CampaignRecord[]): Promise<CampaignView[]> {
+    const { db } = this.#deps.storage;
+    const live = campaigns.filter(({ final_counts: stored }) => stored === null).map(({ id }) => id);
+    const counted = await selectCounts(db, teamId, live);
+    const running = await countRunning(db, teamId, live);
+    return campaigns.map((campaign) => {
+      const { id, final_counts: stored } = campaign;
+      const counts = stored === null ? (counted.get(id) ?? []) : fromStoredCounts(stored);
+      return { campaign, counts: statusCounts(campaign, counts, running.get(id) ?? 0), canaries: canaryState(progressOf(counts).canaries) };
+    });
+  }
+}
+
+interface StateChange {
+  from: readonly CampaignState[];
+  to: CampaignState;
+  kind: CampaignChange['kind'];
 }
 
 function rowOf(teamId: string, wanted: NewCampaign, request: CampaignRequest, at: { now: number; targets: number }) {
@@ -178,6 +203,7 @@ function rowOf(teamId: string, wanted: NewCampaign, request: CampaignRequest, at
     make_backup: flag(wanted.makeBackup),
     notify_url: wanted.notifyUrl ?? null,
     timeout_seconds: wanted.timeoutSeconds ?? null,
+    undo_seconds: wanted.undoSeconds ?? null,
     deliver_within_minutes: wanted.deliverWithinMinutes,
     canary_count: wanted.canaryCount,
     rate_per_minute: wanted.ratePerMinute ?? null,

@@ -117,30 +117,37 @@ export async function changeState(
     .executeTakeFirst();
 }
 
-export async function selectCounts(db: DbOrTx, teamId: string, id: string): Promise<StatusCount[]> {
+/** How many targets of each campaign (at most 1,000) have which status. */
+export async function selectCounts(db: DbOrTx, teamId: string, ids: readonly string[]): Promise<Map<string, StatusCount[]>> {
+  const counts = new Map<string, StatusCount[]>(ids.map((id) => [id, []]));
+  if (ids.length === 0) return counts;
   const rows = await db
     .selectFrom('campaign_targets')
-    .select(['status', 'canary'])
+    .select(['campaign_id', 'status', 'canary'])
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('campaign_id', '=', id)
+    .where('campaign_id', 'in', ids)
     .where('team_id', '=', teamId)
-    .groupBy(['status', 'canary'])
+    .groupBy(['campaign_id', 'status', 'canary'])
     .execute();
-  return rows.map((row) => ({ ...row, status: row.status as TargetState }));
+  for (const { campaign_id: id, status, ...row } of rows) counts.get(id)?.push({ ...row, status: status as TargetState });
+  return counts;
 }
 
-/** How many jobs of the campaign have begun on their router and not ended. */
-export async function countRunning(db: DbOrTx, teamId: string, id: string): Promise<number> {
-  const { count } = await db
+/** How many jobs of each campaign (at most 1,000) have begun on their router and not ended. */
+export async function countRunning(db: DbOrTx, teamId: string, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
     .selectFrom('campaign_targets as targets')
     .innerJoin('jobs', 'jobs.id', 'targets.job_id')
+    .select('targets.campaign_id')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('targets.campaign_id', '=', id)
+    .where('targets.campaign_id', 'in', ids)
     .where('targets.team_id', '=', teamId)
     .where('targets.status', '=', 'started')
     .where('jobs.phase', '=', 'running')
-    .executeTakeFirstOrThrow();
-  return count;
+    .groupBy('targets.campaign_id')
+    .execute();
+  return new Map(rows.map((row) => [row.campaign_id, row.count]));
 }
 
 /** A target's status while nothing is known of its campaign's end. */

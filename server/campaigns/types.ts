@@ -54,6 +54,13 @@ export interface CampaignRequest {
 
 export type StatusCounts = Record<TargetStatus, number>;
 
+/** What has happened to a campaign as a whole. */
+export interface CampaignChange {
+  /** `aborted`: it stopped itself; `completed`: every router has a result. */
+  kind: 'started' | 'paused' | 'resumed' | 'canceled' | 'aborted' | 'completed';
+  campaign: CampaignRecord;
+}
+
 /** A campaign with its progress at one moment. */
 export interface CampaignView {
   campaign: CampaignRecord;

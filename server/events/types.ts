@@ -13,6 +13,12 @@ export const EVENT_TYPES = [
   'forward.authorized',
   'forward.lost',
   'forward.closed',
+  'campaign.started',
+  'campaign.paused',
+  'campaign.resumed',
+  'campaign.canceled',
+  'campaign.aborted',
+  'campaign.completed',
   'fault.opened',
   'fault.resolved',
 ] as const;

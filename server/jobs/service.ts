@@ -8,7 +8,7 @@ import type { Page } from '../core/page.ts';
 import type { AddressRules } from '../core/public-address.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
-import type { Storage } from '../storage/db.ts';
+import type { Storage, Tx } from '../storage/db.ts';
 import { JobChanges } from './changes.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { HandOver } from './hand-over/hand-over.ts';
@@ -40,6 +40,8 @@ export interface JobsDeps {
   /** Spreads repeated offers; for tests. */
   random?: () => number;
 }
+
+type BesideJob = (tx: Tx, job: JobRecord) => Promise<void>;
 
 type JobEvents = Pick<
   AgentEvents,
@@ -77,12 +79,13 @@ export class JobsService implements JobEvents {
 
   /**
    * Stores a job; when this resolves it is on disk. A key that the caller chose finds its earlier job again.
+   * @param beside what is stored in the same transaction as a new job; if it throws there is no job
    * @throws AppError `not_found` for the router, `invalid` for the URL
    */
-  async createJob(teamId: string, routerId: string, wanted: NewJob, request: JobRequest): Promise<JobRecord> {
+  async createJob(teamId: string, routerId: string, wanted: NewJob, request: JobRequest, beside?: BesideJob): Promise<JobRecord> {
     this.checkNotifyUrl(wanted.notifyUrl);
     const router = await this.#deps.routers.getRouter(teamId, routerId);
-    const { job, isNew } = await this.#store(router, wanted, request);
+    const { job, isNew } = await this.#store(router, wanted, request, beside);
     if (isNew) this.changes.publish(job);
     if (wanted.expressExecute) this.#dispatcher.expressIsWaiting(router.agent_id);
     return job;
@@ -94,13 +97,21 @@ export class JobsService implements JobEvents {
     if (refused !== undefined) throw invalidField('notify_url', refused);
   }
 
-  async #store(router: RouterRecord, wanted: NewJob, request: JobRequest): Promise<{ job: JobRecord; isNew: boolean }> {
+  async #store(
+    router: RouterRecord,
+    wanted: NewJob,
+    request: JobRequest,
+    beside: BesideJob | undefined,
+  ): Promise<{ job: JobRecord; isNew: boolean }> {
     const now = this.#deps.clock.now();
     const values = this.#valuesOf(router, wanted, request, now);
     return this.#deps.storage.writes.write(async (tx) => {
       const key = { ...values, since: now - KEY_KEPT_MS };
       const earlier = request.keyGiven ? await selectJobByKey(tx, key) : undefined;
-      return earlier ? { job: earlier, isNew: false } : { job: await insertJob(tx, values), isNew: true };
+      if (earlier) return { job: earlier, isNew: false };
+      const job = await insertJob(tx, values);
+      await beside?.(tx, job);
+      return { job, isNew: true };
     });
   }
 

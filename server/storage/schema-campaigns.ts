@@ -1,6 +1,6 @@
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
 
-/** The tables of migration 5: one script for many routers. */
+/** The tables of migrations 5 and 7: one script for many routers. */
 
 export interface CampaignsTable {
   id: Fixed<string>;
@@ -15,6 +15,7 @@ export interface CampaignsTable {
   make_backup: Fixed<Flag>;
   notify_url: Fixed<string | null>;
   timeout_seconds: Fixed<number | null>;
+  undo_seconds: Fixed<number | null>;
   deliver_within_minutes: Fixed<number>;
   canary_count: Fixed<number>;
   rate_per_minute: Fixed<number | null>;
@@ -30,6 +31,8 @@ export interface CampaignsTable {
   created_at: Fixed<Millis>;
   /** When it had ended and no job of it was under way any more. */
   finished_at: Millis | null;
+  /** JSON: how many targets have which status, once that hardly changes any more (counts.ts). */
+  final_counts: string | null;
 }
 
 /** One router of a campaign, fixed when the campaign is made. */

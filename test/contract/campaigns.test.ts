@@ -186,6 +186,7 @@ describeEachDatabase('a campaign', (open) => {
       await world!.until('the result is corrected', id, ({ counts }) => counts.completed === 2);
       const { groups } = await world!.campaigns.listGroups(fleet.teamId, id, 10);
       expect(new Set(groups.map(({ output }) => output))).toEqual(new Set(['late', 'ok']));
+      expect(await world!.campaigns.listCampaigns(fleet.teamId, { limit: 10, before: undefined })).toEqual([await world!.view(id)]);
     });
 
     it('is not changed by somebody who removes the records of its jobs', async () => {
@@ -337,6 +338,22 @@ describeEachDatabase('a campaign', (open) => {
         { status: 'failed', count: 1, output: null, error: 'no such item', reason: 'script_error', routerIds: at(8) },
       ]);
       expect(await world!.campaigns.listGroups(fleet.teamId, id, 1)).toMatchObject({ total: 3, groups: [{ count: 6 }] });
+    });
+
+    it('how far each is, in the list as in the record, while they run and after', async () => {
+      const { fleet, campaigns } = await start({ routers: 7 });
+      fleet.answer = (routerId) => (routerId === fleet.routerIds[2] ? FAILED : DONE);
+      const stopped = await world!.create({ mostAtOnce: 1, abortAfterFailures: 1 });
+      await world!.ended(stopped);
+      fleet.answer = () => 'hold';
+      const running = await world!.create({ canaryCount: 0, mostAtOnce: 3 });
+      await world!.until('three run', running, ({ counts }) => counts.running === 3);
+      const views = await campaigns.listCampaigns(fleet.teamId, { limit: 10, before: undefined });
+      expect(views).toEqual([await world!.view(running), await world!.view(stopped)]);
+      expect(views).toMatchObject([
+        { canaries: 'none', counts: { waiting: 4, pending: 0, running: 3, completed: 0, skipped: 0 } },
+        { canaries: 'passed', counts: { waiting: 0, pending: 0, running: 0, completed: 2, failed: 1, skipped: 4 } },
+      ]);
     });
 
     it('its routers in the order asked for, page by page and by status', async () => {

@@ -102,10 +102,21 @@ describe('campaigns', () => {
   it('are listed newest first, and their routers page by page', async () => {
     const { body } = await call<Campaign[]>('GET', '?limit=2');
     expect(body.data.map(({ state }) => state)).toEqual(['canceled', 'finished']);
+    expect(body.data).toEqual([await read(body.data[0]!.id), await read(body.data[1]!.id)]);
+    expect(body.data.map(({ counts }) => counts)).toMatchObject([{ completed: 1, skipped: 2, waiting: 0 }, { completed: 3, skipped: 0 }]);
     const first = await call<Target[]>('GET', `/${body.data[0]!.id}/targets?limit=2`);
     const next = /<(.*)>; rel="next"/.exec(first.headers.get('link')!)![1]!;
     const second = await world.caller.call<Body<Target[]>>('GET', next);
     expect([...first.body.data, ...second.body.data].map((target) => target.router_id)).toEqual(routerIds);
+  });
+
+  it('guard every router when asked, and count one that undid the script as a failure', async () => {
+    const { data } = (await post({ router_ids: routerIds.slice(1), script: ':put 1', undo_unless_reachable_seconds: 60, canary_count: 0, timeout_seconds: 30 })).body;
+    expect(data).toMatchObject({ undo_unless_reachable_seconds: 60, timeout_seconds: 30 });
+    expect(await ended(data.id)).toMatchObject({ state: 'finished', counts: { completed: 2 } });
+    const [first] = await targets(data.id);
+    const job = (await world.caller.call<Body<Record<string, unknown>>>('GET', `/api/routers/${routerIds[1]}/jobs/${first!.job_id}`)).body.data;
+    expect(job).toMatchObject({ undo_unless_reachable_seconds: 60, timeout_seconds: 30, status: 'completed' });
   });
 
   it('are the same for the same key', async () => {
@@ -125,6 +136,7 @@ describe('campaigns', () => {
     ['an empty script', { script: ' ' }, 'script'],
     ['a script that is too long', { script: 'x'.repeat(2001) }, 'script'],
     ['a missing flag', { make_backup: undefined }, 'make_backup'],
+    ['a guard without time', { undo_unless_reachable_seconds: 29 }, 'undo_unless_reachable_seconds'],
     ['a rate of nothing', { rate_per_minute: 0 }, 'rate_per_minute'],
     ['none at once', { most_at_once: 0 }, 'most_at_once'],
     ['more canaries than routers', { canary_count: 4 }, 'canary_count'],

@@ -73,6 +73,31 @@ test('a job is heard of from its beginning to its end', async () => {
   await listener.stop();
 });
 
+test('a campaign is heard of when it starts, is paused, resumed, canceled, aborted and completed', async () => {
+  const listener = await Listener.start(world, world.caller, { types: ['campaign.started', 'campaign.paused', 'campaign.resumed', 'campaign.canceled', 'campaign.aborted', 'campaign.completed'] });
+  const campaign = { router_ids: [router], description: 'test', make_backup: false, express_execute: true, needs_acknowledgement: true };
+  const begin = async (script: string) => (await world.caller.call<{ data: { id: string } }>('POST', '/api/campaigns', { ...campaign, script })).body.data.id;
+  const heard = (count: number) => waitUntil(`${count} events are heard`, () => listener.heard.length === count);
+  const good = await begin(':put 1');
+  await heard(2);
+  const bad = await begin(':error no');
+  await heard(4);
+  const long = await begin(':delay 2');
+  for (const turn of ['pause', 'resume', 'cancel']) await world.caller.call('POST', `/api/campaigns/${long}/${turn}`);
+  await heard(8);
+  expect(listener.heard.map(({ type, data }) => [type, data['campaign_id'], data['state'], data['stop_reason']])).toEqual([
+    ['campaign.started', good, 'running', null],
+    ['campaign.completed', good, 'finished', null],
+    ['campaign.started', bad, 'running', null],
+    ['campaign.aborted', bad, 'stopped', 'canary_failed'],
+    ['campaign.started', long, 'running', null],
+    ['campaign.paused', long, 'paused', null],
+    ['campaign.resumed', long, 'running', null],
+    ['campaign.canceled', long, 'canceled', null],
+  ]);
+  await listener.stop();
+});
+
 test('another team hears nothing of it, and those who asked for less hear less', async () => {
   const stranger = await Listener.start(world, other);
   const choosy = await Listener.start(world, world.caller, { types: ['job.completed'] });

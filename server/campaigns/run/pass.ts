@@ -8,13 +8,14 @@ import type { Storage, Tx } from '../../storage/db.ts';
 import { jobKey } from '../job-key.ts';
 import { outputHash } from '../output-group.ts';
 import { progressOf } from '../counts.ts';
+import type { StatusCount } from '../counts.ts';
 import { nextSteps } from '../steps.ts';
 import type { Step } from '../steps.ts';
 import { selectCounts } from '../store.ts';
-import type { CampaignRecord, Outcome } from '../types.ts';
+import type { CampaignChange, CampaignRecord, Outcome } from '../types.ts';
 import {
-  adoptJobs,
   claimTargets,
+  correctCounts,
   finishCampaign,
   holdCampaign,
   releaseClaims,
@@ -24,6 +25,7 @@ import {
   selectJobsToTakeBack,
   settleTargets,
   settleWithoutJob,
+  startTarget,
   stopCampaign,
 } from './store.ts';
 import type { EndedTarget, Settlement } from './store.ts';
@@ -38,11 +40,14 @@ export interface PassDeps {
   jobs: Pick<JobsService, 'createJob' | 'takeBackJob'>;
   clock: Clock;
   log: Log;
+  onChange: (change: CampaignChange) => void;
 }
 
 /** What the transaction of one round came to. */
 interface Round {
+  /** As the round has left it. */
   campaign: CampaignRecord;
+  change?: CampaignChange;
   steps: Step[];
   /** More results wait to be written down. */
   again: boolean;
@@ -50,67 +55,76 @@ interface Round {
 
 /**
  * Brings one campaign as far as it can go now. What it did is in the database after every step, so a pass that is cut
- * off anywhere is carried on by the next one: claimed targets get the job that was made for them or a new one.
+ * off anywhere is carried on by the next one: what is claimed gets its job then.
  * Only one pass of a campaign runs at a time in this program (runner.ts).
  * @returns the moment at which it can go on, or undefined when only a job's end or a caller can move it
  */
 export async function runPass(deps: PassDeps, campaignId: string, signal: AbortSignal): Promise<number | undefined> {
   let hasTakenBack = false;
-  let made: string[] = [];
   while (!signal.aborted) {
-    const round = await deps.storage.writes.write((tx) => playRound(tx, campaignId, made, deps.clock.now()));
+    const round = await deps.storage.writes.write((tx) => playRound(tx, campaignId, deps.clock.now()));
     if (!round) return undefined;
-    const { campaign, steps, again } = round;
+    const { campaign, change, steps, again } = round;
     const [step] = steps;
+    if (change) deps.onChange(change);
     // Claims that were left over when it was paused or ended must not become jobs.
-    const mayMakeJobs = campaign.state === 'running' && step?.kind !== 'stop';
-    const { claimed, made: madeNow } = mayMakeJobs ? await makeJobs(deps, campaign) : { claimed: 0, made: [] };
-    made = madeNow;
+    const { claimed, left } = campaign.state === 'running' ? await makeJobs(deps, campaign) : { claimed: 0, left: 0 };
     if (step?.kind === 'take_back' && !hasTakenBack) {
       hasTakenBack = true;
       await takeBack(deps, campaign, signal);
       continue;
     }
-    if (made.length < claimed) return undefined;
+    if (left > 0) return undefined;
     if (step?.kind === 'wait' && claimed === 0) return step.until;
     if (!again && claimed === 0 && step?.kind !== 'stop') return undefined;
   }
   return undefined;
 }
 
-/**
- * Writes down jobs and results, counts, decides and acts: one transaction.
- * @param made routers for which this program has just made jobs
- */
-async function playRound(tx: Tx, campaignId: string, made: readonly string[], now: number): Promise<Round | undefined> {
+/** Writes down results, counts, decides and acts: one transaction. */
+async function playRound(tx: Tx, campaignId: string, now: number): Promise<Round | undefined> {
   const campaign = await holdCampaign(tx, campaignId);
   if (!campaign) return undefined;
-  await adoptJobs(tx, campaignId, made);
   if (campaign.state === 'stopped' || campaign.state === 'canceled') await releaseClaims(tx, campaignId);
-  const again = await settle(tx, campaignId, now);
-  if (again || campaign.finished_at !== null) return { campaign, steps: [], again };
-  const progress = progressOf(await selectCounts(tx, campaign.team_id, campaignId));
-  const steps = nextSteps(campaign, progress, now);
-  for (const step of steps) await act(tx, campaignId, step, now);
-  return { campaign, steps, again };
+  const { settled, again } = await settle(tx, campaignId, now);
+  const isFinished = campaign.finished_at !== null;
+  if (isFinished ? settled === 0 : again) return { campaign, steps: [], again };
+  const counts = (await selectCounts(tx, campaign.team_id, [campaignId])).get(campaignId) ?? [];
+  if (isFinished) await correctCounts(tx, campaignId, counts);
+  const steps = isFinished ? [] : nextSteps(campaign, progressOf(counts), now);
+  let round: Round = { campaign, steps, again };
+  for (const step of steps) round = { ...round, ...(await act(tx, campaign, step, { now, counts })) };
+  return round;
 }
 
-async function act(tx: Tx, campaignId: string, step: Step, now: number): Promise<void> {
+/** @returns what the campaign has become, if that is news */
+async function act(
+  tx: Tx,
+  { id, state }: CampaignRecord,
+  step: Step,
+  { now, counts }: { now: number; counts: readonly StatusCount[] },
+): Promise<Pick<Round, 'campaign' | 'change'> | undefined> {
   switch (step.kind) {
     case 'start':
-      return claimTargets(tx, campaignId, { ...step, now });
-    case 'stop':
-      return stopCampaign(tx, campaignId, step);
-    case 'finish':
-      return finishCampaign(tx, campaignId, now);
+      await claimTargets(tx, id, { ...step, now });
+      return undefined;
+    case 'stop': {
+      const campaign = await stopCampaign(tx, id, step);
+      return { campaign, change: { kind: 'aborted', campaign } };
+    }
+    case 'finish': {
+      const campaign = await finishCampaign(tx, id, counts, now);
+      // The end of one that was ended early has been told.
+      return campaign.state === state ? { campaign } : { campaign, change: { kind: 'completed', campaign } };
+    }
     case 'wait':
     case 'take_back':
       return undefined;
   }
 }
 
-/** @returns true when there may be more */
-async function settle(tx: Tx, campaignId: string, now: number): Promise<boolean> {
+/** @returns how many targets it wrote down, and whether there may be more */
+async function settle(tx: Tx, campaignId: string, now: number): Promise<{ settled: number; again: boolean }> {
   const ended = await selectEnded(tx, campaignId, SETTLED_AT_ONCE);
   const corrected = await selectCorrected(tx, campaignId, SETTLED_AT_ONCE);
   // Most routers answer alike: a handful of statements for a hundred results.
@@ -123,7 +137,8 @@ async function settle(tx: Tx, campaignId: string, now: number): Promise<boolean>
     alike.set(key, entry);
   }
   for (const { settlement, routerIds } of alike.values()) await settleTargets(tx, campaignId, routerIds, settlement, now);
-  return ended.length === SETTLED_AT_ONCE || corrected.length === SETTLED_AT_ONCE;
+  const again = ended.length === SETTLED_AT_ONCE || corrected.length === SETTLED_AT_ONCE;
+  return { settled: ended.length + corrected.length, again };
 }
 
 function settlementOf(job: EndedTarget): Settlement {
@@ -132,20 +147,23 @@ function settlementOf(job: EndedTarget): Settlement {
   return { status, jobVersion: job.version, reason: job.reason, outputHash: outputHash(job) };
 }
 
-/** Makes jobs for claimed targets. @returns how many were claimed, and for which of them that is settled */
-async function makeJobs(deps: PassDeps, campaign: CampaignRecord): Promise<{ claimed: number; made: string[] }> {
+/** Makes jobs for claimed targets. @returns how many were claimed, and how many of them have to be tried again */
+async function makeJobs(deps: PassDeps, campaign: CampaignRecord): Promise<{ claimed: number; left: number }> {
   const routerIds = await selectClaimed(deps.storage.db, campaign.id, JOBS_AT_ONCE);
-  const isMade = await Promise.all(routerIds.map((routerId) => makeJob(deps, campaign, routerId)));
-  return { claimed: routerIds.length, made: routerIds.filter((_id, index) => isMade[index]) };
+  const isSettled = await Promise.all(routerIds.map((routerId) => makeJob(deps, campaign, routerId)));
+  return { claimed: routerIds.length, left: isSettled.filter((settled) => !settled).length };
 }
 
 /** @returns false when it has to be tried again; never rejects, so that the others are not held up */
 async function makeJob({ jobs, storage, clock, log }: PassDeps, campaign: CampaignRecord, routerId: string): Promise<boolean> {
-  const request = { requestId: campaign.request_id, idempotencyKey: jobKey(campaign.id, routerId), keyGiven: true };
+  const request = { requestId: campaign.request_id, idempotencyKey: jobKey(campaign.id, routerId), keyGiven: false };
   try {
-    await jobs.createJob(campaign.team_id, routerId, jobOf(campaign), request);
+    await jobs.createJob(campaign.team_id, routerId, jobOf(campaign), request, async (tx, job) => {
+      if (!(await startTarget(tx, campaign.id, routerId, job.id))) throw noLongerWanted();
+    });
     return true;
   } catch (error) {
+    if (error instanceof AppError && error.code === 'conflict') return true;
     if (isFinal(error)) {
       const why = { reason: error.code, outputHash: outputHash({ output: null, error: null, reason: error.code }) };
       await storage.writes.write((tx) => settleWithoutJob(tx, campaign.id, routerId, why, clock.now()));
@@ -154,6 +172,11 @@ async function makeJob({ jobs, storage, clock, log }: PassDeps, campaign: Campai
     log.warn({ err: error, campaign_id: campaign.id, router_id: routerId }, 'a job of a campaign could not be made');
     return false;
   }
+}
+
+/** Paused or ended meanwhile, or another program was quicker: the next round sees which. */
+function noLongerWanted(): AppError {
+  return new AppError('conflict', 'the campaign does not want this job any more');
 }
 
 /** The router is gone, or the server's rules no longer allow the URL: trying again would not help. */
@@ -171,6 +194,7 @@ function jobOf(campaign: CampaignRecord): NewJob {
     notifyUrl: campaign.notify_url ?? undefined,
     timeoutSeconds: campaign.timeout_seconds ?? undefined,
     deliverWithinMinutes: campaign.deliver_within_minutes,
+    undoSeconds: campaign.undo_seconds ?? undefined,
   };
 }
 

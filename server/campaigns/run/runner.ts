@@ -5,6 +5,7 @@ import type { JobsService } from '../../jobs/service.ts';
 import type { JobRecord } from '../../jobs/types.ts';
 import type { Storage } from '../../storage/db.ts';
 import { campaignOfKey } from '../job-key.ts';
+import type { CampaignChange } from '../types.ts';
 import { runPass } from './pass.ts';
 import { selectCampaignsToCorrect, selectOpenCampaigns } from './store.ts';
 
@@ -20,6 +21,7 @@ export interface RunnerDeps {
   jobs: Pick<JobsService, 'createJob' | 'takeBackJob' | 'changes'>;
   clock: Clock;
   log: Log;
+  onChange: (change: CampaignChange) => void;
 }
 
 /**

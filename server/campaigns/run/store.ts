@@ -2,6 +2,8 @@ import { sql } from 'kysely';
 import type { SqlBool } from 'kysely';
 import type { DbOrTx } from '../../storage/db.ts';
 import type { JobRecord } from '../../jobs/types.ts';
+import { toStoredCounts } from '../counts.ts';
+import type { StatusCount } from '../counts.ts';
 import type { CampaignRecord, Outcome, StopReason } from '../types.ts';
 
 /**
@@ -133,22 +135,22 @@ async function setClaimed(db: DbOrTx, id: string, routerIds: readonly string[], 
 }
 
 /**
- * Gives claimed targets the jobs that were made for them, found by their keys: what makes a claim safe to carry on with
- * after a crash. `madeFor`: those whose jobs this program has just made get them even if somebody has let go of the claim.
+ * Gives a claimed target its job, in the transaction that makes the job: none is made for a campaign that has been paused
+ * or ended meanwhile, by whichever program, and after a crash a claim has no job. @returns false when there is to be none
  */
-export async function adoptJobs(db: DbOrTx, id: string, madeFor: readonly string[]): Promise<void> {
-  const job = sql<string>`select jobs.id from jobs where jobs.router_id = campaign_targets.router_id
-    and jobs.team_id = campaign_targets.team_id and jobs.idempotency_key = 'campaign ' || ${id} || ' ' || campaign_targets.router_id`;
-  const adopt = db
+export async function startTarget(db: DbOrTx, id: string, routerId: string, jobId: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('campaign_targets')
-    .set({ status: 'started', job_id: sql<string>`(${job})` })
+    .set({ status: 'started', job_id: jobId })
     .where('campaign_id', '=', id)
-    .where(sql<SqlBool>`exists (${job})`);
-  await adopt.where('status', '=', 'claimed').execute();
-  if (madeFor.length > 0) await adopt.where('status', '=', 'waiting').where('router_id', 'in', madeFor).execute();
+    .where('router_id', '=', routerId)
+    .where('status', '=', 'claimed')
+    .where((eb) => eb.exists(eb.selectFrom('campaigns').select('campaigns.id').where('campaigns.id', '=', id).where('campaigns.state', '=', 'running')))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
-/** Claimed targets without a job, at most `limit`. */
+/** Claimed targets, at most `limit`. */
 export async function selectClaimed(db: DbOrTx, id: string, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('campaign_targets')
@@ -161,7 +163,7 @@ export async function selectClaimed(db: DbOrTx, id: string, limit: number): Prom
   return rows.map((row) => row.router_id);
 }
 
-/** Lets go of claims of a campaign that has ended, for which no job was made. */
+/** Lets go of claims of a campaign that has ended. */
 export async function releaseClaims(db: DbOrTx, id: string): Promise<void> {
   await db
     .updateTable('campaign_targets')
@@ -186,22 +188,32 @@ export async function selectJobsToTakeBack(db: DbOrTx, id: string): Promise<{ ro
 }
 
 /** The campaign has stopped itself. */
-export async function stopCampaign(db: DbOrTx, id: string, why: { reason: StopReason; message: string }): Promise<void> {
-  await db
+export async function stopCampaign(db: DbOrTx, id: string, why: { reason: StopReason; message: string }): Promise<CampaignRecord> {
+  return db
     .updateTable('campaigns')
     .set({ state: 'stopped', stop_reason: why.reason, stop_message: why.message })
     .where('id', '=', id)
-    .execute();
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 /** Nothing is left to do. One that was not ended early has run to its end. */
-export async function finishCampaign(db: DbOrTx, id: string, now: number): Promise<void> {
-  await db
+export async function finishCampaign(db: DbOrTx, id: string, counts: readonly StatusCount[], now: number): Promise<CampaignRecord> {
+  return db
     .updateTable('campaigns')
-    .set({ finished_at: now, state: sql<string>`case when state in ('stopped', 'canceled') then state else 'finished' end` })
+    .set({
+      finished_at: now,
+      final_counts: toStoredCounts(counts),
+      state: sql<string>`case when state in ('stopped', 'canceled') then state else 'finished' end`,
+    })
     .where('id', '=', id)
-    .where('finished_at', 'is', null)
-    .execute();
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** A result that came late has changed how a finished campaign went. */
+export async function correctCounts(db: DbOrTx, id: string, counts: readonly StatusCount[]): Promise<void> {
+  await db.updateTable('campaigns').set({ final_counts: toStoredCounts(counts) }).where('id', '=', id).execute();
 }
 
 /** All campaigns with something left to do. */

@@ -4,9 +4,10 @@ import { notifications } from './0003-notifications.ts';
 import { webhooks } from './0004-webhooks.ts';
 import { campaigns } from './0005-campaigns.ts';
 import { backups } from './0006-backups.ts';
+import { campaignJobs } from './0007-campaign-jobs.ts';
 import { forwardLimits } from './0008-forward-limits.ts';
 import { userSessions } from './0009-user-sessions.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
-export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns, backups, forwardLimits, userSessions];
+export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns, backups, campaignJobs, forwardLimits, userSessions];
