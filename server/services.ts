@@ -18,6 +18,7 @@ import { EventsService } from './events/service.ts';
 import { FaultsService } from './faults/service.ts';
 import type { FaultEvent } from './faults/types.ts';
 import { ForwardsService } from './forwards/service.ts';
+import { trustedProxies } from './http/client-address.ts';
 import { IdempotencyStore } from './idempotency/store.ts';
 import { JobsService } from './jobs/service.ts';
 import { DEFAULT_JOB_RULES } from './jobs/types.ts';
@@ -115,6 +116,9 @@ export function createServices(deps: ServicesDeps): Services {
       listen: config.forwards.listen,
       ports: { from: config.forwards.ports.first, to: config.forwards.ports.last },
       allowPrivateSources: config.allowPrivateSources,
+      idleSeconds: config.forwards.idleSeconds,
+      isProxy: config.forwards.proxies.length > 0 ? trustedProxies(config.forwards.proxies) : undefined,
+      names: config.forwards.names ?? undefined,
     },
   });
   const events = new EventsService(clock);
