@@ -528,6 +528,10 @@ export interface NewTransientForward {
   dst_port: number;
   dst_address: string;
   allow_from: string;
+  /** Ends a connection through which nothing goes for so long; null for never, left out for the default of this server */
+  idle_seconds?: number | null;
+  /** Connections at the same time */
+  max_connections?: number;
 }
 
 export interface Notifiable {
@@ -745,6 +749,11 @@ export interface TransientForward {
   target_reachable: boolean | null;
   refused_attempts: number;
   open_connections: number;
+  idle_seconds: number | null;
+  max_connections: number;
+  /** Name under which TLS clients reach it as well; only where the server has a domain for it */
+  entry_name?: string;
+  entry_name_port?: number;
 }
 
 export interface WebhookSecret {

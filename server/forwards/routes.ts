@@ -4,8 +4,8 @@ import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
 import { problemSchema } from '../http/error-handler.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
-import type { ForwardView, ForwardsService } from './service.ts';
 import { FORWARD_LIMITS } from './limits.ts';
+import type { ForwardView, ForwardsService } from './service.ts';
 import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardConnectionRecord } from './types.ts';
 
@@ -16,7 +16,6 @@ const bodySchema = z
     dst_port: z.int().min(1).max(65_535).meta({ examples: [22] }),
     dst_address: z.string().min(1).max(255).meta({ examples: ['192.168.88.10'] }),
     allow_from: z.string().min(1).max(64).meta({ examples: ['203.0.113.7', '203.0.113.0/24'] }),
-  })
     idle_seconds: z
       .int()
       .min(10)
@@ -25,6 +24,7 @@ const bodySchema = z
       .optional()
       .describe('Ends a connection through which nothing goes for so long; null for never, left out for the default of this server'),
     max_connections: z.int().min(1).max(FORWARD_LIMITS.connections).optional().describe('Connections at the same time'),
+  })
   .meta({ id: 'NewTransientForward' });
 
 /** INTERFACE.md 2.7; the fields from `router_id` on are ours. */
@@ -49,11 +49,11 @@ const forwardSchema = z
     target_reachable: z.boolean().nullable(),
     refused_attempts: z.int(),
     open_connections: z.int(),
-  })
     idle_seconds: z.int().nullable(),
     max_connections: z.int(),
     entry_name: z.string().optional().describe('Name under which TLS clients reach it as well; only where the server has a domain for it'),
     entry_name_port: z.int().optional(),
+  })
   .meta({
     id: 'TransientForward',
     examples: [
@@ -77,9 +77,9 @@ const forwardSchema = z
         target_reachable: true,
         refused_attempts: 0,
         open_connections: 0,
-      },
         idle_seconds: null,
         max_connections: 512,
+      },
     ],
   });
 
@@ -151,9 +151,9 @@ function createRoute(app: App, { forwards, now }: ForwardRoutesDeps): void {
         dstPort: request.body.dst_port,
         dstAddress: request.body.dst_address,
         allowFrom: request.body.allow_from,
-      });
         idleSeconds: request.body.idle_seconds,
         maxConnections: request.body.max_connections,
+      });
       return present(view, now());
     },
   );
@@ -263,10 +263,10 @@ function present({ record, openConnections, maxConnections, entryName }: Forward
     target_reachable: record.target_reachable === null ? null : record.target_reachable === 1,
     refused_attempts: record.refused_attempts,
     open_connections: openConnections,
-  };
     idle_seconds: record.idle_seconds,
     max_connections: maxConnections,
     ...(entryName ? { entry_name: entryName.name, entry_name_port: entryName.port } : {}),
+  };
 }
 
 function presentConnection(record: ForwardConnectionRecord): z.infer<typeof connectionSchema> {
