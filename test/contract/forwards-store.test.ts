@@ -4,13 +4,17 @@ import {
   addRefusedAttempts,
   closeForward,
   countOpenForwards,
+  deleteConnectionsBeyond,
+  deleteConnectionsUntil,
   insertConnections,
   insertForward,
   isUnique,
   markAuthorized,
   markNoWay,
   selectConnections,
+  selectEndedEarly,
   selectForward,
+  selectForwardKeys,
   selectForwards,
   selectOpenForwards,
   selectPortUses,
@@ -193,5 +197,59 @@ describeEachDatabase('the store of forwards', (open) => {
     const [newest] = await selectConnections(storage.db, keyOf(record), { limit: 1, before: undefined });
     expect(newest).toMatchObject({ source: '203.0.113.7:699', bytes_in: 5_000_000_000, bytes_out: 699, ended_by: 'closed' });
     expect(await selectConnections(storage.db, { teamId: theirs.teamId, id: record.id }, page)).toEqual([]);
+  });
+
+  function connection(record: ForwardRecord, openedAt: number): LoggedConnection {
+    return { id: newId(openedAt), teamId: record.team_id, forwardId: record.id, source: 's', openedAt, closedAt: openedAt + 5, bytesIn: 0, bytesOut: 0, endedBy: 'closed' };
+  }
+
+  const openedAt = async (record: ForwardRecord): Promise<number[]> =>
+    (await selectConnections(storage.db, keyOf(record), page)).map((each) => each.opened_at);
+
+  it('forgets connections by their age, of all teams, the oldest first and no more at once than it is told', async () => {
+    const [ours, others] = [await insert({ port: 1 }), await insert({ port: 2, router: theirs })];
+    await storage.writes.write((tx) => insertConnections(tx, [1000, 2000, 3000, 4000].map((at) => connection(at === 2000 ? others : ours, at))));
+    const forget = (before: number, limit: number): Promise<number> => storage.writes.write((tx) => deleteConnectionsUntil(tx, before, limit));
+    expect(await forget(3000, 1)).toBe(1);
+    expect([await openedAt(ours), await openedAt(others)]).toEqual([[4000, 3000], [2000]]);
+    expect(await forget(3000, 10)).toBe(1);
+    expect(await forget(3000, 10)).toBe(0);
+    expect([await openedAt(ours), await openedAt(others)]).toEqual([[4000, 3000], []]);
+  });
+
+  it('forgets connections of one forward beyond the newest so many, and of no other', async () => {
+    const [crowded, other] = [await insert({ port: 1 }), await insert({ port: 2 })];
+    await storage.writes.write((tx) =>
+      insertConnections(tx, [...[1000, 2000, 2000, 3000, 4000].map((at) => connection(crowded, at)), connection(other, 1)]),
+    );
+    const forget = (limit: number, key = keyOf(crowded)): Promise<number> => storage.writes.write((tx) => deleteConnectionsBeyond(tx, key, 2, limit));
+    expect(await forget(10, { ...keyOf(crowded), teamId: theirs.teamId })).toBe(0);
+    expect(await forget(2)).toBe(2);
+    expect(await forget(2)).toBe(1);
+    expect(await forget(2)).toBe(0);
+    expect([await openedAt(crowded), await openedAt(other)]).toEqual([[4000, 3000], [1]]);
+  });
+
+  it('goes through all forwards in the order of their ids', async () => {
+    const ids = [];
+    for (let port = 1; port <= 5; port += 1) ids.push((await insert({ port, createdAt: port, ...(port % 2 ? {} : { router: theirs }) })).id);
+    const first = await selectForwardKeys(storage.db, '', 3);
+    const second = await selectForwardKeys(storage.db, first.at(-1)!.id, 3);
+    expect([...first, ...second].map(({ id }) => id)).toEqual(ids);
+    expect(first[1]).toEqual({ id: ids[1], teamId: theirs.teamId });
+  });
+
+  it('tells an agent of forwards that ended before their time, the last ended first', async () => {
+    const [early, late, onTime, still] = [await insert({ port: 1 }), await insert({ port: 2 }), await insert({ port: 3 }), await insert({ port: 4 })];
+    await storage.writes.write(async (tx) => {
+      await closeForward(tx, keyOf(early), 2000, 'revoked');
+      await closeForward(tx, keyOf(late), 3000, 'revoked');
+      await closeForward(tx, keyOf(onTime), onTime.expires_at, 'expired');
+    });
+    const ended = async (now: number, limit = 10): Promise<string[]> => (await selectEndedEarly(storage.db, mine, now, limit)).map(({ id }) => id);
+    expect(await ended(4000, 2)).toEqual([onTime.id, late.id]);
+    expect(await ended(4000)).toEqual([onTime.id, late.id, early.id]);
+    expect(await ended(still.expires_at)).toEqual([]);
+    expect(await selectEndedEarly(storage.db, { ...mine, agentId: theirs.agentId }, 4000, 10)).toEqual([]);
   });
 });

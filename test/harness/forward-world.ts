@@ -15,6 +15,7 @@ import type { AgentConnection, AgentGateway, Notice, RequestParams } from '../..
 import { systemClock } from '../../server/core/clock.ts';
 import type { Clock } from '../../server/core/clock.ts';
 import { AppError, notFound } from '../../server/core/errors.ts';
+import type { Log } from '../../server/core/log.ts';
 import { FORWARD_LIMITS } from '../../server/forwards/limits.ts';
 import type { ForwardLimits } from '../../server/forwards/limits.ts';
 import { ForwardsService } from '../../server/forwards/service.ts';
@@ -76,6 +77,7 @@ export interface WorldOptions {
   allowPrivateSources?: boolean;
   ports?: { from: number; to: number };
   settings?: Partial<ForwardSettings>;
+  log?: Log;
   /** The server's end of the channels is the `ws` package's: both must understand each other. */
   stockWebSockets?: boolean;
 }
@@ -198,13 +200,13 @@ export class ForwardWorld {
   }
 
   #newService(): ForwardsService {
-    const { clock = systemClock, limits = {}, allowPrivateSources = true } = this.#options;
+    const { clock = systemClock, limits = {}, allowPrivateSources = true, log = silentLog } = this.#options;
     return new ForwardsService({
       storage: this.storage,
       routers: { getRouter: (teamId, routerId) => this.#router(teamId, routerId) },
       gateway: this.gateway,
       clock,
-      log: silentLog,
+      log,
       settings: {
         host: 'forward.example.net',
         listen: '127.0.0.1',
