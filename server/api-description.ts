@@ -10,13 +10,14 @@ export const API_DESCRIPTION = {
 another team does not exist for it. Reading needs the role viewer, commands, jobs and forwards need operator, the rest admin.
 
 **How often**: 60 requests a minute for each key unless the server is set up otherwise; the next one is 429 with
-\`Retry-After\`. Instead of asking again and again, listen at \`GET /api/events\`.
+\`Retry-After\`. \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds) are on every answer. Instead of asking again and again, listen at \`GET /api/events\`.
 
 **Lists** are newest first and take \`limit\` and \`cursor\`; the \`Link\` header with \`rel="next"\` leads on.
 
 **Repeating a POST** is safe with the same \`Idempotency-Key\`.
 
-**Errors** all have the form of RFC 9457 (\`application/problem+json\`). \`code\` is the stable word to act on.`,
+**Errors** all have the form of RFC 9457 (\`application/problem+json\`). \`code\` is the stable word to act on,
+\`errors\` names the fields that were refused. Every answer has an \`X-Request-Id\`, which is what the server's log knows it by.`,
   tags: {
     agents: "The programs beside the routers: who they are, and tokens with which new ones enrol",
     'api keys': 'Keys of the team: made, rotated, revoked',

@@ -40,7 +40,7 @@ import { jobRoutes } from './jobs/routes.ts';
 import { measureRequests, metricsRoutes } from './metrics/routes.ts';
 import { metadataRoutes } from './metadata/routes.ts';
 import { routerRoutes } from './routers/routes.ts';
-import { plantErrorHandler, plantRoutes } from './sandbox/routes.ts';
+import { describePlantError, plantRoutes } from './sandbox/routes.ts';
 import { createServices } from './services.ts';
 import type { Services } from './services.ts';
 import { statusRoutes } from './status/routes.ts';
@@ -257,7 +257,7 @@ function closeTunnelsLast(app: App, gateway: TunnelGateway<ChannelGrant>, door: 
 async function startSandbox(deps: ApiDeps, closers: (() => Promise<void>)[]): Promise<string | null> {
   const { config, services } = deps;
   if (config.sandboxListen === null) return null;
-  const app = createApp({ ...(await appOptions(deps)), errorHandler: plantErrorHandler });
+  const app = createApp({ ...(await appOptions(deps)), describeError: describePlantError });
   await describeApi(app, {
     ...PLANTS_DESCRIPTION,
     serverUrl: `http://${config.sandboxListen.host}:${config.sandboxListen.port}`,

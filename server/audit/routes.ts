@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, success, toDateTime } from '../http/envelope.ts';
-import { momentField } from '../http/fields.ts';
+import { momentField, pathId } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import type { AuditService } from './service.ts';
 import type { AuditFilter, ListedAuditEntry } from './types.ts';
@@ -37,7 +37,7 @@ const entrySchema = z
   });
 
 const filterQuery = pageQuery.extend({
-  actor: z.string().max(100).optional().describe('Id of a key or user'),
+  actor: pathId.optional().describe('Id of a key or user'),
   action: z.string().min(1).max(200).optional().describe('What the action begins with: DELETE, or POST /api/synchronous'),
   since: momentField.optional().describe('At this moment or later'),
   until: momentField.optional().describe('Before this moment'),

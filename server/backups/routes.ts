@@ -3,6 +3,7 @@ import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
 import { problemSchema } from '../http/error-handler.ts';
+import { pathId } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import type { BackupsService } from './service.ts';
 import { BACKUP_STATES, PARTS } from './types.ts';
@@ -57,7 +58,7 @@ const diffSchema = z
     ],
   });
 
-const backupParams = routerParams.extend({ backup_id: z.string().max(100) });
+const backupParams = routerParams.extend({ backup_id: pathId });
 
 export function backupRoutes(app: App, { backups }: { backups: BackupsService }): void {
   listRoute(app, backups);
@@ -126,7 +127,7 @@ function diffRoutes(app: App, backups: BackupsService): void {
         tags: ['backups'],
         operationId: 'compareBackups',
         summary: 'Show what changed on the router from one backup to another',
-        params: backupParams.extend({ other_id: z.string().max(100) }),
+        params: backupParams.extend({ other_id: pathId }),
         response: { 200: envelope(diffSchema), ...commonErrors },
       },
     },
@@ -144,7 +145,7 @@ function diffRoutes(app: App, backups: BackupsService): void {
         operationId: 'getJobChanges',
         summary: 'Show what a job changed on its router',
         description: 'For jobs with `make_backup`: an export from before the script against one from directly after it.',
-        params: routerParams.extend({ job_id: z.string().max(100) }),
+        params: routerParams.extend({ job_id: pathId }),
         response: {
           200: envelope(diffSchema),
           ...commonErrors,

@@ -3,15 +3,19 @@
  * (http/error-handler.ts); nothing ever matches on a message text.
  */
 export const ERROR_CODES = [
+  'bad_request',
   'unauthenticated',
   'forbidden',
   'not_found',
+  'method_not_allowed',
+  'request_timeout',
   'conflict',
   'too_large',
   'unsupported_media_type',
   'invalid',
   'rejected_by_router',
   'rate_limited',
+  'headers_too_large',
   'agent_offline',
   'router_unreachable',
   'outcome_unknown',

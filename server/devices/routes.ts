@@ -3,6 +3,7 @@ import { invalidField } from '../core/errors.ts';
 import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, success, toDateTime } from '../http/envelope.ts';
+import { pathId } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import { isLocallyAdministered, normaliseMac } from './mac.ts';
 import type { DevicesService } from './service.ts';
@@ -49,7 +50,7 @@ const deviceSchema = z
 
 const macParams = z.object({ macAddress: z.string().max(100).describe('Any common spelling: 4C:5E:0C:AA:BB:01, 4c-5e-0c-aa-bb-01, 4c5e.0caa.bb01 …') });
 const deviceQuery = pageQuery.extend({
-  site_id: z.string().max(100).optional(),
+  site_id: pathId.optional(),
   search: z.string().trim().min(1).max(100).optional().describe('Part of host name, alias, manufacturer, IP or MAC address'),
 });
 

@@ -3,6 +3,7 @@ import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
 import { problemSchema } from '../http/error-handler.ts';
+import { pathId } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardView, ForwardsService } from './service.ts';
@@ -108,7 +109,7 @@ const connectionSchema = z
     ],
   });
 
-const forwardParams = routerParams.extend({ id: z.string().max(100) });
+const forwardParams = routerParams.extend({ id: pathId });
 const tags = ['forwards'];
 
 export interface ForwardRoutesDeps {

@@ -1,13 +1,17 @@
 import fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger } from 'fastify';
-import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { serializerCompiler } from 'fastify-type-provider-zod';
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { newId } from '../core/ids.ts';
 import type { App } from './app-type.ts';
 import type { IsTrustedProxy } from './client-address.ts';
+import { ClientErrors } from './client-errors.ts';
+import { describeProblem, errorHandlerFor } from './error-handler.ts';
+import type { DescribeError } from './error-handler.ts';
 import { readJsonBodies } from './json-body.ts';
-import { errorHandler, frameworkErrors, notFoundHandler } from './error-handler.ts';
+import { refuseUnknownPaths } from './known-paths.ts';
+import { validatorCompiler } from './validation.ts';
 
 export type { App } from './app-type.ts';
 
@@ -18,7 +22,7 @@ export interface AppOptions {
   /** Whose X-Forwarded-For is believed; nobody's by default. */
   isTrustedProxy?: IsTrustedProxy;
   /** How errors are answered; problem+json unless an interface has an error object of its own. */
-  errorHandler?: typeof errorHandler;
+  describeError?: DescribeError;
 }
 
 /** Largest request body: a script of 2,000 characters, a command's parameters and group lists fit many times. */
@@ -28,6 +32,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 /** The HTTP application with validation, errors and limits, and no route yet. */
 export function createApp(options: AppOptions): App {
+  const describe = options.describeError ?? describeProblem;
+  const clientErrors = new ClientErrors((error) => describe(error, newId(options.now())));
   const instance = fastify({
     loggerInstance: fastifyLogger(options.log),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -38,20 +44,25 @@ export function createApp(options: AppOptions): App {
     trustProxy: options.isTrustedProxy ?? false,
     routerOptions: { maxParamLength: 300 },
     genReqId: () => newId(options.now()),
-    frameworkErrors,
-    ...(options.tls ? { https: options.tls } : {}),
+    // URLs that the router cannot even read (malformed escapes) do not reach the error handler on their own.
+    frameworkErrors: errorHandlerFor(describe),
+    clientErrorHandler: (error, socket) => clientErrors.answer(error, socket),
+    // Node's own refusal of a request without a host has no body.
+    ...(options.tls ? { https: { ...options.tls, requireHostHeader: false } } : { http: { requireHostHeader: false } }),
   }) as unknown as App;
   instance.setValidatorCompiler(validatorCompiler);
   instance.setSerializerCompiler(serializerCompiler);
+  clientErrors.watch(instance.server);
   readJsonBodies(instance);
-  instance.setErrorHandler(options.errorHandler ?? errorHandler);
-  instance.setNotFoundHandler(notFoundHandler);
+  instance.setErrorHandler(errorHandlerFor(describe));
+  refuseUnknownPaths(instance);
   let isClosing = false;
   instance.addHook('preClose', async () => {
     isClosing = true;
   });
   instance.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw new AppError('bad_request', 'the Host header is missing');
     if (isClosing) throw new AppError('unavailable', 'the server is being stopped; come back in a moment');
   });
   return instance;

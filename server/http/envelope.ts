@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { problemSchema } from './error-handler.ts';
+import { pathId } from './fields.ts';
 
 /** The `{status, data}` of INTERFACE.md section 2. */
 export function envelope<T extends z.ZodType>(data: T) {
@@ -31,4 +32,4 @@ export function toDateTimeOrNull(millis: number | null): string | null {
 }
 
 /** `{router_id}` in a path: a value that is no uuid cannot exist, so it is not found rather than invalid. */
-export const routerParams = z.object({ router_id: z.string().max(100) });
+export const routerParams = z.object({ router_id: pathId });

@@ -22,8 +22,8 @@ export const textField = (max: number) => z.string().max(max).refine(isStorable,
 /** In lower case, as ids are stored. */
 export const uuidField = z.uuid().toLowerCase();
 
-/** The id of a record in a path: a value that cannot be one is not found rather than invalid. */
-export const pathId = z.string().max(100);
+/** The id of a record in a path, in either case: a value that cannot be one is not found rather than invalid. */
+export const pathId = z.string().max(100).toLowerCase();
 
 /** A moment in a request; any offset is understood. */
 export const momentField = z.iso.datetime({ offset: true }).meta({ examples: ['2031-05-01T00:00:00Z'] });

@@ -117,9 +117,14 @@ function replay(reply: FastifyReply, first: { status: number; response: string }
 function scopeOf(request: FastifyRequest): IdempotencyScope {
   return {
     teamId: principalOf(request).teamId,
-    scope: `${request.method} ${request.url.split('?')[0]!}`,
+    scope: `${request.method} ${pathOf(request)}`,
     key: request.idempotency!.key,
   };
+}
+
+/** As the route knows it: an id in capitals is the same path. */
+function pathOf({ routeOptions, params }: FastifyRequest): string {
+  return (routeOptions.url ?? '').replaceAll(/:(\w+)/g, (_, name: string) => (params as Record<string, string>)[name] ?? '');
 }
 
 /** Of the validated body, so that the order of members and white space do not matter to a client that rebuilds it. */

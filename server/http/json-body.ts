@@ -13,12 +13,18 @@ export function readJsonBodies(app: App): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const text = decode(body as Buffer);
-    const problem = text === undefined ? invalidField('body', 'is not valid UTF-8') : refusal(text);
+    const problem = refusedCharset(request.headers['content-type']) ?? (text === undefined ? invalidField('body', 'is not valid UTF-8') : refusal(text));
     if (problem) done(problem);
     // Callers put the content type on every request (INTERFACE.md 5.1), also on a DELETE without a body.
     else if (text === '' || text === undefined) done(null, undefined);
-    else void parse(request, text, done);
+    else void parse(request, text, (error, value) => (error ? done(invalidField('body', 'is not valid JSON')) : done(null, value)));
   });
+}
+
+/** JSON is UTF-8 (RFC 8259); whoever says otherwise would be misread. */
+function refusedCharset(type = ''): AppError | undefined {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1] ?? 'utf-8';
+  return /^utf-?8$|^us-ascii$/i.test(charset) ? undefined : new AppError('unsupported_media_type', 'the charset of JSON is utf-8');
 }
 
 function decode(body: Buffer): string | undefined {
@@ -31,7 +37,7 @@ function decode(body: Buffer): string | undefined {
 
 function refusal(body: string): AppError | undefined {
   if (depthOf(body) > MAX_DEPTH) return invalidField('body', `is nested more than ${MAX_DEPTH} levels deep`);
-  if (hasNul(body)) return new AppError('invalid', 'body: must not contain NUL characters', { errors: { body: ['must not contain NUL characters'] } });
+  if (hasNul(body)) return invalidField('body', 'must not contain NUL characters');
   return undefined;
 }
 

@@ -29,12 +29,11 @@ export async function limitRequests(
   perMinute: number,
   isExempt?: (request: FastifyRequest) => boolean,
 ): Promise<void> {
-  await scope.register(rateLimit, { global: false, store: ExactCounts });
+  await scope.register(rateLimit, { global: false, store: ExactCounts, enableDraftSpec: true });
   // A hook of the scope rather than of each route: the plugin's own route hooks would run after the refusal of strangers.
   const count = scope.rateLimit({
     max: (request) => perMinute * rateFactorOf(request),
     timeWindow: WINDOW_MS,
-    enableDraftSpec: true,
     ...(isExempt ? { allowList: isExempt } : {}),
     keyGenerator: (request) =>
       request.principal ? `key:${request.principal.id}${rateFactorOf(request) === 1 ? '' : `:${request.routeOptions.url}`}` : `address:${rateLimit.normalizeIP(request.ip, IPV6_PREFIX)}`,

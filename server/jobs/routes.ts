@@ -3,7 +3,7 @@ import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
 import { problemSchema } from '../http/error-handler.ts';
-import { textField } from '../http/fields.ts';
+import { pathId, textField } from '../http/fields.ts';
 import { idempotencyKeyOf } from '../http/idempotency.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import type { JobsService } from './service.ts';
@@ -132,7 +132,7 @@ const jobSchema = z
     ],
   });
 
-const jobParams = routerParams.extend({ job_id: z.string().max(100) });
+const jobParams = routerParams.extend({ job_id: pathId });
 
 /** `?status=failed&status=unknown` or `?status=failed,unknown`. */
 const listQuery = pageQuery.extend({

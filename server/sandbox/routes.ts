@@ -1,10 +1,9 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { AppError } from '../core/errors.ts';
 import type { App } from '../http/app.ts';
 import { identifyCaller, requireCaller } from '../http/authentication.ts';
 import type { Authenticate } from '../http/authentication.ts';
-import { STATUS_OF, toAppError } from '../http/error-handler.ts';
+import { STATUS_OF } from '../http/error-handler.ts';
+import type { DescribeError } from '../http/error-handler.ts';
 import { limitRequests } from '../http/rate-limit.ts';
 
 /** INTERFACE.md 2.10 and 2.11: a demonstration that stores nothing. */
@@ -13,20 +12,26 @@ const plantSchema = z.object({
   tag: z.string().max(255).optional().describe('Type of the plant'),
 }).meta({ id: 'Plant' });
 
-const newPlantSchema = plantSchema.extend({ id: z.int().meta({ format: 'int64' }) }).meta({ id: 'NewPlant' });
+/**
+ * As far as a JSON number can be told: from 2^53 on JavaScript rounds, so the largest int64 is not told from 2^63.
+ * The id is checked and forgotten.
+ */
+const int64 = z
+  .number()
+  .refine((id) => Number.isInteger(id) && Math.abs(id) <= 2 ** 63, 'must be a whole number of 64 bits')
+  .meta({ type: 'integer', format: 'int64' });
+
+const newPlantSchema = plantSchema.extend({ id: int64 }).meta({ id: 'NewPlant' });
 
 const plantErrorSchema = z.object({ error: z.int().meta({ format: 'int32' }), message: z.string() }).meta({ id: 'Error' });
 
 /** Errors of the demonstration are an object of their own instead of problem+json. */
-export function plantErrorHandler(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void {
-  const known = toAppError(error);
-  const status = known.code === 'invalid' ? 400 : STATUS_OF[known.code];
-  if (status === 500) request.log.error({ err: known.cause ?? known }, 'request failed');
-  const body = JSON.stringify({ error: status, message: known.message });
-  void reply.code(status).type('application/json').serializer(String).send(body);
-}
+export const describePlantError: DescribeError = (error) => {
+  const status = error.code === 'invalid' ? 400 : STATUS_OF[error.code];
+  return { status, type: 'application/json; charset=utf-8', body: JSON.stringify({ error: status, message: error.message }) };
+};
 
-/** Registers `POST /plants` on an application made with {@link plantErrorHandler}. */
+/** Registers `POST /plants` on an application made with {@link describePlantError}. */
 export async function plantRoutes(app: App, deps: { authenticate: Authenticate; ratePerMinute: number }): Promise<void> {
   identifyCaller(app, deps.authenticate);
   await limitRequests(app, deps.ratePerMinute);

@@ -62,7 +62,7 @@ const rotationBody = z
   })
   .meta({ id: 'WebhookSecretRotation' });
 
-const jobParams = routerParams.extend({ job_id: z.string().max(100) });
+const jobParams = routerParams.extend({ job_id: pathId });
 
 interface WebhookRoutesDeps {
   webhooks: WebhooksService;

@@ -172,13 +172,13 @@ describeEachDatabase('notifications', (open) => {
       expect(await put(id, { topics: [UNKNOWN] }, south)).toMatchObject({ status: 404, body: { detail: 'group not found' } });
     });
 
-    test('other bare paths and methods are as unknown as before', async () => {
+    test('other bare paths stay unknown, and this one takes no other method', async () => {
       const id = await group();
       for (const url of ['/x', '/groups', `/${id}x`, `/${id}/x`, '/', `/%20${id}`]) {
         expect(await app.ask(north, 'PUT', url, {}), url).toMatchObject({ status: 404, body: { detail: `no route PUT ${url}` } });
       }
       for (const method of ['GET', 'POST', 'PATCH', 'DELETE'] as const) {
-        expect(await app.ask(north, method, `/${id}`), method).toMatchObject({ status: 404, body: { detail: `no route ${method} /${id}` } });
+        expect(await app.ask(north, method, `/${id}`), method).toMatchObject({ status: 405, body: { detail: `/${id} takes PUT, not ${method}` } });
       }
     });
 

@@ -4,6 +4,7 @@ import type { App } from '../../http/app.ts';
 import { bearerOf, principalOf } from '../../http/authentication.ts';
 import type { Authenticate } from '../../http/authentication.ts';
 import { routerParams } from '../../http/envelope.ts';
+import { pathId } from '../../http/fields.ts';
 import type { Upgrades } from '../../http/upgrades.ts';
 import type { ForwardsService } from '../service.ts';
 import { CONNECT_SUBPROTOCOL } from './door.ts';
@@ -35,7 +36,7 @@ export function connectRoute(app: App, { forwards, door, upgrades, authenticate 
     {
       exposeHeadRoute: false,
       config: { role: 'operator', rateFactor: RATE_FACTOR },
-      schema: { hide: true, params: routerParams.extend({ id: z.string().max(100) }) },
+      schema: { hide: true, params: routerParams.extend({ id: pathId }) },
     },
     async (request, reply) => {
       const principal = principalOf(request);

@@ -7,9 +7,10 @@ import type { Principal } from '../../../server/core/principal.ts';
 import { createApp } from '../../../server/http/app.ts';
 import type { App } from '../../../server/http/app.ts';
 import { identifyCaller, principalOf, requireCaller, requireRole } from '../../../server/http/authentication.ts';
+import { pathId } from '../../../server/http/fields.ts';
 import { replayRepeatedPosts } from '../../../server/http/idempotency.ts';
 import { limitRequests } from '../../../server/http/rate-limit.ts';
-import { plantErrorHandler, plantRoutes } from '../../../server/sandbox/routes.ts';
+import { describePlantError, plantRoutes } from '../../../server/sandbox/routes.ts';
 
 const principals: Record<string, Principal> = {
   viewer: { kind: 'api_key', id: 'k1', teamId: 't1', role: 'viewer' },
@@ -57,15 +58,17 @@ beforeEach(async () => {
     scope.get('/who', async (request) => principalOf(request));
     scope.post(
       '/things',
-      { config: { role: 'operator' }, schema: { body: z.object({ name: z.string().max(5), size: z.int() }) } },
+      { config: { role: 'operator' }, schema: { body: z.object({ name: z.string().min(1).max(6), size: z.int().min(1), kind: z.enum(['a', 'b']).optional(), id: z.uuid().optional(), many: z.array(z.string()).min(1).optional() }) } },
       async (request) => {
         await gate;
         runs += 1;
         if (request.body.name === 'crash') throw new TypeError('secret detail');
+        if (request.body.name === 'teapot') throw new AppError('conflict', 'it is a teapot');
         if (request.body.name === 'lost') throw new AppError('router_unreachable', 'the router does not answer');
         return { run: runs };
       },
     );
+    scope.post('/things/:id', { schema: { params: z.object({ id: pathId }) } }, async (request) => ({ id: request.params.id, run: (runs += 1) }));
     scope.post('/secrets', { config: { secretAnswer: true } }, async () => ({ secret: 'shown once' }));
   });
 });
@@ -85,6 +88,7 @@ describe('errors are problem+json of one shape', () => {
     ['two credentials', { method: 'GET', url: '/who', headers: { authorization: 'Bearer a b' } }, 401, 'unauthenticated'],
     ['right missing', { method: 'POST', url: '/things', headers: bearer('viewer'), payload: { name: 'a', size: 1 } }, 403, 'forbidden'],
     ['unknown path', { method: 'GET', url: '/nowhere' }, 404, 'not_found'],
+    ['unknown method', { method: 'DELETE', url: '/things' }, 405, 'method_not_allowed'],
     ['malformed escape', { method: 'GET', url: '/%zz' }, 422, 'invalid'],
     ['malformed JSON', { method: 'POST', url: '/things', headers: { ...bearer('operator'), 'content-type': 'application/json' }, payload: '{"a"' }, 422, 'invalid'],
     ['other content type', { method: 'POST', url: '/things', headers: { ...bearer('operator'), 'content-type': 'text/xml' }, payload: '<a/>' }, 415, 'unsupported_media_type'],
@@ -106,6 +110,32 @@ describe('errors are problem+json of one shape', () => {
     expect(Object.keys(reply.json<{ errors: object }>().errors).sort()).toEqual(['name', 'size']);
   });
 
+  test.each([
+    [{}, { name: 'is required', size: 'is required' }],
+    [{ name: 1, size: 'x' }, { name: 'must be a string', size: 'must be a number' }],
+    [{ name: 'too long', size: 1.5 }, { name: 'must have at most 6 characters', size: 'must be a whole number' }],
+    [{ name: '', size: 0 }, { name: 'must not be empty', size: 'must be at least 1' }],
+    [{ name: 'a', size: 1, kind: 'c' }, { kind: 'must be one of a, b' }],
+    [{ name: 'a', size: 1, id: 'c', many: [] }, { id: 'must be a UUID', many: 'must have at least 1 entry' }],
+    [{ name: 'a', size: 1, many: ['a', 5] }, { 'many.1': 'must be a string' }],
+    [[], { body: 'must be a JSON object' }],
+  ])('%j is refused in plain words', async (body, words) => {
+    const { errors } = (await post(body)).json<{ errors: Record<string, string[]> }>();
+    expect(Object.fromEntries(Object.entries(errors).map(([field, [reason]]) => [field, reason]))).toEqual(words);
+  });
+
+  test('405 says which methods there are, and OPTIONS asks for them', async () => {
+    const refused = await app.inject({ method: 'PATCH', url: '/who' });
+    expect(refused.headers['allow']).toBe('GET, HEAD');
+    const asked = await app.inject({ method: 'OPTIONS', url: '/things?x=1' });
+    expect([asked.statusCode, asked.headers['allow'], asked.body]).toEqual([204, 'POST', '']);
+  });
+
+  test('a slash too many is another path, and the answer says so', async () => {
+    const reply = await app.inject('/who/');
+    expect(reply.json()).toMatchObject({ status: 404, detail: 'no route GET /who/: there is one without the slash at the end' });
+  });
+
   test('401 says how to authenticate', async () => {
     expect((await app.inject('/who')).headers['www-authenticate']).toContain('Bearer');
   });
@@ -119,6 +149,11 @@ describe('60 requests a minute for each key', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect(refused.json()).toMatchObject({ code: 'rate_limited', status: 429 });
     expect((await who('operator')).statusCode).toBe(200);
+  });
+
+  test('every answer says how much is left', async () => {
+    await who('viewer');
+    expect((await who('viewer')).headers).toMatchObject({ 'ratelimit-limit': '60', 'ratelimit-remaining': '58', 'ratelimit-reset': '60' });
   });
 
   test('refused bodies count as well', async () => {
@@ -142,6 +177,22 @@ describe('Idempotency-Key', () => {
     expect(second.json()).toEqual(first.json());
     expect(second.headers['idempotency-replayed']).toBe('true');
     expect(runs).toBe(1);
+  });
+
+  test('an error is given again as it was, with the request id of the first request in its body and its own in the header', async () => {
+    const refused = () => post({ name: 'teapot', size: 1 }, key);
+    const first = await refused();
+    const again = await refused();
+    expect([first.statusCode, again.statusCode]).toEqual([409, 409]);
+    expect(again.body).toBe(first.body);
+    expect(again.json()).toMatchObject({ request_id: first.headers['x-request-id'] });
+    expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+  });
+
+  test('an id in capitals is the same request', async () => {
+    const to = (id: string) => app.inject({ method: 'POST', url: `/things/${id}`, headers: { ...bearer('operator'), ...key } }).then((reply) => reply.json<unknown>());
+    expect(await to('00C0FFEE')).toEqual(await to('00c0ffee'));
+    expect(await to('0badcafe')).not.toEqual(await to('00c0ffee'));
   });
 
   test('another body is refused', async () => {
@@ -192,8 +243,8 @@ describe('Idempotency-Key', () => {
 describe('the plant demonstration', () => {
   let sandbox: App;
   beforeEach(async () => {
-    sandbox = createApp({ log: pino({ level: 'silent' }), now: () => Date.now(), errorHandler: plantErrorHandler });
-    await plantRoutes(sandbox, { authenticate, ratePerMinute: 60 });
+    sandbox = createApp({ log: pino({ level: 'silent' }), now: () => Date.now(), describeError: describePlantError });
+    await sandbox.register(async (instance) => plantRoutes(instance as App, { authenticate, ratePerMinute: 60 }));
   });
   afterEach(async () => sandbox.close());
   const plant = (payload: object, headers = bearer('viewer')) => sandbox.inject({ method: 'POST', url: '/plants', headers, payload });
@@ -203,11 +254,23 @@ describe('the plant demonstration', () => {
     expect((await plant({ id: 7, name: 'fern' })).json()).toEqual({ name: 'fern' });
   });
 
+  test('an id may be any int64, and no other number', async () => {
+    const status = async (id: string) => (await sandbox.inject({ method: 'POST', url: '/plants', headers: { ...bearer('viewer'), 'content-type': 'application/json' }, payload: `{"id":${id},"name":"fern"}` })).statusCode;
+    for (const id of ['0', '-1', '9007199254740993', '9223372036854775807', '-9223372036854775808']) expect(await status(id), id).toBe(200);
+    for (const id of ['1.5', '1e19', '9223372036854779999', '-9223372036854779999', '1e400', '"7"', 'null']) expect(await status(id), id).toBe(400);
+  });
+
   test('what is wrong is 400 with its own error object', async () => {
     for (const payload of [{}, { name: 'fern' }, { id: 'x', name: 'fern' }, { id: 1, name: 5 }]) {
       const reply = await plant(payload);
       expect(reply.statusCode).toBe(400);
       expect(reply.json()).toEqual({ error: 400, message: expect.any(String) });
+    }
+  });
+
+  test('also where there is no route', async () => {
+    for (const [method, url, error] of [['GET', '/plants', 405], ['GET', '/nowhere', 404]] as const) {
+      expect((await sandbox.inject({ method, url })).json()).toEqual({ error, message: expect.any(String) });
     }
   });
 

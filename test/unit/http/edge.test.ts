@@ -53,6 +53,7 @@ test.each([
   ['bytes that are no UTF-8', 'application/json', Buffer.from([0x22, 0xff, 0xfe, 0x22]), 422],
   ['JSON sent as text', 'text/plain', Buffer.from('{}'), 415],
   ['a form', 'application/x-www-form-urlencoded', Buffer.from('a=b'), 415],
+  ['JSON in another charset', 'application/json; charset=iso-8859-1', Buffer.from('{}'), 415],
   ['JSON with a charset', 'application/json; charset=utf-8', Buffer.from('{"a":"ä"}'), 200],
 ])('%s', async (_name, type, payload, status) => {
   const reply = await app.inject({ method: 'POST', url: '/api/echo', headers: { 'content-type': type }, payload });
