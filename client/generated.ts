@@ -203,6 +203,45 @@ export interface CanceledCampaign {
   never_started: number;
 }
 
+export interface Client {
+  /** `client_id` */
+  id: string;
+  /** What people see when they are asked */
+  name: string;
+  kind: 'web' | 'browser' | 'native' | 'implicit';
+  /** The most it may do, whoever signs in */
+  role: 'viewer' | 'operator' | 'admin';
+  redirect_uris: string[];
+  post_logout_redirect_uris: string[];
+  created_by: string | null;
+  created_at: string;
+}
+
+export interface ClientChange {
+  name?: string;
+  /** At most the caller's; the caller's when missing */
+  role?: 'viewer' | 'operator' | 'admin';
+  /** Compared letter by letter; https, except on the own machine */
+  redirect_uris?: string[];
+  post_logout_redirect_uris?: string[];
+}
+
+export interface ClientWithSecret {
+  /** `client_id` */
+  id: string;
+  /** What people see when they are asked */
+  name: string;
+  kind: 'web' | 'browser' | 'native' | 'implicit';
+  /** The most it may do, whoever signs in */
+  role: 'viewer' | 'operator' | 'admin';
+  redirect_uris: string[];
+  post_logout_redirect_uris: string[];
+  created_by: string | null;
+  created_at: string;
+  /** Shown only here; null for a kind that can keep none */
+  client_secret: string | null;
+}
+
 export interface Command {
   command: string;
   parameters?: string;
@@ -356,6 +395,20 @@ export interface JobReceipt {
   job_id: string;
 }
 
+export interface Me {
+  /** Of the user or the API key: what the audit log calls the actor */
+  id: string;
+  kind: 'user' | 'api_key';
+  /** Null for an API key */
+  email: string | null;
+  /** What this credential may do at this moment */
+  role: 'viewer' | 'operator' | 'admin';
+  team: {
+    id: string;
+    name: string;
+  };
+}
+
 export interface Member {
   /** Id of the person: what groups name as a recipient */
   id: string;
@@ -412,6 +465,17 @@ export interface NewCampaign {
   abort_after_failures?: number | null;
   /** Stop at this share of failures among the results, from the fifth result on; null: no limit */
   abort_at_percent?: number | null;
+}
+
+export interface NewClient {
+  name: string;
+  /** `web` keeps a secret on its server; `browser` and `native` have none; `implicit` is for old applications */
+  kind: 'web' | 'browser' | 'native' | 'implicit';
+  /** At most the caller's; the caller's when missing */
+  role?: 'viewer' | 'operator' | 'admin';
+  /** Compared letter by letter; https, except on the own machine */
+  redirect_uris: string[];
+  post_logout_redirect_uris?: string[];
 }
 
 export interface NewEnrolToken {
@@ -590,6 +654,12 @@ export interface OutputGroups {
   /** How many groups there are */
   total: number;
   groups: OutputGroup[];
+}
+
+export interface PasswordChange {
+  current_password: string;
+  /** 8 to 256 characters */
+  new_password: string;
 }
 
 export interface Problem {
@@ -775,8 +845,12 @@ export interface Operations {
   cancelCampaign: { input: { path: { campaign_id: string } }; result: Success<CanceledCampaign> };
   /** Cancel a pending job, or mark a finished one as deleted */
   cancelJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
+  /** Change a client; what is not given stays */
+  changeClient: { input: { path: { client_id: string }; body: ClientChange }; result: Success<Client> };
   /** Change a member's role, or switch a member off and on */
   changeMember: { input: { path: { member_id: string }; body: MemberChange }; result: Success<Member> };
+  /** Change the own password; every session is over, this one too */
+  changeOwnPassword: { input: { body: PasswordChange }; result: undefined };
   /** Change a schedule; what is not given stays */
   changeSchedule: { input: { path: { schedule_id: string }; body: ScheduleChange }; result: Success<Schedule> };
   /** Change a site; what is not given stays */
@@ -789,6 +863,8 @@ export interface Operations {
   createApiKey: { input: { body: NewApiKey }; result: Success<NewlyMadeApiKey> };
   /** Run a script on many routers, canaries first */
   createCampaign: { input: { body: NewCampaign }; result: Success<Campaign> };
+  /** Register a program that signs members in and acts for them */
+  createClient: { input: { body: NewClient }; result: Success<ClientWithSecret> };
   /** Create a token with which one agent enrols, within 24 hours */
   createEnrolToken: { input: { body?: NewEnrolToken }; result: Success<NewlyMadeEnrolToken> };
   /** Create a transient port forward */
@@ -803,6 +879,8 @@ export interface Operations {
   createTopic: { input: { body: NewTopic }; result: Success<Topic> };
   /** Make a new secret to sign job updates with; it is shown only in this answer */
   createWebhookSecret: { input: { body?: WebhookSecretRotation }; result: Success<NewlyMadeWebhookSecret> };
+  /** Delete a client; its next request is refused */
+  deleteClient: { input: { path: { client_id: string } }; result: undefined };
   /** Delete a notification group */
   deleteGroup: { input: { path: { group_id: string } }; result: undefined };
   /** Delete a schedule; groups that had it have none then */
@@ -817,6 +895,8 @@ export interface Operations {
   getCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Read which routers ended alike and printed the same, the largest group first */
   getCampaignGroups: { input: { path: { campaign_id: string }; query?: { limit?: number } }; result: Success<OutputGroups> };
+  /** Read one client */
+  getClient: { input: { path: { client_id: string } }; result: Success<Client> };
   /** Read a device */
   getDevice: { input: { path: { macAddress: string } }; result: Device };
   /** Read one transient port forward */
@@ -853,6 +933,8 @@ export interface Operations {
   listCampaigns: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Campaign[]> };
   /** List the routers of a campaign in the order of their turns */
   listCampaignTargets: { input: { path: { campaign_id: string }; query?: { limit?: number; cursor?: string; status?: ('waiting' | 'pending' | 'running' | 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted' | 'skipped')[] } }; result: Success<CampaignTarget[]> };
+  /** List the programs that may act for members, newest first */
+  listClients: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Client[]> };
   /** List what the job's notify_url was told, newest first, with every attempt */
   listDeliveries: { input: { path: { router_id: string; job_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Delivery[]> };
   /** List the devices behind the routers, the newest first */
@@ -883,8 +965,12 @@ export interface Operations {
   nameDevice: { input: { path: { macAddress: string }; body: DeviceName }; result: Device };
   /** Make no further jobs; those that were made go on */
   pauseCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
+  /** Give a client a new secret; the old one is refused at once */
+  renewClientSecret: { input: { path: { client_id: string } }; result: Success<ClientWithSecret> };
   /** Send an event again, with the same id and body */
   resendDelivery: { input: { path: { router_id: string; job_id: string; delivery_id: string } }; result: Success<Delivery> };
+  /** Give a member who has lost the password a generated one */
+  resetMemberPassword: { input: { path: { member_id: string } }; result: Success<InvitedMember> };
   /** Go on after a pause */
   resumeCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Revoke an agent: its tunnel is cut, and it is not let in again */
@@ -903,19 +989,24 @@ export interface Operations {
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Update a notification group */
   updateNotificationGroup: { input: { path: { group: string }; body: NotificationGroupChange }; result: NotificationGroup };
+  /** Who asks, in which team, with which role */
+  whoAmI: { input: Nothing; result: Success<Me> };
 }
 
 /** Where each operation is. */
 export const ROUTES = {
   cancelCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/cancel' },
   cancelJob: { method: 'DELETE', path: '/api/routers/{router_id}/jobs/{job_id}' },
+  changeClient: { method: 'PATCH', path: '/api/clients/{client_id}' },
   changeMember: { method: 'PATCH', path: '/api/members/{member_id}' },
+  changeOwnPassword: { method: 'POST', path: '/api/me/password' },
   changeSchedule: { method: 'PATCH', path: '/api/schedules/{schedule_id}' },
   changeSite: { method: 'PATCH', path: '/api/sites/{site_id}' },
   changeTopic: { method: 'PATCH', path: '/api/topics/{topic_id}' },
   compareBackups: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}/diff/{other_id}' },
   createApiKey: { method: 'POST', path: '/api/api-keys' },
   createCampaign: { method: 'POST', path: '/api/campaigns' },
+  createClient: { method: 'POST', path: '/api/clients' },
   createEnrolToken: { method: 'POST', path: '/api/enrol-tokens' },
   createForward: { method: 'POST', path: '/api/routers/{router_id}/transient-forwarding' },
   createGroup: { method: 'POST', path: '/api/groups' },
@@ -923,6 +1014,7 @@ export const ROUTES = {
   createSite: { method: 'POST', path: '/api/sites' },
   createTopic: { method: 'POST', path: '/api/topics' },
   createWebhookSecret: { method: 'POST', path: '/api/webhook-secret' },
+  deleteClient: { method: 'DELETE', path: '/api/clients/{client_id}' },
   deleteGroup: { method: 'DELETE', path: '/api/groups/{group_id}' },
   deleteSchedule: { method: 'DELETE', path: '/api/schedules/{schedule_id}' },
   deleteSite: { method: 'DELETE', path: '/api/sites/{site_id}' },
@@ -930,6 +1022,7 @@ export const ROUTES = {
   downloadBackup: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}' },
   getCampaign: { method: 'GET', path: '/api/campaigns/{campaign_id}' },
   getCampaignGroups: { method: 'GET', path: '/api/campaigns/{campaign_id}/groups' },
+  getClient: { method: 'GET', path: '/api/clients/{client_id}' },
   getDevice: { method: 'GET', path: '/arp/devices/{macAddress}' },
   getForward: { method: 'GET', path: '/api/routers/{router_id}/transient-forwarding/{id}' },
   getGroup: { method: 'GET', path: '/api/groups/{group_id}' },
@@ -948,6 +1041,7 @@ export const ROUTES = {
   listBackups: { method: 'GET', path: '/api/routers/{router_id}/backups' },
   listCampaigns: { method: 'GET', path: '/api/campaigns' },
   listCampaignTargets: { method: 'GET', path: '/api/campaigns/{campaign_id}/targets' },
+  listClients: { method: 'GET', path: '/api/clients' },
   listDeliveries: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/deliveries' },
   listDevices: { method: 'GET', path: '/arp/devices' },
   listEnrolTokens: { method: 'GET', path: '/api/enrol-tokens' },
@@ -963,7 +1057,9 @@ export const ROUTES = {
   listTopics: { method: 'GET', path: '/api/topics' },
   nameDevice: { method: 'PUT', path: '/arp/devices/{macAddress}' },
   pauseCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/pause' },
+  renewClientSecret: { method: 'POST', path: '/api/clients/{client_id}/secret' },
   resendDelivery: { method: 'POST', path: '/api/routers/{router_id}/jobs/{job_id}/deliveries/{delivery_id}/resend' },
+  resetMemberPassword: { method: 'POST', path: '/api/members/{member_id}/password' },
   resumeCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/resume' },
   revokeAgent: { method: 'DELETE', path: '/api/agents/{agent_id}' },
   revokeApiKey: { method: 'DELETE', path: '/api/api-keys/{key_id}' },
@@ -973,4 +1069,5 @@ export const ROUTES = {
   streamEvents: { method: 'GET', path: '/api/events' },
   submitJob: { method: 'POST', path: '/api/asynchronous/{router_id}' },
   updateNotificationGroup: { method: 'PUT', path: '/{group}' },
+  whoAmI: { method: 'GET', path: '/api/me' },
 } as const satisfies Record<keyof Operations, { method: string; path: string }>;

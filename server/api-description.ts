@@ -7,7 +7,8 @@ export const API_DESCRIPTION = {
   description: `Router management: see routers, run commands, queue scripts, open ports for a while.
 
 **Who asks**: \`Authorization: Bearer <token_id>:<team_id>:<secret>\`. A key reaches its own team only; a record of
-another team does not exist for it. Reading needs the role viewer, commands, jobs and forwards need operator, the rest admin.
+another team does not exist for it. People sign in with OpenID Connect instead and send their access token as the bearer;
+keys and sessions have the same rights and limits. Reading needs the role viewer, commands, jobs and forwards need operator, the rest admin.
 
 **How often**: 60 requests a minute for each key unless the server is set up otherwise; the next one is 429 with
 \`Retry-After\`. \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds) are on every answer. Instead of asking again and again, listen at \`GET /api/events\`.
@@ -20,11 +21,13 @@ another team does not exist for it. Reading needs the role viewer, commands, job
 \`errors\` names the fields that were refused. Every answer has an \`X-Request-Id\`, which is what the server's log knows it by.`,
   tags: {
     agents: "The programs beside the routers: who they are, and tokens with which new ones enrol",
+    account: 'Who asks, and their password',
     'api keys': 'Keys of the team: made, rotated, revoked',
     audit: 'Who changed what, when and from where',
     backups: 'What jobs saved of their routers before and after, and what they changed',
     campaigns: 'One script for many routers: a few first, the rest at a rate, no further when too many fail',
     commands: 'One command, now, with its answer in the same request',
+    clients: 'Programs that sign members in and act for them',
     devices: 'What hangs behind the routers, by MAC address, and the names that people give it',
     events: 'What changes, as it changes',
     forwards: 'Ports into the networks behind the routers, for a while and for one source',

@@ -11,6 +11,7 @@ import { loadCatalog } from './catalog/service.ts';
 import { commandRoutes } from './commands/routes.ts';
 import { doubtsAbout } from './config.ts';
 import type { Config, ListenAddress } from './config.ts';
+import { connectedCaller, publicCaller } from './credentials.ts';
 import { systemClock } from './core/clock.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
@@ -36,6 +37,10 @@ import { limitRequests } from './http/rate-limit.ts';
 import { Upgrades } from './http/upgrades.ts';
 import { protectEdge } from './http/security-headers.ts';
 import { admitServices } from './http/service-scope.ts';
+import { accountRoutes } from './identity/account/routes.ts';
+import { clientRoutes } from './identity/clients/routes.ts';
+import { identityRoutes } from './identity/routes.ts';
+import { OIDC_PATH } from './identity/types.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { measureRequests, metricsRoutes } from './metrics/routes.ts';
 import { metadataRoutes } from './metadata/routes.ts';
@@ -93,6 +98,8 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     const app = await createApi({ config, clock, log, storage, services });
     closers.push(() => app.close());
     const url = await listen(app, config.listen);
+    await services.identity.start(baseUrlOf(config, url));
+    closers.push(() => services.identity.stop());
     const sandboxUrl = await startSandbox({ config, clock, log, services }, closers);
     for (const reason of doubtsAbout(config)) log.warn({ reason }, 'the configuration may be incomplete');
     log.info({ source: url }, 'control plane is listening');
@@ -137,6 +144,11 @@ async function startServices(services: Services, closers: (() => Promise<void>)[
   closers.push(() => services.forwards.stop());
 }
 
+/** A port that the system chooses is only known now. */
+function baseUrlOf({ publicUrl }: Config, url: string): string {
+  return new URL(publicUrl).port === '0' ? url : publicUrl;
+}
+
 interface ApiDeps {
   config: Config;
   clock: Clock;
@@ -155,6 +167,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
   await describeApi(app, {
     ...API_DESCRIPTION,
     serverUrl: config.publicUrl,
+    discoveryUrl: `${config.publicUrl}${OIDC_PATH}/.well-known/openid-configuration`,
     // `PUT /{group}` has no prefix.
     prefixes: ['/api', '/arp', '/:group'],
   });
@@ -175,15 +188,18 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     faultRoutes(scope, { faults: services.faults, now: () => clock.now() });
     deviceRoutes(scope, services);
     commandRoutes(scope, services);
-    eventRoutes(scope, { events: services.events, authenticate: (bearer) => services.auth.authenticateApiKey(bearer) });
+    eventRoutes(scope, { events: services.events, authenticate: connectedCaller(services) });
     jobRoutes(scope, services);
     backupRoutes(scope, services);
     campaignRoutes(scope, services);
     webhookRoutes(scope, services);
     forwardRoutes(scope, { forwards: services.forwards, now: () => clock.now() });
-    connectRoute(scope, { forwards: services.forwards, door, upgrades, authenticate: (bearer) => services.auth.authenticateApiKey(bearer) });
+    connectRoute(scope, { forwards: services.forwards, door, upgrades, authenticate: connectedCaller(services) });
     administrationRoutes(scope, services, () => clock.now());
+    clientRoutes(scope, services.identity);
+    accountRoutes(scope, services);
   });
+  await app.register(async (instance) => identityRoutes(instance as App, { identity: services.identity, ratePerMinute: config.rateLimitPerMinute }));
   await app.register(async (instance) => {
     const scope = instance as App;
     await admitServices(scope, (bearer) => services.auth.authenticateService(bearer), config.rateLimitPerMinute);
@@ -195,7 +211,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
 
 /** Who asks, how often, with what right, and what is remembered of it. The order matters. */
 async function protectScope(scope: App, { config, clock, services }: ApiDeps): Promise<void> {
-  identifyCaller(scope, (bearer) => services.auth.authenticateApiKey(bearer));
+  identifyCaller(scope, publicCaller(services));
   await limitRequests(scope, config.rateLimitPerMinute);
   requireCaller(scope);
   requireRole(scope);
@@ -286,6 +302,7 @@ async function listen(app: App, address: ListenAddress): Promise<string> {
 function sweepHourly(services: Services, clock: Clock, log: Log): () => Promise<void> {
   const sweep = async (): Promise<void> => {
     await services.idempotency.sweep();
+    await services.identity.sweep();
     await services.audit.sweep();
   };
   let sweeping: Promise<void> = Promise.resolve();

@@ -20,6 +20,7 @@ import type { FaultEvent } from './faults/types.ts';
 import { ForwardsService } from './forwards/service.ts';
 import { trustedProxies } from './http/client-address.ts';
 import { IdempotencyStore } from './idempotency/store.ts';
+import { IdentityService } from './identity/service.ts';
 import { JobsService } from './jobs/service.ts';
 import { DEFAULT_JOB_RULES } from './jobs/types.ts';
 import { Metrics } from './metrics/service.ts';
@@ -46,6 +47,8 @@ export interface ServicesDeps {
 /** Every feature of the control plane, built once, with the tunnel between them and the agents. */
 export interface Services extends AdministrationServices {
   auth: AuthService;
+  /** Sessions of people. */
+  identity: IdentityService;
   agents: AgentSessions;
   audit: AuditService;
   routers: RoutersService;
@@ -127,7 +130,9 @@ export function createServices(deps: ServicesDeps): Services {
   const idempotency = new IdempotencyStore(storage, () => clock.now());
   const status = new StatusService({ storage, clock, version: SERVER_VERSION, countAgents: () => tunnels.size });
   const metrics = new Metrics(status);
-  return { ...createAdministration(deps), status, metrics, auth, agents, audit, routers, commands, jobs, backups, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
+  const administration = createAdministration(deps);
+  const identity = new IdentityService({ ...deps, log: log.child({ component: 'identity' }), teams: administration.teams, audit });
+  return { ...administration, status, metrics, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
 }
 
 function createWebhooks({ config, storage, clock, log, secrets }: ServicesDeps, jobs: JobsService): WebhooksService {

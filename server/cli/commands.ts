@@ -1,15 +1,14 @@
-import { readFile } from 'node:fs/promises';
-import { AppError } from '../core/errors.ts';
 import { ROLES, type Role } from '../core/principal.ts';
 import { exportDatabase, importDatabase } from '../storage/portable.ts';
 import { type Administration, type Command, type Input, type Option, UsageError } from './command.ts';
+import { identityCommands } from './identity-commands.ts';
+import { ONCE, readFirstLine } from './password-file.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** "Never" is said by leaving the option out; more than this is a typing mistake. */
 const LONGEST_KEY_LIFE_DAYS = 36_500;
 
 const TEAM: Option = { value: 'T', help: 'team, by id or name', required: true };
-const ONCE = 'This is shown once; it cannot be read again.';
 
 function role(help: string, required: boolean): Option {
   return { value: 'R', help: `${help}: ${ROLES.join(', ')}`, required, choices: ROLES };
@@ -59,14 +58,6 @@ const userCreate: Command = {
     return { json: { id, email, role: member.role, team_id: teamId, password: generatedPassword }, lines };
   },
 };
-
-async function readFirstLine(file: string): Promise<string> {
-  try {
-    return (await readFile(file, 'utf8')).split(/\r?\n/, 1)[0] ?? '';
-  } catch (cause) {
-    throw new AppError('unavailable', `cannot read ${file}`, { cause });
-  }
-}
 
 const keyCreate: Command = {
   name: 'key create',
@@ -207,6 +198,7 @@ export const commands: readonly Command[] = [
   serviceTokenCreate,
   serviceTokenRevoke,
   siteCreate,
+  ...identityCommands,
   exportAll,
   importAll,
 ];

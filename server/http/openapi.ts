@@ -11,6 +11,8 @@ export interface ApiDocument {
   version: string;
   license?: string;
   serverUrl: string;
+  /** Of the OpenID provider, for interfaces that take sessions of people too. */
+  discoveryUrl?: string;
   /** Path prefixes whose routes belong to the document. */
   prefixes: string[];
   /** What each tag stands for, by name; those that no route uses are left out. */
@@ -75,8 +77,17 @@ function headOf(document: ApiDocument) {
           bearerFormat: '<token_id>:<team_id>:<secret>',
           description: 'An API key of the team, in the Authorization header of every request',
         },
+        ...(document.discoveryUrl === undefined ? {} : { session: sessionScheme(document.discoveryUrl) }),
       },
     },
-    security: [{ bearer: [] }],
+    security: [{ bearer: [] }, ...(document.discoveryUrl === undefined ? [] : [{ session: [] }])],
+  };
+}
+
+function sessionScheme(openIdConnectUrl: string) {
+  return {
+    type: 'openIdConnect' as const,
+    openIdConnectUrl,
+    description: 'The access token (a JWT) of a person who has signed in, in the same header. Clients other than the console ask for the scope `api`',
   };
 }

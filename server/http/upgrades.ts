@@ -1,5 +1,5 @@
 import { ServerResponse } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -12,6 +12,9 @@ interface Offer {
   socket: Socket;
   head: Buffer;
 }
+
+/** Browsers let a page set no header of a WebSocket but its subprotocols, so that one of them may be a session's token. */
+export const BEARER_SUBPROTOCOL = 'signalbox.bearer.';
 
 /** Finds clients that vanished without a word, milliseconds. */
 const TCP_KEEP_ALIVE_MS = 30_000;
@@ -31,6 +34,7 @@ export class Upgrades {
     response.shouldKeepAlive = false;
     response.assignSocket(socket as Socket);
     response.on('finish', () => (socket as Socket).destroySoon());
+    takeBearer(request.headers);
     this.#offers.set(request, { response, socket: socket as Socket, head });
     app.routing(request, response);
   }
@@ -56,4 +60,13 @@ export class Upgrades {
     socket.write(answer);
     return new StreamingWebSocket(socket, head, { role: 'server', plainMask: true });
   }
+}
+
+/** Moves the token from the subprotocols to where every other request has it. A header of its own comes first. */
+function takeBearer(headers: IncomingHttpHeaders): void {
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  const bearer = offered.find((name) => name.startsWith(BEARER_SUBPROTOCOL));
+  if (bearer === undefined) return;
+  headers['sec-websocket-protocol'] = offered.filter((name) => name !== bearer).join(', ');
+  headers.authorization ??= `Bearer ${bearer.slice(BEARER_SUBPROTOCOL.length)}`;
 }

@@ -63,6 +63,7 @@ export function teamRoutes(app: App, deps: { teams: TeamsService }): void {
   memberList(app, deps.teams);
   invitation(app, deps.teams);
   memberChange(app, deps.teams);
+  passwordReset(app, deps.teams);
 }
 
 function siteReading(app: App, teams: TeamsService): void {
@@ -228,6 +229,32 @@ function memberChange(app: App, teams: TeamsService): void {
     async (request) => {
       if (request.body.role !== undefined) checkGrant(request, request.body.role);
       return success(presentMember(await teams.changeMember(principalOf(request).teamId, request.params.member_id, request.body)));
+    },
+  );
+}
+
+function passwordReset(app: App, teams: TeamsService): void {
+  app.post(
+    '/api/members/:member_id/password',
+    {
+      config: { role: 'admin', secretAnswer: true },
+      schema: {
+        tags: ['members'],
+        operationId: 'resetMemberPassword',
+        summary: 'Give a member who has lost the password a generated one',
+        description: 'Shown only in this answer. Every session of the member is over.',
+        params: z.object({ member_id: pathId }),
+        response: {
+          200: envelope(invitedSchema),
+          ...commonErrors,
+          409: problemSchema.describe('The member belongs to another team too'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { member, password } = await teams.resetPassword(principalOf(request).teamId, request.params.member_id);
+      reply.header('cache-control', 'no-store');
+      return success({ ...presentMember(member), generated_password: password });
     },
   );
 }

@@ -28,14 +28,18 @@ import {
   selectTeams,
   selectUserByEmail,
   updateMember,
+  updatePassword,
   updateSite,
 } from './store.ts';
-import type { Member, MemberChange, NewSite, Site, SiteChange, Team } from './types.ts';
+import type { Member, MemberChange, NewSite, PasswordCheck, Site, SiteChange, Team } from './types.ts';
 
 /** Names of people's own choosing fit in one line of a list. */
 const LONGEST_NAME = 100;
 /** 20 letters and digits carry 119 bits. */
 const GENERATED_PASSWORD_LENGTH = 20;
+
+/** Nobody's id, looked up in place of one that does not exist. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export interface TeamsDeps {
   storage: Storage;
@@ -96,14 +100,64 @@ export class TeamsService {
     return { member, generatedPassword: user.password === undefined && userId === id ? password : null };
   }
 
-  /** The person with this address and password; undefined, after the same time, for anybody else. */
-  async checkPassword(email: string, password: string): Promise<{ userId: string; memberships: Member[] } | undefined> {
+  /** Whose address this is, and whether the password is theirs; takes the same time for an address that nobody has. */
+  async checkPassword(email: string, password: string): Promise<PasswordCheck> {
     const { db } = this.#deps.storage;
-    const user = await selectUserByEmail(db, email.trim().toLowerCase());
+    const user = await selectUserByEmail(db, normalizeEmail(email));
+    const memberships = await selectMemberships(db, user?.id ?? NOBODY);
     const matches = await passwordMatches(password, user?.passwordHash ?? null);
-    if (!matches || !user) return undefined;
-    const memberships = await selectMemberships(db, user.id);
-    return { userId: user.id, memberships: memberships.filter((member) => member.active) };
+    return { matches, userId: user?.id ?? null, memberships: memberships.filter((member) => member.active) };
+  }
+
+  /** The teams in which this person is active. */
+  async activeMemberships(userId: string): Promise<Member[]> {
+    return (await selectMemberships(this.#deps.storage.db, userId)).filter((member) => member.active);
+  }
+
+  /** @throws AppError `not_found` */
+  async getMember(teamId: string, userId: string): Promise<Member> {
+    const member = await selectMember(this.#deps.storage.db, teamId, userId);
+    if (!member) throw notFound('member');
+    return member;
+  }
+
+  /**
+   * Gives a person a new password; every session of theirs is over.
+   * @throws AppError `invalid` for a password that is too short or too long
+   */
+  async setPassword(userId: string, password: string): Promise<void> {
+    const passwordHash = await hashPassword(password);
+    // Tokens carry whole seconds: those of this very second stay good, or the next sign-in would be refused.
+    const sessionsSince = Math.floor(this.#deps.clock.now() / 1000) * 1000;
+    await this.#deps.storage.writes.write((tx) => updatePassword(tx, { userId, passwordHash, sessionsSince }));
+  }
+
+  /**
+   * For the server's administrator, whatever teams the person is in.
+   * @returns a password that was generated here, which nobody can read again
+   * @throws AppError `not_found`; `invalid` for a password that is too short or too long
+   */
+  async replacePassword(email: string, password?: string): Promise<{ userId: string; generatedPassword: string | null }> {
+    const user = await selectUserByEmail(this.#deps.storage.db, normalizeEmail(email));
+    if (!user) throw notFound(`user ${email}`);
+    const generated = password === undefined ? newSecret(GENERATED_PASSWORD_LENGTH) : null;
+    await this.setPassword(user.id, password ?? generated!);
+    return { userId: user.id, generatedPassword: generated };
+  }
+
+  /**
+   * A generated password for somebody who has lost theirs.
+   * @throws AppError `not_found`; `conflict` for a member of another team too, which this team must not lock out or take over
+   */
+  async resetPassword(teamId: string, userId: string): Promise<{ member: Member; password: string }> {
+    const member = await this.getMember(teamId, userId);
+    const memberships = await selectMemberships(this.#deps.storage.db, userId);
+    if (memberships.some((other) => other.teamId !== teamId)) {
+      throw new AppError('conflict', "they are a member of another team too; only the server's administrator can do this (signalbox user password)");
+    }
+    const password = newSecret(GENERATED_PASSWORD_LENGTH);
+    await this.setPassword(userId, password);
+    return { member, password };
   }
 
   async listMembers(teamId: string, page: Page = FIRST_PAGE): Promise<Member[]> {
@@ -195,8 +249,12 @@ function checkName(field: string, name: string): string {
 }
 
 /** Addresses differ by case nowhere that matters, and two accounts of one person would. */
+export function normalizeEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
+
 function checkEmail(email: string): string {
-  const address = email.trim().toLowerCase();
+  const address = normalizeEmail(email);
   if (address.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(address)) throw invalidField('email', 'is not an email address');
   return address;
 }

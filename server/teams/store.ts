@@ -62,6 +62,15 @@ export async function selectUserByEmail(db: DbOrTx, email: string): Promise<{ id
   return row && { id: row.id, passwordHash: row.password_hash };
 }
 
+/** The provider's records of the person go as well: sessions, codes and refresh tokens. */
+export async function updatePassword(
+  tx: Tx,
+  { userId, passwordHash, sessionsSince }: { userId: string; passwordHash: string; sessionsSince: number },
+): Promise<void> {
+  await tx.updateTable('users').set({ password_hash: passwordHash, sessions_since: sessionsSince }).where('id', '=', userId).execute();
+  await tx.deleteFrom('provider_records').where('account_id', '=', userId).execute();
+}
+
 /** False when the person is a member of this team already. */
 export async function insertMember(
   db: DbOrTx,

@@ -50,3 +50,12 @@ export interface MemberChange {
   role?: Role | undefined;
   active?: boolean | undefined;
 }
+
+/** What a sign-in came to; the rest is known for the log even when the password was wrong. */
+export interface PasswordCheck {
+  matches: boolean;
+  /** Null for an address that nobody has. */
+  userId: string | null;
+  /** Active ones only. */
+  memberships: Member[];
+}

@@ -15,9 +15,9 @@ beforeAll(async () => {
 afterAll(async () => world.close());
 
 describe.each([
-  { name: 'the API', of: () => api },
-  { name: 'the plant demonstration', of: () => plants },
-])('the OpenAPI document of $name', ({ of }) => {
+  { name: 'the API', of: () => api, schemes: { bearer: { type: 'http', scheme: 'bearer' }, session: { type: 'openIdConnect' } } },
+  { name: 'the plant demonstration', of: () => plants, schemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+])('the OpenAPI document of $name', ({ of, schemes }) => {
   test('is OpenAPI 3.1 under the MIT licence', () => {
     expect(of().document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0', license: { identifier: 'MIT' } } });
   });
@@ -55,8 +55,8 @@ describe.each([
 
   test('says how callers show who they are', () => {
     expect(of().document).toMatchObject({
-      security: [{ bearer: [] }],
-      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+      security: Object.keys(schemes).map((name) => ({ [name]: [] })),
+      components: { securitySchemes: schemes },
     });
   });
 });

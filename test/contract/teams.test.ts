@@ -34,9 +34,9 @@ describeEachDatabase('teams', (open) => {
   test('a new user gets a generated password, which opens the account and nothing else does', async () => {
     const { member, generatedPassword } = await teams.createUser({ teamId: north.id, email: ' Ada@Example.org', role: 'operator' });
     expect(member).toMatchObject({ email: 'ada@example.org', role: 'operator', teamId: north.id, active: true });
-    expect(await teams.checkPassword('ADA@example.org', generatedPassword!)).toEqual({ userId: member.userId, memberships: [member] });
-    expect(await teams.checkPassword('ada@example.org', `${generatedPassword}x`)).toBeUndefined();
-    expect(await teams.checkPassword('eve@example.org', generatedPassword!)).toBeUndefined();
+    expect(await teams.checkPassword('ADA@example.org', generatedPassword!)).toEqual({ matches: true, userId: member.userId, memberships: [member] });
+    expect(await teams.checkPassword('ada@example.org', `${generatedPassword}x`)).toMatchObject({ matches: false, userId: member.userId });
+    expect(await teams.checkPassword('eve@example.org', generatedPassword!)).toEqual({ matches: false, userId: null, memberships: [] });
   });
 
   test('a person may be a member of two teams with two roles and keeps one password', async () => {
@@ -45,8 +45,8 @@ describeEachDatabase('teams', (open) => {
     const second = await teams.createUser({ teamId: south.id, email: 'ada@example.org', role: 'viewer', password: 'battery staple' });
     expect(second.member.userId).toBe(first.member.userId);
     expect(second.generatedPassword).toBeNull();
-    expect(await teams.checkPassword('ada@example.org', 'battery staple')).toBeUndefined();
-    expect((await teams.checkPassword('ada@example.org', 'correct horse'))?.memberships.map((it) => it.role)).toEqual(['admin', 'viewer']);
+    expect(await teams.checkPassword('ada@example.org', 'battery staple')).toMatchObject({ matches: false });
+    expect((await teams.checkPassword('ada@example.org', 'correct horse')).memberships.map((it) => it.role)).toEqual(['admin', 'viewer']);
     expect(await teams.listMembers(south.id)).toEqual([second.member]);
   });
 
@@ -64,9 +64,19 @@ describeEachDatabase('teams', (open) => {
     await teams.changeMember(north.id, member.userId, { role: 'admin' });
     await teams.changeMember(south.id, member.userId, { active: false });
     const login = await teams.checkPassword('ada@example.org', 'correct horse');
-    expect(login?.memberships.map((it) => [it.teamId, it.role])).toEqual([[north.id, 'admin']]);
+    expect(login.memberships.map((it) => [it.teamId, it.role])).toEqual([[north.id, 'admin']]);
     const stranger = await teams.createUser({ teamId: south.id, email: 'bob@example.org', role: 'viewer' });
     await expect(teams.changeMember(north.id, stranger.member.userId, { role: 'admin' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('a password is reset by the only team of a person, and by no other', async () => {
+    const { member } = await teams.createUser({ teamId: north.id, email: 'ada@example.org', role: 'viewer', password: 'correct horse' });
+    await expect(teams.resetPassword(south.id, member.userId)).rejects.toMatchObject({ code: 'not_found' });
+    const { password } = await teams.resetPassword(north.id, member.userId);
+    expect(await teams.checkPassword('ada@example.org', 'correct horse')).toMatchObject({ matches: false });
+    expect(await teams.checkPassword('ada@example.org', password)).toMatchObject({ matches: true });
+    await teams.createUser({ teamId: south.id, email: 'ada@example.org', role: 'admin' });
+    await expect(teams.resetPassword(south.id, member.userId)).rejects.toMatchObject({ code: 'conflict' });
   });
 
   test('sites belong to one team', async () => {

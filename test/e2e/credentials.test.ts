@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROLES } from '../../server/core/principal.ts';
 import type { Role } from '../../server/core/principal.ts';
+import { TokenMint, tampered, unsigned } from '../harness/identity/mint.ts';
+import { addUser, signIn } from '../harness/identity/sign-in.ts';
 import { INTERNAL_ROUTES, PUBLIC_ROUTES } from '../harness/route-table.ts';
 import { World } from '../harness/world.ts';
 
@@ -10,9 +12,26 @@ import { World } from '../harness/world.ts';
  */
 const UNKNOWN = '01890000-0000-7000-8000-000000000000';
 
+/** Sessions that are not, or no longer, good for anything. */
+const BAD_SESSIONS = [
+  'expired session',
+  'session for another audience',
+  'session of another issuer',
+  'tampered session',
+  'session signed by nobody',
+  'session signed with the public key',
+  'session signed by a stranger',
+  'session without the scope api',
+  'session of a member switched off',
+  'session of a person in a team of others',
+  'session of a deleted client',
+  'ID token',
+  'refresh token',
+] as const;
 /** Whom no public route lets in. */
-const STRANGERS = ['none', 'malformed', 'Basic', 'made-up key', 'revoked key', 'expired key', "key under another team's id", 'service token', 'agent', 'enrolment token'] as const;
-type Credential = (typeof STRANGERS)[number] | Role;
+const STRANGERS = [...BAD_SESSIONS, 'none', 'malformed', 'Basic', 'made-up key', 'revoked key', 'expired key', "key under another team's id", 'service token', 'agent', 'enrolment token'] as const;
+const SESSIONS = ['viewer session', 'operator session', 'admin session'] as const;
+type Credential = (typeof STRANGERS)[number] | (typeof SESSIONS)[number] | Role;
 
 let world: World;
 let headers: Record<Credential, string | undefined>;
@@ -47,9 +66,50 @@ async function credentials(): Promise<Record<Credential, string | undefined>> {
     viewer: (await key('viewer')).apiKey,
     operator: (await key('operator')).apiKey,
     admin: (await key('admin')).apiKey,
+    ...(await sessions(other.teamId)),
   };
   const asHeaders = Object.fromEntries(Object.entries(bearers).map(([name, bearer]) => [name, `Bearer ${bearer}`])) as Record<keyof typeof bearers, string>;
   return { ...asHeaders, none: undefined, Basic: `Basic ${Buffer.from('a:b').toString('base64')}` };
+}
+
+async function sessions(otherTeamId: string): Promise<Record<(typeof SESSIONS)[number] | (typeof BAD_SESSIONS)[number], string>> {
+  const { teams, identity } = world.server.services;
+  const { teamId } = world.caller;
+  const mint = await TokenMint.open(world);
+  const [viewer, operator, admin, gone] = [
+    await addUser(world, 'viewer@example.org', 'viewer'),
+    await addUser(world, 'operator@example.org', 'operator'),
+    await addUser(world, 'admin@example.org', 'admin'),
+    await addUser(world, 'gone@example.org', 'admin'),
+  ];
+  await teams.changeMember(teamId, gone, { active: false });
+  const tokens = await signIn(world, 'admin@example.org');
+  const { client } = await identity.clients.create({ teamId, name: 'x', kind: 'browser', role: 'admin', redirectUris: ['https://x.example.net/'], createdBy: null });
+  await identity.clients.delete(teamId, client.id);
+  const person = { sub: admin, team: teamId };
+  return {
+    'viewer session': await mint.token({ sub: viewer, team: teamId }),
+    'operator session': await mint.token({ sub: operator, team: teamId }),
+    'admin session': tokens.access_token,
+    'expired session': await mint.token({ ...person, exp: Math.floor(Date.now() / 1000) - 1 }),
+    'session for another audience': await mint.token({ ...person, aud: 'https://other.example.net' }),
+    'session of another issuer': await mint.token({ ...person, iss: 'https://other.example.net/oidc' }),
+    'tampered session': tampered(tokens.access_token, { role: 'admin', team: otherTeamId }),
+    'session signed by nobody': unsigned(tokens.access_token),
+    'session signed with the public key': await mint.signedWithPublicKey(person),
+    'session signed by a stranger': await mint.signedByStranger(person),
+    'session without the scope api': await mint.token({ ...person, client_id: await liveClient(), scope: 'openid' }),
+    'session of a member switched off': await mint.token({ sub: gone, team: teamId }),
+    'session of a person in a team of others': await mint.token({ ...person, team: otherTeamId }),
+    'session of a deleted client': await mint.token({ ...person, client_id: client.id, scope: 'api' }),
+    'ID token': tokens.id_token!,
+    'refresh token': tokens.refresh_token!,
+  };
+}
+
+async function liveClient(): Promise<string> {
+  const wanted = { teamId: world.caller.teamId, name: 'live', kind: 'browser', role: 'admin', redirectUris: ['https://x.example.net/'], createdBy: null } as const;
+  return (await world.server.services.identity.clients.create({ ...wanted, redirectUris: [...wanted.redirectUris] })).client.id;
 }
 
 /** The status, and the error if it is one. A body that never ends is not waited for. */
@@ -78,6 +138,13 @@ describe.each(PUBLIC_ROUTES)('$method $path', ({ method, path, role }) => {
     if (ROLES.indexOf(actual) < ROLES.indexOf(role)) expect(status).toBe(403);
     else expect([200, 404, 422]).toContain(status);
   });
+
+  test.each(SESSIONS)(`a %s, where ${role} is needed`, async (credential) => {
+    const { status } = await ask(credential, method, world.server.url + fill(path));
+    const actual = credential.split(' ')[0] as Role;
+    if (ROLES.indexOf(actual) < ROLES.indexOf(role)) expect(status).toBe(403);
+    else expect([200, 404, 422]).toContain(status);
+  });
 });
 
 describe.each(INTERNAL_ROUTES)('%s', (path) => {
@@ -85,7 +152,7 @@ describe.each(INTERNAL_ROUTES)('%s', (path) => {
     expect(await ask('service token', 'GET', world.server.url + path)).toMatchObject({ status: 200 });
   });
 
-  test.each([...STRANGERS.filter((kind) => kind !== 'service token'), ...ROLES])('%s: 401', async (credential) => {
+  test.each([...STRANGERS.filter((kind) => kind !== 'service token'), ...ROLES, ...SESSIONS])('%s: 401', async (credential) => {
     expect(await ask(credential, 'GET', world.server.url + path)).toEqual({ status: 401, code: 'unauthenticated' });
   });
 
@@ -113,7 +180,7 @@ test('the internal status counts what there is', async () => {
 });
 
 test('the plant demonstration takes API keys only', async () => {
-  for (const credential of [...STRANGERS, ...ROLES] as const) {
+  for (const credential of [...STRANGERS, ...SESSIONS, ...ROLES] as const) {
     const authorization = headers[credential];
     const answer = await fetch(`${world.server.sandboxUrl!}/plants`, {
       method: 'POST',

@@ -42,6 +42,7 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
     site_id: await make('/api/sites', { name: 'Depot' }),
     member_id: await make('/api/members', { email: 'ada@example.org', role: 'viewer' }),
     key_id: await make('/api/api-keys', { name: 'billing' }),
+    client_id: await make('/api/clients', { name: 'Tickets', kind: 'web', redirect_uris: ['https://tickets.example.net/callback'] }),
     agent_id: await newest('/api/agents'),
     group,
     group_id: group,

@@ -12,9 +12,9 @@ export interface RouteRow {
   role: Role;
   /**
    * `record`: names a record of a team, so for another team it does not exist. `list`: answers what the caller's team
-   * has. `create`: makes something in the caller's team. `stream`: never ends by itself.
+   * has. `create`: makes something in the caller's team. `stream`: never ends by itself. `person`: only for a session.
    */
-  kind: 'record' | 'list' | 'create' | 'stream';
+  kind: 'record' | 'list' | 'create' | 'stream' | 'person';
   /** What its owner may send, ids written like the parameters of a path; none when missing. */
   body?: unknown;
 }
@@ -71,6 +71,15 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'list', 'GET /api/members'),
   row('admin', 'create', 'POST /api/members', { email: 'another@example.org', role: 'viewer' }),
   row('admin', 'record', 'PATCH /api/members/{member_id}', { role: 'operator' }),
+  row('admin', 'record', 'POST /api/members/{member_id}/password'),
+  row('viewer', 'list', 'GET /api/me'),
+  row('viewer', 'person', 'POST /api/me/password', { current_password: 'x', new_password: 'correct horse' }),
+  row('admin', 'list', 'GET /api/clients'),
+  row('admin', 'create', 'POST /api/clients', { name: 'Another', kind: 'web', redirect_uris: ['https://app.example.net/callback'] }),
+  row('admin', 'record', 'GET /api/clients/{client_id}'),
+  row('admin', 'record', 'PATCH /api/clients/{client_id}', { name: 'Renamed' }),
+  row('admin', 'record', 'POST /api/clients/{client_id}/secret'),
+  row('admin', 'record', 'DELETE /api/clients/{client_id}'),
   row('admin', 'list', 'GET /api/api-keys'),
   row('admin', 'create', 'POST /api/api-keys', { name: 'Another' }),
   row('admin', 'record', 'POST /api/api-keys/{key_id}/rotate', {}),

@@ -1,0 +1,68 @@
+import { systemClock } from '../core/clock.ts';
+import { ProviderKeyring } from '../identity/keys/service.ts';
+import type { SigningKeyState } from '../identity/keys/service.ts';
+import { openSecrets } from '../storage/secrets.ts';
+import type { Administration, Command } from './command.ts';
+import { ONCE, readFirstLine } from './password-file.ts';
+
+const SOON = 'A running server takes it up within half a minute.';
+
+async function keyringOf({ config, storage }: Administration): Promise<ProviderKeyring> {
+  return new ProviderKeyring({ storage, clock: systemClock, secrets: await openSecrets(config.secretKeyFile) });
+}
+
+function shown({ id, state, createdAt, activeAt }: SigningKeyState): Record<string, unknown> {
+  return { id, state, created_at: new Date(createdAt).toISOString(), active_at: new Date(activeAt).toISOString() };
+}
+
+const signingKeyList: Command = {
+  name: 'signing-key list',
+  summary: 'list the keys that sign sessions of people',
+  positionals: [],
+  options: {},
+  async run(administration) {
+    const keys = await (await keyringOf(administration)).list();
+    const lines = keys.map(({ id, state, activeAt }) => `${id}  ${state}, from ${new Date(activeAt).toISOString()}`);
+    return { json: { keys: keys.map(shown) }, lines: lines.length > 0 ? lines : ['No key yet: the first start makes one.'] };
+  },
+};
+
+const signingKeyRotate: Command = {
+  name: 'signing-key rotate',
+  summary: 'make the next signing key; it signs from a quarter of an hour on',
+  positionals: [],
+  options: {},
+  async run(administration) {
+    const key = await (await keyringOf(administration)).rotate();
+    const lines = [`signing key ${key.id}: published now, signs from ${new Date(key.activeAt).toISOString()} on`, SOON];
+    return { json: shown(key), lines };
+  },
+};
+
+const signingKeyReplace: Command = {
+  name: 'signing-key replace',
+  summary: 'for keys that others may know: a new one at once; what the old ones signed is refused',
+  positionals: [],
+  options: {},
+  async run(administration) {
+    const key = await (await keyringOf(administration)).replace();
+    return { json: shown(key), lines: [`signing key ${key.id} replaces all others`, SOON] };
+  },
+};
+
+const userPassword: Command = {
+  name: 'user password',
+  summary: 'give a person a new password; every session of theirs is over',
+  positionals: ['EMAIL'],
+  options: { 'password-file': { value: 'F', help: 'first line is the password; generated when missing' } },
+  async run({ teams }, input) {
+    const file = input.option('password-file');
+    const given = file === undefined ? undefined : await readFirstLine(file);
+    const { userId: id, generatedPassword: password } = await teams.replacePassword(input.need('EMAIL'), given);
+    const lines = [`the password of ${input.need('EMAIL')} is changed`];
+    if (password !== null) lines.push(`password: ${password}`, ONCE);
+    return { json: { id, password }, lines };
+  },
+};
+
+export const identityCommands: readonly Command[] = [userPassword, signingKeyList, signingKeyRotate, signingKeyReplace];

@@ -1,0 +1,41 @@
+import { invalidField } from '../../core/errors.ts';
+import type { ClientKind } from '../types.ts';
+
+/** Longer addresses do not survive in every browser and proxy. */
+const LONGEST_URI = 1000;
+const LOOPBACK_NAMES = new Set(['127.0.0.1', '[::1]', 'localhost']);
+/** RFC 8252, 7.1: a scheme of one's own is a domain name turned round, so that no two applications share one. */
+const OWN_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/;
+
+/**
+ * Where tokens may be sent. Compared letter by letter later on, so an address that could be written in two ways is
+ * refused here.
+ * @throws AppError `invalid` naming the first address that will not do
+ */
+export function checkRedirectUris(field: string, kind: ClientKind, uris: readonly string[]): string[] {
+  for (const uri of uris) {
+    const reason = refusalOf(kind, uri);
+    if (reason !== undefined) throw invalidField(field, `${JSON.stringify(uri)} ${reason}`);
+  }
+  return [...new Set(uris)];
+}
+
+function refusalOf(kind: ClientKind, uri: string): string | undefined {
+  const url = URL.parse(uri);
+  if (url === null || uri.length > LONGEST_URI || !/^[\x21-\x7e]+$/.test(uri) || uri.includes('\\')) return 'is not an absolute address';
+  if (url.href.includes('#')) return 'must not have a fragment';
+  if (url.username !== '' || url.password !== '') return 'must not hold a name or password';
+  if (url.protocol === 'https:') return refusalOfHttps(kind, url);
+  if (url.protocol === 'http:') return refusalOfHttp(kind, url);
+  return kind === 'native' && OWN_SCHEME.test(url.protocol) ? undefined : 'must begin with https://';
+}
+
+function refusalOfHttps(kind: ClientKind, { hostname }: URL): string | undefined {
+  const isLoopback = LOOPBACK_NAMES.has(hostname);
+  return isLoopback && (kind === 'implicit' || kind === 'native') ? 'must not be on this machine' : undefined;
+}
+
+function refusalOfHttp(kind: ClientKind, { hostname }: URL): string | undefined {
+  if (kind === 'implicit') return 'must begin with https://';
+  return LOOPBACK_NAMES.has(hostname) ? undefined : 'must begin with https://, except on this machine';
+}

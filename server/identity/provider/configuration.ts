@@ -1,0 +1,144 @@
+import { errors } from 'oidc-provider';
+import type { AccessToken, Account, Adapter, Client as ProviderClient, ClientMetadata, Configuration, Grant, KoaContextWithOIDC } from 'oidc-provider';
+import { SIGNING_ALGORITHM } from '../keys/service.ts';
+import type { ProviderKeys } from '../keys/service.ts';
+import { API_SCOPE, CONSOLE_CLIENT_ID } from '../types.ts';
+import { errorPage, PAGE_POLICY, signedOutPage, signOutPage } from './pages.ts';
+
+/** Between the five and ten minutes in which a token may outlive a sign-out. */
+const ACCESS_TOKEN_S = 300;
+const CODE_S = 60;
+const HOUR_S = 3600;
+/** A working day: after it the password is asked for again. */
+const SESSION_S = 12 * HOUR_S;
+/** Without being used; with every use a new one begins. */
+const REFRESH_TOKEN_S = 14 * 24 * HOUR_S;
+/** However often it is refreshed, a person signs in again after that. */
+const GRANT_S = 90 * 24 * HOUR_S;
+
+export interface ConfigurationDeps {
+  /** The public URL, without a slash at the end: the audience of every access token. */
+  baseUrl: string;
+  /** Path at which the provider is reached, as browsers see it. */
+  mountPath: string;
+  keys: ProviderKeys;
+  adapter: (model: string) => Adapter;
+  findAccount: (userId: string) => Promise<Account | undefined>;
+  /** The grant in force, or the one that needs no question. */
+  loadGrant: (ctx: KoaContextWithOIDC) => Promise<Grant | undefined>;
+  /** What an access token says beside the standard claims. @throws InvalidGrant when its holder has left the team */
+  tokenClaims: (ctx: KoaContextWithOIDC, token: AccessToken) => Promise<Record<string, unknown>>;
+}
+
+/** Everything that is not asked for is off: what is not there needs no protection. */
+export function providerConfiguration(deps: ConfigurationDeps): Configuration {
+  const { baseUrl, mountPath, keys } = deps;
+  return {
+    adapter: deps.adapter,
+    clients: [consoleClient(baseUrl)],
+    jwks: { keys: keys.signing },
+    cookies: cookieSettings(mountPath, keys.cookie),
+    findAccount: async (_ctx, id) => deps.findAccount(id),
+    loadExistingGrant: deps.loadGrant,
+    extraTokenClaims: async (ctx, token) => deps.tokenClaims(ctx, token as AccessToken),
+    claims: { openid: ['sub'], email: ['email'] },
+    conformIdTokenClaims: false,
+    scopes: ['openid', 'offline_access'],
+    responseTypes: ['code', 'id_token token', 'id_token'],
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM] },
+    pkce: { required: () => true },
+    rotateRefreshToken: () => true,
+    issueRefreshToken: async (_ctx, client, source) =>
+      client.grantTypeAllowed('refresh_token') && (client.clientId === CONSOLE_CLIENT_ID || source.scopes.has('offline_access')),
+    clientBasedCORS: (_ctx, origin, client) => client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) === true,
+    interactions: { url: (_ctx, interaction) => `${mountPath}/interaction/${interaction.uid}` },
+    ttl: {
+      AccessToken: ACCESS_TOKEN_S,
+      AuthorizationCode: CODE_S,
+      Grant: GRANT_S,
+      IdToken: HOUR_S,
+      Interaction: HOUR_S,
+      RefreshToken: REFRESH_TOKEN_S,
+      Session: SESSION_S,
+    },
+    features: features(deps),
+    renderError: async (ctx, out) => {
+      setPage(ctx, errorPage(out.error, out.error_description));
+    },
+  };
+}
+
+function features({ baseUrl }: ConfigurationDeps): NonNullable<Configuration['features']> {
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    // Access tokens are for the API; /api/me says who they stand for.
+    userinfo: { enabled: false },
+    revocation: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => baseUrl,
+      useGrantedResource: () => true,
+      getResourceServerInfo: (_ctx, resource) => {
+        if (resource !== baseUrl) throw new errors.InvalidTarget();
+        return {
+          scope: API_SCOPE,
+          audience: baseUrl,
+          accessTokenTTL: ACCESS_TOKEN_S,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: SIGNING_ALGORITHM } },
+        };
+      },
+    },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: async (ctx, form) => {
+        setPage(ctx, signOutPage(form));
+      },
+      postLogoutSuccessSource: async (ctx) => {
+        setPage(ctx, signedOutPage());
+      },
+    },
+  };
+}
+
+/** On paths of its own, so that no other page of the server ever sees them. */
+function cookieSettings(mountPath: string, keys: string[]): NonNullable<Configuration['cookies']> {
+  return {
+    keys,
+    names: { session: 'signalbox_session', interaction: 'signalbox_interaction', resume: 'signalbox_resume' },
+    long: { httpOnly: true, sameSite: 'lax', signed: true, path: mountPath },
+    short: { httpOnly: true, sameSite: 'lax', signed: true },
+  };
+}
+
+function consoleClient(baseUrl: string): ClientMetadata {
+  return {
+    client_id: CONSOLE_CLIENT_ID,
+    client_name: 'Signalbox',
+    token_endpoint_auth_method: 'none',
+    response_types: ['code'],
+    grant_types: ['authorization_code', 'refresh_token'],
+    redirect_uris: [`${baseUrl}/`, `${baseUrl}/callback`, `${baseUrl}/silent-callback`],
+    post_logout_redirect_uris: [`${baseUrl}/`, `${baseUrl}/signed-out`],
+  };
+}
+
+function setPage(ctx: KoaContextWithOIDC, html: string): void {
+  ctx.set('content-security-policy', PAGE_POLICY);
+  ctx.type = 'html';
+  ctx.body = html;
+}
+
+/** The provider's own check wants the secret in clear; only its hash is kept. */
+export type SecretCheck = (presented: string, storedHash: string) => boolean;
+
+export function compareHashedSecrets(clientClass: { prototype: ProviderClient }, matches: SecretCheck): void {
+  Object.defineProperty(clientClass.prototype, 'compareClientSecret', {
+    value(this: ProviderClient, presented: string) {
+      return matches(presented, this.clientSecret ?? '');
+    },
+  });
+}

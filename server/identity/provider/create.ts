@@ -1,0 +1,86 @@
+import type { EventEmitter } from 'node:events';
+import { Provider } from 'oidc-provider';
+import type { Account } from 'oidc-provider';
+import type { AuditService } from '../../audit/service.ts';
+import type { Log } from '../../core/log.ts';
+import type { Role } from '../../core/principal.ts';
+import type { TeamsService } from '../../teams/service.ts';
+import type { ClientsService } from '../clients/service.ts';
+import type { ProviderKeys } from '../keys/service.ts';
+import { API_SCOPE, OIDC_PATH } from '../types.ts';
+import { RecordAdapter } from './adapter.ts';
+import type { RecordAdapterDeps } from './adapter.ts';
+import { ClientAdapter } from './client-adapter.ts';
+import { compareHashedSecrets, providerConfiguration } from './configuration.ts';
+import type { SecretCheck } from './configuration.ts';
+import { Grants } from './grants.ts';
+
+export interface ProviderDeps {
+  baseUrl: string;
+  mountPath: string;
+  keys: ProviderKeys;
+  records: RecordAdapterDeps;
+  clients: ClientsService;
+  teams: TeamsService;
+  roleIn: (teamId: string, userId: string, clientId: string) => Promise<Role | undefined>;
+  matchesSecret: SecretCheck;
+  audit: AuditService;
+  log: Log;
+}
+
+/** The OpenID provider over our tables. Its keys are fixed: other keys, another provider. */
+export function createProvider(deps: ProviderDeps): Provider {
+  const { baseUrl, mountPath, keys, records, clients, teams, log } = deps;
+  const grants = new Grants(baseUrl, teams, deps.roleIn);
+  const provider = new Provider(
+    `${baseUrl}${OIDC_PATH}`,
+    providerConfiguration({
+      baseUrl,
+      mountPath,
+      keys,
+      adapter: (model) => (model === 'Client' ? new ClientAdapter(clients) : new RecordAdapter(model, records)),
+      findAccount: (userId) => findAccount(teams, userId),
+      loadGrant: (ctx) => grants.load(ctx),
+      tokenClaims: (ctx, token) => grants.tokenClaims(ctx, token),
+    }),
+  );
+  // The routes in front set the forwarded headers themselves, so that addresses are always the public ones.
+  provider.proxy = true;
+  provider.silent = true;
+  compareHashedSecrets(provider.Client, deps.matchesSecret);
+  provider.use(announceApiScope);
+  provider.on('server_error', (_ctx, error) => log.error({ err: error }, 'the identity provider failed'));
+  // Koa's own event, which the provider's types leave out; without a listener Koa prints to the console.
+  (provider as EventEmitter).on('error', (error: unknown) => log.error({ err: error }, 'the identity provider failed'));
+  return reportSignOuts(provider, deps);
+}
+
+/** The scope belongs to the API as a resource, which the discovery document has no place for. */
+async function announceApiScope(ctx: { path: string; body: unknown }, next: () => Promise<void>): Promise<void> {
+  await next();
+  if (ctx.path !== '/.well-known/openid-configuration' || typeof ctx.body !== 'object' || ctx.body === null) return;
+  const document = ctx.body as { scopes_supported?: string[] };
+  document.scopes_supported = [...(document.scopes_supported ?? []), API_SCOPE];
+}
+
+async function findAccount(teams: TeamsService, userId: string): Promise<Account | undefined> {
+  const [first] = await teams.activeMemberships(userId);
+  if (!first) return undefined;
+  return { accountId: userId, claims: async () => ({ sub: userId, email: first.email }) };
+}
+
+function reportSignOuts(provider: Provider, { teams, audit, log }: ProviderDeps): Provider {
+  provider.on('end_session.success', (ctx) => {
+    const userId = ctx.oidc.session?.accountId;
+    // Told as well when somebody was asked and stays.
+    if (userId === undefined || ctx.oidc.params?.['logout'] === undefined) return;
+    const target = ctx.oidc.client?.clientId ?? null;
+    const record = async (): Promise<void> => {
+      for (const { teamId } of await teams.activeMemberships(userId)) {
+        audit.record({ team_id: teamId, actor_kind: 'user', actor_id: userId, source: ctx.ip, action: 'logout', target, result: 200 });
+      }
+    };
+    record().catch((error: unknown) => log.warn({ err: error }, 'a sign-out is missing in the audit log'));
+  });
+  return provider;
+}

@@ -1,0 +1,82 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { App } from '../http/app.ts';
+import { identifyCaller } from '../http/authentication.ts';
+import { limitRequests } from '../http/rate-limit.ts';
+import { PAGE_POLICY } from './provider/pages.ts';
+import type { IdentityService } from './service.ts';
+import type { Exchange, Interactions, Outcome } from './sign-in/interactions.ts';
+import { OIDC_PATH } from './types.ts';
+
+/** Signing in takes about ten requests, and an office of people stands behind one address. */
+const RATE_FACTOR = 10;
+/** Address, password and proof fit many times. */
+const FORM_LIMIT_BYTES = 16 * 1024;
+/** A script that the provider puts into one of its pages is added to this by its hash. */
+const PROTOCOL_POLICY = "default-src 'none'; script-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+export interface IdentityRoutesDeps {
+  identity: IdentityService;
+  ratePerMinute: number;
+}
+
+/** The OpenID provider and its pages, at `/oidc`. Strangers are the normal case here; they are counted by address. */
+export async function identityRoutes(app: App, { identity, ratePerMinute }: IdentityRoutesDeps): Promise<void> {
+  identifyCaller(app, async () => undefined);
+  await limitRequests(app, ratePerMinute * RATE_FACTOR);
+  await app.register(async (scope) => pageRoutes(scope as App, identity));
+  await app.register(async (scope) => protocolRoutes(scope as App, identity));
+}
+
+const uidParams = z.object({ uid: z.string().max(100) });
+
+function pageRoutes(app: App, identity: IdentityService): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: FORM_LIMIT_BYTES }, (_request, body, done) => {
+    done(null, Object.fromEntries(new URLSearchParams(body as string)));
+  });
+  const page = (act: (interactions: Interactions, exchange: Exchange) => Promise<Outcome>) => async (request: FastifyRequest, reply: FastifyReply) =>
+    answer(reply, await act(identity.interactions, exchangeOf(request, reply)));
+  const schema = { hide: true, params: uidParams };
+  const path = `${OIDC_PATH}/interaction/:uid`;
+  app.get(path, { schema }, page((interactions, exchange) => interactions.show(exchange)));
+  app.post(`${path}/login`, { schema }, page((interactions, exchange) => interactions.signIn(exchange)));
+  app.post(`${path}/confirm`, { schema }, page((interactions, exchange) => interactions.confirm(exchange)));
+  app.post(`${path}/abort`, { schema }, page((interactions, exchange) => interactions.abort(exchange)));
+}
+
+function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
+  const form = (request.body ?? {}) as Exchange['form'];
+  return { request: request.raw, response: reply.raw, source: request.ip, form };
+}
+
+function answer(reply: FastifyReply, outcome: Outcome): FastifyReply {
+  reply.header('cache-control', 'no-store');
+  if ('location' in outcome) return reply.redirect(outcome.location, 303);
+  if (outcome.retryAfter !== undefined) reply.header('retry-after', outcome.retryAfter);
+  return reply.code(outcome.status).header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8').serializer(String).send(outcome.html);
+}
+
+/** The provider reads bodies and writes answers itself. */
+function protocolRoutes(app: App, identity: IdentityService): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _body, done) => done(null));
+  app.all(`${OIDC_PATH}/*`, { schema: { hide: true } }, async (request, reply) => {
+    const { raw } = request;
+    const handle = identity.handler;
+    describeForProvider(raw.headers, new URL(identity.baseUrl), request.ip);
+    const url = (raw.url ?? '').slice(OIDC_PATH.length) || '/';
+    Object.assign(raw, { originalUrl: `${identity.mountPath}${url}`, url });
+    reply.raw.setHeader('content-security-policy', PROTOCOL_POLICY);
+    reply.raw.setHeader('x-request-id', request.id);
+    reply.hijack();
+    await handle(raw, reply.raw);
+  });
+}
+
+/** What the provider builds addresses from: the public URL, whatever the request says of itself. */
+function describeForProvider(headers: Record<string, string | string[] | undefined>, { protocol, host }: URL, address: string): void {
+  headers['x-forwarded-proto'] = protocol.slice(0, -1);
+  headers['x-forwarded-host'] = host;
+  headers['x-forwarded-for'] = address;
+}

@@ -1,0 +1,232 @@
+import { createHmac } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AuditService } from '../audit/service.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { secretMatches } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import { ROLES } from '../core/principal.ts';
+import type { Principal, Role } from '../core/principal.ts';
+import type { Storage } from '../storage/db.ts';
+import type { Secrets } from '../storage/secrets.ts';
+import { normalizeEmail } from '../teams/service.ts';
+import type { TeamsService } from '../teams/service.ts';
+import { AccessTokenVerifier, looksLikeJwt } from './access-tokens.ts';
+import type { AccessTokenClaims } from './access-tokens.ts';
+import { ClientsService } from './clients/service.ts';
+import { ProviderKeyring } from './keys/service.ts';
+import type { ProviderKeys } from './keys/service.ts';
+import { createProvider } from './provider/create.ts';
+import { deleteExpiredRecords } from './provider/store.ts';
+import { SignInAttempts } from './sign-in/attempts.ts';
+import { Interactions } from './sign-in/interactions.ts';
+import { selectHolder } from './store.ts';
+import { API_SCOPE, CONSOLE_CLIENT_ID, OIDC_PATH } from './types.ts';
+import type { SessionHolder } from './types.ts';
+
+/** How soon a running server takes up keys that a command has changed, or whose turn has come. */
+const KEYS_EVERY_MS = 30_000;
+/** Connections outlive the token they began with by no more than a day of work. */
+const LONGEST_CONNECTION_MS = 12 * 3600_000;
+/** Rows of one statement. */
+const CHUNK = 500;
+
+export interface IdentityDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  secrets: Secrets;
+  teams: TeamsService;
+  audit: AuditService;
+}
+
+/** What stands for one set of keys; exchanged as a whole when they change. */
+interface Open {
+  version: string;
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  verifier: AccessTokenVerifier;
+  interactions: Interactions;
+}
+
+/**
+ * Sessions of people (INTERFACE.md 5.2): the built-in OpenID provider, the clients that may act for members, and what
+ * their access tokens are worth. A token says who and in which team; whether that still holds is asked at every request.
+ */
+export class IdentityService {
+  readonly clients: ClientsService;
+  readonly #deps: IdentityDeps;
+  readonly #keyring: ProviderKeyring;
+  readonly #attempts: SignInAttempts;
+  #baseUrl = '';
+  #open: Open | undefined;
+  #timer: Timer | undefined;
+  #refreshing: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(deps: IdentityDeps) {
+    this.#deps = deps;
+    this.clients = new ClientsService(deps);
+    this.#keyring = new ProviderKeyring(deps);
+    this.#attempts = new SignInAttempts(() => deps.clock.now());
+  }
+
+  /** @param baseUrl the public URL, without a slash at the end. @throws AppError `internal` when the keys cannot be read */
+  async start(baseUrl: string): Promise<void> {
+    this.#baseUrl = baseUrl;
+    this.#open = this.#openWith(await this.#keyring.load());
+    this.#schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#refreshing;
+  }
+
+  /** What browsers see before the provider's own paths. */
+  get mountPath(): string {
+    return `${new URL(this.#baseUrl).pathname.replace(/\/$/, '')}${OIDC_PATH}`;
+  }
+
+  get baseUrl(): string {
+    return this.#baseUrl;
+  }
+
+  /** @throws AppError `unavailable` during the start */
+  get interactions(): Interactions {
+    return this.#opened().interactions;
+  }
+
+  /** What answers the protocol's own requests. @throws AppError `unavailable` during the start */
+  get handler(): Open['handle'] {
+    return this.#opened().handle;
+  }
+
+  /** True for what only {@link authenticate} can judge. */
+  recognises(bearer: string): boolean {
+    return looksLikeJwt(bearer);
+  }
+
+  /** The person behind an access token, with what they may do now. Undefined for whatever is wrong with it. */
+  async authenticate(bearer: string): Promise<Principal | undefined> {
+    return this.#principalOf(await this.#opened().verifier.verify(bearer, this.#deps.clock.now()));
+  }
+
+  /** The same for a connection that began with the token: it may have expired meanwhile, the person must still be allowed. */
+  async authenticateConnection(bearer: string): Promise<Principal | undefined> {
+    const begun = issuedAtOf(bearer);
+    const now = this.#deps.clock.now();
+    if (begun === undefined || begun + LONGEST_CONNECTION_MS < now) return undefined;
+    return this.#principalOf(await this.#opened().verifier.verify(bearer, begun));
+  }
+
+  /**
+   * Changes the caller's own password; every session of theirs is over.
+   * @throws AppError `invalid` for a wrong or unfit password, `rate_limited` after too many wrong ones
+   */
+  async changePassword(principal: Principal, source: string, passwords: { current: string; next: string }): Promise<void> {
+    const { teams } = this.#deps;
+    const { email } = await teams.getMember(principal.teamId, principal.id);
+    const retryAfter = this.#attempts.begin(normalizeEmail(email), source);
+    if (retryAfter !== undefined) throw new AppError('rate_limited', `too many wrong passwords; try again in ${retryAfter} seconds`);
+    const { matches } = await teams.checkPassword(email, passwords.current);
+    if (!matches) throw new AppError('invalid', 'the current password is wrong', { errors: { current_password: ['is wrong'] } });
+    this.#attempts.succeed(normalizeEmail(email), source);
+    await teams.setPassword(principal.id, passwords.next);
+  }
+
+  /** Forgets what has expired. */
+  async sweep(): Promise<void> {
+    await this.#keyring.sweep();
+    while ((await deleteExpiredRecords(this.#deps.storage, this.#deps.clock.now(), CHUNK)) === CHUNK);
+  }
+
+  async #principalOf(claims: AccessTokenClaims | undefined): Promise<Principal | undefined> {
+    if (!claims) return undefined;
+    const { teamId, userId, clientId, scopes, issuedAt } = claims;
+    if (clientId !== CONSOLE_CLIENT_ID && !scopes.has(API_SCOPE)) return undefined;
+    const holder = await this.#holder(teamId, userId, clientId);
+    if (!holder || issuedAt < holder.sessionsSince) return undefined;
+    return { kind: 'user', id: userId, teamId, role: holder.role };
+  }
+
+  /** Who this is in the team and what they may do through the client: at most what each of the two may. */
+  async #holder(teamId: string, userId: string, clientId: string): Promise<SessionHolder | undefined> {
+    const holder = await selectHolder(this.#deps.storage.db, teamId, userId);
+    if (!holder || clientId === CONSOLE_CLIENT_ID) return holder;
+    const found = await this.clients.find(clientId);
+    return found?.client.teamId === teamId ? { ...holder, role: lesser(holder.role, found.client.role) } : undefined;
+  }
+
+  #opened(): Open {
+    if (!this.#open) throw new AppError('unavailable', 'the server is being started; come back in a moment');
+    return this.#open;
+  }
+
+  #openWith(keys: ProviderKeys): Open {
+    const { storage, secrets, clock, log, teams, audit } = this.#deps;
+    const provider = createProvider({
+      baseUrl: this.#baseUrl,
+      mountPath: this.mountPath,
+      keys,
+      records: { storage, secrets, now: () => clock.now() },
+      clients: this.clients,
+      teams,
+      roleIn: async (...holder) => (await this.#holder(...holder))?.role,
+      matchesSecret: secretMatches,
+      audit,
+      log,
+    });
+    const [cookieKey = ''] = keys.cookie;
+    return {
+      version: keys.version,
+      handle: provider.callback(),
+      verifier: new AccessTokenVerifier({ keys: keys.signing.map(publicPart) }, { issuer: provider.issuer, audience: this.#baseUrl }),
+      interactions: new Interactions({
+        provider,
+        baseUrl: this.#baseUrl,
+        mountPath: this.mountPath,
+        formKey: createHmac('sha256', cookieKey).update('forms').digest('hex'),
+        teams,
+        clients: this.clients,
+        attempts: this.#attempts,
+        audit,
+        log,
+      }),
+    };
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#deps.clock.setTimeout(() => {
+      this.#refreshing = this.#refresh()
+        .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'the signing keys could not be read; those in use stay'))
+        .then(() => this.#schedule());
+    }, KEYS_EVERY_MS);
+  }
+
+  /** The provider cannot change its keys: a new one takes its place over the same records. */
+  async #refresh(): Promise<void> {
+    if ((await this.#keyring.version()) === this.#open?.version) return;
+    this.#open = this.#openWith(await this.#keyring.load());
+    this.#deps.log.info({}, 'signing keys have changed');
+  }
+}
+
+function lesser(one: Role, other: Role): Role {
+  return ROLES.indexOf(one) < ROLES.indexOf(other) ? one : other;
+}
+
+function publicPart({ kty, n, e, kid, alg, use }: ProviderKeys['signing'][number]): Record<string, unknown> & { kty: string } {
+  return { kty: kty ?? '', n, e, kid, alg, use };
+}
+
+/** Before the signature is checked: only to know for which moment it is to be checked. */
+function issuedAtOf(token: string): number | undefined {
+  try {
+    const { iat } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { iat?: unknown };
+    return typeof iat === 'number' ? iat * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
+}

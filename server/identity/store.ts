@@ -1,0 +1,16 @@
+import { readRole } from '../core/principal.ts';
+import type { DbOrTx } from '../storage/db.ts';
+import type { SessionHolder } from './types.ts';
+
+/** An active member of the team; undefined for everybody else. */
+export async function selectHolder(db: DbOrTx, teamId: string, userId: string): Promise<SessionHolder | undefined> {
+  const row = await db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select(['members.role', 'users.sessions_since'])
+    .where('members.team_id', '=', teamId)
+    .where('members.user_id', '=', userId)
+    .where('members.active', '=', 1)
+    .executeTakeFirst();
+  return row && { role: readRole(row.role), sessionsSince: row.sessions_since };
+}
