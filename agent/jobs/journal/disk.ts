@@ -5,6 +5,8 @@ import { AgentError } from '../../core/errors.ts';
 
 /** Where a journal lies. An interface so that tests can let the power fail between any two bytes. */
 export interface JournalDisk {
+  /** Nobody knows what is on the disk, because it failed to flush: only {@link replace} helps, or a new start. */
+  readonly isDoubtful?: boolean;
   /** Undefined when there is no journal yet. */
   read(): Promise<Buffer | undefined>;
   /** Cuts the file behind its last good line. */
@@ -28,13 +30,17 @@ export class JournalFile implements JournalDisk {
   readonly #lock: { release(): void } | undefined;
   #handle: FileHandle | undefined;
   #size = 0;
-  /** A failed fsync leaves nobody knowing what is on the disk: only reading the file anew, at the next start, tells. */
   #broken: AgentError | undefined;
+  #closed = false;
 
   /** @param lock what keeps others out of the folder; released when the file is closed */
   constructor(folder: string, lock?: { release(): void }) {
     this.#folder = folder;
     this.#lock = lock;
+  }
+
+  get isDoubtful(): boolean {
+    return this.#broken !== undefined && !this.#closed;
   }
 
   async read(): Promise<Buffer | undefined> {
@@ -76,25 +82,30 @@ export class JournalFile implements JournalDisk {
   }
 
   async replace(content: Buffer): Promise<void> {
-    if (this.#broken) throw this.#broken;
+    if (this.#closed) throw new AgentError('internal', 'the job journal is closed');
     try {
       await writeDurably(this.#path(NEW_FILE), content);
     } catch (error) {
       await rm(this.#path(NEW_FILE), { force: true });
       throw diskError(error);
     }
-    await this.#guarded(async () => {
+    try {
       await rename(this.#path(NEW_FILE), this.#path(FILE));
       await syncFolder(this.#folder);
       await this.#handle?.close();
       this.#handle = undefined;
       await this.#open(content.length);
-    });
+      this.#broken = undefined;
+    } catch (error) {
+      this.#broken = diskError(error);
+      throw this.#broken;
+    }
   }
 
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
+    this.#closed = true;
     this.#broken ??= new AgentError('internal', 'the job journal is closed');
     await handle?.close();
     this.#lock?.release();

@@ -128,6 +128,8 @@ export class Journal {
       const reason = whyNot(this.#memory, record);
       if (reason !== undefined) throw new AgentError('not_allowed', reason);
       const line = encodeRecord(record);
+      // All that was ever confirmed, in a new file.
+      if (this.#disk.isDoubtful === true) await this.#compact();
       await this.#disk.append(line);
       applyRecord(this.#memory, record);
       this.#appended += line.length;

@@ -31,3 +31,33 @@ export class MemoryDisk implements JournalDisk {
     return Promise.resolve();
   }
 }
+
+/** A disk that fails to flush: the line may be on it or not. */
+export class DoubtfulDisk extends MemoryDisk {
+  fails = false;
+  isDoubtful = false;
+  readonly #disk: MemoryDisk;
+
+  constructor(disk: MemoryDisk) {
+    super();
+    this.#disk = disk;
+  }
+
+  override read(): Promise<Buffer | undefined> {
+    return this.#disk.read();
+  }
+
+  override async append(line: Buffer): Promise<void> {
+    if (this.isDoubtful || this.fails) {
+      this.isDoubtful = true;
+      throw new AgentError('internal', 'the job journal cannot be written');
+    }
+    await this.#disk.append(line);
+  }
+
+  override async replace(content: Buffer): Promise<void> {
+    if (this.fails) throw new AgentError('internal', 'the job journal cannot be written');
+    await this.#disk.replace(content);
+    this.isDoubtful = false;
+  }
+}

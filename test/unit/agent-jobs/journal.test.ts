@@ -12,7 +12,8 @@ import { Journal } from '../../../agent/jobs/journal/journal.ts';
 import { decodeJournal, encodeRecord } from '../../../agent/jobs/journal/records.ts';
 import type { JournalRecord, StoredOffer } from '../../../agent/jobs/journal/records.ts';
 import type { JobResult } from '../../../protocol/index.ts';
-import { MemoryDisk } from '../../harness/jobs/memory-disk.ts';
+import { Volume } from '../../harness/chaos/volume.ts';
+import { DoubtfulDisk, MemoryDisk } from '../../harness/jobs/memory-disk.ts';
 
 const boot = { at: 1000, uptime_seconds: 5 };
 const completed: JobResult = { outcome: 'completed', reason: null, error: null, output: 'ok\n', output_truncated: false };
@@ -110,6 +111,20 @@ describe('the job journal', () => {
     await journal.accept(job);
     disk.full = true;
     expect((await reopen()).get(job.job_id)).toMatchObject({ state: 'accepted' });
+  });
+
+  it('is written anew after the disk failed to flush, and goes on', async () => {
+    const [first, second, third] = [offer(), offer(), offer()];
+    await journal.accept(first);
+    const doubtful = new DoubtfulDisk(disk);
+    journal = await Journal.open(doubtful);
+    doubtful.fails = true;
+    await expect(journal.accept(second)).rejects.toMatchObject({ code: 'internal' });
+    await expect(journal.accept(third), 'still failing').rejects.toMatchObject({ code: 'internal' });
+    doubtful.fails = false;
+    await journal.accept(third);
+    const ids = (await Journal.open(disk)).entries().map((entry) => entry.offer.job_id);
+    expect(ids).toEqual([first.job_id, third.job_id]);
   });
 
   it('starts afresh under another id when the control plane does not trust it', async () => {
@@ -270,6 +285,28 @@ describe('the journal file', () => {
     await expect(journal.accept(offer())).rejects.toMatchObject({ code: 'internal' });
   });
 
+  it('opens on a full disk, refuses what does not fit, and goes on when there is room', async ({ skip }) => {
+    const volume = await Volume.create(path.join(folder, 'small'), 1);
+    try {
+      if (!volume.canBeFilled) skip('a small disk cannot be mounted here');
+      await (await Journal.open(new JournalFile(volume.folder))).close();
+      await volume.fill();
+      const lock = lockFolder(volume.folder);
+      const journal = await Journal.open(new JournalFile(volume.folder, lock));
+      await fillUp(journal);
+      await expect(journal.accept(offer())).rejects.toMatchObject({ code: 'internal' });
+      await volume.empty();
+      const job = offer();
+      await journal.accept(job);
+      await journal.close();
+      const again = await Journal.open(new JournalFile(volume.folder));
+      expect(again.get(job.job_id)).toMatchObject({ state: 'accepted' });
+      await again.close();
+    } finally {
+      await volume.remove();
+    }
+  });
+
   it('belongs to one agent at a time', () => {
     const lock = lockFolder(folder);
     expect(() => lockFolder(folder)).toThrow(/another agent is using the state folder/);
@@ -277,3 +314,14 @@ describe('the journal file', () => {
     lockFolder(folder).release();
   });
 });
+
+/** The last block of the file still has room for some lines. */
+async function fillUp(journal: Journal): Promise<void> {
+  for (let lines = 0; lines < 100; lines += 1) {
+    try {
+      await journal.accept(offer());
+    } catch {
+      return;
+    }
+  }
+}
