@@ -36,6 +36,8 @@ try {
     relay: await paths.relay({ tls: false }),
     relayTls: await paths.relay({ tls: true }),
     product: await paths.product({ tls: false }),
+    ssh: await paths.ssh(),
+    paths,
     productTls: await paths.product({ tls: true }),
     ms: Number(values.seconds) * 1000,
     rounds: Number(values.rounds),

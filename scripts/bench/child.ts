@@ -11,10 +11,12 @@ const parts: Record<string, () => Promise<Part>> = {
   source: async () => (await import('./parts/bulk.ts')).startSource,
   drain: async () => (await import('./parts/bulk.ts')).startDrain,
   relay: async () => (await import('./parts/relay.ts')).startRelayHop,
+  line: async () => (await import('./parts/line.ts')).startLine,
   server: async () => (await import('./parts/server.ts')).startServerPart,
   'jobs-server': async () => (await import('./parts/jobs-server.ts')).startJobsServerPart,
   agent: async () => (await import('./parts/agent.ts')).startAgentPart,
   simulator: async () => (await import('./parts/simulator.ts')).startSimulatorPart,
+  'recording-simulator': async () => (await import('./parts/recording-simulator.ts')).startRecordingSimulatorPart,
 };
 
 interface Call {

@@ -1,4 +1,4 @@
-import type { Path, ProductPath } from './paths.ts';
+import type { Path, Paths, ProductPath } from './paths.ts';
 import type { Row } from './report.ts';
 import type { Targets } from './targets.ts';
 
@@ -9,6 +9,10 @@ export interface Field {
   relayTls: Path;
   product: ProductPath;
   productTls: ProductPath;
+  /** `ssh -R`, where sshd is installed. */
+  ssh: Path | undefined;
+  /** For what only one scenario needs. */
+  paths: Paths;
   /** Length of one sample. */
   ms: number;
   rounds: number;

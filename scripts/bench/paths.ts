@@ -2,11 +2,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import nodePath from 'node:path';
 import { createSelfSigned } from '../../test/simulator/certificate.ts';
+import type { LineOptions } from './parts/line.ts';
 import type { RelayOptions } from './parts/relay.ts';
 import type { ServerPart } from './parts/server.ts';
 import { BENCH_LOGIN } from './parts/simulator.ts';
 import { BenchProcess } from './processes.ts';
-import type { Started } from './processes.ts';
+import type { Metered, Started } from './processes.ts';
+import { startSshTunnel } from './ssh-tunnel.ts';
 import type { Targets } from './targets.ts';
 
 /** One way from the load to the targets: the same three services behind three entry ports. */
@@ -16,7 +18,7 @@ export interface Path {
   source: number;
   echo: number;
   /** The two processes in the middle. */
-  hops: BenchProcess[];
+  hops: Metered[];
 }
 
 export interface ProductPath extends Path {
@@ -25,9 +27,12 @@ export interface ProductPath extends Path {
   routerApiPort: number;
 }
 
+export type Line = Omit<LineOptions, 'targets'>;
+
 /** Starts what is measured, each part in its own process, and ends all of it in {@link close}. */
 export class Paths {
   readonly #processes: BenchProcess[] = [];
+  readonly #closers: (() => Promise<void>)[] = [];
   readonly #folder: string;
   readonly #targets: Targets;
   readonly #certificate: { cert: string; key: string };
@@ -55,9 +60,23 @@ export class Paths {
     return { name: tls ? 'relay with TLS' : 'relay', sink, source, echo, hops: [near.process, far.process] };
   }
 
-  /** Control plane, agent and router with three forwards. */
-  async product({ tls }: { tls: boolean }): Promise<ProductPath> {
-    const folder = nodePath.join(this.#folder, tls ? 'tls' : 'plain');
+  /** `ssh -R` from the targets' side; undefined where sshd is not installed. */
+  async ssh(line?: Line): Promise<Path | undefined> {
+    const through = line && (async (port: number): Promise<number> => (await this.#line([port], line))[0]!);
+    const tunnel = await startSshTunnel(this.#targets, 'ssh -R', through);
+    if (tunnel) this.#closers.push(() => tunnel.close());
+    return tunnel;
+  }
+
+  /** The line alone: what one bare TCP connection makes of it. */
+  async bareLine(line: Line): Promise<Path> {
+    const [sink, source, echo] = (await this.#line([this.#targets.sink, this.#targets.source, this.#targets.echo], line)) as [number, number, number];
+    return { name: 'one TCP connection', sink, source, echo, hops: [] };
+  }
+
+  /** Control plane, agent and router with three forwards; with a line, it is between control plane and agent. */
+  async product({ tls, line }: { tls: boolean; line?: Line }): Promise<ProductPath> {
+    const folder = nodePath.join(this.#folder, `product-${this.#processes.length}`);
     await mkdir(folder);
     const files = { certFile: nodePath.join(folder, 'cert.pem'), keyFile: nodePath.join(folder, 'key.pem') };
     await writeFile(files.certFile, this.#certificate.cert);
@@ -66,7 +85,7 @@ export class Paths {
     const server = await this.#start<ServerPart>('server', { folder, ...(tls ? { tls: files } : {}) });
     const agent = await this.#start<null>('agent', {
       folder,
-      server: server.result.url,
+      server: line ? await this.#urlThrough(server.result.url, line) : server.result.url,
       enrolToken: server.result.enrolToken,
       ...(tls ? { caFile: files.certFile } : {}),
       router: { apiPort: routerApiPort, ...BENCH_LOGIN },
@@ -91,8 +110,19 @@ export class Paths {
   }
 
   async close(): Promise<void> {
+    await Promise.all(this.#closers.map((close) => close()));
     await Promise.all(this.#processes.map((process) => process.stop()));
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #line(targets: number[], line: Line): Promise<number[]> {
+    return (await this.#start<number[]>('line', { targets, ...line } satisfies LineOptions)).result;
+  }
+
+  async #urlThrough(url: string, line: Line): Promise<string> {
+    const through = new URL(url);
+    through.port = String((await this.#line([Number(through.port)], line))[0]);
+    return through.origin;
   }
 
   async #start<T>(part: string, options: unknown): Promise<Started<T>> {
@@ -104,7 +134,7 @@ export class Paths {
 
 type Call = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
-function caller({ url, apiKey }: ServerPart, ca: string | undefined): Call {
+export function caller({ url, apiKey }: ServerPart, ca: string | undefined): Call {
   return async (method, path, body) => {
     const { Agent, request } = await import('undici');
     const dispatcher = new Agent({ connect: ca === undefined ? {} : { ca } });
@@ -124,7 +154,7 @@ function caller({ url, apiKey }: ServerPart, ca: string | undefined): Call {
   };
 }
 
-async function waitForRouter(call: Call): Promise<string> {
+export async function waitForRouter(call: Call): Promise<string> {
   const giveUpAt = performance.now() + 20_000;
   while (performance.now() < giveUpAt) {
     const { data } = (await call('GET', '/api/routers')) as { data: { id: string; has_pulse: boolean }[] };

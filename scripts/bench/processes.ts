@@ -22,8 +22,13 @@ interface PendingCall {
   reject: (error: Error) => void;
 }
 
+/** Something whose processor time counts. */
+export interface Metered {
+  usage(): Promise<Usage>;
+}
+
 /** A part of a benchmark in a process of its own. */
-export class BenchProcess {
+export class BenchProcess implements Metered {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, PendingCall>();
   #lastId = 0;
@@ -84,7 +89,7 @@ export class BenchProcess {
 }
 
 /** CPU seconds of several processes together. */
-export async function totalCpu(processes: readonly BenchProcess[]): Promise<number> {
+export async function totalCpu(processes: readonly Metered[]): Promise<number> {
   const usages = await Promise.all(processes.map((process) => process.usage()));
   return usages.reduce((sum, usage) => sum + usage.cpuSeconds, 0);
 }

@@ -1,7 +1,9 @@
 import { agentRows } from './agent-rows.ts';
 import { campaignRows } from './campaign-rows.ts';
 import { commandRows } from './command-rows.ts';
+import { handOverRows } from './hand-over-rows.ts';
 import { jobRows } from './job-rows.ts';
+import { longLineRows } from './long-line-rows.ts';
 import type { Field, Scenario } from './field.ts';
 import { measureBytes, measureConnections, measureEcho, whileSaturated } from './load.ts';
 import type { BytesSample } from './load.ts';
@@ -13,12 +15,24 @@ import { interleave, median, quantile } from './statistics.ts';
 /** DESIGN.md section 11. */
 const BARS = { bytes: 0.9, bytesTls: 0.75, connections: 1, echo: 1.15, echoSaturated: 2.2 } as const;
 
+/** The relay first, the forward second; what is encrypted is measured beside others that encrypt. */
+function measuredPaths({ relay, relayTls, product, productTls, ssh }: Field, tls: boolean): Path[] {
+  if (!tls) return [relay, product];
+  return [relay, productTls, relayTls, ...(ssh ? [ssh] : [])];
+}
+
+/** One more row where `ssh -R` was measured, as the last of the rates. */
+function againstSsh(name: string, rates: number[]): Row[] {
+  const [, forward, , ssh] = rates;
+  if (forward === undefined || ssh === undefined) return [];
+  return [{ name: `${name}, to ssh -R`, ratio: forward / ssh, bar: { at: 'least', value: 1 }, detail: '' }];
+}
+
 async function bytesRows(field: Field, tls: boolean): Promise<Row[]> {
   const rows: Row[] = [];
-  const product = tls ? field.productTls : field.product;
   for (const direction of ['up', 'down'] as const) {
     for (const count of [1, 16]) {
-      const paths = tls ? [field.relay, product, field.relayTls] : [field.relay, product];
+      const paths = measuredPaths(field, tls);
       const samples = await interleave(
         field.rounds,
         paths.map((path) => () => measureBytes(path, field.targets, { direction, count, ms: field.ms })),
@@ -26,6 +40,7 @@ async function bytesRows(field: Field, tls: boolean): Promise<Row[]> {
       const name = `bytes ${direction}, ${count} connection${count === 1 ? '' : 's'}${tls ? ', TLS on the tunnel' : ''}`;
       const bar = { at: 'least' as const, value: tls ? BARS.bytesTls : BARS.bytes };
       rows.push({ name, ratio: speed(samples[1]!) / speed(samples[0]!), bar, detail: describeBytes(paths, samples) });
+      rows.push(...againstSsh(name, samples.map(speed)));
     }
   }
   return rows;
@@ -40,17 +55,18 @@ function describeBytes(paths: Path[], samples: BytesSample[][]): string {
 
 async function connectionRows(field: Field, tls: boolean): Promise<Row[]> {
   const rows: Row[] = [];
-  const product = tls ? field.productTls : field.product;
   for (const parallel of [1, 16]) {
-    const paths = tls ? [field.relay, product, field.relayTls] : [field.relay, product];
+    const paths = measuredPaths(field, tls);
     const samples = await interleave(field.rounds, paths.map((path) => () => measureConnections(path, { parallel, ms: field.ms })));
     const [relay, forward] = [median(samples[0]!), median(samples[1]!)];
+    const name = `new connections a second, ${parallel} at a time${tls ? ', TLS on the tunnel' : ''}`;
     rows.push({
-      name: `new connections a second, ${parallel} at a time${tls ? ', TLS on the tunnel' : ''}`,
+      name,
       ratio: forward / relay,
       bar: { at: 'least', value: BARS.connections },
       detail: paths.map((path, i) => `${path.name} ${Math.round(median(samples[i]!))}`).join(', '),
     });
+    rows.push(...againstSsh(name, samples.map(median)));
   }
   return rows;
 }
@@ -87,8 +103,10 @@ export const scenarios: Scenario[] = [
   { name: 'connections', about: 'new connections a second', run: (field) => connectionRows(field, false) },
   { name: 'connections-tls', about: 'the same with TLS on the tunnel', run: (field) => connectionRows(field, true) },
   { name: 'echo', about: 'round trip of a small message, idle and saturated', run: echoRows },
+  { name: 'long-line', about: 'bulk bytes over a line of 50 ms and 1 Gbit/s', run: longLineRows },
   { name: 'commands', about: 'round trip of a command, idle and saturated', run: commandRows },
   { name: 'jobs', about: 'jobs accepted a second, durable', run: jobRows },
+  { name: 'hand-over', about: 'an express job from the 200 to its script and its end', run: handOverRows },
   { name: 'campaign', about: 'one script on 2,000 routers', run: campaignRows },
   { name: 'agent', about: 'size of the agent', run: agentRows },
 ];

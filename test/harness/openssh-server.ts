@@ -32,10 +32,12 @@ async function freePort(): Promise<number> {
 
 async function answers(port: number, until: number): Promise<void> {
   while (Date.now() < until) {
+    const socket = connect(port, '127.0.0.1');
     const open = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1');
       socket.once('data', () => resolve(true)).once('error', () => resolve(false)).once('close', () => resolve(false));
     });
+    // sshd would wait two minutes for a login.
+    socket.destroy();
     if (open) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

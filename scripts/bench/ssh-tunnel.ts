@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, readdir } from 'node:fs/promises';
+import net from 'node:net';
+import { hasOpensshServer, startOpensshServer } from '../../test/harness/openssh-server.ts';
+import type { Path } from './paths.ts';
+import type { Usage } from './processes.ts';
+import type { Targets } from './targets.ts';
+
+/** Linux counts processor time in hundredths of a second (USER_HZ). */
+const TICKS_PER_SECOND = 100;
+const START_TIMEOUT_MS = 10_000;
+
+export interface SshTunnel extends Path {
+  close(): Promise<void>;
+}
+
+/**
+ * What people use without us: `ssh -R` from the router's side to a machine with sshd, one TCP connection for all.
+ * @param through another port that leads to sshd's: over a line
+ * @returns undefined where sshd is not installed
+ */
+export async function startSshTunnel(targets: Targets, name: string, through?: (port: number) => Promise<number>): Promise<SshTunnel | undefined> {
+  if (!hasOpensshServer) return undefined;
+  const server = await startOpensshServer(['AllowTcpForwarding yes', 'MaxSessions 10']);
+  const [sink, source, echo] = (await Promise.all([freePort(), freePort(), freePort()])) as [number, number, number];
+  const forwards = [[sink, targets.sink], [source, targets.source], [echo, targets.echo]].flatMap(([at, to]) => ['-R', `127.0.0.1:${at}:127.0.0.1:${to}`]);
+  const port = through ? await through(server.port) : server.port;
+  const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'ExitOnForwardFailure=yes', 'LogLevel=ERROR', 'IdentitiesOnly=yes'];
+  const client = spawn(
+    'ssh',
+    ['-N', ...options.flatMap((option) => ['-o', option]), '-i', `${server.folder}/user`, '-p', `${port}`, ...forwards, `${server.username}@127.0.0.1`],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  const close = async (): Promise<void> => {
+    const gone = client.exitCode === null && client.signalCode === null ? once(client, 'exit') : undefined;
+    client.kill();
+    await gone;
+    await server.close();
+  };
+  try {
+    await Promise.all([sink, source, echo].map(untilOpen));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const daemon = Number(await readFile(`${server.folder}/pid`, 'utf8'));
+  const hops = [client.pid!, daemon].map((pid) => ({ usage: () => usageOfTree(pid) }));
+  return { name, sink, source, echo, hops, close };
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function untilOpen(port: number): Promise<void> {
+  const giveUpAt = performance.now() + START_TIMEOUT_MS;
+  while (performance.now() < giveUpAt) {
+    const socket = net.connect(port, '127.0.0.1');
+    const open = await once(socket, 'connect').then(() => true, () => false);
+    socket.destroy();
+    if (open) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('ssh -R did not open its ports');
+}
+
+/** A process and its descendants: sshd works in children. */
+async function usageOfTree(root: number): Promise<Usage> {
+  const processes = (await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(readStat))).filter((stat) => stat !== undefined);
+  const counted = new Set([root]);
+  let ticks = 0;
+  // A child has a greater id than its parent, unless ids have gone round, which a benchmark does not live to see.
+  for (const { pid, parent, cpuTicks } of processes.toSorted((a, b) => a.pid - b.pid)) {
+    if (pid !== root && !counted.has(parent)) continue;
+    counted.add(pid);
+    ticks += cpuTicks;
+  }
+  return { cpuSeconds: ticks / TICKS_PER_SECOND, residentBytes: 0 };
+}
+
+/** proc(5): fields 4, 14 and 15. Undefined when the process has ended meanwhile. */
+async function readStat(pid: string): Promise<{ pid: number; parent: number; cpuTicks: number } | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const fields = text.slice(text.lastIndexOf(') ') + 2).split(' ');
+  return { pid: Number(pid), parent: Number(fields[1]), cpuTicks: Number(fields[11]) + Number(fields[12]) };
+}
