@@ -89,12 +89,12 @@ export class World {
     await this.#startServer(port);
   }
 
-  async startAgent(options: { server?: string; forwards?: object } = {}): Promise<void> {
+  async startAgent(options: { server?: string; forwards?: object; state?: string } = {}): Promise<void> {
     const config = parseConfig(
       {
         server: options.server ?? this.server.url,
         credentials: 'credentials.json',
-        state: 'agent-state',
+        state: options.state ?? 'agent-state',
         forwards: options.forwards ?? { allow: ['127.0.0.0/8'] },
         routers: this.simulators.map((simulator, index) => routerConfig(simulator, index)),
       },
