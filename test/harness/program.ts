@@ -26,6 +26,23 @@ export class Program {
     return this.#output;
   }
 
+  /** @throws Error when it does not run */
+  get pid(): number {
+    const { pid, exitCode = 1, signalCode = null } = this.#child ?? {};
+    if (pid === undefined || exitCode !== null || signalCode !== null) throw new Error(`it does not run:\n${this.#output}`);
+    return pid;
+  }
+
+  get isRunning(): boolean {
+    const child = this.#child;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+
+  /** SIGSTOP and SIGCONT. */
+  signal(signal: NodeJS.Signals): void {
+    if (this.isRunning) this.#child?.kill(signal);
+  }
+
   start(): void {
     const child = spawn(process.execPath, [path.join(root, this.#file), ...this.#args], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -62,7 +79,7 @@ export class Program {
 
   async #end(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    if (!child || !this.isRunning) return child?.exitCode ?? null;
     const exited = new Promise<number | null>((resolve) => {
       child.once('exit', resolve);
     });

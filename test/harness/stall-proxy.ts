@@ -50,7 +50,9 @@ export class StallProxy {
     for (const [from, to] of [[client, server], [server, client]] as const) {
       this.#sockets.add(from);
       from.on('data', (chunk) => {
-        if (!this.#stalled) to.write(chunk);
+        if (this.#stalled || to.write(chunk)) return;
+        from.pause();
+        to.once('drain', () => from.resume());
       });
       from.on('error', () => undefined);
       from.on('close', () => {
