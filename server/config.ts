@@ -36,6 +36,9 @@ type RawValues = Record<string, string>;
 /** A forward is open for a day at most. */
 const MAX_IDLE_SECONDS = 86_400;
 
+/** An agent that was away for a long weekend still has results to tell. */
+const LEAST_JOB_RETENTION_DAYS = 7;
+
 const schema = z.strictObject({
   SIGNALBOX_LISTEN: z.string().default('127.0.0.1:8080').transform(readAs(readListen, LISTEN_FORM)),
   SIGNALBOX_PUBLIC_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
@@ -72,6 +75,7 @@ const schema = z.strictObject({
   SIGNALBOX_TLS_KEY_FILE: z.string().optional(),
   SIGNALBOX_HEARTBEAT_SECONDS: wholeNumber(30, 1, 3600),
   SIGNALBOX_OFFLINE_AFTER_SECONDS: wholeNumber(75, 2, 86_400),
+  SIGNALBOX_JOB_RETENTION_DAYS: wholeNumber(400, LEAST_JOB_RETENTION_DAYS, 3650),
   SIGNALBOX_CATALOG_FILE: z.string().optional(),
   SIGNALBOX_CATALOG_IMAGES_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
   SIGNALBOX_CORS_ORIGINS: z.string().default('').transform(readAs(readOrigins, 'web origins separated by commas, like https://app.example.net')),
@@ -116,6 +120,8 @@ export interface Config {
     /** Folder of pictures, as `<base>/<slug>/banner.png`. */
     readonly imagesUrl: string | undefined;
   };
+  /** How long a finished job is kept. */
+  readonly keepJobsMs: number;
   readonly heartbeatMs: number;
   readonly offlineAfterMs: number;
   readonly logLevel: Checked['SIGNALBOX_LOG_LEVEL'];
@@ -249,6 +255,7 @@ function toConfig(checked: Checked): Config {
     tls,
     corsOrigins: checked.SIGNALBOX_CORS_ORIGINS,
     catalog: { file: checked.SIGNALBOX_CATALOG_FILE, imagesUrl: checked.SIGNALBOX_CATALOG_IMAGES_URL },
+    keepJobsMs: checked.SIGNALBOX_JOB_RETENTION_DAYS * 24 * 3600_000,
     heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,
     offlineAfterMs: checked.SIGNALBOX_OFFLINE_AFTER_SECONDS * 1000,
     logLevel: checked.SIGNALBOX_LOG_LEVEL,

@@ -103,7 +103,7 @@ export function createServices(deps: ServicesDeps): Services {
     routers,
     clock,
     log: log.child({ component: 'jobs' }),
-    rules: DEFAULT_JOB_RULES,
+    rules: { ...DEFAULT_JOB_RULES, keepMs: config.keepJobsMs },
     notifyUrls: { allowLoopback: config.allowLoopbackWebhooks },
   });
   const backups = new BackupsService({ ...deps, log: log.child({ component: 'backups' }), gateway: tunnels, routers, jobs });

@@ -14,6 +14,7 @@ import { Dispatcher } from './dispatch/dispatcher.ts';
 import { HandOver } from './hand-over/hand-over.ts';
 import { whyNotNotify } from './notify-url.ts';
 import { noteMissedEvents } from './outbox/store.ts';
+import { JobRetention } from './retention/retention.ts';
 import { CANCEL_REQUESTED, isFinished } from './state.ts';
 import type { Phase, Status } from './state.ts';
 import { cancelQueued, deleteFinished, insertJob, requestCancel, selectJob, selectJobByKey, selectJobs } from './store.ts';
@@ -56,12 +57,14 @@ export class JobsService implements JobEvents {
   readonly #handOver: HandOver;
   readonly #dispatcher: Dispatcher;
   readonly #sweeper: JobSweeper;
+  readonly #retention: JobRetention;
 
   constructor(deps: JobsDeps) {
     this.#deps = deps;
     this.#handOver = new HandOver({ ...deps, changes: this.changes });
     this.#dispatcher = new Dispatcher(deps);
     this.#sweeper = new JobSweeper({ ...deps, changes: this.changes });
+    this.#retention = new JobRetention({ ...deps, keepMs: deps.rules.keepMs });
     this.changes.subscribe((job) => {
       if (isFinished(job.phase as Phase)) this.#dispatcher.routerIsFree(job.agent_id, job.router_id);
     });
@@ -70,11 +73,13 @@ export class JobsService implements JobEvents {
   start(): void {
     this.#dispatcher.start();
     this.#sweeper.start();
+    this.#retention.start();
   }
 
   async stop(): Promise<void> {
     await this.#dispatcher.stop();
     await this.#sweeper.stop();
+    await this.#retention.stop();
   }
 
   /**

@@ -64,6 +64,8 @@ export interface JobRules {
   defaultDeliveryMs: number;
   /** How long a DELETE waits for the agent's answer, in milliseconds. */
   revokeWaitMs: number;
+  /** How long a job is kept after its end, in milliseconds. */
+  keepMs: number;
 }
 
 export const DEFAULT_JOB_RULES: JobRules = {
@@ -74,6 +76,8 @@ export const DEFAULT_JOB_RULES: JobRules = {
   defaultTimeoutMs: 300_000,
   defaultDeliveryMs: 7 * 24 * 3600_000,
   revokeWaitMs: 3000,
+  // As the audit log: long enough for a year's review.
+  keepMs: 400 * 24 * 3600_000,
 };
 
 /** What a caller may ask of a job. */

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
-import { afterAll, afterEach, describe, expect, inject } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, inject } from 'vitest';
 import type { Storage } from '../../server/storage/db.ts';
 import { migrate } from '../../server/storage/migrate.ts';
 import { openStorage } from '../../server/storage/open.ts';
@@ -71,13 +71,21 @@ export function describeEachDatabase(name: string, suite: (open: () => Promise<S
   describe.each(databaseKinds())(`${name} on $name`, (kind) => {
     const ofTest: (() => Promise<void>)[] = [];
     const ofSuite: (() => Promise<void>)[] = [];
+    // Told by hooks: the name of the last test stays behind while the next suite begins.
+    let isInTest = false;
+    beforeEach(() => {
+      isInTest = true;
+    });
     const open = async (): Promise<Storage> => {
       const { storage, close } = await openTestStorage(kind);
-      const list = expect.getState().currentTestName === undefined ? ofSuite : ofTest;
+      const list = isInTest ? ofTest : ofSuite;
       list.push(close);
       return storage;
     };
-    afterEach(() => closeAll(ofTest));
+    afterEach(async () => {
+      isInTest = false;
+      await closeAll(ofTest);
+    });
     afterAll(() => closeAll(ofSuite));
     suite(open, kind);
   });
