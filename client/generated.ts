@@ -363,8 +363,11 @@ export interface Job {
   started_at: string | null;
   completed_at: string | null;
   failed_at: string | null;
+  /** When it was taken back, or marked as deleted after its end */
   deleted_at: string | null;
+  /** deleted: it has deleted_at; what it did before stays in phase, reason, output and the other moments */
   status: 'pending' | 'running' | 'completed' | 'failed' | 'deleted' | 'expired' | 'unknown';
+  /** How far it is, or came: done with a result, good or bad; expired and canceled jobs never ran */
   phase: 'queued' | 'accepted' | 'running' | 'done' | 'expired' | 'canceled' | 'unknown';
   /** Why it is not simply completed, as a stable word */
   reason: string | null;

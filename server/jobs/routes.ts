@@ -81,9 +81,9 @@ const jobSchema = z
     started_at: dateTime.nullable(),
     completed_at: dateTime.nullable(),
     failed_at: dateTime.nullable(),
-    deleted_at: dateTime.nullable(),
-    status: z.enum(STATUSES),
-    phase: z.enum(PHASES),
+    deleted_at: dateTime.nullable().describe('When it was taken back, or marked as deleted after its end'),
+    status: z.enum(STATUSES).describe('deleted: it has deleted_at; what it did before stays in phase, reason, output and the other moments'),
+    phase: z.enum(PHASES).describe('How far it is, or came: done with a result, good or bad; expired and canceled jobs never ran'),
     reason: z.string().nullable().describe('Why it is not simply completed, as a stable word'),
     error: z.string().nullable().describe('The message of the router or the agent'),
     output: z.string().nullable().describe('What the script printed, up to 64 kB'),
@@ -237,8 +237,8 @@ function cancelRoute(app: App, jobs: JobsService): void {
         operationId: 'cancelJob',
         summary: 'Cancel a pending job, or mark a finished one as deleted',
         description:
-          'A job that waits is taken back at once. One that its agent holds is asked back: 200 once the agent has given ' +
-          'it up, 202 while its answer is not there (it is asked again at its next check-in), 409 if the script has begun.',
+          'A job that waits is taken back at once. One that its agent holds is asked back: 200 once it has been given up, 202 while ' +
+          'there is no answer (the agent is asked again), 409 if the script has begun. Of a finished one only deleted_at and status change.',
         params: jobParams,
         response: {
           200: envelope(jobSchema),

@@ -144,6 +144,20 @@ describe('the job endpoints', () => {
     expect(runs(waiting)).toEqual([]);
   });
 
+  it.each([
+    [':put "what it said"', { completed_at: expect.any(String), failed_at: null, reason: null, error: null, output: 'what it said\n' }],
+    [':error "what was wrong"', { completed_at: null, failed_at: expect.any(String), reason: 'script_error', error: expect.stringContaining('what was wrong') }],
+  ])('show what a deleted job did: %s', async (script, did) => {
+    const id = (await post({ ...GOOD, script })).body.data['job_id']!;
+    const before = await finished(id);
+    expect(before).toMatchObject(did);
+    await remove(id);
+    const { data } = (await read(id)).body;
+    expect(data).toEqual({ ...before, status: 'deleted', deleted_at: expect.stringMatching(/Z$/) });
+    expect((await list('?status=deleted')).body.data).toContainEqual(data);
+    expect((await list('?status=completed,failed')).body.data.map((job) => job.id)).not.toContain(id);
+  });
+
   it('keep a job over a restart of the control plane in the middle of its script', async () => {
     const id = (await post({ ...GOOD, script: ':delay 1500ms; :put "still here"' })).body.data['job_id']!;
     await waitUntil('it runs', () => runs(id).length === 1);
