@@ -2,10 +2,12 @@ import { MAX_OUTPUT_BYTES } from '../../protocol/index.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { quote } from './router/quote.ts';
-import { catchesErrors, scriptNameOf } from './source.ts';
+import { catchesErrors, scriptNameOf, withOwnColumn } from './source.ts';
 import { syntaxErrorIn } from './verdict/grammar.ts';
 import type { RunReport } from './verdict/verdict.ts';
 
+/** SSH ends lines with two bytes, of which one is kept: this much is read of an output that is kept whole. */
+const PRINTED_BYTES = 2 * MAX_OUTPUT_BYTES;
 /** A syntax tree in text is several times as long as its source. */
 const PARSED_BYTES = 256 * 1024;
 /** RouterOS's trap category for the value of a top-level `:return`: not an error. */
@@ -39,7 +41,7 @@ export async function runStoredScript(
   const name = scriptNameOf(job.jobId);
   try {
     const line = `/system script run ${quote(name)}`;
-    const { text, truncated } = await router.console(line, { ...deadline, maxBytes: MAX_OUTPUT_BYTES });
+    const { text, truncated } = await router.console(line, { ...deadline, maxBytes: PRINTED_BYTES });
     const mayRaise = !catchesErrors(job.version) && /:error\b/.test(job.script);
     return { kind: 'text', text, truncated, mayReturn: /:return\b/.test(job.script), mayRaise };
   } catch (error) {
@@ -49,7 +51,9 @@ export async function runStoredScript(
     await router.command({ path: '/system/script/run', words: [`=number=${name}`] }, deadline);
     return { kind: 'finished' };
   } catch (error) {
-    return reportOf(error);
+    const report = reportOf(error);
+    // Without a console nobody has checked the syntax before: the router did it now, before anything ran.
+    return report.kind === 'refused' ? { ...report, message: withOwnColumn(report.message, job.jobId, job.version) } : report;
   }
 }
 

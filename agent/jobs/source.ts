@@ -43,6 +43,13 @@ export function wrapScript(jobId: string, script: string, version: string): stri
   return `${begun}; :onerror signalboxError in={ ${script}\n${done} } do={ ${error}; :error $signalboxError }`;
 }
 
+/** A router's message about the stored source, with the column that the caller's first line has for its author. */
+export function withOwnColumn(message: string, jobId: string, version: string): string {
+  // Columns count bytes, from 1.
+  const before = Buffer.byteLength(wrapScript(jobId, '', version).split('\n', 1)[0] ?? '');
+  return message.replace(/\(line 1 column (\d+)\)/g, (place, column: string) => (Number(column) > before ? `(line 1 column ${Number(column) - before})` : place));
+}
+
 export function readMarker(jobId: string, source: string | undefined): Marker {
   if (source === undefined) return { state: 'absent' };
   const text = source.trimEnd();

@@ -84,6 +84,12 @@ describe.each(WAYS)('a job on a router with RouterOS %s', (way, options) => {
     expect(addresses()).not.toContain('10.9.9.9/24');
   });
 
+  it("names the caller's own column also in the first line", async () => {
+    const job = await finish(await submit(':put before; /ip address frobnicate\n:put after'));
+    expect(job).toMatchObject({ status: 'failed', reason: 'script_error' });
+    expect(job.error).toContain('(line 1 column 26)');
+  });
+
   it('fails with the message of the router when a command is refused', async () => {
     const id = await submit(':put before; /ip address add address=10.1.2.3/24 interface=ether2\n:put after');
     const job = await finish(id);
@@ -101,6 +107,29 @@ describe.each(WAYS)('a job on a router with RouterOS %s', (way, options) => {
   it('may end early with :return', async () => {
     const job = await finish(await submit(':if (true) do={ :return 1 }\n:put never'));
     expect(job).toMatchObject({ status: 'completed', reason: null });
+  });
+
+  it.skipIf(isBlind)('keeps 64 kB of what it prints, and says when there was more', async () => {
+    const print = (lines: number): string => `:for i from=1 to=${lines} do={ :put "${'ä'.repeat(49)}" }`;
+    // 99 bytes a line.
+    const whole = await finish(await submit(print(661)));
+    expect(whole).toMatchObject({ status: 'completed', output_truncated: false });
+    expect(Buffer.byteLength(whole.output ?? '')).toBe(661 * 99);
+    const cut = await finish(await submit(print(700)));
+    expect(cut).toMatchObject({ status: 'completed', output_truncated: true });
+    expect(Buffer.byteLength(cut.output ?? '')).toBeGreaterThan(64 * 1024 - 4);
+    expect(cut.output).toMatch(/^(?:ä{49}\n)+ä*$/);
+  });
+
+  it('ends honestly when it cuts its own connection', async () => {
+    const back = '/ip service set api disabled=no; /ip service set ssh disabled=no; /system scheduler remove back';
+    const away = '/ip service set api disabled=yes; /ip service set ssh disabled=yes';
+    const id = await submit(`/system scheduler add name=back interval=2s on-event="${back}"; ${away}; :delay 1s; :put done`);
+    const job = await finish(id);
+    const [run] = runsOf(id);
+    expect(runsOf(id)).toHaveLength(1);
+    expect(job).toMatchObject(run?.outcome === 'ok' ? { status: 'completed' } : { status: 'unknown', reason: 'interrupted' });
+    await world.routerIds();
   });
 
   it('takes a backup and an export first when asked', async () => {
