@@ -24,6 +24,12 @@ export interface Agent {
   revoked_at: string | null;
 }
 
+export interface AgentChange {
+  name?: string;
+  /** Where it stands from now on; null: in no site */
+  site_id?: string | null;
+}
+
 export interface ApiKey {
   /** First part of the key */
   id: string;
@@ -696,6 +702,11 @@ export interface Router {
   agent_id: string;
 }
 
+export interface RouterChange {
+  /** Where it stands from now on; null: in no site */
+  site_id?: string | null;
+}
+
 export interface RouterMetadata {
   name: string;
   timezone: string | null;
@@ -848,12 +859,16 @@ export interface Operations {
   cancelCampaign: { input: { path: { campaign_id: string } }; result: Success<CanceledCampaign> };
   /** Cancel a pending job, or mark a finished one as deleted */
   cancelJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
+  /** Rename an agent, or put it into another site */
+  changeAgent: { input: { path: { agent_id: string }; body: AgentChange }; result: Success<Agent> };
   /** Change a client; what is not given stays */
   changeClient: { input: { path: { client_id: string }; body: ClientChange }; result: Success<Client> };
   /** Change a member's role, or switch a member off and on */
   changeMember: { input: { path: { member_id: string }; body: MemberChange }; result: Success<Member> };
   /** Change the own password; every session is over, this one too */
   changeOwnPassword: { input: { body: PasswordChange }; result: undefined };
+  /** Put a router into another site */
+  changeRouter: { input: { path: { router_id: string }; body: RouterChange }; result: Success<Router> };
   /** Change a schedule; what is not given stays */
   changeSchedule: { input: { path: { schedule_id: string }; body: ScheduleChange }; result: Success<Schedule> };
   /** Change a site; what is not given stays */
@@ -894,6 +909,8 @@ export interface Operations {
   deleteTopic: { input: { path: { topic_id: string } }; result: undefined };
   /** Download a part of a backup */
   downloadBackup: { input: { path: { router_id: string; backup_id: string }; query?: { part?: 'binary' | 'export' | 'export_after' } }; result: string };
+  /** Read one agent */
+  getAgent: { input: { path: { agent_id: string } }; result: Success<Agent> };
   /** Read one campaign and how far it is */
   getCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Read which routers ended alike and printed the same, the largest group first */
@@ -910,6 +927,8 @@ export interface Operations {
   getJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
   /** Show what a job changed on its router */
   getJobChanges: { input: { path: { router_id: string; job_id: string } }; result: Success<BackupDiff> };
+  /** Read one router */
+  getRouter: { input: { path: { router_id: string } }; result: Success<Router> };
   /** Read where a router stands and how it is reached */
   getRouterMetadata: { input: { path: { router_id: string } }; result: Success<RouterMetadata> };
   /** Read the maker's information on a router */
@@ -1000,9 +1019,11 @@ export interface Operations {
 export const ROUTES = {
   cancelCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/cancel' },
   cancelJob: { method: 'DELETE', path: '/api/routers/{router_id}/jobs/{job_id}' },
+  changeAgent: { method: 'PATCH', path: '/api/agents/{agent_id}' },
   changeClient: { method: 'PATCH', path: '/api/clients/{client_id}' },
   changeMember: { method: 'PATCH', path: '/api/members/{member_id}' },
   changeOwnPassword: { method: 'POST', path: '/api/me/password' },
+  changeRouter: { method: 'PATCH', path: '/api/routers/{router_id}' },
   changeSchedule: { method: 'PATCH', path: '/api/schedules/{schedule_id}' },
   changeSite: { method: 'PATCH', path: '/api/sites/{site_id}' },
   changeTopic: { method: 'PATCH', path: '/api/topics/{topic_id}' },
@@ -1023,6 +1044,7 @@ export const ROUTES = {
   deleteSite: { method: 'DELETE', path: '/api/sites/{site_id}' },
   deleteTopic: { method: 'DELETE', path: '/api/topics/{topic_id}' },
   downloadBackup: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}' },
+  getAgent: { method: 'GET', path: '/api/agents/{agent_id}' },
   getCampaign: { method: 'GET', path: '/api/campaigns/{campaign_id}' },
   getCampaignGroups: { method: 'GET', path: '/api/campaigns/{campaign_id}/groups' },
   getClient: { method: 'GET', path: '/api/clients/{client_id}' },
@@ -1031,6 +1053,7 @@ export const ROUTES = {
   getGroup: { method: 'GET', path: '/api/groups/{group_id}' },
   getJob: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}' },
   getJobChanges: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/changes' },
+  getRouter: { method: 'GET', path: '/api/routers/{router_id}' },
   getRouterMetadata: { method: 'GET', path: '/api/routers/{router_id}/metadata' },
   getRouterOem: { method: 'GET', path: '/api/routers/{router_id}/oem' },
   getSchedule: { method: 'GET', path: '/api/schedules/{schedule_id}' },

@@ -13,6 +13,7 @@ import { scheduleRoutes } from './notifications/schedules/routes.ts';
 import { SchedulesService } from './notifications/schedules/service.ts';
 import { topicRoutes } from './notifications/topics/routes.ts';
 import { TopicsService } from './notifications/topics/service.ts';
+import { PlacesService } from './places/service.ts';
 import type { Storage } from './storage/db.ts';
 import { teamRoutes } from './teams/routes.ts';
 import { TeamsService } from './teams/service.ts';
@@ -20,6 +21,7 @@ import { TeamsService } from './teams/service.ts';
 /** What a team sets up once and changes seldom: its people, places, keys and who is told about what. */
 export interface AdministrationServices {
   teams: TeamsService;
+  places: PlacesService;
   groups: GroupsService;
   topics: TopicsService;
   schedules: SchedulesService;
@@ -29,6 +31,7 @@ export function createAdministration({ storage, clock }: { storage: Storage; clo
   const deps = { storage, clock };
   return {
     teams: new TeamsService(deps),
+    places: new PlacesService(deps),
     groups: new GroupsService(deps),
     topics: new TopicsService(deps),
     schedules: new SchedulesService(deps),
@@ -49,6 +52,7 @@ export function administrationRoutes(scope: App, services: AdministrationDeps, n
   agentRoutes(scope, {
     auth: services.auth,
     gateway: services.tunnels,
+    places: services.places,
     onRevoked: (teamId, agentId) => services.forwards.dropAgent(teamId, agentId),
   });
   auditRoutes(scope, services);

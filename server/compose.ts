@@ -182,7 +182,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
   await app.register(async (instance) => {
     const scope = instance as App;
     await protectScope(scope, deps);
-    routerRoutes(scope, { routers: services.routers, now: () => clock.now() });
+    routerRoutes(scope, { ...services, now: () => clock.now() });
     catalogRoutes(scope, services);
     metadataRoutes(scope, services);
     faultRoutes(scope, { faults: services.faults, now: () => clock.now() });

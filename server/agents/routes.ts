@@ -5,8 +5,9 @@ import type { AgentGateway } from '../core/agent-gateway.ts';
 import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
-import { pathId, uuidField } from '../http/fields.ts';
+import { nameField, pathId, uuidField } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
+import type { PlacesService } from '../places/service.ts';
 
 const agentExample = {
   id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
@@ -56,11 +57,19 @@ const madeTokenSchema = tokenSchema
   .extend({ token: z.string().describe('For `signalbox-agent enrol`, once; shown only here') })
   .meta({ id: 'NewlyMadeEnrolToken', examples: [{ ...tokenExample, token: `sbx_enr_${'x'.repeat(62)}` }] });
 
+const changeBody = z
+  .object({
+    name: nameField.optional(),
+    site_id: uuidField.nullable().optional().describe('Where it stands from now on; null: in no site'),
+  })
+  .meta({ id: 'AgentChange', examples: [{ name: 'gw-depot', site_id: agentExample.site_id }] });
+
 type Gateway = Pick<AgentGateway, 'epoch' | 'disconnect'>;
 
 interface AgentRoutesDeps {
   auth: AuthService;
   gateway: Gateway;
+  places: PlacesService;
   /** Awaited before the answer: whatever else the agent carried has to end. */
   onRevoked?: (teamId: string, agentId: string) => Promise<void>;
 }
@@ -68,6 +77,7 @@ interface AgentRoutesDeps {
 /** Agents, and the tokens with which they enrol. */
 export function agentRoutes(app: App, deps: AgentRoutesDeps): void {
   agentList(app, deps.auth, deps.gateway);
+  oneAgent(app, deps);
   agentRevocation(app, deps);
   tokenList(app, deps.auth);
   tokenCreation(app, deps.auth);
@@ -89,6 +99,37 @@ function agentList(app: App, auth: AuthService, gateway: Gateway): void {
       const agents = await auth.listAgents(principalOf(request).teamId, page);
       linkNext(request, reply, page, agents, (agent) => ({ at: agent.createdAt, id: agent.id }));
       return success(agents.map((agent) => presentAgent(agent, gateway.epoch(agent.id) !== undefined)));
+    },
+  );
+}
+
+function oneAgent(app: App, { auth, gateway, places }: AgentRoutesDeps): void {
+  const params = z.object({ agent_id: pathId });
+  const response = { 200: envelope(agentSchema), ...commonErrors };
+  const read = async (teamId: string, agentId: string) => success(presentAgent(await auth.getAgent(teamId, agentId), gateway.epoch(agentId) !== undefined));
+  app.get('/api/agents/:agent_id', { schema: { tags: ['agents'], summary: 'Read one agent', params, response } }, async (request) =>
+    read(principalOf(request).teamId, request.params.agent_id),
+  );
+
+  app.patch(
+    '/api/agents/:agent_id',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['agents'],
+        summary: 'Rename an agent, or put it into another site',
+        description: 'Routers that stand where the agent stood come along with their devices; those that were put elsewhere stay there.',
+        params,
+        body: changeBody,
+        response,
+      },
+    },
+    async (request) => {
+      const { teamId } = principalOf(request);
+      const { name, site_id: siteId } = request.body;
+      const change = { ...(name === undefined ? {} : { name }), ...(siteId === undefined ? {} : { siteId }) };
+      await places.changeAgent(teamId, request.params.agent_id, change);
+      return read(teamId, request.params.agent_id);
     },
   );
 }

@@ -7,6 +7,7 @@ import { FIRST_PAGE } from '../core/page.ts';
 import type { Page } from '../core/page.ts';
 import type { Principal } from '../core/principal.ts';
 import type { Storage } from '../storage/db.ts';
+import { insertAgent, revokeAgent, selectAgent, selectAgentCredential, selectAgents } from './agents/store.ts';
 import {
   API_KEY_SECRET_LENGTH,
   ENROL_TOKEN_PREFIX,
@@ -20,16 +21,12 @@ import { LastUsed } from './last-used.ts';
 import {
   claimEnrolToken,
   countLiveApiKeys,
-  insertAgent,
   insertApiKey,
   insertEnrolToken,
   insertServiceToken,
   replaceApiKey,
-  revokeAgent,
   revokeApiKey,
   revokeServiceToken,
-  selectAgentCredential,
-  selectAgents,
   selectApiKey,
   selectApiKeys,
   selectEnrolTokens,
@@ -206,6 +203,13 @@ export class AuthService {
 
   async listAgents(teamId: string, page: Page = FIRST_PAGE): Promise<Agent[]> {
     return selectAgents(this.#deps.storage.db, teamId, page);
+  }
+
+  /** @throws AppError `not_found`, also for another team's agent */
+  async getAgent(teamId: string, agentId: string): Promise<Agent> {
+    const agent = await selectAgent(this.#deps.storage.db, teamId, agentId);
+    if (!agent) throw notFound('agent');
+    return agent;
   }
 
   /**

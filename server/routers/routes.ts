@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
-import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
+import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
+import { uuidField } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
+import type { PlacesService } from '../places/service.ts';
 import type { RoutersService } from './service.ts';
 import type { RouterRecord } from './types.ts';
 import { formatAgo, formatUptime } from './uptime.ts';
@@ -51,7 +53,22 @@ const routerSchema = z
     ],
   });
 
-export function routerRoutes(app: App, deps: { routers: RoutersService; now: () => number }): void {
+const changeBody = z
+  .object({ site_id: uuidField.nullable().optional().describe('Where it stands from now on; null: in no site') })
+  .meta({ id: 'RouterChange', examples: [{ site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24' }] });
+
+interface RouterRoutesDeps {
+  routers: RoutersService;
+  places: PlacesService;
+  now: () => number;
+}
+
+export function routerRoutes(app: App, deps: RouterRoutesDeps): void {
+  routerList(app, deps);
+  oneRouter(app, deps);
+}
+
+function routerList(app: App, deps: RouterRoutesDeps): void {
   app.get(
     '/api/routers',
     {
@@ -68,6 +85,41 @@ export function routerRoutes(app: App, deps: { routers: RoutersService; now: () 
       const records = await deps.routers.listRouters(principalOf(request).teamId, page);
       linkNext(request, reply, page, records, (router) => ({ at: router.created_at, id: router.id }));
       return success(records.map((record) => present(record, deps.routers, deps.now())));
+    },
+  );
+}
+
+function oneRouter(app: App, { routers, places, now }: RouterRoutesDeps): void {
+  const tags = ['routers'];
+  const response = { 200: envelope(routerSchema), ...commonErrors };
+  app.get(
+    '/api/routers/:router_id',
+    { schema: { tags, summary: 'Read one router', params: routerParams, response } },
+    async (request) => {
+      const router = await routers.getRouter(principalOf(request).teamId, request.params.router_id);
+      return success(present(router, routers, now()));
+    },
+  );
+
+  app.patch(
+    '/api/routers/:router_id',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags,
+        summary: 'Put a router into another site',
+        description: 'The devices behind it come along. Jobs keep the site that they were submitted for.',
+        params: routerParams,
+        body: changeBody,
+        response,
+      },
+    },
+    async (request) => {
+      const { teamId } = principalOf(request);
+      const { router_id: routerId } = request.params;
+      const { site_id: siteId } = request.body;
+      if (siteId !== undefined) await places.moveRouter(teamId, routerId, siteId);
+      return success(present(await routers.getRouter(teamId, routerId), routers, now()));
     },
   );
 }

@@ -288,7 +288,8 @@ export interface DeviceAliasesTable {
 }
 
 export interface DeviceSightingsTable {
-  device_id: Fixed<string>;
+  /** Another one when its router is moved to a site that knows the device already. */
+  device_id: string;
   router_id: Fixed<string>;
   ip_address: string | null;
   interface: string | null;

@@ -3,6 +3,7 @@ import { agentRoutes } from '../../server/agents/routes.ts';
 import { apiKeyRoutes } from '../../server/auth/routes.ts';
 import { AuthService } from '../../server/auth/service.ts';
 import { newId } from '../../server/core/ids.ts';
+import { PlacesService } from '../../server/places/service.ts';
 import type { Storage } from '../../server/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -41,7 +42,7 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
     };
     app = new TeamApp((scope) => {
       apiKeyRoutes(scope, { auth, now: () => clock.now() });
-      agentRoutes(scope, { auth, gateway, onRevoked: async (teamId, agentId) => void dropped.push(`${teamId} ${agentId}`) });
+      agentRoutes(scope, { auth, gateway, places: new PlacesService({ storage, clock }), onRevoked: async (teamId, agentId) => void dropped.push(`${teamId} ${agentId}`) });
     });
     north = (await seedTeam(storage)).teamId;
     south = (await seedTeam(storage)).teamId;

@@ -32,6 +32,8 @@ const campaign = { router_ids: ['{router_id}'], ...job };
 
 export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'list', 'GET /api/routers'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}'),
+  row('admin', 'record', 'PATCH /api/routers/{router_id}', { site_id: null }),
   row('viewer', 'record', 'GET /api/routers/{router_id}/oem'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/metadata'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/faults'),
@@ -87,6 +89,8 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('admin', 'list', 'GET /api/webhook-secret'),
   row('admin', 'create', 'POST /api/webhook-secret', {}),
   row('viewer', 'list', 'GET /api/agents'),
+  row('viewer', 'record', 'GET /api/agents/{agent_id}'),
+  row('admin', 'record', 'PATCH /api/agents/{agent_id}', { name: 'Renamed' }),
   row('admin', 'record', 'DELETE /api/agents/{agent_id}'),
   row('admin', 'list', 'GET /api/enrol-tokens'),
   row('admin', 'create', 'POST /api/enrol-tokens', {}),

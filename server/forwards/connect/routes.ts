@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Principal } from '../../core/principal.ts';
 import type { App } from '../../http/app.ts';
 import { bearerOf, principalOf } from '../../http/authentication.ts';
