@@ -82,4 +82,5 @@ test.skipIf(!hasCurl())('the examples of the README run, and answer what it says
     if (answer !== undefined) expectSameNames(JSON.parse(outputs[index]!), answer, commands);
   }
   expect(outputs.join('\n')).toMatch(/^status +completed$/m);
+  expect(outputs.join('\n')).toMatch(/^job\.loaded \d+ pending\njob\.running \d+ running\njob\.completed \d+ completed$/m);
 }, 60_000);
