@@ -61,6 +61,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
     dialChannel: (token, attach, deadline) => dialer.dialChannel(token, attach, deadline),
     allow: config.forwards.allow,
     maxConnections: config.forwards.max_connections,
+    onLost: (forwardId, reason) => void send({ type: 'forward.lost', forward_id: forwardId, reason: reason.slice(0, 300) }),
     stateFolder: config.state,
     clock,
     log,
@@ -118,6 +119,7 @@ function linkHost({ routers, jobs, forwards, collector, send }: Features): LinkH
     },
     jobs,
     onChannelDial: (forwardId, count) => forwards.dial(forwardId, count),
+    onRevoked: () => forwards.closeAll('this agent was revoked'),
   };
 }
 

@@ -19,6 +19,8 @@ export interface ForwardAcceptorOptions {
   /** `forwards` of the configuration. */
   allow: readonly string[];
   maxConnections: number;
+  /** A forward that was open cannot be served any more and is closed; the control plane may ask for it again. */
+  onLost: (forwardId: string, reason: string) => void;
   /** Remembers there what has to be set back on routers. */
   stateFolder: string;
   clock: Clock;
@@ -57,11 +59,12 @@ export class ForwardAcceptor {
         await this.#sshForwarding.restore(router);
         if (this.#unsearched.has(router)) await this.#removeLeftovers(router);
       };
-      const tidyUpIfReachable = (): void => {
+      const lookAgain = (): void => {
+        this.#checkDevice(router);
         if (router.state().reachable) this.#track(tidyUp());
       };
-      this.#subscriptions.push(router.onState(tidyUpIfReachable));
-      tidyUpIfReachable();
+      this.#subscriptions.push(router.onState(lookAgain));
+      lookAgain();
     }
   }
 
@@ -91,6 +94,11 @@ export class ForwardAcceptor {
     this.#ready.delete(forwardId);
     const forward = await opening?.catch(() => undefined);
     await forward?.close(reason);
+  }
+
+  /** Ends all forwards: the control plane does not want this agent any more, so nothing of them stays on the routers. */
+  closeAll(reason: string): void {
+    for (const id of this.#forwards.keys()) this.#track(this.close(id, reason));
   }
 
   /** Dials more channels; a forward that is not open has none. */
@@ -129,15 +137,18 @@ export class ForwardAcceptor {
     const wayDeps = {
       sshForwarding: this.#sshForwarding,
       allow: this.#allow,
+      clock,
       log,
       mark,
       expiresInMs: params.expires_in_ms,
       onLeftBehind: () => void this.#unsearched.add(router),
+      onLost: (reason: string) => this.#lost(params.forward_id, reason),
     };
     const chosen = await chooseWay(router, target, wayDeps, deadline);
     return new OpenForward({
       id: params.forward_id,
       router: router.name,
+      hardwareId: params.hardware_id,
       way: chosen.way,
       opened: { way: chosen.way.name, way_reason: chosen.reason, target_reachable: chosen.targetReachable },
       dialChannel,
@@ -146,6 +157,22 @@ export class ForwardAcceptor {
       mayConnect: () => this.#connectionCount() < maxConnections,
       onExpired: () => this.#track(this.close(params.forward_id, 'expired')),
     });
+  }
+
+  /** A forward is for one device: its successor under the same name may stand in another network. */
+  #checkDevice(router: RouterAdapter): void {
+    const { facts } = router.state();
+    for (const forward of this.#ready.values()) {
+      if (forward.router !== router.name || !facts || facts.hardwareId === forward.hardwareId) continue;
+      this.#lost(forward.id, `another device (${facts.hardwareId}) answers at ${router.name}`);
+    }
+  }
+
+  /** What is still being opened tells whoever waits for it. The old way is undone before there can be a new one. */
+  #lost(forwardId: string, reason: string): void {
+    if (!this.#ready.has(forwardId)) return;
+    this.#options.log.warn({ forward_id: forwardId, reason }, 'the way of a forward is lost');
+    this.#track(this.close(forwardId, 'lost').then(() => this.#options.onLost(forwardId, reason)));
   }
 
   async #removeLeftovers(router: RouterAdapter): Promise<void> {

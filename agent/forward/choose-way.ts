@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import type { Clock } from '../core/clock.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
@@ -15,12 +16,15 @@ export interface WayDeps {
   sshForwarding: SshForwarding;
   /** Judges what the agent itself dials; the target has been judged before. */
   allow: AllowList;
+  clock: Clock;
   log: Log;
   /** Marks what is written on the router for this forward. */
   mark: string;
   expiresInMs: number;
   /** Something may be left on the router that has to be searched for later. */
   onLeftBehind: () => void;
+  /** The way worked and does no more, and cannot be mended; it is still to be closed. */
+  onLost: (reason: string) => void;
 }
 
 export interface ChosenWay {
@@ -131,10 +135,10 @@ async function allowedAddress(host: string, allow: AllowList): Promise<string> {
 async function openSsh(
   router: RouterAdapter,
   target: Target,
-  { sshForwarding }: OpenContext,
+  { sshForwarding, onLost }: OpenContext,
   deadline: Deadline,
 ): Promise<OpenedWay> {
-  const way = await SshWay.open(router, target, sshForwarding, deadline);
+  const way = await SshWay.open({ router, target, forwarding: sshForwarding, onLost }, deadline);
   try {
     return { way, targetReachable: await tryTarget(way) };
   } catch (error) {
@@ -144,8 +148,7 @@ async function openSsh(
 }
 
 async function openApi(router: RouterAdapter, target: Target, context: OpenContext, deadline: Deadline): Promise<OpenedWay> {
-  const { mark, expiresInMs, log, onLeftBehind } = context;
-  const way = await ApiWay.open({ router, target, mark, expiresInMs, log, onLeftBehind }, deadline);
+  const way = await ApiWay.open({ ...context, router, target }, deadline);
   const targetReachable = await answersTcp(way.entry, { timeoutMs: TARGET_CHECK_MS });
   return { way, targetReachable, ...(way.failSafe === 'scheduler' ? {} : { reason: FAIL_SAFE_NOTES[way.failSafe] }) };
 }

@@ -7,6 +7,8 @@ import type { DialChannel, OpenedForward, Way } from './types.ts';
 export interface OpenForwardOptions {
   id: string;
   router: string;
+  /** The device that the forward is for. */
+  hardwareId: string;
   way: Way;
   opened: OpenedForward;
   dialChannel: DialChannel;
@@ -26,6 +28,7 @@ const PARALLEL_DIALS = 16;
 export class OpenForward {
   readonly id: string;
   readonly router: string;
+  readonly hardwareId: string;
   readonly way: Way;
   readonly opened: OpenedForward;
   readonly #options: OpenForwardOptions;
@@ -43,6 +46,7 @@ export class OpenForward {
     this.#options = options;
     this.id = options.id;
     this.router = options.router;
+    this.hardwareId = options.hardwareId;
     this.way = options.way;
     this.opened = options.opened;
   }

@@ -97,7 +97,7 @@ export class AgentLink {
 
   /** One connection from dial to end. Never rejects. */
   async #connect(): Promise<LastConnection> {
-    const { dialer, log } = this.#options;
+    const { dialer, host, log } = this.#options;
     try {
       const attach = (socket: ConstructorParameters<typeof LinkSession>[0]): LinkSession => {
         this.#session = new LinkSession(socket, this.#options);
@@ -108,6 +108,8 @@ export class AgentLink {
     } catch (error) {
       const code = error instanceof LinkError ? error.code : 'internal';
       log.warn({ err: error, reason: code }, 'no connection to the control plane');
+      // The word of it may have been lost with the last tunnel.
+      if (code === 'unauthorized') host.onRevoked();
       return NEVER_READY;
     } finally {
       this.#session = undefined;

@@ -255,6 +255,7 @@ export class LinkSession implements LinkSocketEvents {
   #onGoaway(reason: string, reconnectAfterMs: number): void {
     this.#deps.log.info({ reason, reconnect_after_ms: reconnectAfterMs }, 'the server closes the tunnel');
     this.#reconnectAfterMs = reconnectAfterMs;
+    if (reason === 'revoked') this.#deps.host.onRevoked();
     this.#deadline.cancel();
     this.#deadline = this.#deps.clock.setTimeout(() => this.#cut('still open after goaway'), LEAVE_MS);
   }

@@ -85,4 +85,6 @@ export interface LinkHost {
   jobs: JobHandlers;
   /** Dial so many more channels for this forward. Must not wait. */
   onChannelDial(forwardId: string, count: number): void;
+  /** The control plane does not accept this agent any more. It may be told so more than once. Must not wait. */
+  onRevoked(): void;
 }

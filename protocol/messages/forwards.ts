@@ -8,7 +8,7 @@ export const channelDial = z.object({
   count: z.int().min(1).max(256),
 });
 
-/** Agent: the way to the target is gone and could not be restored; the server shows it on the record. */
+/** Agent: the way to the target is gone, could not be restored and is closed. The server shows it and asks for another. */
 export const forwardLost = z.object({
   type: z.literal('forward.lost'),
   forward_id: forwardId,

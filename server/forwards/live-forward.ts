@@ -45,6 +45,8 @@ export class LiveForward implements Entrance {
   tokenHash = '';
   /** The epoch of the tunnel on which the agent was last asked to open the way. */
   askedInEpoch: number | undefined;
+  /** When that was. */
+  askedAt = Number.NEGATIVE_INFINITY;
   /** Asks the agent again. */
   retryTimer: Timer | undefined;
   /** Tries to open the port again. */

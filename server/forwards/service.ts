@@ -193,7 +193,9 @@ export class ForwardsService {
       'a lost way could not be stored',
     );
     live.retryTimer?.cancel();
-    live.retryTimer = this.#deps.clock.setTimeout(() => this.#reopen(live), this.#deps.limits.retryMs);
+    // At once, unless the way it found last was no good for long.
+    const pause = Math.max(0, live.askedAt + this.#deps.limits.retryMs - this.#deps.clock.now());
+    live.retryTimer = this.#deps.clock.setTimeout(() => this.#reopen(live), pause);
   }
 
   #view(record: ForwardRecord): ForwardView {

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../agent/core/clock.ts';
+import { AgentError } from '../../agent/core/errors.ts';
 import { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
 import { AllowList } from '../../agent/forward/allowlist.ts';
 import { chooseWay } from '../../agent/forward/choose-way.ts';
-import type { ChosenWay } from '../../agent/forward/choose-way.ts';
+import type { ChosenWay, WayDeps } from '../../agent/forward/choose-way.ts';
 import { ForwardingMemory } from '../../agent/forward/forwarding-memory.ts';
 import { SshForwarding } from '../../agent/forward/ssh-forwarding.ts';
 import type { ForwardOpenParams } from '../../agent/forward/types.ts';
@@ -14,6 +14,7 @@ import type { RouterAdapter } from '../../agent/routers/adapter.ts';
 import { AgentRouters, reachable } from '../harness/agent-router.ts';
 import { readAll } from '../harness/read-all.ts';
 import { silentLog } from '../harness/silent-log.ts';
+import { ManualTime } from '../simulator/index.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
 
 /** The ways into the network behind a router, against whole simulated ones. */
@@ -26,11 +27,14 @@ const LAN_HOST = '192.168.88.10';
 let routers: AgentRouters;
 let servers: net.Server[];
 let acceptors: ForwardAcceptor[];
+/** Forwards that an agent could not serve any more. */
+let lost: { id: string; reason: string }[];
 
 beforeEach(() => {
   routers = new AgentRouters();
   servers = [];
   acceptors = [];
+  lost = [];
 });
 
 afterEach(async () => {
@@ -62,14 +66,23 @@ async function branch(ways: { api?: boolean; ssh?: boolean }, options: Partial<S
   return { simulator, router };
 }
 
-async function choose(router: RouterAdapter, port: number, host = LAN_HOST, allow = ['127.0.0.0/8', '192.168.0.0/16']): Promise<ChosenWay> {
+async function choose(
+  router: RouterAdapter,
+  port: number,
+  host = LAN_HOST,
+  allow = ['127.0.0.0/8', '192.168.0.0/16'],
+  change: Partial<WayDeps> = {},
+): Promise<ChosenWay> {
   const deps = {
     sshForwarding: new SshForwarding(new ForwardingMemory(await routers.stateFolder()), silentLog),
     allow: new AllowList(allow),
+    clock: routers.clock,
     log: silentLog,
     mark: 'signalbox-test-1',
     expiresInMs: 600_000,
     onLeftBehind: () => undefined,
+    onLost: () => undefined,
+    ...change,
   };
   return chooseWay(router, { host, port }, deps, SOON);
 }
@@ -87,8 +100,9 @@ async function acceptor(router: RouterAdapter): Promise<ForwardAcceptor> {
     dialChannel: () => Promise.reject(new Error('no control plane here')),
     allow: ['192.168.0.0/16'],
     maxConnections: 10,
+    onLost: (id, reason) => lost.push({ id, reason }),
     stateFolder: await routers.stateFolder(),
-    clock: systemClock,
+    clock: routers.clock,
     log: silentLog,
   });
   created.start();
@@ -235,8 +249,10 @@ describe('the agent', () => {
   it('ends a forward by itself when its time is over', async () => {
     const { simulator, router } = await branch({ api: true });
     const agent = await acceptor(router);
-    await agent.open(params(router, await echoService(), { expires_in_ms: 300 }), SOON);
+    await agent.open(params(router, await echoService()), SOON);
+    routers.clock.advance(599_999);
     expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    routers.clock.advance(1);
     await vi.waitFor(() => expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]), { timeout: 5000 });
   });
 
@@ -264,6 +280,20 @@ describe('the agent', () => {
     expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual(['signalbox-00000000-somebody-else']);
   });
 
+  it('leaves nothing on the router of any forward once it is revoked itself', async () => {
+    const { simulator, router } = await branch({ api: true });
+    const agent = await acceptor(router);
+    const port = await echoService();
+    await agent.open(params(router, port), SOON);
+    await agent.open(params(router, port, { forward_id: FORWARD_ID.replace(/1$/, '2') }), SOON);
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(4);
+    agent.closeAll('revoked');
+    await vi.waitFor(() => expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]), { timeout: 5000 });
+    await vi.waitFor(() => expect(ours(simulator, '/system/scheduler', 'name')).toEqual([]), { timeout: 5000 });
+    // Should it be wanted again after all.
+    expect(await agent.open(params(router, port), SOON)).toMatchObject({ way: 'api' });
+  });
+
   it.each([
     ['a destination outside its list', { dst_address: '10.0.0.1' }, 'not_allowed'],
     ['its own loopback', { dst_address: '127.0.0.1' }, 'not_allowed'],
@@ -274,5 +304,103 @@ describe('the agent', () => {
     const { router } = await branch({ api: true });
     const agent = await acceptor(router);
     await expect(agent.open(params(router, 80, change), SOON)).rejects.toMatchObject({ code });
+  });
+});
+
+describe('an open forward', () => {
+  /** Back from a reboot: the sessions are opened again as soon as the agent's clock moves. */
+  async function rebooted({ simulator, router }: Branch): Promise<void> {
+    await simulator.reboot();
+    await vi.waitFor(() => {
+      routers.clock.advance(1000);
+      expect(router.state().reachable).toBe(false);
+    }, { timeout: 10_000, interval: 20 });
+    await vi.waitFor(() => {
+      routers.clock.advance(1000);
+      expect(router.state().reachable).toBe(true);
+    }, { timeout: 10_000, interval: 20 });
+  }
+
+  async function opened(ways: { api?: boolean; ssh?: boolean }, options: Partial<SimulatorOptions> = {}): Promise<Branch & { agent: ForwardAcceptor }> {
+    const found = await branch(ways, options);
+    const agent = await acceptor(found.router);
+    await agent.open(params(found.router, await echoService()), SOON);
+    return { ...found, agent };
+  }
+
+  it('has its rules again after the router was rebooted, which takes them away soon after the start, and its fail-safe with them', async () => {
+    const time = new ManualTime();
+    const { simulator, router } = await opened({ api: true }, { time });
+    await rebooted({ simulator, router });
+    await time.advance(5000);
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]);
+    routers.clock.advance(60_000);
+    await vi.waitFor(() => expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2), { timeout: 5000 });
+    expect(ours(simulator, '/system/scheduler', 'name')).toHaveLength(2);
+    expect(lost).toEqual([]);
+  });
+
+  it('is lost when the rebooted router does not take the rules any more', async () => {
+    const time = new ManualTime();
+    const { simulator, router } = await opened({ api: true }, { time });
+    const command = router.command.bind(router);
+    vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
+      if (asked.path === '/ip/firewall/nat/add') throw new AgentError('rejected', 'not enough permissions (9)');
+      return command(asked, deadline);
+    });
+    await rebooted({ simulator, router });
+    await time.advance(5000);
+    routers.clock.advance(60_000);
+    await vi.waitFor(() => expect(lost).toEqual([{ id: FORWARD_ID, reason: 'the rules are gone from the router: not enough permissions (9)' }]), { timeout: 5000 });
+    expect(ours(simulator, '/system/scheduler', 'name')).toEqual([]);
+  });
+
+  it('has its rules again when somebody took them away and a connection found out', async () => {
+    const { simulator, router } = await branch({ api: true });
+    const chosen = await choose(router, await echoService());
+    const ids = (await router.command({ path: '/ip/firewall/nat/print', words: [] }, SOON)).rows.map((row) => row['.id']!);
+    await router.command({ path: '/ip/firewall/nat/remove', words: [`=.id=${ids.join(',')}`] }, SOON);
+    const stream = chosen.way.connectNow!(SOON);
+    await new Promise((resolve) => stream.once('error', resolve));
+    await vi.waitFor(() => expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await echo(chosen, 'again')).toBe('again'), { timeout: 5000 });
+    await chosen.way.close();
+  });
+
+  it('is lost when somebody switches forwarding off, and found again: on again, or by the other way', async () => {
+    const { simulator, router } = await branch({ ssh: true, api: true });
+    const port = await echoService();
+    const onLost = vi.fn<(reason: string) => void>();
+    const chosen = await choose(router, port, LAN_HOST, undefined, { onLost });
+    expect(chosen.way.name).toBe('ssh');
+    await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=no'] }, SOON);
+    await expect(chosen.way.connect(SOON)).rejects.toMatchObject({ code: 'not_allowed' });
+    expect(onLost).toHaveBeenCalledWith(expect.stringContaining('forwarding-enabled'));
+    await chosen.way.close();
+
+    const again = await choose(router, port);
+    expect(again.way.name).toBe('ssh');
+    await again.way.close();
+    const command = router.command.bind(router);
+    vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
+      if (asked.path === '/ip/ssh/set') throw new AgentError('rejected', 'not allowed by device-mode');
+      return command(asked, deadline);
+    });
+    const other = await choose(router, port);
+    expect(other).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router; ssh: not allowed by device-mode' });
+    await other.way.close();
+    expect(simulator.items('/ip/firewall/nat').map((item) => item['comment'])).not.toContain('signalbox-test-1');
+  });
+
+  it('is lost when another device answers in place of the router', async () => {
+    const { router, simulator } = await opened({ api: true });
+    const real = router.state.bind(router);
+    vi.spyOn(router, 'state').mockImplementation(() => {
+      const state = real();
+      return { ...state, facts: state.facts && { ...state.facts, hardwareId: 'another' } };
+    });
+    await router.refresh(SOON);
+    await vi.waitFor(() => expect(lost).toEqual([{ id: FORWARD_ID, reason: 'another device (another) answers at branch' }]), { timeout: 5000 });
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]);
   });
 });

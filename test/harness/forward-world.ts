@@ -142,6 +142,7 @@ export class ForwardWorld {
       dialChannel: (token, attach, deadline) => dialer.dialChannel(token, attach, deadline),
       allow: ['127.0.0.0/8', '192.168.0.0/16'],
       maxConnections: 1000,
+      onLost: (id, reason) => this.forwards.onForwardLost(this.connection, id, reason),
       stateFolder: path.join(this.folder, 'agent'),
       clock: agentClock,
       log: silentLog,

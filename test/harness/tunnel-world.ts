@@ -187,6 +187,7 @@ export class TestAgent {
         'backup.remove': (params, context) => this.requests['backup.remove'](params, context),
       },
       jobs: { onOffer: job('onOffer'), onGo: job('onGo'), onAck: job('onAck'), onRevoke: job('onRevoke') },
+      onRevoked: () => this.log.push('revoked'),
       onChannelDial: (forwardId, count) => this.log.push(`dial ${forwardId.slice(0, 4)} ${count}`),
     };
   }

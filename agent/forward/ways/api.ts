@@ -1,8 +1,9 @@
 import { isIPv4 } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Clock, Timer } from '../../core/clock.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
+import type { Deadline, RouterAdapter, RouterState } from '../../routers/adapter.ts';
 import { armFailSafe, disarmFailSafe } from '../fail-safe.ts';
 import type { FailSafe } from '../fail-safe.ts';
 import { addRules, cutConnections, findMarked, freeEntryPort, removeRules } from '../nat-rules.ts';
@@ -17,10 +18,22 @@ export interface ApiWayOptions {
   mark: string;
   /** Until the router removes the rules by itself, whatever else happens. */
   expiresInMs: number;
+  clock: Clock;
   log: Log;
   /** Something may be left on the router that has to be searched for later. */
   onLeftBehind: () => void;
+  /** The rules are gone and cannot be had again. */
+  onLost: (reason: string) => void;
 }
+
+/**
+ * Uptimes, in seconds, at which the rules are looked at after a reboot. The entry that takes them away runs 3 s after the
+ * start, and new ones that came before it would go as well; slow boards count from an earlier moment.
+ */
+const SETTLED_UPTIMES = [10, 60];
+
+/** A target that refuses is looked at no more often than this: only the router knows whether the rules are still there. */
+const CHECK_EVERY_MS = 10_000;
 
 /** Undoing takes a handful of commands. */
 const CLOSE_TIMEOUT_MS = 10_000;
@@ -33,7 +46,11 @@ export class ApiWay implements Way {
   readonly #rules: NatRules;
   readonly #endsAt: number;
   readonly #unsubscribe: () => void;
+  /** The device that has the rules. */
+  readonly #hardwareId: string | undefined;
   #wasReachable = true;
+  #checks: Timer[] = [];
+  #checkedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
   #working: Promise<void> = Promise.resolve();
 
@@ -42,10 +59,10 @@ export class ApiWay implements Way {
     this.#rules = rules;
     this.failSafe = failSafe;
     this.#endsAt = endsAt;
-    this.#unsubscribe = options.router.onState(({ reachable }) => {
-      // A reboot takes the rules away by the entry that fires at the start.
-      if (reachable && !this.#wasReachable) this.#renew();
-      this.#wasReachable = reachable;
+    this.#hardwareId = options.router.state().facts?.hardwareId;
+    this.#unsubscribe = options.router.onState((state) => {
+      if (state.reachable && !this.#wasReachable) this.#checkSoon(state);
+      this.#wasReachable = state.reachable;
     });
   }
 
@@ -78,12 +95,18 @@ export class ApiWay implements Way {
   }
 
   connectNow(deadline: Deadline): Duplex {
-    return connectTcp(this.entry, deadline);
+    const socket = connectTcp(this.entry, deadline);
+    // Without the rules the router itself refuses, and so does a target that is not there.
+    socket.once('error', () => {
+      if (socket.bytesRead === 0) this.#suspect();
+    });
+    return socket;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#unsubscribe();
+    for (const check of this.#checks) check.cancel();
     const { router, mark, log, onLeftBehind } = this.#options;
     const deadline = { timeoutMs: CLOSE_TIMEOUT_MS };
     await this.#working;
@@ -98,9 +121,25 @@ export class ApiWay implements Way {
     }
   }
 
+  /** The router was away, perhaps for a reboot. */
+  #checkSoon({ facts }: RouterState): void {
+    for (const check of this.#checks) check.cancel();
+    const waits = SETTLED_UPTIMES.map((seconds) => Math.max(0, seconds - (facts?.uptimeSeconds ?? 0)) * 1000);
+    this.#checks = [...new Set(waits)].map((ms) => this.#options.clock.setTimeout(() => this.#renew(), ms));
+  }
+
+  #suspect(): void {
+    if (performance.now() - this.#checkedAt < CHECK_EVERY_MS) return;
+    this.#checkedAt = performance.now();
+    this.#renew();
+  }
+
   #renew(): void {
     this.#working = this.#working.then(() => this.#restore()).catch((error: unknown) => {
-      this.#options.log.warn({ err: error, router: this.#options.router.name }, 'the rules of a forward could not be renewed');
+      const { log, router, onLost } = this.#options;
+      log.warn({ err: error, router: router.name }, 'the rules of a forward could not be renewed');
+      // A router that is away once more gets them when it is back.
+      if (!this.#closed && router.state().reachable) onLost(`the rules are gone from the router: ${error instanceof Error ? error.message : 'unknown error'}`);
     });
   }
 
@@ -108,7 +147,8 @@ export class ApiWay implements Way {
     const { router, mark } = this.#options;
     const deadline = { timeoutMs: CLOSE_TIMEOUT_MS };
     const left = Math.ceil((this.#endsAt - performance.now()) / 1000);
-    if (this.#closed || left <= 0) return;
+    // Another device has nothing to do with it.
+    if (this.#closed || left <= 0 || router.state().facts?.hardwareId !== this.#hardwareId) return;
     if ((await findMarked(router, (comment) => comment === mark, deadline)).length >= 2) return;
     await removeRules(router, mark, deadline);
     await disarmFailSafe(router, mark, deadline);

@@ -79,6 +79,7 @@ class Bench {
         'backup.remove': (params, context) => this.handlers['backup.remove'](params, context),
       },
       jobs: { onOffer: job('onOffer'), onGo: job('onGo'), onAck: job('onAck'), onRevoke: job('onRevoke') },
+      onRevoked: () => this.log.push('revoked'),
       onChannelDial: (forwardId, count) => this.log.push(`dial ${forwardId.slice(0, 4)} x${count}`),
     };
   }
@@ -182,6 +183,19 @@ describe('reconnecting', () => {
     bench.socket.say({ type: 'goaway', reason: 'replaced', reconnect_after_ms: 0 });
     await bench.advance(5000);
     expect(bench.socket.closed).toBe('terminated');
+  });
+
+  test('a revocation is told to the work of the agent, and again by every refused dial if the word of it was lost', async () => {
+    const bench = await new Bench().ready();
+    bench.socket.say({ type: 'goaway', reason: 'revoked', reconnect_after_ms: 0 });
+    expect(bench.log).toEqual(['ready #1', 'revoked']);
+    bench.socket.terminate();
+    bench.dialer.refuse = 'unreachable';
+    await bench.advance(500);
+    expect(bench.log).toEqual(['ready #1', 'revoked', 'down']);
+    bench.dialer.refuse = 'unauthorized';
+    await bench.advance(1000);
+    expect(bench.log.slice(3)).toEqual(['revoked']);
   });
 
   test('silence for two looks is the end; any byte is not', async () => {
