@@ -12,8 +12,8 @@ import { OIDC_PATH } from './types.ts';
 const RATE_FACTOR = 10;
 /** Address, password and proof fit many times. */
 const FORM_LIMIT_BYTES = 16 * 1024;
-/** A script that the provider puts into one of its pages is added to this by its hash. */
-const PROTOCOL_POLICY = "default-src 'none'; script-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+/** A script that the provider puts into one of its pages is added to `script-src` by its hash; the word there allows none. */
+const PROTOCOL_POLICY = "default-src 'none'; script-src 'report-sample'; base-uri 'none'; frame-ancestors 'none'";
 
 export interface IdentityRoutesDeps {
   identity: IdentityService;

@@ -1,19 +1,369 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addUser, signIn } from '../harness/identity/sign-in.ts';
+import { FormBrowser } from '../harness/identity/browser.ts';
+import { addUser, beginFlow, CodeFlow, discover, PASSWORD, signIn } from '../harness/identity/sign-in.ts';
 import { World } from '../harness/world.ts';
 
+/** People who sign in to the first-party application: a real OpenID client, and a browser that knows forms and cookies. */
 let world: World;
+let adaId: string;
 beforeAll(async () => {
   world = await World.start({ routers: [] });
+  adaId = await addUser(world, 'ada@example.org', 'operator');
 });
 afterAll(async () => world.close());
 
-describe('signing in', () => {
-  test('code and PKCE end in a token that the API takes', async () => {
-    const id = await addUser(world, 'ada@example.org', 'operator');
+const ask = async (token: string, path = '/api/me', init: RequestInit = {}): Promise<Response> =>
+  fetch(`${world.server.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' } });
+
+/** A member of a name that no other test uses. */
+let users = 0;
+async function newUser(role: 'viewer' | 'operator' | 'admin' = 'operator'): Promise<{ id: string; email: string }> {
+  users += 1;
+  const email = `user${users}@example.org`;
+  return { id: await addUser(world, email, role), email };
+}
+
+async function signInPage(): Promise<{ flow: CodeFlow; page: Awaited<ReturnType<FormBrowser['open']>> }> {
+  const flow = await beginFlow(world);
+  return { flow, page: await flow.browser.open(await flow.url()) };
+}
+
+describe('the authorization code flow', () => {
+  test('ends in a short-lived token of type at+jwt, which the API takes', async () => {
     const tokens = await signIn(world, 'ada@example.org');
-    expect(tokens.claims()).toMatchObject({ sub: id, email: 'ada@example.org' });
-    const answer = await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${tokens.access_token}` } });
-    expect(await answer.json()).toMatchObject({ data: { id, kind: 'user', email: 'ada@example.org', role: 'operator', team: { id: world.caller.teamId } } });
+    expect(decodeProtectedHeader(tokens.access_token)).toMatchObject({ typ: 'at+jwt', alg: 'RS256', kid: expect.any(String) });
+    const claims = decodeJwt(tokens.access_token);
+    const { teamId: team } = world.caller;
+    expect(claims).toMatchObject({ iss: `${world.server.url}/oidc`, aud: world.server.url, sub: adaId, team, role: 'operator' });
+    expect(claims.exp! - claims.iat!).toBe(300);
+    expect(tokens.claims()).toMatchObject({ sub: adaId, email: 'ada@example.org' });
+    expect(await (await ask(tokens.access_token)).json()).toMatchObject({
+      data: { id: adaId, kind: 'user', email: 'ada@example.org', role: 'operator', team: { id: team } },
+    });
   });
+
+  test('the discovery document tells the whole way', async () => {
+    const { url } = world.server;
+    expect(await (await fetch(`${url}/oidc/.well-known/openid-configuration`)).json()).toMatchObject({
+      issuer: `${url}/oidc`,
+      authorization_endpoint: `${url}/oidc/auth`,
+      token_endpoint: `${url}/oidc/token`,
+      jwks_uri: `${url}/oidc/jwks`,
+      end_session_endpoint: `${url}/oidc/session/end`,
+      revocation_endpoint: `${url}/oidc/token/revocation`,
+      scopes_supported: ['openid', 'offline_access', 'email', 'api'],
+      response_types_supported: ['code', 'id_token token', 'id_token'],
+      code_challenge_methods_supported: ['S256'],
+    });
+  });
+
+  test('addresses in it are the public ones, whatever the request claims of itself', async () => {
+    const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' };
+    const text = await (await fetch(`${world.server.url}/oidc/.well-known/openid-configuration`, { headers })).text();
+    expect(text).not.toContain('evil');
+  });
+
+  test('PKCE is needed, and S256 at that', async () => {
+    const flow = await beginFlow(world);
+    for (const parameters of [{ code_challenge: '', code_challenge_method: '' }, { code_challenge_method: 'plain' }]) {
+      const url = new URL(await flow.url(parameters));
+      for (const [name, value] of Object.entries(parameters)) if (value === '') url.searchParams.delete(name);
+      const { url: end } = await flow.browser.open(url.href);
+      expect(new URL(end).searchParams.get('error')).toBe('invalid_request');
+    }
+  });
+
+  test('a code without its verifier is worth nothing', async () => {
+    const { flow, page } = await signInPage();
+    const { url } = await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD });
+    const stranger = await beginFlow(world);
+    const state = new URL(url).searchParams.get('state')!;
+    const stolen = oidc.authorizationCodeGrant(stranger.config, new URL(url), { pkceCodeVerifier: oidc.randomPKCECodeVerifier(), expectedState: state });
+    await expect(stolen).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+
+  test('a code that is shown twice takes with it what the first time gave', async () => {
+    const { flow, page } = await signInPage();
+    const { url } = await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD });
+    const tokens = await flow.tokens(url);
+    await expect(flow.tokens(url)).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(oidc.refreshTokenGrant(flow.config, tokens.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+
+  test('of two who show one code at once, one is refused', async () => {
+    const { flow, page } = await signInPage();
+    const { url } = await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD });
+    const results = await Promise.allSettled([flow.tokens(url), flow.tokens(url), flow.tokens(url)]);
+    expect(results.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('where the answer goes', () => {
+  const base = (): string => world.server.url;
+
+  test.each([
+    ['another host', () => 'https://evil.example/callback'],
+    ['our host as a prefix', () => `${base()}.evil.example/callback`],
+    ['our host as a name', () => `${base().replace('//', `//${new URL(base()).host}@`)}.evil.example/callback`],
+    ['a path below', () => `${base()}/callback/../../evil`],
+    ['a query', () => `${base()}/callback?to=https://evil.example`],
+    ['a fragment', () => `${base()}/callback#x`],
+    ['an encoded path', () => `${base()}/%63allback`],
+    ['no scheme', () => '//evil.example/callback'],
+    ['a script', () => 'javascript:alert(1)'],
+    ['another port', () => base().replace(/:\d+$/, ':1') + '/callback'],
+  ])('%s is refused on a page of ours, without going there', async (_name, redirectUri) => {
+    const flow = await beginFlow(world);
+    const { status, url, html } = await flow.browser.open(await flow.url({ redirect_uri: redirectUri() }));
+    expect(status).toBe(400);
+    expect(url.startsWith(`${base()}/oidc/auth`)).toBe(true);
+    expect(html).toContain('redirect_uri');
+  });
+
+  test('after a sign-out only to a registered address', async () => {
+    const tokens = await signIn(world, 'ada@example.org');
+    const url = `${base()}/oidc/session/end?id_token_hint=${tokens.id_token}&post_logout_redirect_uri=${encodeURIComponent('https://evil.example/')}`;
+    const { status, html } = await new FormBrowser(base()).open(url);
+    expect(status).toBe(400);
+    expect(html).not.toContain('href');
+  });
+
+  test('what an error says is shown as text', async () => {
+    const { html } = await new FormBrowser(base()).open(`${base()}/oidc/auth?client_id=${encodeURIComponent('<script>alert(1)</script>')}`);
+    expect(html).toContain('This did not work');
+    expect(html).not.toContain('<script>');
+  });
+});
+
+describe('the sign-in page', () => {
+  test('holds no script, loads nothing and may not be framed', async () => {
+    const { page } = await signInPage();
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; frame-ancestors 'none'$/);
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect(page.headers.get('x-frame-options')).not.toBeNull();
+    expect(page.html).not.toMatch(/<script|<link|<img|url\(|@import|https?:/);
+  });
+
+  test('a wrong password and an unknown person look the same', async () => {
+    const { flow, page } = await signInPage();
+    const { email } = await newUser();
+    const wrong = await flow.browser.submit(page, '/login', { email, password: 'wrong password' });
+    const unknown = await flow.browser.submit(page, '/login', { email: 'nobody@example.org', password: 'wrong password' });
+    expect([wrong.status, unknown.status]).toEqual([401, 401]);
+    expect(unknown.html).toBe(wrong.html.replace(email, 'nobody@example.org'));
+    expect(wrong.html).toContain('The email address or the password is wrong.');
+    // What was typed stays, but never the password.
+    expect(wrong.html).not.toContain('wrong password');
+  });
+
+  test('after ten wrong passwords the right one is refused too, known or not; others may go on', async () => {
+    const { email } = await newUser();
+    const { flow, page } = await signInPage();
+    for (const account of [email, 'never-seen@example.org']) {
+      const tries = await Promise.all(Array.from({ length: 12 }, () => flow.browser.submit(page, '/login', { email: account, password: 'guess' })));
+      expect(tries.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...Array<number>(10).fill(401), 429, 429]);
+      const right = await flow.browser.submit(page, '/login', { email: ` ${account.toUpperCase()}`, password: PASSWORD });
+      expect(right.status).toBe(429);
+      expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(800);
+      expect(right.html).toContain('too many attempts');
+    }
+    const { email: other } = await newUser();
+    expect((await signIn(world, other)).access_token).toBeDefined();
+  });
+
+  test('belongs to the browser that began', async () => {
+    const { page } = await signInPage();
+    const elsewhere = new FormBrowser(world.server.url);
+    expect(await elsewhere.open(page.url)).toMatchObject({ status: 400, html: expect.stringContaining('in another browser') as string });
+    const forged = await elsewhere.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD });
+    expect(forged.status).toBe(400);
+  });
+
+  test.each([
+    ['a form without our proof', { csrf: '' }, {}],
+    ['a form with the proof of another sign-in', { csrf: 'A'.repeat(43) }, {}],
+    ['a form on another site', {}, { 'sec-fetch-site': 'cross-site' }],
+    ['a form on a neighbour', {}, { 'sec-fetch-site': 'same-site' }],
+  ])('%s is refused', async (_name, fields, headers) => {
+    const { flow, page } = await signInPage();
+    const answer = await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD, ...fields }, headers);
+    expect(answer.status).toBe(400);
+    expect(answer.html).toContain('did not come from our page');
+  });
+
+  test('somebody who cancels goes back with access_denied', async () => {
+    const { flow, page } = await signInPage();
+    const { url } = await flow.browser.submit(page, '/abort');
+    expect(new URL(url).searchParams.get('error')).toBe('access_denied');
+  });
+
+  test('takes forms only, and small ones', async () => {
+    const { page } = await signInPage();
+    const post = async (type: string, body: string) => (await fetch(`${page.url}/login`, { method: 'POST', headers: { 'content-type': type }, body })).status;
+    expect(await post('application/json', '{}')).toBe(415);
+    expect(await post('application/x-www-form-urlencoded', 'a'.repeat(20_000))).toBe(413);
+  });
+});
+
+describe('what a session is worth', () => {
+  test('a role that changes counts from the next request on, and a member who is switched off is nobody', async () => {
+    const { id, email } = await newUser('operator');
+    // A team is never left without an administrator.
+    await newUser('admin');
+    const { access_token: token, refresh_token: refreshToken } = await signIn(world, email);
+    const create = async () => (await ask(token, '/api/sites', { method: 'POST', body: JSON.stringify({ name: `S${Math.random()}` }) })).status;
+    expect(await create()).toBe(403);
+    await world.caller.call('PATCH', `/api/members/${id}`, { role: 'admin' });
+    expect(await create()).toBe(200);
+    await world.caller.call('PATCH', `/api/members/${id}`, { role: 'viewer' });
+    expect(await create()).toBe(403);
+    await world.caller.call('PATCH', `/api/members/${id}`, { active: false });
+    expect((await ask(token)).status).toBe(401);
+    await expect(oidc.refreshTokenGrant(await discover(world), refreshToken!)).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+
+  test('refresh tokens are good once; the second use ends them all', async () => {
+    const { email } = await newUser();
+    const config = await discover(world);
+    const first = (await signIn(world, email)).refresh_token!;
+    const second = await oidc.refreshTokenGrant(config, first);
+    expect((await ask(second.access_token)).status).toBe(200);
+    expect(second.refresh_token).not.toBe(first);
+    await expect(oidc.refreshTokenGrant(config, first)).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(oidc.refreshTokenGrant(config, second.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+
+  test('a refresh token that is given back is worth nothing', async () => {
+    const config = await discover(world);
+    const { refresh_token: token } = await signIn(world, (await newUser()).email);
+    await oidc.tokenRevocation(config, token!);
+    await expect(oidc.refreshTokenGrant(config, token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+
+  test('a new password, of one’s own choice or from an administrator, ends every session', async () => {
+    const { id, email } = await newUser('viewer');
+    const { access_token: token, refresh_token: refreshToken } = await signIn(world, email);
+    const change = (current: string) => ask(token, '/api/me/password', { method: 'POST', body: JSON.stringify({ current_password: current, new_password: 'battery staple' }) });
+    expect((await change('wrong')).status).toBe(422);
+    // Tokens carry whole seconds.
+    await expect.poll(() => Math.floor(Date.now() / 1000)).toBeGreaterThan(decodeJwt(token).iat!);
+    expect((await change(PASSWORD)).status).toBe(204);
+    expect((await ask(token)).status).toBe(401);
+    await expect(oidc.refreshTokenGrant(await discover(world), refreshToken!)).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect((await signIn(world, email, 'battery staple')).access_token).toBeDefined();
+    const reset = await world.caller.call<{ data: { generated_password: string } }>('POST', `/api/members/${id}/password`);
+    expect((await signIn(world, email, reset.body.data.generated_password)).access_token).toBeDefined();
+    expect((await world.caller.call('POST', '/api/me/password', { current_password: PASSWORD, new_password: PASSWORD })).status).toBe(403);
+  });
+
+  test('what a person does is in the audit log under their name', async () => {
+    const { id, email } = await newUser('admin');
+    const { flow, page } = await signInPage();
+    const again = await flow.browser.submit(page, '/login', { email, password: 'wrong password' });
+    const { url } = await flow.browser.submit(again, '/login', { email, password: PASSWORD });
+    const tokens = await flow.tokens(url);
+    const body = JSON.stringify({ name: 'Tickets', kind: 'web', redirect_uris: ['https://tickets.example.net/callback'] });
+    expect((await ask(tokens.access_token, '/api/clients', { method: 'POST', body })).status).toBe(200);
+    const question = await flow.browser.open(`${world.server.url}/oidc/session/end?id_token_hint=${tokens.id_token}`);
+    await flow.browser.submit({ ...question, html: question.html }, '/session/end/confirm', { logout: 'yes' });
+    const entries = async () => {
+      const { body: log } = await world.caller.call<{ data: { action: string; actor_name: string; source: string; result: number }[] }>('GET', `/api/audit?actor=${id}`);
+      return log.data.map(({ action, actor_name: name, result }) => ({ action, name, result }));
+    };
+    await expect.poll(entries).toEqual([
+      { action: 'logout', name: email, result: 200 },
+      { action: 'POST /api/clients', name: email, result: 200 },
+      { action: 'login', name: email, result: 200 },
+      { action: 'failed login', name: email, result: 401 },
+    ]);
+  });
+});
+
+describe('one sign-in', () => {
+  test('serves until the sign-out, which ends refresh tokens too', async () => {
+    const { email } = await newUser();
+    const { flow, page } = await signInPage();
+    const tokens = await flow.tokens((await flow.browser.submit(page, '/login', { email, password: PASSWORD })).url);
+    const second = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
+    expect((await second.tokens((await flow.browser.open(await second.url({ prompt: 'none' }))).url)).access_token).toBeDefined();
+
+    const out = new URL(`${world.server.url}/oidc/session/end`);
+    out.search = new URLSearchParams({ id_token_hint: tokens.id_token!, post_logout_redirect_uri: `${world.server.url}/signed-out`, state: 'x' }).toString();
+    const question = await flow.browser.open(out.href);
+    expect(question.html).toContain('Sign out?');
+    expect((await flow.browser.submit(question, '/session/end/confirm', { logout: 'yes' })).url).toBe(`${world.server.url}/signed-out?state=x`);
+
+    await expect(oidc.refreshTokenGrant(flow.config, tokens.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+    const third = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
+    expect(new URL((await flow.browser.open(await third.url({ prompt: 'none' }))).url).searchParams.get('error')).toBe('login_required');
+  });
+
+  test('a person of two teams chooses one, and no other', async () => {
+    const { id, email } = await newUser('operator');
+    const south = await world.addTeam(`South ${id}`);
+    const stranger = await world.addTeam(`Stranger ${id}`);
+    await addUser(world, email, 'viewer', south.teamId);
+    const { flow, page } = await signInPage();
+    const choice = await flow.browser.submit(page, '/login', { email, password: PASSWORD });
+    expect(choice.html).toContain('Choose a team');
+    expect(choice.html).not.toContain(stranger.teamId);
+    const { url } = await flow.browser.submit(choice, '/confirm', { team: south.teamId });
+    const { access_token: token } = await flow.tokens(url);
+    expect(await (await ask(token)).json()).toMatchObject({ data: { role: 'viewer', team: { id: south.teamId } } });
+
+    const second = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
+    const anew = await flow.browser.open(await second.url({ prompt: 'login' }));
+    const otherChoice = await flow.browser.submit(anew, '/login', { email, password: PASSWORD });
+    const denied = await flow.browser.submit(otherChoice, '/confirm', { team: stranger.teamId });
+    expect(new URL(denied.url).searchParams.get('error')).toBe('access_denied');
+  });
+
+  test('another person in the same browser takes over, and the first one is signed out', async () => {
+    const [one, two] = [await newUser(), await newUser()];
+    const { flow, page } = await signInPage();
+    const first = await flow.tokens((await flow.browser.submit(page, '/login', { email: one.email, password: PASSWORD })).url);
+    const again = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
+    const form = await flow.browser.open(await again.url({ prompt: 'login' }));
+    const between = await flow.browser.submit(form, '/login', { email: two.email, password: PASSWORD });
+    const { url } = await flow.browser.submit(between, '/session/end/confirm');
+    expect((await again.tokens(url)).claims()).toMatchObject({ sub: two.id });
+    await expect(oidc.refreshTokenGrant(flow.config, first.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+});
+
+test('two restarts of the control plane keep sessions', async () => {
+  const own = await World.start({ routers: [] });
+  try {
+    await addUser(own, 'ada@example.org', 'viewer');
+    const flow = await beginFlow(own);
+    const page = await flow.browser.open(await flow.url());
+    const tokens = await flow.tokens((await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD })).url);
+    const status = async (token: string) => (await fetch(`${own.server.url}/api/me`, { headers: { authorization: `Bearer ${token}` } })).status;
+    await own.restartServer();
+    expect(await status(tokens.access_token)).toBe(200);
+    await own.restartServer();
+    expect(await status(tokens.access_token)).toBe(200);
+    expect(await status((await oidc.refreshTokenGrant(flow.config, tokens.refresh_token!)).access_token)).toBe(200);
+    const second = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
+    expect((await flow.browser.open(await second.url({ prompt: 'none' }))).url).toContain('code=');
+  } finally {
+    await own.close();
+  }
+});
+
+test('a person has the same number of requests as a key, in however many sessions', async () => {
+  const own = await World.start({ routers: [], server: { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '30' } });
+  try {
+    await addUser(own, 'ada@example.org', 'viewer');
+    const tokens = [(await signIn(own, 'ada@example.org')).access_token, (await signIn(own, 'ada@example.org')).access_token];
+    const answers = await Promise.all(
+      Array.from({ length: 31 }, (_, index) => fetch(`${own.server.url}/api/me`, { headers: { authorization: `Bearer ${tokens[index % 2]}` } })),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...Array<number>(30).fill(200), 429]);
+  } finally {
+    await own.close();
+  }
 });

@@ -3,7 +3,7 @@ import type { AccessToken, Account, Adapter, Client as ProviderClient, ClientMet
 import { SIGNING_ALGORITHM } from '../keys/service.ts';
 import type { ProviderKeys } from '../keys/service.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID } from '../types.ts';
-import { errorPage, PAGE_POLICY, signedOutPage, signOutPage } from './pages.ts';
+import { errorPage, PAGE_POLICY, signedOutPage, signOutPage, stayedPage } from './pages.ts';
 
 /** Between the five and ten minutes in which a token may outlive a sign-out. */
 const ACCESS_TOKEN_S = 300;
@@ -76,7 +76,7 @@ function features({ baseUrl }: ConfigurationDeps): NonNullable<Configuration['fe
     pushedAuthorizationRequests: { enabled: false },
     // Access tokens are for the API; /api/me says who they stand for.
     userinfo: { enabled: false },
-    revocation: { enabled: true },
+    revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => baseUrl,
@@ -98,7 +98,7 @@ function features({ baseUrl }: ConfigurationDeps): NonNullable<Configuration['fe
         setPage(ctx, signOutPage(form));
       },
       postLogoutSuccessSource: async (ctx) => {
-        setPage(ctx, signedOutPage());
+        setPage(ctx, ctx.oidc.client ? stayedPage() : signedOutPage());
       },
     },
   };

@@ -145,6 +145,11 @@ export function signedOutPage(): string {
   return page('You are signed out', '<p>You may close this page.</p>');
 }
 
+/** Only the application's own session has ended. */
+export function stayedPage(): string {
+  return page('You stay signed in', '<p>The application that you came from has ended its own session. You may close this page.</p>');
+}
+
 export function errorPage(error: string, description: string | undefined): string {
   return page(
     'This did not work',

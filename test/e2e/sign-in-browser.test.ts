@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addUser, beginFlow, CodeFlow, PASSWORD } from '../harness/identity/sign-in.ts';
+import { World } from '../harness/world.ts';
+
+/** Signing in as people do it: headless Chromium on the real pages, under their real policy. */
+const CHROMIUM = '/usr/bin/chromium';
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const isMissing = !existsSync(CHROMIUM);
+
+let world: World;
+let browser: Browser;
+/** A third party's server: shows what it was called with. */
+let thirdParty: http.Server;
+let callback: string;
+
+beforeAll(async () => {
+  if (isMissing) return;
+  world = await World.start({ routers: [] });
+  await addUser(world, 'ada@example.org', 'operator');
+  await addUser(world, 'bob@example.org', 'viewer');
+  thirdParty = http.createServer((request, response) => response.end(`arrived at ${request.url}`)).listen(0, '127.0.0.1');
+  await once(thirdParty, 'listening');
+  callback = `http://127.0.0.1:${(thirdParty.address() as AddressInfo).port}/callback`;
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  thirdParty?.close();
+  await world?.close();
+});
+
+/** A browser of a person, with what went wrong in it and whom else it asked. */
+async function person(options: Parameters<Browser['newContext']>[0] = {}): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(15_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // The answer to a wrong password, and the pages at the end of a flow that nobody serves here.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    const { origin } = new URL(request.url());
+    if (![world.server.url, new URL(callback).origin].includes(origin)) complaints.push(request.url());
+  });
+  return { context, page, complaints };
+}
+
+async function fillIn(page: Page, email: string, password = PASSWORD): Promise<void> {
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+describe.skipIf(isMissing).each([
+  ['with scripts', { javaScriptEnabled: true }],
+  ['without scripts', { javaScriptEnabled: false }],
+])('in Chromium %s', (_name, options) => {
+  test('a mistake, then the right password, and the application has its code', async () => {
+    const { context, page, complaints } = await person(options);
+    const flow = await beginFlow(world);
+    await page.goto(await flow.url());
+    expect(await page.title()).toBe('Sign in – Signalbox');
+    await fillIn(page, 'ada@example.org', 'not the password');
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByLabel('Email address').inputValue()).toBe('ada@example.org');
+    expect(await page.getByLabel('Password').inputValue()).toBe('');
+    await fillIn(page, 'ada@example.org');
+    await page.waitForURL('**/callback?*');
+    expect((await flow.tokens(page.url())).claims()).toMatchObject({ email: 'ada@example.org' });
+    // Nothing that a page could read.
+    expect((await context.cookies()).every(({ httpOnly, sameSite, path }) => httpOnly && sameSite === 'Lax' && path.startsWith('/oidc'))).toBe(true);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+describe.skipIf(isMissing)('in Chromium', () => {
+  test('another program is allowed by the person, and the way back to it is open', async () => {
+    const { context, page, complaints } = await person();
+    const wanted = { teamId: world.caller.teamId, name: 'Tickets', kind: 'web', role: 'viewer', redirectUris: [callback], createdBy: null } as const;
+    const { client, secret } = await world.server.services.identity.clients.create({ ...wanted, redirectUris: [...wanted.redirectUris] });
+    const flow = await beginFlow(world, { clientId: client.id, secret, redirectUri: callback });
+    await page.goto(await flow.url({ prompt: 'consent' }));
+    await fillIn(page, 'ada@example.org');
+    await page.getByRole('heading', { name: 'Allow Tickets?' }).waitFor();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.waitForURL(`${callback}?*`);
+    expect(await page.textContent('body')).toContain('arrived at /callback?code=');
+    expect((await flow.tokens(page.url())).refresh_token).toBeDefined();
+    const again = new CodeFlow(flow.config, flow.browser, callback);
+    await page.goto(await again.url({ prompt: 'consent' }));
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.waitForURL(`${callback}?error=access_denied*`);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('signing out, and staying', async () => {
+    const { context, page, complaints } = await person();
+    const flow = await beginFlow(world);
+    await page.goto(await flow.url());
+    await fillIn(page, 'bob@example.org');
+    await page.waitForURL('**/callback?*');
+    const tokens = await flow.tokens(page.url());
+    const signOut = `${world.server.url}/oidc/session/end?id_token_hint=${tokens.id_token}`;
+    await page.goto(signOut);
+    await page.getByRole('button', { name: 'Stay signed in' }).click();
+    await page.getByRole('heading', { name: 'You stay signed in' }).waitFor();
+    const still = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
+    await page.goto(await still.url({ prompt: 'none' }));
+    expect(page.url()).toContain('code=');
+    await page.goto(signOut);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+    const gone = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
+    await page.goto(await gone.url({ prompt: 'none' }));
+    expect(page.url()).toContain('error=login_required');
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('another person takes over the browser without seeing more than the sign-in page', async () => {
+    const { context, page, complaints } = await person();
+    for (const email of ['ada@example.org', 'bob@example.org']) {
+      const flow = await beginFlow(world);
+      await page.goto(await flow.url({ prompt: 'login' }));
+      await fillIn(page, email);
+      await page.waitForURL('**/callback?*');
+      expect((await flow.tokens(page.url())).claims()).toMatchObject({ email });
+    }
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('the sign-in page shows in no frame', async () => {
+    const { context, page } = await person();
+    const flow = await beginFlow(world);
+    await page.goto(callback);
+    await page.setContent(`<iframe src="${(await flow.url()).replaceAll('&', '&amp;')}"></iframe>`);
+    await expect.poll(() => page.frames().length).toBe(2);
+    await page.waitForLoadState('networkidle');
+    expect(await page.frames()[1]!.content()).not.toContain('Password');
+    await context.close();
+  });
+});
