@@ -2,53 +2,44 @@ import { randomUUID } from 'node:crypto';
 
 /** A clock may go back so far (a step of NTP, a leap second) and ids rise all the same; further back they tell the new time. */
 const LARGEST_STEP_BACK_MS = 1000;
-/** What follows the time: 12 bits, 2 bits of the variant, 62 bits. */
-const RANDOM_MASK = (1n << 74n) - 1n;
+
+/** The counter behind the time: 12 bits before the variant and 30 behind it. */
+const COUNTER_END = 2 ** 42;
+const LOW_BITS = 2 ** 30;
 
 /**
  * Makes UUIDv7 (RFC 9562): 48 bits of time first, so that ids sort by creation and index pages fill in order. Each id is
- * greater than the one before it: within a millisecond the random part counts on by a random step (section 6.2, method 2),
- * and a time that is used up borrows from the next one.
+ * greater than the one before it: behind the time stands a counter (section 6.2, method 1) that begins anywhere in its lower
+ * half, goes on by a random step and lends from the next millisecond when it is used up; 32 bits are random in every id.
  */
 export class IdSequence {
   #time = Number.NEGATIVE_INFINITY;
-  #last = '';
+  #counter = 0;
 
   /** @param now milliseconds since 1970 */
   next(now: number): string {
-    const isAnew = now > this.#time || this.#time - now > LARGEST_STEP_BACK_MS;
-    if (isAnew) {
+    // Of a UUIDv4 the first 8 digits are random, and the last 12.
+    const random = randomUUID();
+    if (now > this.#time || this.#time - now > LARGEST_STEP_BACK_MS) {
       this.#time = now;
-      this.#last = format(now, randomUUID().slice(15));
+      this.#counter = Number.parseInt(random.slice(24, 34), 16) * 2;
     } else {
-      this.#countOn();
+      this.#countOn(Number.parseInt(random.slice(24, 28), 16));
     }
-    return this.#last;
+    return format(this.#time, this.#counter, random.slice(0, 8));
   }
 
-  #countOn(): void {
-    // Of a UUIDv4, the first 8 digits are random: up to 2^32, so that the next id cannot be told from this one.
-    const step = BigInt(`0x${randomUUID().slice(0, 8)}`) + 1n;
-    const random = randomOf(this.#last) + step;
-    if (random > RANDOM_MASK) this.#time += 1;
-    this.#last = format(this.#time, restOf(random & RANDOM_MASK));
+  #countOn(step: number): void {
+    this.#counter += 1 + step;
+    if (this.#counter < COUNTER_END) return;
+    this.#counter -= COUNTER_END;
+    this.#time += 1;
   }
 }
 
-function format(time: number, rest: string): string {
+function format(time: number, counter: number, tail: string): string {
   const digits = time.toString(16).padStart(12, '0');
-  return `${digits.slice(0, 8)}-${digits.slice(8)}-7${rest}`;
-}
-
-/** The 74 random bits of an id. */
-function randomOf(id: string): bigint {
-  const low = BigInt(`0x${id.slice(19, 23)}${id.slice(24)}`) & ((1n << 62n) - 1n);
-  return (BigInt(`0x${id.slice(15, 18)}`) << 62n) | low;
-}
-
-/** The inverse of {@link randomOf}: what follows the version digit. */
-function restOf(random: bigint): string {
-  const high = (random >> 62n).toString(16).padStart(3, '0');
-  const low = ((2n << 62n) | (random & ((1n << 62n) - 1n))).toString(16);
-  return `${high}-${low.slice(0, 4)}-${low.slice(4)}`;
+  const high = Math.floor(counter / LOW_BITS).toString(16).padStart(3, '0');
+  const low = (2 * LOW_BITS + (counter % LOW_BITS)).toString(16);
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-7${high}-${low.slice(0, 4)}-${low.slice(4)}${tail}`;
 }
