@@ -114,6 +114,9 @@ export class UndoGuard {
       this.#boot = await this.#noteBoot();
       await menu.addEntry(this.#entry(file, this.#boot), this.#errand());
       await this.#seeTick();
+      // Another agent with the same credentials may have been at it meanwhile: of two, one at least sees the other.
+      await this.#refuseOther();
+      if ((await menu.fileSize(file, this.#errand())) === undefined) throw new AgentError('rejected', `the restore point ${file} has gone`);
     } catch (error) {
       if (!(error instanceof AgentError) || error.code === 'router_unreachable' || error.code === 'outcome_unknown') throw error;
       throw new AgentError('rejected', `the undo guard cannot be armed, nothing ran: ${error.message}`, { cause: error });

@@ -172,6 +172,21 @@ describe('an undo guard whose script did not run', () => {
     expect(router.scheduler.entries.size).toBe(0);
   });
 
+  it.each<[string, () => void]>([
+    ['another guard appears', () => router.scheduler.add('signalbox-undo-other', '5s', '>= 90d00:00:00')],
+    ['its restore point goes', () => router.files.clear()],
+  ])('is not relied on when %s while it is armed', async (_what, meanwhile) => {
+    await runner.onOffer({ ...offer, make_backup: false });
+    await runner.onGo(offer.job_id);
+    const isArmed = (): boolean => router.scheduler.entries.has(`signalbox-undo-${offer.job_id}`);
+    for (let waited = 0; !isArmed() && waited < 40; waited += 1) await pass(500);
+    meanwhile();
+    await pass(10_000);
+    expect(sent).toContain('job.ended');
+    expect(router.runs).toEqual([]);
+    expect(isArmed()).toBe(false);
+  });
+
   it('is noticed by an agent whose disk was restored from before it was armed', async () => {
     await runner.onOffer(offer);
     const image = Buffer.from(disk.content!);
