@@ -149,6 +149,7 @@ export interface CampaignTarget {
   canary: boolean;
   /** waiting: for its turn; skipped: the campaign ended before it; otherwise the job's status */
   status: 'waiting' | 'pending' | 'running' | 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted' | 'skipped';
+  /** Null before its turn, and once the job has been forgotten */
   job_id: string | null;
   /** Why it is not simply completed, as a stable word */
   reason: string | null;
@@ -651,7 +652,7 @@ export interface OutputGroup {
   /** Of output, error and reason; blank space at line ends and the head of an export do not count */
   output_hash: string;
   count: number;
-  /** What the first router of the group printed */
+  /** What the first router of the group printed; null also once its job has been forgotten */
   output: string | null;
   error: string | null;
   reason: string | null;
