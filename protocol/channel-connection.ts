@@ -239,6 +239,9 @@ export class ChannelConnection {
 /** Ends a stream so that its far end sees an abort and not a proper end, where the stream can say so. */
 function abort(stream: Duplex & Partial<Resettable>): void {
   if (stream.destroyed) return;
-  if (stream.resetAndDestroy) stream.resetAndDestroy();
+  // Node's reset fails while the end is being sent, and the socket then never says that it is closed. All bytes are out
+  // by then, so that what the far end sees is complete.
+  const isEnding = stream.writableEnded && !stream.writableFinished && stream.writableLength === 0;
+  if (stream.resetAndDestroy && !isEnding) stream.resetAndDestroy();
   else stream.destroy();
 }
