@@ -834,6 +834,12 @@ export interface TransientForward {
   target_reachable: boolean | null;
   refused_attempts: number;
   open_connections: number;
+  /** Connections so far, those that are open included */
+  connection_count: number;
+  /** From clients to the target, so far */
+  bytes_in: number;
+  /** From the target to clients, so far */
+  bytes_out: number;
   idle_seconds: number | null;
   max_connections: number;
   /** Name under which TLS clients reach it as well; only where the server has a domain for it */

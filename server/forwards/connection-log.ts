@@ -2,8 +2,8 @@ import type { Clock, Timer } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Storage } from '../storage/db.ts';
-import { addRefusedAttempts, insertConnections } from './store.ts';
-import type { ForwardKey, LoggedConnection } from './store.ts';
+import { addCounts, insertConnections } from './store.ts';
+import type { ForwardCounts, ForwardKey, LoggedConnection } from './store.ts';
 import type { ConnectionSummary } from './types.ts';
 
 /**
@@ -15,17 +15,19 @@ const BATCH = 1000;
 /** Finished connections that may wait for the database; beyond that the oldest are lost rather than memory. */
 const MAX_WAITING = 20_000;
 
-interface Refusals {
+/** What the database does not know yet of one forward. */
+interface Unwritten extends ForwardCounts {
   key: ForwardKey;
-  count: number;
-  lastSource: string;
+  lastRefused: string;
 }
+
+const NOTHING: ForwardCounts = { refused: 0, connections: 0, bytesIn: 0, bytesOut: 0 };
 
 /** Writes finished connections and refused attempts in batches, so that a port scan costs one statement a second. */
 export class ConnectionLog {
   readonly #deps: { storage: Storage; clock: Clock; log: Log; flushMs: number };
   #connections: LoggedConnection[] = [];
-  #refusals = new Map<string, Refusals>();
+  readonly #unwritten = new Map<string, Unwritten>();
   #timer: Timer | undefined;
   #flushing: Promise<void> = Promise.resolve();
 
@@ -34,6 +36,10 @@ export class ConnectionLog {
   }
 
   connectionClosed(key: ForwardKey, summary: ConnectionSummary): void {
+    const counts = this.#countsOf(key);
+    counts.connections += 1;
+    counts.bytesIn += summary.bytesIn;
+    counts.bytesOut += summary.bytesOut;
     if (this.#connections.length >= MAX_WAITING) this.#connections.shift();
     this.#connections.push({ ...summary, id: newId(summary.openedAt), teamId: key.teamId, forwardId: key.id });
     if (this.#connections.length === BATCH) void this.flush();
@@ -41,16 +47,15 @@ export class ConnectionLog {
   }
 
   refused(key: ForwardKey, source: string): void {
-    const entry = this.#refusals.get(key.id) ?? { key, count: 0, lastSource: source };
-    entry.count += 1;
-    entry.lastSource = source;
-    this.#refusals.set(key.id, entry);
+    const counts = this.#countsOf(key);
+    counts.refused += 1;
+    counts.lastRefused = source;
     this.#schedule();
   }
 
-  /** Refused attempts that the database does not know yet. */
-  pendingRefusals(forwardId: string): number {
-    return this.#refusals.get(forwardId)?.count ?? 0;
+  /** What the record in the database lacks. */
+  unwritten(forwardId: string): Readonly<ForwardCounts> {
+    return this.#unwritten.get(forwardId) ?? NOTHING;
   }
 
   /** Stores what is waiting; never rejects. */
@@ -65,30 +70,42 @@ export class ConnectionLog {
     this.#timer ??= this.#deps.clock.setTimeout(() => void this.flush(), this.#deps.flushMs);
   }
 
+  #countsOf(key: ForwardKey): Unwritten {
+    const counts = this.#unwritten.get(key.id) ?? { ...NOTHING, key, lastRefused: '' };
+    this.#unwritten.set(key.id, counts);
+    return counts;
+  }
+
   async #write(): Promise<void> {
     const connections = this.#connections;
-    const refusals = [...this.#refusals.values()];
-    if (connections.length === 0 && refusals.length === 0) return;
+    // As they are now: more is added while these are being written.
+    const batch = [...this.#unwritten.values()].map((counts) => ({ ...counts }));
+    if (batch.length === 0) return;
     this.#connections = [];
     try {
       await this.#deps.storage.writes.write(async (tx) => {
         await insertConnections(tx, connections);
-        for (const { key, count } of refusals) await addRefusedAttempts(tx, key, count);
+        for (const counts of batch) await addCounts(tx, counts.key, counts);
       });
     } catch (error) {
       this.#deps.log.warn({ err: error, count: connections.length }, 'connections of forwards could not be stored');
       this.#connections = [...connections, ...this.#connections].slice(-MAX_WAITING);
       return;
     }
-    for (const refusal of refusals) this.#stored(refusal);
+    for (const counts of batch) this.#written(counts);
   }
 
-  /** Attempts that came while the batch was being written stay for the next one. */
-  #stored({ key, count, lastSource }: Refusals): void {
-    this.#deps.log.info({ team_id: key.teamId, forward_id: key.id, source: lastSource, count }, 'connection attempts refused');
-    const now = this.#refusals.get(key.id);
-    if (!now) return;
-    now.count -= count;
-    if (now.count <= 0) this.#refusals.delete(key.id);
+  /** What came while the batch was being written stays for the next one. */
+  #written({ key, refused, connections, bytesIn, bytesOut, lastRefused }: Unwritten): void {
+    if (refused > 0) {
+      this.#deps.log.info({ team_id: key.teamId, forward_id: key.id, source: lastRefused, count: refused }, 'connection attempts refused');
+    }
+    const counts = this.#unwritten.get(key.id);
+    if (!counts) return;
+    counts.refused -= refused;
+    counts.connections -= connections;
+    counts.bytesIn -= bytesIn;
+    counts.bytesOut -= bytesOut;
+    if (counts.refused === 0 && counts.connections === 0) this.#unwritten.delete(key.id);
   }
 }

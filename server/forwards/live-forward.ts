@@ -76,6 +76,16 @@ export class LiveForward implements Entrance {
     return this.#connections.size;
   }
 
+  /** Bytes of the connections that are open. */
+  get openBytes(): { in: number; out: number } {
+    const sum = { in: 0, out: 0 };
+    for (const connection of this.#connections) {
+      sum.in += connection.bytesIn;
+      sum.out += connection.bytesOut;
+    }
+    return sum;
+  }
+
   get ended(): boolean {
     return this.#ended !== undefined;
   }

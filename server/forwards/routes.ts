@@ -6,9 +6,9 @@ import { problemSchema } from '../http/error-handler.ts';
 import { pathId } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import { FORWARD_LIMITS } from './limits.ts';
-import type { ForwardView, ForwardsService } from './service.ts';
+import type { ForwardsService } from './service.ts';
 import { timeToExpire } from './time-to-expire.ts';
-import type { ForwardConnectionRecord } from './types.ts';
+import type { ForwardConnectionRecord, ForwardView } from './types.ts';
 
 /** INTERFACE.md 4.6; the fields from `idle_seconds` on are ours. */
 const bodySchema = z
@@ -50,6 +50,9 @@ const forwardSchema = z
     target_reachable: z.boolean().nullable(),
     refused_attempts: z.int(),
     open_connections: z.int(),
+    connection_count: z.int().describe('Connections so far, those that are open included'),
+    bytes_in: z.int().describe('From clients to the target, so far'),
+    bytes_out: z.int().describe('From the target to clients, so far'),
     idle_seconds: z.int().nullable(),
     max_connections: z.int(),
     entry_name: z.string().optional().describe('Name under which TLS clients reach it as well; only where the server has a domain for it'),
@@ -78,6 +81,9 @@ const forwardSchema = z
         target_reachable: true,
         refused_attempts: 0,
         open_connections: 0,
+        connection_count: 0,
+        bytes_in: 0,
+        bytes_out: 0,
         idle_seconds: null,
         max_connections: 512,
       },
@@ -242,7 +248,7 @@ function connectionsRoute(app: App, { forwards }: ForwardRoutesDeps): void {
   );
 }
 
-function present({ record, openConnections, maxConnections, entryName }: ForwardView, now: number): z.infer<typeof forwardSchema> {
+function present({ record, openConnections, maxConnections, entryName, ...traffic }: ForwardView, now: number): z.infer<typeof forwardSchema> {
   return {
     id: record.id,
     port: record.port,
@@ -264,6 +270,9 @@ function present({ record, openConnections, maxConnections, entryName }: Forward
     target_reachable: record.target_reachable === null ? null : record.target_reachable === 1,
     refused_attempts: record.refused_attempts,
     open_connections: openConnections,
+    connection_count: traffic.connectionCount,
+    bytes_in: traffic.bytesIn,
+    bytes_out: traffic.bytesOut,
     idle_seconds: record.idle_seconds,
     max_connections: maxConnections,
     ...(entryName ? { entry_name: entryName.name, entry_name_port: entryName.port } : {}),

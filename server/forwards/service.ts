@@ -16,7 +16,7 @@ import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
 import { closeForward, markNoWay, selectConnections, selectForward, selectForwards, selectOpenForwards } from './store.ts';
-import type { ChannelGrant, Entrance, ForwardChange, ForwardConnectionRecord, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
+import type { ChannelGrant, Entrance, ForwardChange, ForwardConnectionRecord, ForwardRecord, ForwardRequest, ForwardSettings, ForwardView } from './types.ts';
 import { WayKeeper, newChannelToken } from './way-keeper.ts';
 
 export interface ForwardsDeps {
@@ -27,16 +27,6 @@ export interface ForwardsDeps {
   log: Log;
   settings: ForwardSettings;
   limits?: ForwardLimits;
-}
-
-/** A forward as the interface shows it: the record and what only this process knows. */
-export interface ForwardView {
-  record: ForwardRecord;
-  openConnections: number;
-  /** Connections at the same time. */
-  maxConnections: number;
-  /** Where TLS clients reach it by name, if they do. */
-  entryName: { name: string; port: number } | undefined;
 }
 
 /** Transient forwards: created, opened at the agent, expired or revoked, and restored after a restart. */
@@ -199,10 +189,16 @@ export class ForwardsService {
   }
 
   #view(record: ForwardRecord): ForwardView {
-    const pending = this.#connectionLog.pendingRefusals(record.id);
+    const unwritten = this.#connectionLog.unwritten(record.id);
+    const live = this.#live.get(record.id);
+    const openBytes = live?.openBytes;
+    const openConnections = live?.connectionCount ?? 0;
     return {
-      record: { ...record, refused_attempts: record.refused_attempts + pending },
-      openConnections: this.#live.get(record.id)?.connectionCount ?? 0,
+      record: { ...record, refused_attempts: record.refused_attempts + unwritten.refused },
+      openConnections,
+      connectionCount: record.connection_count + unwritten.connections + openConnections,
+      bytesIn: record.bytes_in + unwritten.bytesIn + (openBytes?.in ?? 0),
+      bytesOut: record.bytes_out + unwritten.bytesOut + (openBytes?.out ?? 0),
       maxConnections: record.max_connections ?? this.#deps.limits.connections,
       entryName: this.#doors.nameOf(record.id),
     };

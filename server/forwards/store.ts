@@ -161,10 +161,24 @@ export async function closeForward(
     .executeTakeFirst();
 }
 
-export async function addRefusedAttempts(db: DbOrTx, { teamId, id }: ForwardKey, count: number): Promise<void> {
+/** What happened at a forward since it was last written down. */
+export interface ForwardCounts {
+  refused: number;
+  /** Connections that are over. */
+  connections: number;
+  bytesIn: number;
+  bytesOut: number;
+}
+
+export async function addCounts(db: DbOrTx, { teamId, id }: ForwardKey, counts: ForwardCounts): Promise<void> {
   await db
     .updateTable('forwards')
-    .set((eb) => ({ refused_attempts: eb('refused_attempts', '+', count) }))
+    .set((eb) => ({
+      refused_attempts: eb('refused_attempts', '+', counts.refused),
+      connection_count: eb('connection_count', '+', counts.connections),
+      bytes_in: eb('bytes_in', '+', counts.bytesIn),
+      bytes_out: eb('bytes_out', '+', counts.bytesOut),
+    }))
     .where('team_id', '=', teamId)
     .where('id', '=', id)
     .execute();

@@ -17,6 +17,22 @@ export interface ForwardRequest {
   maxConnections?: number | undefined;
 }
 
+/** A forward as the interface shows it: the record and what only this process knows. */
+export interface ForwardView {
+  record: ForwardRecord;
+  openConnections: number;
+  /** Connections so far, and their bytes, those that are open included. */
+  connectionCount: number;
+  /** Client to target. */
+  bytesIn: number;
+  /** Target to client. */
+  bytesOut: number;
+  /** Connections at the same time. */
+  maxConnections: number;
+  /** Where TLS clients reach it by name, if they do. */
+  entryName: { name: string; port: number } | undefined;
+}
+
 export interface ForwardSettings {
   /** Public name of this host: `entry_point`. */
   host: string;

@@ -206,6 +206,10 @@ export interface ForwardsTable {
   /** Connections at the same time; null for as many as there may be. */
   max_connections: Fixed<number | null>;
 }
+  /** Of connections that are over, however long ago. */
+  connection_count: Generated<number>;
+  bytes_in: Generated<number>;
+  bytes_out: Generated<number>;
 
 export interface ForwardConnectionsTable {
   id: Fixed<string>;

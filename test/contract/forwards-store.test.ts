@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { newId } from '../../server/core/ids.ts';
 import {
-  addRefusedAttempts,
+  addCounts,
   closeForward,
   countOpenForwards,
   deleteConnectionsBeyond,
@@ -21,7 +21,7 @@ import {
   updateChannelToken,
   updatePort,
 } from '../../server/forwards/store.ts';
-import type { LoggedConnection } from '../../server/forwards/store.ts';
+import type { ForwardCounts, LoggedConnection } from '../../server/forwards/store.ts';
 import type { ForwardRecord } from '../../server/forwards/types.ts';
 import type { Storage } from '../../server/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -29,6 +29,7 @@ import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
 
 const page = { limit: 10, before: undefined };
+const counts = (refused: number): ForwardCounts => ({ refused, connections: 0, bytesIn: 0, bytesOut: 0 });
 
 describeEachDatabase('the store of forwards', (open) => {
   let storage: Storage;
@@ -149,7 +150,7 @@ describeEachDatabase('the store of forwards', (open) => {
       await markNoWay(tx, wrong, 'x');
       await updatePort(tx, wrong, 1);
       await updateChannelToken(tx, wrong, 'x');
-      await addRefusedAttempts(tx, wrong, 5);
+      await addCounts(tx, wrong, counts(5));
     });
     expect(await reload(record)).toEqual(record);
   });
@@ -174,7 +175,7 @@ describeEachDatabase('the store of forwards', (open) => {
     expect(new Set([...first, ...second].map(({ id }) => id)).size).toBe(4);
   });
 
-  it('adds up refused attempts and keeps connections', async () => {
+  it('adds up what happened and keeps connections', async () => {
     const record = await insert();
     const connections: LoggedConnection[] = Array.from({ length: 700 }, (_unused, index) => ({
       id: newId(1000 + index),
@@ -188,12 +189,12 @@ describeEachDatabase('the store of forwards', (open) => {
       endedBy: 'closed',
     }));
     await storage.writes.write(async (tx) => {
-      await addRefusedAttempts(tx, keyOf(record), 2);
-      await addRefusedAttempts(tx, keyOf(record), 3);
+      await addCounts(tx, keyOf(record), counts(2));
+      await addCounts(tx, keyOf(record), { refused: 3, connections: 4, bytesIn: 5_000_000_000, bytesOut: 6 });
       await insertConnections(tx, connections);
       await insertConnections(tx, []);
     });
-    expect((await reload(record))?.refused_attempts).toBe(5);
+    expect(await reload(record)).toMatchObject({ refused_attempts: 5, connection_count: 4, bytes_in: 5_000_000_000, bytes_out: 6 });
     const [newest] = await selectConnections(storage.db, keyOf(record), { limit: 1, before: undefined });
     expect(newest).toMatchObject({ source: '203.0.113.7:699', bytes_in: 5_000_000_000, bytes_out: 699, ended_by: 'closed' });
     expect(await selectConnections(storage.db, { teamId: theirs.teamId, id: record.id }, page)).toEqual([]);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ForwardView } from '../../server/forwards/service.ts';
+import type { ForwardView } from '../../server/forwards/types.ts';
 import { helloWith, inRecordsOf, realClientHello, serverName } from '../harness/client-hello.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import type { WorldOptions } from '../harness/forward-world.ts';
