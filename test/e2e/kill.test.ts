@@ -1,7 +1,4 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { once } from 'node:events';
-import net from 'node:net';
-import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,10 +7,7 @@ import { startAgent } from '../../agent/app.ts';
 import type { RunningAgent } from '../../agent/app.ts';
 import { loadConfig } from '../../agent/config.ts';
 import { enrol } from '../../agent/link/enrol.ts';
-import { AuthService } from '../../server/auth/service.ts';
-import { systemClock } from '../../server/core/clock.ts';
-import { openStorage } from '../../server/storage/open.ts';
-import { TeamsService } from '../../server/teams/service.ts';
+import { createTeam, freePort } from '../harness/installation.ts';
 import { Program } from '../harness/program.ts';
 import { silentLog } from '../harness/silent-log.ts';
 import { TunnelProxy } from '../harness/tunnel-proxy.ts';
@@ -166,26 +160,3 @@ describe.each(['server', 'agent'] as const)('kill -9 of the %s', (victim) => {
     await waitUntil('a command is answered again', isAnswered, 20_000);
   }, 60_000);
 });
-
-async function createTeam(databaseUrl: string): Promise<{ apiKey: string; token: string }> {
-  const storage = await openStorage(databaseUrl, { log: silentLog });
-  const auth = new AuthService({ storage, clock: systemClock, log: silentLog });
-  try {
-    const { id: teamId } = await new TeamsService({ storage, clock: systemClock }).createTeam('Test');
-    const { apiKey } = await auth.createApiKey({ teamId, name: 'test', createdBy: null });
-    const { token } = await auth.createEnrolToken({ teamId, siteId: null });
-    return { apiKey, token };
-  } finally {
-    await auth.stop();
-    await storage.close();
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

@@ -83,7 +83,7 @@ export class NetworkLab {
 
   /** Runs a program in the LAN until the lab is closed. */
   startInLan(program: string, args: string[]): ChildProcess {
-    const child = spawn('ip', ['netns', 'exec', this.lanNamespace, program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn('ip', ['netns', 'exec', this.lanNamespace, program, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
     this.#children.push(child);
     return child;
   }
@@ -136,6 +136,9 @@ export class NetworkLab {
       const waiting = this.#pending.get(id);
       if (error === undefined) waiting?.resolve(result);
       else waiting?.reject(new Error(error));
+    });
+    child.on('exit', (code) => {
+      for (const waiting of this.#pending.values()) waiting.reject(new Error(`the simulated router ended with ${code}`));
     });
     const network = { namespace: this.routerNamespace };
     const where = { host: this.routerAddress, managementAddress: this.routerAddress, apiPort: 8728, sshPort: null, network };

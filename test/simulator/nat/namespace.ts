@@ -57,8 +57,10 @@ export class Namespace {
     return listed.split('\n').flatMap((line) => readConnection(line) ?? []);
   }
 
-  async #run(command: string[], input = ''): Promise<string> {
+  async #run(command: string[], input?: string): Promise<string> {
     const running = run('ip', ['netns', 'exec', this.#name, ...command], { timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES });
+    // A program that fails early does not read on; how it failed is told by its end.
+    running.child.stdin?.on('error', () => undefined);
     running.child.stdin?.end(input);
     return (await running).stdout;
   }
