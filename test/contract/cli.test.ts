@@ -60,6 +60,34 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     await rm(folder, { recursive: true });
   });
 
+  test('signing keys are listed, rotated and replaced, and never shown', async () => {
+    const withKey = async (...words: string[]) => {
+      const ran = { stdout: '', stderr: '' };
+      const env = { SIGNALBOX_DATABASE_URL: database.url, SIGNALBOX_SECRET_KEY_FILE: path.join(folder, 'secret.key') };
+      const code = await runCli(words, { stdout: (text) => void (ran.stdout += text), stderr: (text) => void (ran.stderr += text), env });
+      return { code, ...ran };
+    };
+    expect(await withKey('signing-key', 'list')).toMatchObject({ code: 0, stdout: expect.stringContaining('No key yet') as string });
+    const rotated = await withKey('signing-key', 'replace', '--json');
+    const { id } = JSON.parse(rotated.stdout) as { id: string };
+    const next = JSON.parse((await withKey('signing-key', 'rotate', '--json')).stdout) as { id: string; state: string };
+    expect(next.state).toBe('next');
+    expect(await withKey('signing-key', 'rotate')).toMatchObject({ code: 1, stderr: expect.stringContaining(next.id) as string });
+    const { stdout } = await withKey('signing-key', 'list', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ keys: [{ id: next.id, state: 'next' }, { id, state: 'signing' }] });
+  });
+
+  test('a password that is lost is replaced, for members of several teams too', async () => {
+    const team = await json('team', 'create', 'North');
+    await json('user', 'create', 'ada@example.org', '--team', String(team['id']), '--role', 'viewer');
+    const { password } = await json('user', 'password', 'Ada@example.org');
+    expect(password).toMatch(/^\w{20}$/);
+    const file = path.join(folder, 'password');
+    await writeFile(file, 'battery staple\n');
+    expect(await json('user', 'password', 'ada@example.org', '--password-file', file)).toMatchObject({ password: null });
+    expect(await run('user', 'password', 'eve@example.org')).toMatchObject({ code: 1, stderr: 'signalbox: user eve@example.org not found\n' });
+  });
+
   test('a fresh database: team, user, key, site and tokens, each as one JSON object', async () => {
     const team = await json('team', 'create', 'North');
     expect(team).toEqual({ id: expect.any(String) as string, name: 'North' });

@@ -1,8 +1,11 @@
+import path from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCli } from '../../server/cli/run.ts';
 import { FormBrowser } from '../harness/identity/browser.ts';
 import { addUser, beginFlow, CodeFlow, discover, PASSWORD, signIn } from '../harness/identity/sign-in.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { World } from '../harness/world.ts';
 
 /** People who sign in to the first-party application: a real OpenID client, and a browser that knows forms and cookies. */
@@ -349,6 +352,48 @@ test('two restarts of the control plane keep sessions', async () => {
     expect(await status((await oidc.refreshTokenGrant(flow.config, tokens.refresh_token!)).access_token)).toBe(200);
     const second = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
     expect((await flow.browser.open(await second.url({ prompt: 'none' }))).url).toContain('code=');
+  } finally {
+    await own.close();
+  }
+});
+
+test('keys are changed while the server runs: published first, then in use, then all replaced', async () => {
+  const clock = new ManualClock(Date.now());
+  const own = await World.start({ routers: [], overrides: { clock } });
+  try {
+    await addUser(own, 'ada@example.org', 'viewer');
+    const env = { SIGNALBOX_DATABASE_URL: `sqlite:${path.join(own.folder, 'signalbox.db')}`, SIGNALBOX_SECRET_KEY_FILE: path.join(own.folder, 'secret.key') };
+    const cli = async (...words: string[]): Promise<{ id: string }> => {
+      let output = '';
+      expect(await runCli([...words, '--json'], { stdout: (text) => void (output += text), stderr: () => undefined, env })).toBe(0);
+      return JSON.parse(output) as { id: string };
+    };
+    const published = async () => ((await (await fetch(`${own.server.url}/oidc/jwks`)).json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+    const [first] = await published();
+    const flow = await beginFlow(own);
+    const page = await flow.browser.open(await flow.url());
+    const tokens = await flow.tokens((await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD })).url);
+    const kidNow = async (token: string) => {
+      const next = await oidc.refreshTokenGrant(flow.config, token);
+      return { kid: decodeProtectedHeader(next.access_token).kid, token: next.refresh_token! };
+    };
+
+    const { id: second } = await cli('signing-key', 'rotate');
+    clock.advance(30_000);
+    await expect.poll(published).toEqual([first, second]);
+    const before = await kidNow(tokens.refresh_token!);
+    expect(before.kid).toBe(first);
+    clock.advance(15 * 60_000);
+    await expect.poll(published).toEqual([second, first]);
+    const after = await kidNow(before.token);
+    expect(after.kid).toBe(second);
+
+    const { id: third } = await cli('signing-key', 'replace');
+    clock.advance(30_000);
+    await expect.poll(published).toEqual([third]);
+    expect((await fetch(`${own.server.url}/api/me`, { headers: { authorization: `Bearer ${tokens.access_token}` } })).status).toBe(401);
+    const silent = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
+    expect(new URL((await flow.browser.open(await silent.url({ prompt: 'none' }))).url).searchParams.get('error')).toBe('login_required');
   } finally {
     await own.close();
   }
