@@ -12,12 +12,22 @@ const open: Command = {
   options: {
     from: { value: 'CIDR', help: 'who may use it: a public address or network, /32 to /24', required: true },
     minutes: { value: 'N', help: `how long, 10 to 1440 (${MINUTES})` },
+    'idle-seconds': { value: 'N', help: 'end connections through which nothing goes for so long' },
+    'max-connections': { value: 'N', help: 'connections at the same time, 1 to 512' },
   },
   async run({ signalbox, surroundings }, input) {
     const { address, port } = readTarget(input.at(1));
     const minutes = input.number('minutes') ?? MINUTES;
     const id = await signalbox.routerIdOf(input.at(0), surroundings);
-    const body = { expire_after_minutes: minutes, dst_port: port, dst_address: address, allow_from: input.option('from')! };
+    const [idle, most] = [input.number('idle-seconds'), input.number('max-connections')];
+    const body = {
+      expire_after_minutes: minutes,
+      dst_port: port,
+      dst_address: address,
+      allow_from: input.option('from')!,
+      ...(idle === undefined ? {} : { idle_seconds: idle }),
+      ...(most === undefined ? {} : { max_connections: most }),
+    };
     const forward = await signalbox.call('createForward', { path: { router_id: id }, body }, surroundings);
     return { json: forward, text: openText(forward) };
   },
@@ -25,8 +35,9 @@ const open: Command = {
 
 function openText(forward: TransientForward): string {
   const state = forward.authorized_at === null ? `not open yet: ${forward.way_reason ?? 'its agent has not answered'}\n` : '';
+  const byName = forward.entry_name === undefined ? '' : `${forward.entry_name}:${forward.entry_name_port} does so for TLS clients\n`;
   return `${forward.entry_point}:${forward.port} leads to ${forward.dst_address}:${forward.dst_port}
-for ${forward.allow_only_cidr} until ${forward.expires_at}
+${byName}for ${forward.allow_only_cidr} until ${forward.expires_at}
 ${state}forward ${forward.id}
 `;
 }
@@ -67,7 +78,8 @@ const list: Command = {
 function stateOf(forward: TransientForward): string {
   if (forward.revoked_early) return 'revoked';
   if (forward.closed_at !== null || forward.expired) return 'expired';
-  return forward.authorized_at === null ? 'waiting' : 'open';
+  // Not found yet, or lost and looked for again.
+  return forward.way === null ? 'waiting' : 'open';
 }
 
 const close: Command = {

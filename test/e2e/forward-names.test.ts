@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Log } from '../../server/core/log.ts';
 import type { ForwardView } from '../../server/forwards/types.ts';
 import { helloWith, inRecordsOf, realClientHello, serverName } from '../harness/client-hello.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
@@ -9,6 +10,7 @@ import type { WorldOptions } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { proxyHeader } from '../harness/proxy-header.ts';
 import { readAll } from '../harness/read-all.ts';
+import { silentLog } from '../harness/silent-log.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSelfSigned } from '../simulator/certificate.ts';
 
@@ -146,6 +148,22 @@ describe('a TLS client', () => {
 });
 
 describe('whoever is no TLS client', () => {
+  it('costs one line of the log with everyone else who led nowhere', async () => {
+    const clock = new ManualClock(Date.now());
+    const info = vi.fn<Log['info']>();
+    await open({ clock, log: { ...silentLog, info } });
+    const view = await world.create({ dstPort: await tlsTarget() });
+    for (let count = 0; count < 5; count += 1) {
+      const socket = plain(doorPort(view));
+      socket.write('SSH-2.0-x\r\n');
+      await closeOf(socket);
+    }
+    clock.advance(5000);
+    expect(info.mock.calls.filter(([, message]) => message.includes('by name'))).toEqual([
+      [{ source: '127.0.0.1', reason: 'not TLS', count: 5 }, 'connections to the door by name led to no forward'],
+    ]);
+  });
+
   it('is broken off: another protocol, silence, and half a message', async () => {
     const clock = new ManualClock(Date.now());
     await open({ clock });
