@@ -36,6 +36,8 @@ export interface RunningAgent {
 /** How long requests under way may still take at shutdown, milliseconds. */
 const STOP_MS = 5000;
 
+const LONG_MS = 3_600_000;
+
 /** Builds the whole agent and starts it. @throws AgentError for unusable credentials, state folder or journal */
 export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<RunningAgent> {
   const { log, clock = systemClock, random = Math.random, readEveryMs: everyMs } = deps;
@@ -73,8 +75,11 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
   forwards.start();
   collector.start();
   link.start();
+  // No other timer keeps the process alive, and while nobody can be reached there is no socket either.
+  const alive = setInterval(() => undefined, LONG_MS);
   return {
     async close() {
+      clearInterval(alive);
       for (const unsubscribe of subscriptions) unsubscribe();
       await collector.stop();
       await jobs.stop();
