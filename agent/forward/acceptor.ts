@@ -38,6 +38,8 @@ export class ForwardAcceptor {
   /** Settled or still opening; a forward that could not be opened is taken out again. */
   readonly #forwards = new Map<string, Promise<OpenForward>>();
   readonly #ready = new Map<string, OpenForward>();
+  /** What is being undone: rules of a forward that is opened again bear the same mark. */
+  readonly #closing = new Map<string, Promise<void>>();
   readonly #subscriptions: (() => void)[] = [];
   readonly #tasks = new Set<Promise<void>>();
   /** Routers on which something of ours may be left. */
@@ -90,10 +92,16 @@ export class ForwardAcceptor {
   /** Ends a forward; without effect when there is none. Never rejects. */
   async close(forwardId: string, reason = 'revoked'): Promise<void> {
     const opening = this.#forwards.get(forwardId);
+    if (!opening) return this.#closing.get(forwardId);
     this.#forwards.delete(forwardId);
     this.#ready.delete(forwardId);
-    const forward = await opening?.catch(() => undefined);
-    await forward?.close(reason);
+    const closing = (this.#closing.get(forwardId) ?? Promise.resolve())
+      .then(() => opening.then((forward) => forward.close(reason), () => undefined))
+      .finally(() => {
+        if (this.#closing.get(forwardId) === closing) this.#closing.delete(forwardId);
+      });
+    this.#closing.set(forwardId, closing);
+    return closing;
   }
 
   /** Ends all forwards: the control plane does not want this agent any more, so nothing of them stays on the routers. */
@@ -131,6 +139,7 @@ export class ForwardAcceptor {
 
   async #openWay(params: ForwardOpenParams, deadline: Deadline): Promise<OpenForward> {
     const { routers, dialChannel, clock, log, maxConnections } = this.#options;
+    await this.#closing.get(params.forward_id);
     const router = findRouter(routers, params.router, params.hardware_id);
     const target = { host: params.dst_address, port: params.dst_port };
     const mark = markOf(await this.#tag(), params.forward_id);

@@ -11,6 +11,7 @@ import { ForwardingMemory } from '../../agent/forward/forwarding-memory.ts';
 import { SshForwarding } from '../../agent/forward/ssh-forwarding.ts';
 import type { ForwardOpenParams } from '../../agent/forward/types.ts';
 import type { RouterAdapter } from '../../agent/routers/adapter.ts';
+import { within } from '../../server/core/within.ts';
 import { AgentRouters, reachable } from '../harness/agent-router.ts';
 import { readAll } from '../harness/read-all.ts';
 import { silentLog } from '../harness/silent-log.ts';
@@ -390,6 +391,24 @@ describe('an open forward', () => {
     expect(other).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router; ssh: not allowed by device-mode' });
     await other.way.close();
     expect(simulator.items('/ip/firewall/nat').map((item) => item['comment'])).not.toContain('signalbox-test-1');
+  });
+
+  it('that is closed and opened again at once keeps its new rules', async () => {
+    const { simulator, router, agent } = await opened({ api: true });
+    const command = router.command.bind(router);
+    const added = Promise.withResolvers<void>();
+    vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
+      // The old rules go when the new ones are there, if these do not wait.
+      if (asked.path === '/ip/firewall/nat/print' && asked.words.includes('?>comment=')) await within(added.promise, 300);
+      const done = await command(asked, deadline);
+      if (asked.path === '/system/scheduler/add') added.resolve();
+      return done;
+    });
+    const closed = agent.close(FORWARD_ID);
+    const again = agent.open(params(router, await echoService()), SOON);
+    await Promise.all([closed, again]);
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    expect(ours(simulator, '/system/scheduler', 'name')).toHaveLength(2);
   });
 
   it('is lost when another device answers in place of the router', async () => {
