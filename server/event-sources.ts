@@ -2,8 +2,12 @@ import type { CampaignsService } from './campaigns/service.ts';
 import type { CampaignChange } from './campaigns/types.ts';
 import type { AgentConnection } from './core/agent-gateway.ts';
 import type { Clock } from './core/clock.ts';
+import type { Log } from './core/log.ts';
 import { RouterPulses } from './events/pulses.ts';
+import type { KnownRouter } from './events/pulses.ts';
 import type { EventsService } from './events/service.ts';
+import { insertKept, takeKept } from './events/store.ts';
+import type { KeptStream } from './events/types.ts';
 import type { FaultEvent } from './faults/types.ts';
 import type { ForwardChange } from './forwards/types.ts';
 import type { ForwardsService } from './forwards/service.ts';
@@ -12,6 +16,7 @@ import { statusOf } from './jobs/state.ts';
 import type { JobRecord } from './jobs/types.ts';
 import type { RoutersService } from './routers/service.ts';
 import type { RouterRecord } from './routers/types.ts';
+import type { Storage } from './storage/db.ts';
 
 /** How often silence is looked for: at least once a second, so that an event is there about when the list says so. */
 const LONGEST_SWEEP_MS = 1000;
@@ -22,7 +27,9 @@ export interface EventSourcesDeps {
   jobs: Pick<JobsService, 'changes'>;
   campaigns: Pick<CampaignsService, 'changes'>;
   forwards: Pick<ForwardsService, 'changes'>;
+  storage: Storage;
   clock: Clock;
+  log: Log;
   offlineAfterMs: number;
 }
 
@@ -51,7 +58,9 @@ export class EventSources {
       this.#deps.campaigns.changes.subscribe((change) => this.#campaign(change)),
       this.#deps.forwards.changes.subscribe((change) => this.#forward(change)),
     ];
-    this.#pulses.start(await this.#deps.routers.listEveryRouter());
+    const kept = await this.#deps.storage.writes.write(takeKept);
+    this.#deps.events.restore(kept);
+    this.#pulses.start(await this.#deps.routers.listEveryRouter(), lastSaid(kept));
     this.#deps.events.start();
   }
 
@@ -59,6 +68,15 @@ export class EventSources {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#pulses.stop();
     await this.#deps.events.stop();
+    await this.#keep();
+  }
+
+  /** Never rejects: without it readers are told that they missed something. */
+  async #keep(): Promise<void> {
+    const { events, storage, log } = this.#deps;
+    const { online } = this.#pulses;
+    const streams = events.kept.map((stream) => ({ ...stream, online: online.get(stream.teamId) ?? [] }));
+    await storage.writes.write((tx) => insertKept(tx, streams)).catch((error: unknown) => log.warn({ err: error }, 'the latest events could not be kept'));
   }
 
   onInventory(router: RouterRecord): void {
@@ -98,4 +116,10 @@ export class EventSources {
     const end = { expires_at: new Date(forward.expires_at).toISOString(), revoked_early: forward.revoked_at !== null };
     this.#deps.events.publish({ teamId, type: `forward.${kind}`, data: { ...data, ...end } });
   }
+}
+
+/** What the streams said of the routers before the restart; undefined for teams whose readers start anew. */
+function lastSaid(kept: readonly KeptStream[]): (router: KnownRouter) => boolean | undefined {
+  const online = new Map(kept.map((stream) => [stream.teamId, new Set(stream.online)]));
+  return (router) => online.get(router.team_id)?.has(router.id);
 }

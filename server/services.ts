@@ -125,7 +125,7 @@ export function createServices(deps: ServicesDeps): Services {
     },
   });
   const events = new EventsService(clock);
-  const eventSources = new EventSources({ events, routers, jobs, campaigns, forwards, clock, offlineAfterMs: config.offlineAfterMs });
+  const eventSources = new EventSources({ events, routers, jobs, campaigns, forwards, storage, clock, log: log.child({ component: 'events' }), offlineAfterMs: config.offlineAfterMs });
   const { metadata, faults, devices } = createInformation(deps, routers, (event) => eventSources.onFault(event));
   const idempotency = new IdempotencyStore(storage, () => clock.now());
   const status = new StatusService({ storage, clock, version: SERVER_VERSION, countAgents: () => tunnels.size });

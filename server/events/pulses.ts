@@ -25,11 +25,20 @@ export class RouterPulses {
     this.#deps = deps;
   }
 
-  /** @param routers those known from before, whose present state is no news */
-  start(routers: readonly KnownRouter[]): void {
+  /**
+   * @param routers those known from before, whose present state is no news
+   * @param told what was last said of a router, where that is remembered: what changed since then is news
+   */
+  start(routers: readonly KnownRouter[], told: (router: KnownRouter) => boolean | undefined): void {
     const now = this.#deps.clock.now();
-    for (const router of routers) this.#routers.set(router.id, { router, online: this.#deps.hasPulse(router.id, now) });
+    for (const router of routers) this.#routers.set(router.id, { router, online: told(router) ?? this.#deps.hasPulse(router.id, now) });
     this.#schedule();
+  }
+
+  /** Routers of which the last word is that they are online, by team. */
+  get online(): Map<string, string[]> {
+    const known = [...this.#routers.values()].filter(({ online }) => online).map(({ router }) => router);
+    return new Map([...Map.groupBy(known, ({ team_id: teamId }) => teamId)].map(([teamId, routers]) => [teamId, routers.map(({ id }) => id)]));
   }
 
   stop(): void {

@@ -1,26 +1,26 @@
-import type { EventType } from './types.ts';
-
-/** An event as it is written: its place in the order, and the bytes. */
-export interface Entry {
-  number: number;
-  type: EventType;
-  text: string;
-}
+import type { Entry, EventType } from './types.ts';
 
 /**
  * The latest events of one team, so that a reader who was away for a moment misses nothing. An id is
- * `<origin>.<number>`: the origin is another after a restart, so that an id of an earlier life is never mistaken for
- * one of this.
+ * `<origin>.<number>`: the origin is another after a crash, so that an id of an earlier life is never mistaken for one
+ * of this.
  */
 export class EventRing {
   readonly #origin: string;
   readonly #limit: number;
-  #entries: Entry[] = [];
-  #last = 0;
+  #entries: Entry[];
+  #last: number;
 
-  constructor(origin: string, limit: number) {
+  constructor(origin: string, limit: number, { last, entries }: { last: number; entries: Entry[] } = { last: 0, entries: [] }) {
     this.#origin = origin;
     this.#limit = limit;
+    this.#last = last;
+    this.#entries = entries;
+  }
+
+  /** What another ring can go on from. */
+  get kept(): { origin: string; last: number; entries: Entry[] } {
+    return { origin: this.#origin, last: this.#last, entries: this.#entries.slice(-this.#limit) };
   }
 
   /** Id of the newest event; before the first one, of the beginning. */

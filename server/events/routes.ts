@@ -21,7 +21,7 @@ const description = `Server-sent events (\`text/event-stream\`): \`id\`, \`event
 record and what changed. Kinds: ${EVENT_TYPES.map((type) => `\`${type}\``).join(', ')}.
 
 After a break, send the last id seen as \`Last-Event-ID\` (browsers do so by themselves): what was missed comes first. When
-that is not known any more, one event \`${RESYNC}\` comes instead: read again what matters. Comments keep the line alive. A
+that is not known any more (the server was not stopped properly, or too much has happened since), one event \`${RESYNC}\` comes instead: read again what matters. Comments keep the line alive. A
 stream counts as one request, however long it is open; one that is not read, or whose key is revoked, is cut.`;
 
 export function eventRoutes(app: App, deps: { events: EventsService; authenticate: Authenticate }): void {

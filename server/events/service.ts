@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.ts';
 import { newSecret } from '../core/ids.ts';
 import { EventRing, eventText } from './ring.ts';
 import { EventStream } from './stream.ts';
-import type { EventType, TeamEvent } from './types.ts';
+import type { EventType, KeptStream, TeamEvent } from './types.ts';
 import { RESYNC } from './types.ts';
 
 export interface EventRules {
@@ -28,6 +28,8 @@ export const EVENT_RULES: EventRules = {
   heartbeatMs: 15_000,
 };
 
+/** Events written down at a stop: about 15 MB, and a second of work. Of the teams, those that were busy last. */
+const KEPT_EVENTS = 50_000;
 /** Teams whose latest events are kept. The one that was silent longest is forgotten first: its readers then resync. */
 const REMEMBERED_TEAMS = 1000;
 const ORIGIN_CHARS = 8;
@@ -61,6 +63,24 @@ export class EventsService {
   constructor(clock: Clock, rules: EventRules = EVENT_RULES) {
     this.#clock = clock;
     this.#rules = rules;
+  }
+
+  /** Goes on where an earlier life of the service stopped; before anything is told or asked. */
+  restore(streams: readonly KeptStream[]): void {
+    // The one that was used last comes first, and shall be forgotten last.
+    for (const { teamId, origin, ...past } of streams.toReversed()) this.#rings.set(teamId, new EventRing(origin, this.#rules.remembered, past));
+  }
+
+  /** Where the streams stand; when nothing more is told. */
+  get kept(): Omit<KeptStream, 'online'>[] {
+    const streams: Omit<KeptStream, 'online'>[] = [];
+    let room = KEPT_EVENTS;
+    for (const [teamId, ring] of this.#rings.entries()) {
+      const { kept } = ring;
+      room -= kept.entries.length;
+      if (room >= 0) streams.push({ teamId, ...kept });
+    }
+    return streams;
   }
 
   start(): void {

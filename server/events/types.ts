@@ -35,3 +35,22 @@ export interface TeamEvent {
 
 /** The stream says this instead of the events that it can no longer repeat: read again what matters. */
 export const RESYNC = 'resync';
+
+/** An event as it is written: its place in the order, and the bytes. */
+export interface Entry {
+  number: number;
+  type: EventType;
+  text: string;
+}
+
+/** Where the stream of a team stands, to go on from there after a restart. */
+export interface KeptStream {
+  teamId: string;
+  origin: string;
+  /** Number of the newest event. */
+  last: number;
+  /** The newest ones, oldest first, without a gap. */
+  entries: Entry[];
+  /** Routers that the stream last said to be online. */
+  online: string[];
+}

@@ -2,6 +2,7 @@ import type { Generated } from 'kysely';
 import type { BackupPartsTable, BackupsTable } from './schema-backups.ts';
 import type { CampaignsTable, CampaignTargetsTable } from './schema-campaigns.ts';
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
+import type { EventPositionsTable, KeptEventsTable } from './schema-events.ts';
 import type { ClientsTable, ProviderKeysTable, ProviderRecordsTable } from './schema-identity.ts';
 import type {
   GroupNotifiablesTable,
@@ -205,11 +206,11 @@ export interface ForwardsTable {
   idle_seconds: Fixed<number | null>;
   /** Connections at the same time; null for as many as there may be. */
   max_connections: Fixed<number | null>;
-}
   /** Of connections that are over, however long ago. */
   connection_count: Generated<number>;
   bytes_in: Generated<number>;
   bytes_out: Generated<number>;
+}
 
 export interface ForwardConnectionsTable {
   id: Fixed<string>;
@@ -340,6 +341,8 @@ export interface Schema {
   job_events: JobEventsTable;
   job_event_attempts: JobEventAttemptsTable;
   webhook_secrets: WebhookSecretsTable;
+  event_positions: EventPositionsTable;
+  kept_events: KeptEventsTable;
   campaigns: CampaignsTable;
   campaign_targets: CampaignTargetsTable;
   backups: BackupsTable;

@@ -35,6 +35,8 @@ export const TABLES = {
   job_events: ['id'],
   job_event_attempts: ['id'],
   webhook_secrets: ['id'],
+  event_positions: ['team_id'],
+  kept_events: ['team_id', 'number'],
   campaigns: ['id'],
   campaign_targets: ['campaign_id', 'router_id'],
   backups: ['id'],

@@ -35,6 +35,17 @@ describe('the ring of a team', () => {
     expect(ring.after(id)).toBeUndefined();
   });
 
+  test('goes on where another one stopped', () => {
+    const ring = new EventRing('life', 3);
+    for (let i = 1; i <= 5; i += 1) ring.add('job.pending', { i });
+    const { origin, ...past } = structuredClone(ring.kept);
+    const next = new EventRing(origin, 3, past);
+    expect(next.position).toBe('life.5');
+    expect(next.add('job.running', {}).number).toBe(6);
+    expect(next.after('life.2')!.map(({ number }) => number)).toEqual([3, 4, 5, 6]);
+    expect(next.after('life.1')).toBeUndefined();
+  });
+
   test('remembers at least its limit and never twice as much', () => {
     const ring = new EventRing('life', 10);
     for (let i = 1; i <= 95; i += 1) {
