@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../core/clock.ts';
-import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Storage } from '../storage/db.ts';
+import { OpenConnections } from './open-connections.ts';
 import { addCounts, insertConnections } from './store.ts';
 import type { ForwardCounts, ForwardKey, LoggedConnection } from './store.ts';
 import type { ConnectionSummary } from './types.ts';
@@ -23,16 +23,38 @@ interface Unwritten extends ForwardCounts {
 
 const NOTHING: ForwardCounts = { refused: 0, connections: 0, bytesIn: 0, bytesOut: 0 };
 
+interface ConnectionLogDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  flushMs: number;
+  /** The connections that go on now. */
+  open: () => Iterable<LoggedConnection>;
+}
+
 /** Writes finished connections and refused attempts in batches, so that a port scan costs one statement a second. */
 export class ConnectionLog {
-  readonly #deps: { storage: Storage; clock: Clock; log: Log; flushMs: number };
+  readonly #deps: ConnectionLogDeps;
+  readonly #open: OpenConnections;
   #connections: LoggedConnection[] = [];
   readonly #unwritten = new Map<string, Unwritten>();
   #timer: Timer | undefined;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(deps: { storage: Storage; clock: Clock; log: Log; flushMs: number }) {
+  constructor(deps: ConnectionLogDeps) {
     this.#deps = deps;
+    this.#open = new OpenConnections(deps);
+  }
+
+  /** Call it before the first connection of this process. @throws a storage error */
+  start(): Promise<void> {
+    return this.#open.start();
+  }
+
+  /** Never rejects. Call it when no connection is left. */
+  async stop(): Promise<void> {
+    await this.#open.stop();
+    await this.flush();
   }
 
   connectionClosed(key: ForwardKey, summary: ConnectionSummary): void {
@@ -41,7 +63,7 @@ export class ConnectionLog {
     counts.bytesIn += summary.bytesIn;
     counts.bytesOut += summary.bytesOut;
     if (this.#connections.length >= MAX_WAITING) this.#connections.shift();
-    this.#connections.push({ ...summary, id: newId(summary.openedAt), teamId: key.teamId, forwardId: key.id });
+    this.#connections.push({ ...summary, teamId: key.teamId, forwardId: key.id });
     if (this.#connections.length === BATCH) void this.flush();
     else this.#schedule();
   }

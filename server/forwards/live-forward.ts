@@ -1,11 +1,13 @@
 import type net from 'node:net';
 import type { ChannelConnection, ChannelSocket, ConnectionEnd } from '../../protocol/index.ts';
 import type { Clock, Timer } from '../core/clock.ts';
+import { newId } from '../core/ids.ts';
 import { ChannelPool } from './channel-pool.ts';
 import { breakOff } from './entry-port.ts';
 import type { EntryPort, Source } from './entry-port.ts';
 import type { ForwardLimits } from './limits.ts';
 import { sourceMatcher } from './policy.ts';
+import type { LoggedConnection } from './store.ts';
 import type { ClientStream, ConnectionSummary, EndedBy, Entrance } from './types.ts';
 
 export interface LiveForwardOptions {
@@ -160,22 +162,22 @@ export class LiveForward implements Entrance {
       socket.resetAndDestroy();
       return () => undefined;
     }
-    const client = new ClientConnection(socket, source, this.#options.clock.now());
+    const openedAt = this.#options.clock.now();
+    const client = new ClientConnection(socket, { id: newId(openedAt), source, openedAt });
     this.#connections.add(client);
     client.start(this.pool, (endedBy) => {
       this.#connections.delete(client);
-      this.#options.onConnectionClosed({
-        source: client.source,
-        openedAt: client.openedAt,
-        closedAt: this.#options.clock.now(),
-        bytesIn: client.bytesIn,
-        bytesOut: client.bytesOut,
-        endedBy,
-      });
+      this.#options.onConnectionClosed(client.summary(this.#options.clock.now(), endedBy));
       ended?.(endedBy);
       if (this.#ended && this.#connections.size === 0) this.#drained.resolve();
     });
     return (why) => client.cut(why);
+  }
+
+  /** As the log would tell of them now. */
+  openConnections(): LoggedConnection[] {
+    const now = this.#options.clock.now();
+    return [...this.#connections].map((client) => ({ ...client.summary(now, 'open'), teamId: this.teamId, forwardId: this.id }));
   }
 
   /** Looks at the counters now and then, so that bytes cost nothing; up to a quarter of the limit too late. */
@@ -192,9 +194,8 @@ export class LiveForward implements Entrance {
 
 /** One accepted client: waits for a channel, then is carried by it. */
 class ClientConnection {
-  readonly openedAt: number;
   readonly #socket: ClientStream;
-  readonly source: string;
+  readonly #about: Pick<ConnectionSummary, 'id' | 'source' | 'openedAt'>;
   #connection: ChannelConnection | undefined;
   #cutBecause: EndedBy | undefined;
   #stopWaiting: (() => void) | undefined;
@@ -202,11 +203,14 @@ class ClientConnection {
   #seenBytes = 0;
   #quietSince: number;
 
-  constructor(socket: ClientStream, source: string, openedAt: number) {
+  constructor(socket: ClientStream, about: Pick<ConnectionSummary, 'id' | 'source' | 'openedAt'>) {
     this.#socket = socket;
-    this.source = source;
-    this.openedAt = openedAt;
-    this.#quietSince = openedAt;
+    this.#about = about;
+    this.#quietSince = about.openedAt;
+  }
+
+  summary(closedAt: number, endedBy: ConnectionSummary['endedBy']): ConnectionSummary {
+    return { ...this.#about, closedAt, bytesIn: this.bytesIn, bytesOut: this.bytesOut, endedBy };
   }
 
   get bytesIn(): number {

@@ -16,6 +16,7 @@ import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
 import { closeForward, markNoWay, selectConnections, selectForward, selectForwards, selectOpenForwards } from './store.ts';
+import type { LoggedConnection } from './store.ts';
 import type { ChannelGrant, Entrance, ForwardChange, ForwardConnectionRecord, ForwardRecord, ForwardRequest, ForwardSettings, ForwardView } from './types.ts';
 import { WayKeeper, newChannelToken } from './way-keeper.ts';
 
@@ -46,7 +47,8 @@ export class ForwardsService {
   constructor(deps: ForwardsDeps) {
     this.#deps = { ...deps, limits: deps.limits ?? FORWARD_LIMITS };
     this.#ways = new WayKeeper({ ...this.#deps, changes: this.changes });
-    this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs });
+    const open = (): LoggedConnection[] => [...this.#live.values()].flatMap((live) => live.openConnections());
+    this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs, open });
     this.#sweep = new ConnectionSweep(this.#deps);
     this.#doors = new Doors({ ...this.#deps, track: (work) => void this.#track(work) });
   }
@@ -54,6 +56,7 @@ export class ForwardsService {
   /** Opens the ports of forwards that were open when the server stopped and closes those whose time has passed. */
   async start(): Promise<void> {
     this.#sweep.start();
+    await this.#connectionLog.start();
     const now = this.#deps.clock.now();
     for (const record of await selectOpenForwards(this.#deps.storage.db)) {
       const live = this.#makeLive(record);
@@ -72,7 +75,7 @@ export class ForwardsService {
     this.#live.clear();
     await Promise.all(this.#tasks);
     await this.#sweep.stop();
-    await this.#connectionLog.flush();
+    await this.#connectionLog.stop();
   }
 
   /**

@@ -104,8 +104,9 @@ export interface Entrance {
   accept(stream: ClientStream, source: string, ended: (endedBy: EndedBy) => void): (why: EndedBy) => void;
 }
 
-/** One finished connection. */
+/** One connection, finished or as it is now. */
 export interface ConnectionSummary {
+  id: string;
   source: string;
   openedAt: number;
   closedAt: number;
@@ -113,5 +114,6 @@ export interface ConnectionSummary {
   bytesIn: number;
   /** Target to client. */
   bytesOut: number;
-  endedBy: EndedBy;
+  /** `open` while it goes on, and `unknown` when the control plane was killed meanwhile: then the rest is what was last known. */
+  endedBy: EndedBy | 'open' | 'unknown';
 }

@@ -218,10 +218,10 @@ export interface ForwardConnectionsTable {
   forward_id: Fixed<string>;
   source: Fixed<string>;
   opened_at: Fixed<Millis>;
-  closed_at: Fixed<Millis>;
-  bytes_in: Fixed<number>;
-  bytes_out: Fixed<number>;
-  ended_by: Fixed<string>;
+  closed_at: Millis;
+  bytes_in: number;
+  bytes_out: number;
+  ended_by: string;
 }
 
 export interface IdempotencyKeysTable {

@@ -12,6 +12,8 @@ import {
   markAuthorized,
   markNoWay,
   selectConnections,
+  settleOpenConnections,
+  writeOpenConnections,
   selectEndedEarly,
   selectForward,
   selectForwardKeys,
@@ -203,6 +205,24 @@ describeEachDatabase('the store of forwards', (open) => {
   function connection(record: ForwardRecord, openedAt: number): LoggedConnection {
     return { id: newId(openedAt), teamId: record.team_id, forwardId: record.id, source: 's', openedAt, closedAt: openedAt + 5, bytesIn: 0, bytesOut: 0, endedBy: 'closed' };
   }
+
+  it('tells of connections that were open when a control plane was killed, but not of those that are open', async () => {
+    const record = await insert();
+    const { teamId, id } = keyOf(record);
+    const [finished, lost, before] = [connection(record, 5_000_000), connection(record, 6_000_000), connection(record, 1000)];
+    const open = [finished, lost, before].map((each) => ({ ...each, bytesIn: 7, endedBy: 'open' as const }));
+    await storage.writes.write((tx) => writeOpenConnections(tx, open));
+    await storage.writes.write((tx) => writeOpenConnections(tx, open.map((each) => ({ ...each, closedAt: each.openedAt + 60_000, bytesIn: 8 }))));
+    await storage.writes.write((tx) => insertConnections(tx, [{ ...finished, bytesIn: 9 }]));
+    // Comes too late: it is over.
+    await storage.writes.write((tx) => writeOpenConnections(tx, open.slice(0, 1)));
+    const ends = async (): Promise<unknown[]> =>
+      (await selectConnections(storage.db, { teamId, id }, page)).map((each) => [each.opened_at, each.closed_at, each.bytes_in, each.ended_by]);
+    expect(await ends()).toEqual([[5_000_000, 5_000_005, 9, 'closed']]);
+    await storage.writes.write((tx) => settleOpenConnections(tx, 4_000_000));
+    expect(await ends()).toEqual([[6_000_000, 6_060_000, 8, 'unknown'], [5_000_000, 5_000_005, 9, 'closed']]);
+    expect(await reload(record)).toMatchObject({ connection_count: 1, bytes_in: 8 });
+  });
 
   const openedAt = async (record: ForwardRecord): Promise<number[]> =>
     (await selectConnections(storage.db, keyOf(record), page)).map((each) => each.opened_at);
