@@ -81,6 +81,11 @@ export class FakeFleet {
     return true;
   }
 
+  /** The tunnel of an agent. */
+  connectionOf(agentId: string): AgentConnection {
+    return this.#agents.get(agentId)!;
+  }
+
   /** Ends scripts that are held, all of them unless told otherwise. */
   async end(result: JobResult = DONE, count = this.held.length): Promise<void> {
     for (const { connection, jobId } of this.held.splice(0, count)) await this.#end(this.#jobs!, connection, jobId, result);
