@@ -17,7 +17,11 @@ export interface ChaosOptions {
 
 export interface ChaosReport {
   acknowledged: number;
-  faults: number;
+  /** How often each kind of fault happened. */
+  faults: Record<string, number>;
+  lost: number;
+  twice: number;
+  false: number;
   /** How many jobs ended in each phase or outcome. */
   outcomes: Record<string, number>;
   violations: string[];
@@ -63,7 +67,7 @@ function createJob(world: JobWorld, chance: Chance, { acknowledged, guarded }: {
 
 /** One thing after the other goes wrong. */
 class Breaker {
-  faults = 0;
+  readonly faults: Record<string, number> = {};
   readonly #world: JobWorld;
   readonly #chance: Chance;
   readonly #images = new Map<AgentSite, Buffer | undefined>();
@@ -81,18 +85,18 @@ class Breaker {
       [1, () => world.clock.advance(chance.int(10_000, 60_000))],
       [0.3, () => world.clock.advance(700_000)],
       [1.5, () => this.#cancelOne()],
-      [1.5, () => this.#fault(() => world.killServer())],
-      [agentKills, () => this.#fault(() => world.killAgent(agent()))],
-      [2, () => this.#fault(() => agent().tunnel?.close())],
+      [1.5, () => this.#fault('server killed', () => world.killServer())],
+      [agentKills, () => this.#fault('agent killed', () => world.killAgent(agent()))],
+      [2, () => this.#fault('tunnel cut', () => agent().tunnel?.close())],
       // A second connection while the first is up.
-      [1, () => this.#fault(() => this.#connect(agent()))],
-      [1.2, () => this.#fault(() => router().breakSessions())],
-      [0.8, () => this.#fault(() => router().reboot())],
-      [1, () => this.#fault(() => toggle(router(), 'reachable'))],
-      [0.5, () => this.#fault(() => toggle(agent().disk, 'full'))],
+      [1, () => this.#fault('second connection', () => this.#connect(agent()))],
+      [1.2, () => this.#fault('router sessions broken', () => router().breakSessions())],
+      [0.8, () => this.#fault('router rebooted', () => router().reboot())],
+      [1, () => this.#fault('router away or back', () => toggle(router(), 'reachable'))],
+      [0.5, () => this.#fault('agent disk full or not', () => toggle(agent().disk, 'full'))],
       [1, () => this.#image(agent())],
-      [0.25, () => this.#fault(() => this.#restore(agent()))],
-      [0.15, () => this.#fault(() => this.#wipe(agent()))],
+      [0.25, () => this.#fault('agent disk restored', () => this.#restore(agent()))],
+      [0.15, () => this.#fault('agent disk wiped', () => this.#wipe(agent()))],
     ];
   }
 
@@ -139,8 +143,8 @@ class Breaker {
     this.#world.connect(site).catch(() => site.tunnel?.close());
   }
 
-  #fault(cause: () => void): void {
-    this.faults += 1;
+  #fault(kind: string, cause: () => void): void {
+    this.faults[kind] = (this.faults[kind] ?? 0) + 1;
     cause();
   }
 
@@ -194,19 +198,24 @@ async function pass(world: JobWorld, breaker: Breaker): Promise<void> {
   }
 }
 
-function check(acknowledged: string[], jobs: JobRecord[], runs: Run[]): Pick<ChaosReport, 'outcomes' | 'violations'> {
+function check(acknowledged: string[], jobs: JobRecord[], runs: Run[]): Pick<ChaosReport, 'outcomes' | 'violations' | 'lost' | 'twice' | 'false'> {
   const byId = new Map(jobs.map((job) => [job.id, job]));
   const runsOf = Map.groupBy(runs, (run) => run.jobId);
   const outcomes: Record<string, number> = {};
   const violations: string[] = [];
+  const count = { lost: 0, twice: 0, false: 0 };
   for (const id of acknowledged) {
     const job = byId.get(id);
-    const violation = job ? contradiction(job, runsOf.get(id) ?? []) : 'lost';
-    if (violation !== undefined) violations.push(`${id}: ${violation}`);
+    const own = runsOf.get(id) ?? [];
+    const violation = job ? contradiction(job, own) : 'lost';
+    if (violation !== undefined) {
+      violations.push(`${id}: ${violation}`);
+      count[!job ? 'lost' : own.length > 1 ? 'twice' : 'false'] += 1;
+    }
     const outcome = !job ? 'lost' : job.phase !== 'done' ? job.phase : job.failed_at === null ? 'completed' : `failed ${job.reason}`;
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
-  return { outcomes, violations };
+  return { outcomes, violations, ...count };
 }
 
 /** A guard that is still armed, or that left a router locked. */

@@ -1,0 +1,196 @@
+import type { Program } from '../program.ts';
+import type { Chance } from '../jobs/random.ts';
+import type { AgentMachine } from './agent-machine.ts';
+import type { ChaosWorld } from './chaos-world.ts';
+import type { Step } from './line.ts';
+
+/** Messages of the hand-over, at which a process is killed right before or right after they pass. */
+const STEPS: readonly [string, Step['direction']][] = [
+  ['hello', 'to-server'], ['welcome', 'to-agent'], ['ready', 'to-server'], ['job.offer', 'to-agent'], ['job.accepted', 'to-server'],
+  ['job.go', 'to-agent'], ['job.began', 'to-server'], ['job.ended', 'to-server'], ['job.ack', 'to-agent'],
+];
+/** A message that does not come by in this time is not waited for, milliseconds. */
+const STEP_WITHIN_MS = 3000;
+/** Between two faults, milliseconds. */
+const PAUSE_MS = { least: 200, most: 1200 };
+const MINUTE_MS = 60_000;
+
+interface Action {
+  weight: number;
+  name: string;
+  /** What is broken by it: two faults at once do not hit the same thing. */
+  target: string;
+  work: () => Promise<void>;
+}
+
+/** Breaks one thing after the other, and mends each a little later. */
+export class Breaker {
+  /** How often each kind of fault happened. */
+  readonly faults: Record<string, number> = {};
+  /** Programs that ended without being killed; on a full disk they may. */
+  readonly crashes: string[] = [];
+  readonly #world: ChaosWorld;
+  readonly #chance: Chance;
+  readonly #busy = new Set<string>();
+  readonly #mending = new Set<Promise<void>>();
+
+  constructor(world: ChaosWorld, chance: Chance) {
+    this.#world = world;
+    this.#chance = chance;
+  }
+
+  /** Until it is told to stop; then everything is mended. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#pause(PAUSE_MS.least, PAUSE_MS.most);
+      this.startWhatFell();
+      const actions = [...this.#serverActions(), ...this.#agentActions(), ...this.#routerActions()].filter(({ target }) => !this.#busy.has(target));
+      this.#begin(this.#pick(actions));
+    }
+    await Promise.all(this.#mending);
+    await this.#heal();
+  }
+
+  async #heal(): Promise<void> {
+    await this.#world.setServerClock(0);
+    for (const agent of this.#world.agents) await agent.setClock(0);
+    this.startWhatFell();
+  }
+
+  /** Whatever has ended by itself is started again, as a supervisor does. */
+  startWhatFell(): void {
+    const programs: [string, Program][] = [['server', this.#world.server], ...this.#world.agents.map((agent, index): [string, Program] => [`agent ${index}`, agent.program])];
+    for (const [name, program] of programs) {
+      if (this.#busy.has(name) || program.isRunning) continue;
+      this.crashes.push(`${name}: ${program.output.slice(-600)}`);
+      program.start();
+    }
+  }
+
+  #begin({ name, target, work }: Action): void {
+    this.faults[name] = (this.faults[name] ?? 0) + 1;
+    this.#busy.add(target);
+    const mended: Promise<void> = work().finally(() => {
+      this.#busy.delete(target);
+      this.#mending.delete(mended);
+    });
+    this.#mending.add(mended);
+  }
+
+  #pick(actions: Action[]): Action {
+    let at = this.#chance.next() * actions.reduce((sum, { weight }) => sum + weight, 0);
+    return actions.find(({ weight }) => (at -= weight) < 0) ?? actions[0]!;
+  }
+
+  #serverActions(): Action[] {
+    const { server, data } = this.#world;
+    const target = 'server';
+    return [
+      { weight: 4, name: 'server killed', target, work: () => this.#killed(server, 800) },
+      { weight: 3, name: 'server killed at a step', target, work: () => this.#killedAtStep(server, this.#chance.pick(this.#world.agents)) },
+      { weight: 2, name: 'server stopped and continued', target, work: () => this.#stopped(server) },
+      { weight: data.canBeFilled ? 2 : 0, name: 'server disk full', target, work: () => this.#filled(data) },
+      { weight: 1.5, name: 'server clock set', target, work: () => this.#world.setServerClock(this.#wrongBy()) },
+    ];
+  }
+
+  #agentActions(): Action[] {
+    return this.#world.agents.flatMap((agent, index): Action[] => {
+      const target = `agent ${index}`;
+      const line = `line ${index}`;
+      const { program, disk } = agent;
+      return [
+        { weight: 3, name: 'agent killed', target, work: () => this.#killed(program, 500) },
+        { weight: 3, name: 'agent killed at a step', target, work: () => this.#killedAtStep(program, agent) },
+        { weight: 1.5, name: 'agent stopped and continued', target, work: () => this.#stopped(program) },
+        { weight: disk.canBeFilled ? 1.5 : 0, name: 'agent disk full', target, work: () => this.#filled(disk) },
+        { weight: 1, name: 'agent clock set', target, work: () => agent.setClock(this.#wrongBy()) },
+        { weight: 2, name: 'agent disk copied', target, work: () => agent.takeImage() },
+        { weight: 0.4, name: 'agent disk restored', target, work: () => this.#replaced(agent, () => agent.restoreImage()) },
+        { weight: 0.25, name: 'agent disk wiped', target, work: () => this.#replaced(agent, () => agent.wipe()) },
+        { weight: 0.3, name: 'agent a second time', target: `twin ${index}`, work: () => this.#twin(agent) },
+        { weight: 2, name: 'tunnel cut', target: line, work: async () => agent.line.cut() },
+        { weight: 1.5, name: 'tunnel half-open', target: line, work: () => this.#stalled(agent.line) },
+      ];
+    });
+  }
+
+  #routerActions(): Action[] {
+    const { fleet, routerLines } = this.#world;
+    return routerLines.flatMap(([api, ssh], router): Action[] => {
+      const target = `router ${router}`;
+      return [
+        { weight: 0.6, name: 'router sessions reset', target, work: async () => void (await fleet.ask({ method: 'reset', router })) },
+        { weight: 0.5, name: 'router rebooted', target, work: async () => void (await fleet.ask({ method: 'reboot', router, downMs: this.#chance.int(0, 20_000) })) },
+        { weight: 0.4, name: 'router away', target, work: () => this.#away(router) },
+        { weight: 0.2, name: 'router clock set', target, work: async () => void (await fleet.ask({ method: 'setClock', router, byMs: this.#wrongBy() })) },
+        { weight: 0.4, name: 'router line cut', target, work: async () => [api!, ssh!].forEach((line) => line.cut()) },
+        { weight: 0.3, name: 'router line half-open', target, work: async () => void (await Promise.all([this.#stalled(api!), this.#stalled(ssh!)])) },
+      ];
+    });
+  }
+
+  async #killed(program: Program, downMs: number): Promise<void> {
+    await program.kill();
+    await this.#pause(0, downMs);
+    program.start();
+  }
+
+  async #killedAtStep(program: Program, agent: AgentMachine): Promise<void> {
+    const [type, direction] = this.#chance.pick(STEPS);
+    const seen = agent.line.watch({ direction, text: `"type":"${type}"`, when: this.#chance.pick(['before', 'after']) });
+    await Promise.race([seen, this.#pause(STEP_WITHIN_MS, STEP_WITHIN_MS)]);
+    await this.#killed(program, 300);
+    agent.line.cut();
+  }
+
+  async #stopped(program: Program): Promise<void> {
+    program.signal('SIGSTOP');
+    await this.#pause(300, 5000);
+    program.signal('SIGCONT');
+  }
+
+  async #filled(disk: { fill(): Promise<void>; empty(): Promise<void> }): Promise<void> {
+    await disk.fill();
+    await this.#pause(500, 4000);
+    await disk.empty();
+  }
+
+  async #replaced(agent: AgentMachine, replace: () => Promise<void>): Promise<void> {
+    await agent.program.kill();
+    await replace();
+    agent.program.start();
+  }
+
+  async #twin(agent: AgentMachine): Promise<void> {
+    const twin = await agent.twin();
+    twin.start();
+    await this.#pause(1500, 6000);
+    await twin.kill();
+  }
+
+  /** A half-open connection is noticed by its ends after a while; here the network ends it before that. */
+  async #stalled(line: { stall(): void; cut(): void }): Promise<void> {
+    line.stall();
+    await this.#pause(500, 6000);
+    line.cut();
+  }
+
+  async #away(router: number): Promise<void> {
+    const { fleet } = this.#world;
+    await fleet.ask({ method: 'refuse', router, on: true });
+    await fleet.ask({ method: 'reset', router });
+    await this.#pause(500, 4000);
+    await fleet.ask({ method: 'refuse', router, on: false });
+  }
+
+  /** Seconds to hours, back or forth, and sometimes right again; milliseconds. */
+  #wrongBy(): number {
+    return this.#chance.happens(0.3) ? 0 : this.#chance.pick([-1, 1]) * this.#chance.pick([5000, 3 * MINUTE_MS, 90 * MINUTE_MS]);
+  }
+
+  #pause(least: number, most: number): Promise<void> {
+    const ms = this.#chance.int(least, most);
+    return new Promise((resolve) => setTimeout(resolve, ms));
+  }
+}

@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { enrol } from '../../../agent/link/enrol.ts';
+import { AuthService } from '../../../server/auth/service.ts';
+import { systemClock } from '../../../server/core/clock.ts';
+import { openStorage } from '../../../server/storage/open.ts';
+import { TeamsService } from '../../../server/teams/service.ts';
+import type { TestDatabase } from '../databases.ts';
+import type { Chance } from '../jobs/random.ts';
+import { Program } from '../program.ts';
+import { silentLog } from '../silent-log.ts';
+import { waitUntil } from '../wait-until.ts';
+import { AgentMachine } from './agent-machine.ts';
+import { FLEET_LOGIN, Fleet } from './fleet.ts';
+import { Line } from './line.ts';
+import { Volume } from './volume.ts';
+
+/** Which routers hang on which agent. */
+const AGENTS = [[0, 1, 2], [3, 4]];
+/** How often a message about a job comes twice. */
+const REPEATED = 0.05;
+/** Of a disk that holds a small database, its log, and nothing more. */
+const DATA_MEGABYTES = 128;
+const START_MS = 60_000;
+const ANSWER_MS = 5000;
+
+export interface Answer {
+  status: number;
+  link: string | null;
+  body: unknown;
+}
+
+interface Parts {
+  folder: string;
+  port: number;
+  database: TestDatabase;
+  fleet: Fleet;
+  data: Volume;
+  agents: AgentMachine[];
+  /** To each router's API and SSH. */
+  routerLines: Line[][];
+}
+
+/** Control plane, agents and routers as processes of their own, with a breakable line wherever they talk. */
+export class ChaosWorld {
+  readonly server: Program;
+  readonly fleet: Fleet;
+  readonly agents: readonly AgentMachine[];
+  readonly routerLines: readonly Line[][];
+  /** The disk of the control plane's database; of no use where that is a server elsewhere. */
+  readonly data: Volume;
+  routerIds: string[] = [];
+  readonly #parts: Parts;
+  #apiKey = '';
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+    this.fleet = parts.fleet;
+    this.agents = parts.agents;
+    this.routerLines = parts.routerLines;
+    this.data = parts.data;
+    this.server = new Program('test/harness/chaos/programs/server.ts', [path.join(parts.folder, 'clock')], {
+      SIGNALBOX_LISTEN: `127.0.0.1:${parts.port}`,
+      SIGNALBOX_SANDBOX_LISTEN: '',
+      SIGNALBOX_DATABASE_URL: parts.database.url,
+      SIGNALBOX_SECRET_KEY_FILE: path.join(parts.folder, 'secret.key'),
+      SIGNALBOX_RATE_LIMIT_PER_MINUTE: '1000000',
+      SIGNALBOX_HEARTBEAT_SECONDS: '1',
+      SIGNALBOX_OFFLINE_AFTER_SECONDS: '3',
+    });
+  }
+
+  /** @param database undefined: SQLite on a disk of its own */
+  static async start(chance: Chance, database: TestDatabase | undefined): Promise<ChaosWorld> {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-chaos-'));
+    const data = await Volume.create(path.join(folder, 'data'), DATA_MEGABYTES);
+    const port = await freePort();
+    const fleet = await Fleet.start();
+    const routerLines = await Promise.all(fleet.ports.map(({ api, ssh }) => Promise.all([Line.start(api), Line.start(ssh)])));
+    const world = new ChaosWorld({
+      folder, port, fleet, data, routerLines,
+      database: database ?? { url: `sqlite:${path.join(data.folder, 'signalbox.db')}`, remove: () => Promise.resolve() },
+      agents: await Promise.all(AGENTS.map((routers, index) => createAgent(path.join(folder, `agent-${index}`), { port, chance, routers, fleet, routerLines }))),
+    });
+    try {
+      await world.#begin();
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+  }
+
+  async #begin(): Promise<void> {
+    await this.setServerClock(0);
+    this.server.start();
+    await waitUntil('the control plane answers', async () => (await fetch(`${this.#url}/healthz`).catch(() => undefined))?.ok, START_MS);
+    const team = await createTeam(this.#parts.database.url, this.agents.length);
+    this.#apiKey = team.apiKey;
+    for (const [index, agent] of this.agents.entries()) {
+      await enrol({ server: this.#url, token: team.tokens[index]!, name: `agent ${index}`, credentialsFile: agent.credentialsFile });
+      agent.program.start();
+    }
+    this.routerIds = await waitUntil('all routers have a pulse', () => this.#findRouters(), START_MS);
+  }
+
+  async #findRouters(): Promise<string[] | undefined> {
+    const { body } = await this.call('GET', '/api/routers');
+    const { data } = body as { data: { id: string; identity: string; has_pulse: boolean }[] };
+    const ids = this.fleet.ports.map((_, index) => data.find(({ identity, has_pulse: alive }) => alive && identity === `router-${index}`)?.id);
+    return ids.every((id) => id !== undefined) ? ids : undefined;
+  }
+
+  /** As a customer calls: gives up after a few seconds. Rejects when the control plane cannot be reached. */
+  async call(method: string, route: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
+    const answer = await fetch(this.#url + route, {
+      method,
+      signal: AbortSignal.timeout(ANSWER_MS),
+      headers: { authorization: `Bearer ${this.#apiKey}`, ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    return { status: answer.status, link: answer.headers.get('link'), body: await answer.json() };
+  }
+
+  async setServerClock(errorMs: number): Promise<void> {
+    await writeFile(path.join(this.#parts.folder, 'clock'), String(errorMs));
+  }
+
+  async close(): Promise<void> {
+    await this.server.kill();
+    for (const agent of this.agents) await agent.remove();
+    await this.fleet.stop();
+    for (const line of this.routerLines.flat()) await line.close();
+    await this.#parts.database.remove();
+    await this.data.remove();
+    await rm(this.#parts.folder, { recursive: true, force: true });
+  }
+
+  get #url(): string {
+    return `http://127.0.0.1:${this.#parts.port}`;
+  }
+}
+
+interface AgentParts {
+  port: number;
+  chance: Chance;
+  routers: number[];
+  fleet: Fleet;
+  routerLines: Line[][];
+}
+
+async function createAgent(folder: string, { port, chance, routers, fleet, routerLines }: AgentParts): Promise<AgentMachine> {
+  await mkdir(folder);
+  const line = await Line.start(port, () => chance.happens(REPEATED));
+  const routerConfigs = routers.map((index) => {
+    const [api, ssh] = routerLines[index]!;
+    const { api: hasApi, ssh: hasSsh } = fleet.ports[index]!;
+    return {
+      name: `router-${index}`,
+      host: '127.0.0.1',
+      ...(hasApi === 0 ? {} : { api: { port: api!.port, ...FLEET_LOGIN } }),
+      ...(hasSsh === 0 ? {} : { ssh: { port: ssh!.port, ...FLEET_LOGIN } }),
+    };
+  });
+  return AgentMachine.create(folder, { line, routers: routerConfigs });
+}
+
+async function createTeam(databaseUrl: string, agents: number): Promise<{ apiKey: string; tokens: string[] }> {
+  const storage = await openStorage(databaseUrl, { log: silentLog });
+  const auth = new AuthService({ storage, clock: systemClock, log: silentLog });
+  try {
+    const { id: teamId } = await new TeamsService({ storage, clock: systemClock }).createTeam('Chaos');
+    const { apiKey } = await auth.createApiKey({ teamId, name: 'chaos', createdBy: null });
+    const tokens: string[] = [];
+    for (let index = 0; index < agents; index += 1) tokens.push((await auth.createEnrolToken({ teamId, siteId: null })).token);
+    return { apiKey, tokens };
+  } finally {
+    await auth.stop();
+    await storage.close();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
