@@ -66,6 +66,8 @@ export interface SimulatorOptions {
   sshHostKey: string | undefined;
   /** Start with no addresses, leases or firewall: a router out of a reset. */
   blank: boolean;
+  /** What `/file/read` gives of a file that is no text, which nothing documents: its bytes, or question marks in their place. */
+  binaryFileRead: 'bytes' | 'question marks';
   /** Flash write-back: for so long after a write `/file/print` shows a size of 0. */
   fileSizeLagMs: number;
   /** GPS position, for boards that have the package. */
@@ -101,6 +103,7 @@ export const DEFAULT_OPTIONS: SimulatorOptions = {
   tls: undefined,
   sshHostKey: undefined,
   blank: false,
+  binaryFileRead: 'bytes',
   fileSizeLagMs: 0,
   gps: undefined,
   uptimeMs: 4_000_000,

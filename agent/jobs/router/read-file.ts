@@ -1,12 +1,14 @@
 import { AgentError } from '../../core/errors.ts';
+import { wireBytes } from '../../core/wire-text.ts';
 import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
 
 /** `/file/read` gives no more at once. */
 const CHUNK_BYTES = 32_768;
 
 /**
- * A file of the router: by SFTP where there is SSH; otherwise texts only, by `/file/read` (from 7.13) or, where they are
- * short enough, as the property `contents`.
+ * A file of the router: by SFTP where there is SSH; otherwise by `/file/read` (from 7.13), texts also as the property
+ * `contents` where they are short enough. The API says nothing of how it sends bytes that are no text: what is read of a
+ * binary file has the right length, and whoever wants it has to look whether it is what it should be.
  * @throws AgentError `unsupported` for a file that this router and configuration cannot give, `not_allowed` above the limit
  */
 export async function readRouterFile(
@@ -19,15 +21,18 @@ export async function readRouterFile(
       return await router.readFile(file.name, deadline);
     } catch (error) {
       // SFTP is a right of its own; the API may still do.
-      if (!file.isText || !router.hasApi || !isRefusal(error)) throw error;
+      if (!router.hasApi || !isRefusal(error)) throw error;
     }
   }
-  if (!file.isText) throw new AgentError('unsupported', 'a binary backup can be fetched by SSH only, which is not configured for this router');
-  return readText(router, file.name, deadline);
+  return readOverApi(router, file, deadline);
 }
 
-async function readText(router: RouterAdapter, name: string, deadline: Deadline & { maxBytes: number }): Promise<Buffer> {
-  const words = [`?=name=${name}`, '=.proplist=size,contents'];
+async function readOverApi(
+  router: RouterAdapter,
+  { name, isText }: { name: string; isText: boolean },
+  deadline: Deadline & { maxBytes: number },
+): Promise<Buffer> {
+  const words = [`?=name=${name}`, `=.proplist=size${isText ? ',contents' : ''}`];
   const { rows } = await router.command({ path: '/file/print', words }, deadline);
   const [row] = rows;
   if (!row) throw new AgentError('rejected', `${name}: no such file`);
@@ -41,15 +46,15 @@ async function readText(router: RouterAdapter, name: string, deadline: Deadline 
 async function readInChunks(router: RouterAdapter, { name, size }: { name: string; size: number }, deadline: Deadline): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let offset = 0; offset < size; ) {
-    const words = [`=file=${name}`, `=offset=${offset}`, `=chunk-size=${CHUNK_BYTES}`];
-    const chunk = Buffer.from(await readChunk(router, words, deadline), 'utf8');
+    const wanted = Math.min(CHUNK_BYTES, size - offset);
+    const words = [`=file=${name}`, `=offset=${offset}`, `=chunk-size=${wanted}`];
+    const chunk = wireBytes(await readChunk(router, words, deadline), wanted);
     if (chunk.length === 0) break;
     chunks.push(chunk);
     offset += chunk.length;
   }
   const whole = Buffer.concat(chunks);
-  // A character cut in two by a chunk comes as something else: then the lengths differ.
-  if (whole.length !== size) throw new AgentError('rejected', `read ${whole.length} bytes of a file of ${size}`);
+  if (whole.length !== size) throw new AgentError('unsupported', `the API gives ${whole.length} bytes of a file of ${size}; it can be fetched by SSH`);
   return whole;
 }
 
@@ -59,7 +64,7 @@ async function readChunk(router: RouterAdapter, words: string[], deadline: Deadl
     return rows[0]?.['data'] ?? ret ?? '';
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    throw new AgentError('unsupported', 'a file of this size can be fetched by SSH, or by the API from 7.13', { cause: error });
+    throw new AgentError('unsupported', 'this file can be fetched by SSH, or by the API from 7.13', { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { decodeWireText } from '../../core/wire-text.ts';
 
 /**
  * Words and sentences of the RouterOS API as bytes. Pure: no socket, no tags.
@@ -33,14 +33,6 @@ export function encodeLength(length: number): Buffer {
 export function encodeWord(word: string): Buffer {
   const body = Buffer.from(word, 'utf8');
   return Buffer.concat([encodeLength(body.length), body]);
-}
-
-const windows1252 = new TextDecoder('windows-1252');
-
-/** Winbox on Windows used to store comments in the PC's code page; such bytes are not UTF-8 and are read as that. */
-function decodeText(bytes: Buffer): string {
-  const text = bytes.toString('utf8');
-  return text.includes('\uFFFD') && !isUtf8(bytes) ? windows1252.decode(bytes) : text;
 }
 
 function prefixSize(first: number): number {
@@ -110,7 +102,7 @@ export class SentenceDecoder {
     this.#count(length);
     const end = at + length;
     if (end <= chunk.length) {
-      this.#words.push(decodeText(chunk.subarray(at, end)));
+      this.#words.push(decodeWireText(chunk.subarray(at, end)));
       return end;
     }
     this.#missing = length;
@@ -123,7 +115,7 @@ export class SentenceDecoder {
     // Copied: a slice would keep the whole chunk alive for as long as the word is incomplete.
     if (part.length > 0) this.#parts.push(Buffer.from(part));
     if (this.#missing === 0) {
-      this.#words.push(decodeText(Buffer.concat(this.#parts)));
+      this.#words.push(decodeWireText(Buffer.concat(this.#parts)));
       this.#parts = [];
     }
     return at + part.length;

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /** Words and sentences of the API protocol: a length prefix of one to five bytes, then that many bytes. */
 
 /** Biggest length each prefix form can carry, exclusive, and the bits that mark the form. */
@@ -38,10 +40,24 @@ export function decodeLength(prefix: Buffer): number {
   return length;
 }
 
+/** Stands for a byte that is no text, as a lone surrogate: 0x80 is U+DC80. */
+const BYTE = 0xdc00;
+
+/** Bytes as a text that {@link encodeSentence} turns into the same bytes again, whatever they are. */
+export function textOfBytes(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  return Array.from(bytes, (byte) => String.fromCharCode(byte < 0x80 ? byte : BYTE + byte)).join('');
+}
+
+function bytesOf(word: string): Buffer {
+  if (word.isWellFormed()) return Buffer.from(word, 'utf8');
+  return Buffer.from(Array.from({ length: word.length }, (_, at) => word.charCodeAt(at) & 0xff));
+}
+
 export function encodeSentence(words: readonly string[]): Buffer {
   const parts: Buffer[] = [];
   for (const word of words) {
-    const bytes = Buffer.from(word, 'utf8');
+    const bytes = bytesOf(word);
     parts.push(encodeLength(bytes.length), bytes);
   }
   parts.push(Buffer.from([0]));

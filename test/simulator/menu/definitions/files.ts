@@ -1,3 +1,4 @@
+import { textOfBytes } from '../../api/words.ts';
 import { packBackup, unpackBackup } from '../../backup.ts';
 import type { StoredFile } from '../../files.ts';
 import { formatDate, formatDateTime, formatTime } from '../../formats.ts';
@@ -90,7 +91,9 @@ const read: CustomCommand = {
     const file = findFile(context, 'file');
     const [offset, size] = [Number(context.call.attributes.get('offset') ?? 0), Number(context.call.attributes.get('chunk-size') ?? MOST_READ_BYTES)];
     if (!Number.isInteger(size) || size < 1 || size > MOST_READ_BYTES) throw new Trap('invalid value for argument chunk-size', 1);
-    return { rows: [new Map([['data', file.contents.subarray(offset, offset + size).toString('utf8')]])] };
+    const chunk = file.contents.subarray(offset, offset + size);
+    const data = context.router.options.binaryFileRead === 'bytes' ? textOfBytes(chunk) : chunk.toString('latin1').replaceAll(/[^\x20-\x7e\s]/g, '?');
+    return { rows: [new Map([['data', data]])] };
   },
 };
 
