@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import http2 from 'node:http2';
 import net from 'node:net';
 import tls from 'node:tls';
+import { promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Log } from '../../server/core/log.ts';
 import type { ForwardView } from '../../server/forwards/types.ts';
@@ -81,6 +84,26 @@ describe('a TLS client', () => {
     });
     expect(logged).toMatchObject({ source: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
     expect(logged!.bytes_in).toBeGreaterThan(200);
+  });
+
+  it('may be curl, over HTTP/1.1 or HTTP/2, several requests on one connection', async (context) => {
+    const curl = (args: string[]): Promise<{ stdout: string }> => promisify(execFile)('curl', args);
+    await curl(['--version']).catch(() => context.skip('curl is not installed'));
+    await open();
+    const web = http2.createSecureServer({ ...certificate, allowHTTP1: true }, (request, response) => {
+      response.end(`${request.httpVersion} ${request.headers.host ?? request.headers[':authority']}`);
+    });
+    web.listen(0, '127.0.0.1');
+    await once(web, 'listening');
+    const view = await world.create({ dstPort: (web.address() as net.AddressInfo).port });
+    const origin = `${view.entryName!.name}:${doorPort(view)}`;
+    for (const [flag, version] of [['--http1.1', '1.1'], ['--http2', '2.0']] as const) {
+      const args = ['--silent', '--show-error', '--insecure', '--max-time', '10', flag, '--resolve', `${origin}:127.0.0.1`];
+      const { stdout } = await curl([...args, `https://${origin}/a`, `https://${origin}/b`]);
+      expect(stdout).toBe(`${version} ${origin}`.repeat(2));
+    }
+    web.close();
+    expect((await world.get(view.record.id)).connectionCount).toBe(2);
   });
 
   it('may cut its first message as it likes', async () => {
