@@ -23,7 +23,7 @@ export interface SshTunnel extends Path {
 export async function startSshTunnel(targets: Targets, name: string, through?: (port: number) => Promise<number>): Promise<SshTunnel | undefined> {
   if (!hasOpensshServer) return undefined;
   const server = await startOpensshServer(['AllowTcpForwarding yes', 'MaxSessions 10']);
-  const [sink, source, echo] = (await Promise.all([freePort(), freePort(), freePort()])) as [number, number, number];
+  const [sink, source, echo] = await Promise.all([freePort(), freePort(), freePort()]);
   const forwards = [[sink, targets.sink], [source, targets.source], [echo, targets.echo]].flatMap(([at, to]) => ['-R', `127.0.0.1:${at}:127.0.0.1:${to}`]);
   const port = through ? await through(server.port) : server.port;
   const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'ExitOnForwardFailure=yes', 'LogLevel=ERROR', 'IdentitiesOnly=yes'];
