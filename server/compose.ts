@@ -235,7 +235,7 @@ function proxyRule({ trustProxy }: Config): IsTrustedProxy | undefined {
   return trustProxy === true ? () => true : trustedProxies(trustProxy);
 }
 
-function attachGateway(app: App, upgrades: Upgrades, { config, services, log }: Omit<ApiDeps, 'clock'>): TunnelGateway<ChannelGrant> {
+function attachGateway(app: App, upgrades: Upgrades, { config, clock, services, log }: ApiDeps): TunnelGateway<ChannelGrant> {
   const isTrusted = proxyRule(config) ?? (() => false);
   const gateway = new TunnelGateway<ChannelGrant>({
     registry: services.tunnels,
@@ -247,6 +247,7 @@ function attachGateway(app: App, upgrades: Upgrades, { config, services, log }: 
       if (isConnectRequest(request)) upgrades.pass(app, request, socket, head);
       else refuseUpgrade(socket, 404);
     },
+    now: () => clock.now(),
     log: log.child({ component: 'gateway' }),
   });
   gateway.attach(app.server);

@@ -6,6 +6,7 @@ import type { ServerOptions, WebSocket } from 'ws';
 import { CHANNEL_PATH, MAX_MESSAGE_BYTES, StreamingWebSocket, SUBPROTOCOL, TUNNEL_PATH, adoptWithPooledReads, upgradeResponse } from '../../protocol/index.ts';
 import type { ChannelSocket } from '../../protocol/index.ts';
 import type { Log } from '../core/log.ts';
+import { FailedDials } from './failed-dials.ts';
 import type { TunnelRegistry } from './registry.ts';
 import type { TunnelCallbacks, TunnelSocket } from './types.ts';
 import { bearerOf, offersSubprotocol, refuseUpgrade, upgradePath } from './upgrade.ts';
@@ -27,6 +28,8 @@ export interface GatewayOptions<C> {
   clientAddress?(request: IncomingMessage): string;
   /** Upgrades of other paths; without it they get 404. */
   fallback?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** The system's clock by default. */
+  now?(): number;
   log: Log;
 }
 
@@ -37,12 +40,14 @@ export class TunnelGateway<C> {
   /** Everything upgraded and not closed yet. */
   readonly #open = new Set<WebSocket | StreamingWebSocket>();
   readonly #onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  readonly #failedDials: FailedDials;
   #server: Server | undefined;
   #checking = 0;
   #closing = false;
 
   constructor(options: GatewayOptions<C>) {
     this.#options = options;
+    this.#failedDials = new FailedDials(() => options.now?.() ?? Date.now());
     this.#onUpgrade = (request, socket, head) => this.#route(request, socket, head);
   }
 
@@ -105,15 +110,26 @@ export class TunnelGateway<C> {
   /** Never rejects: a failed check is an answer too. */
   async #check(request: IncomingMessage, socket: Duplex, admit: (bearer: string) => Promise<boolean>): Promise<void> {
     const bearer = bearerOf(request);
+    const address = this.#address(request);
     if (bearer === undefined) {
       refuseUpgrade(socket, 401);
       return;
     }
+    const visitor = visitorOf(bearer);
+    if (this.#failedDials.isBlocked(address, visitor)) {
+      refuseUpgrade(socket, 429);
+      return;
+    }
     this.#checking += 1;
     try {
-      if (!(await admit(bearer))) refuseUpgrade(socket, 401);
+      if (await admit(bearer)) {
+        this.#failedDials.letIn(address, visitor);
+      } else {
+        this.#failedDials.failed(address);
+        refuseUpgrade(socket, 401);
+      }
     } catch (error) {
-      this.#options.log.error({ err: error, source: this.#address(request) }, 'upgrade failed');
+      this.#options.log.error({ err: error, source: address }, 'upgrade failed');
       refuseUpgrade(socket, 503);
     } finally {
       this.#checking -= 1;
@@ -178,6 +194,12 @@ export class TunnelGateway<C> {
   #address(request: IncomingMessage): string {
     return this.#options.clientAddress?.(request) ?? request.socket.remoteAddress ?? '';
   }
+}
+
+/** The id in front of an agent's secret. A channel's token is all secret. */
+function visitorOf(bearer: string): string {
+  const colon = bearer.indexOf(':');
+  return colon === -1 ? '' : bearer.slice(0, colon);
 }
 
 function serverOptions(maxPayload: number): ServerOptions & { closeTimeout: number } {

@@ -7,6 +7,7 @@ const REFUSALS = {
   400: ['Bad Request', `the subprotocol must be ${SUBPROTOCOL}`],
   401: ['Unauthorized', 'the credential is missing or not good'],
   404: ['Not Found', 'nothing here speaks WebSocket'],
+  429: ['Too Many Requests', 'too many wrong credentials came from this address; try again in a minute'],
   503: ['Service Unavailable', 'cannot serve just now'],
 } as const;
 
@@ -22,6 +23,7 @@ export function refuseUpgrade(socket: Duplex, status: Refusal): void {
     'Content-Type: text/plain',
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...(status === 401 ? ['WWW-Authenticate: Bearer'] : []),
+    ...(status === 429 ? ['Retry-After: 60'] : []),
     ...(status === 503 ? ['Retry-After: 5'] : []),
   ];
   socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());

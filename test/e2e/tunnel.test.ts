@@ -301,6 +301,24 @@ describe('bad peers', () => {
     expect(body.length).toBeGreaterThan(10);
   });
 
+  test('wrong credentials of one address are checked sixty times a minute; its good agent gets in all the same', async () => {
+    const server = await startServer();
+    const dialAs = async (bearer: string) => (await answer(server, upgrade('/agent/v1/tunnel', 'Sec-WebSocket-Protocol: signalbox.v1', `Authorization: ${bearer}`))).split('\r\n')[0];
+    const credential = good(server);
+    const first = dial(server, credential);
+    await once(first, 'open');
+    first.terminate();
+    const refusals = new Map<string | undefined, number>();
+    for (let i = 0; i < 62; i += 1) {
+      const status = await dialAs(`Bearer stranger-${i}:b`);
+      refusals.set(status, (refusals.get(status) ?? 0) + 1);
+    }
+    expect(Object.fromEntries(refusals)).toEqual({ 'HTTP/1.1 401 Unauthorized': 60, 'HTTP/1.1 429 Too Many Requests': 2 });
+    const again = dial(server, credential);
+    await once(again, 'open');
+    again.terminate();
+  });
+
   test('one that hangs up during the check leaves nothing', async () => {
     const checks: PromiseWithResolvers<void>[] = [];
     const server = await startServer();

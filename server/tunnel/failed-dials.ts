@@ -1,0 +1,51 @@
+import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
+
+/** As many as strangers may send to the API. */
+const FAILURES_PER_WINDOW = 60;
+const WINDOW_MS = 60_000;
+/** One subscriber owns at least so much of the IPv6 space: 64 bits. */
+const IPV6_SUBSCRIBER_BYTES = 8;
+/** Addresses with failures, and visitors that were let in, remembered at once. */
+const REMEMBERED = 20_000;
+
+/**
+ * Bounds the wrong credentials that one address may try. Whoever was let in from there before is let through: a hundred
+ * good agents may stand behind the same address as the one that is wrong.
+ */
+export class FailedDials {
+  readonly #now: () => number;
+  readonly #failures = new LRUCache<string, { count: number; endsAt: number }>({ max: REMEMBERED });
+  readonly #welcome = new LRUCache<string, true>({ max: REMEMBERED });
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** @param visitor who the request says it is: the part of its credential that is no secret, empty for a channel */
+  isBlocked(address: string, visitor: string): boolean {
+    const window = this.#failures.get(networkOf(address));
+    if (!window || window.endsAt <= this.#now() || window.count < FAILURES_PER_WINDOW) return false;
+    return !this.#welcome.has(`${networkOf(address)} ${visitor}`);
+  }
+
+  failed(address: string): void {
+    const now = this.#now();
+    const network = networkOf(address);
+    const window = this.#failures.get(network);
+    if (window && window.endsAt > now) window.count += 1;
+    else this.#failures.set(network, { count: 1, endsAt: now + WINDOW_MS });
+  }
+
+  /** Where an agent was let in, channels are too, whose credentials name nobody. */
+  letIn(address: string, visitor: string): void {
+    for (const welcome of [visitor, '']) this.#welcome.set(`${networkOf(address)} ${welcome}`, true);
+  }
+}
+
+/** Whose address it is: all of an IPv4 address, the network of an IPv6 address. */
+function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, IPV6_SUBSCRIBER_BYTES).join('.');
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { FailedDials } from '../../../server/tunnel/failed-dials.ts';
+import { ManualClock } from '../../harness/manual-clock.ts';
+
+const HERE = '203.0.113.7';
+
+function setUp() {
+  const clock = new ManualClock();
+  return { clock, dials: new FailedDials(() => clock.now()) };
+}
+
+function fail(dials: FailedDials, address: string, times: number): void {
+  for (let i = 0; i < times; i += 1) dials.failed(address);
+}
+
+test('sixty wrong credentials of one address are checked, more wait until the minute is over', () => {
+  const { clock, dials } = setUp();
+  fail(dials, HERE, 59);
+  expect(dials.isBlocked(HERE, 'somebody')).toBe(false);
+  fail(dials, HERE, 1);
+  expect(dials.isBlocked(HERE, 'somebody')).toBe(true);
+  expect(dials.isBlocked('203.0.113.8', 'somebody')).toBe(false);
+  clock.advance(60_000);
+  expect(dials.isBlocked(HERE, 'somebody')).toBe(false);
+});
+
+test('agents that were let in from there are let in again, whatever their neighbour does', () => {
+  const { dials } = setUp();
+  dials.letIn(HERE, 'good');
+  fail(dials, HERE, 1000);
+  expect(dials.isBlocked(HERE, 'good')).toBe(false);
+  expect(dials.isBlocked(HERE, '')).toBe(false);
+  expect(dials.isBlocked(HERE, 'bad')).toBe(true);
+  expect(dials.isBlocked('::ffff:203.0.113.7', 'bad')).toBe(true);
+});
+
+test('of IPv6 the network counts: its owner has as many addresses as he likes', () => {
+  const { dials } = setUp();
+  for (let i = 0; i < 60; i += 1) dials.failed(`2001:db8:1:2::${i.toString(16)}`);
+  expect(dials.isBlocked('2001:db8:1:2:ffff::1', 'x')).toBe(true);
+  expect(dials.isBlocked('2001:db8:1:3::1', 'x')).toBe(false);
+});
