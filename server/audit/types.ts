@@ -6,7 +6,7 @@ export interface AuditEntry {
   actor_kind: string;
   actor_id: string;
   source: string;
-  /** Method and route pattern: `POST /api/synchronous/:router_id`. */
+  /** Method and route pattern: `POST /api/synchronous/:router_id`; or `login`, `failed login`, `logout` of a person. */
   action: string;
   /** The path as it was asked for. */
   target: string | null;

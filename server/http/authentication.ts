@@ -43,7 +43,7 @@ export function requireCaller(scope: App): void {
     const given = bearerOf(request.headers.authorization) !== undefined;
     throw new AppError(
       'unauthenticated',
-      given ? 'the credential is not valid' : 'the Authorization header must be: Bearer <API key>',
+      given ? 'the credential is not valid' : 'the Authorization header must be: Bearer <API key or access token>',
     );
   });
 }

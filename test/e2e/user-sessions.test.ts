@@ -357,6 +357,46 @@ test('two restarts of the control plane keep sessions', async () => {
   }
 });
 
+test.each([
+  ['a proxy that ends TLS', 'https://signalbox.example.net', ''],
+  ['a proxy that takes a folder off', 'https://example.net/signalbox', '/signalbox'],
+])('behind %s addresses and cookies are those of the public URL', async (_name, publicUrl, folder) => {
+  const own = await World.start({ routers: [], server: { SIGNALBOX_PUBLIC_URL: publicUrl } });
+  try {
+    await addUser(own, 'ada@example.org', 'viewer');
+    const document = (await (await fetch(`${own.server.url}/oidc/.well-known/openid-configuration`)).json()) as Record<string, string>;
+    expect(document).toMatchObject({ issuer: `${publicUrl}/oidc`, authorization_endpoint: `${publicUrl}/oidc/auth`, jwks_uri: `${publicUrl}/oidc/jwks` });
+    // What the proxy does.
+    const through = (url: string, init: RequestInit = {}) => fetch(url.replace(publicUrl, own.server.url), { ...init, redirect: 'manual' });
+    const query = new URLSearchParams({
+      client_id: 'signalbox-console',
+      response_type: 'code',
+      redirect_uri: `${publicUrl}/callback`,
+      scope: 'openid',
+      code_challenge: await oidc.calculatePKCECodeChallenge(oidc.randomPKCECodeVerifier()),
+      code_challenge_method: 'S256',
+    });
+    const begun = await through(`${document['authorization_endpoint']}?${query.toString()}`);
+    const location = new URL(begun.headers.get('location')!, publicUrl);
+    expect(location.href).toMatch(new RegExp(`^${publicUrl}/oidc/interaction/`));
+    const cookies = begun.headers.getSetCookie();
+    expect(cookies.filter((cookie) => !/; secure/i.test(cookie))).toEqual([]);
+    expect(cookies.some((cookie) => cookie.includes(`path=${folder}/oidc/interaction/`))).toBe(true);
+    const cookie = cookies.map((line) => line.split(';')[0]).join('; ');
+    const html = await (await through(location.href, { headers: { cookie } })).text();
+    expect(html).toContain(`action="${folder}/oidc/interaction/`);
+    const csrf = /name="csrf" value="([^"]+)"/.exec(html)![1]!;
+    const body = new URLSearchParams({ csrf, email: 'ada@example.org', password: PASSWORD });
+    const signedIn = await through(`${location.href}/login`, { method: 'POST', headers: { cookie }, body });
+    expect(signedIn.headers.get('location')).toMatch(new RegExp(`^${publicUrl}/oidc/auth/`));
+    const done = await through(signedIn.headers.get('location')!, { headers: { cookie } });
+    expect(done.headers.get('location')).toMatch(new RegExp(`^${publicUrl}/callback\\?code=`));
+    expect(done.headers.getSetCookie().find((line) => line.startsWith('signalbox_session='))).toMatch(new RegExp(`path=${folder}/oidc; .*secure; httponly`, 'i'));
+  } finally {
+    await own.close();
+  }
+});
+
 test('keys are changed while the server runs: published first, then in use, then all replaced', async () => {
   const clock = new ManualClock(Date.now());
   const own = await World.start({ routers: [], overrides: { clock } });

@@ -37,6 +37,7 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
     topic_id: await make('/api/topics', { name: 'Topic' }),
     schedule_id: await make('/api/schedules', { name: 'Schedule', time_zone: 'UTC', windows: [window] }),
     member_id: await make('/api/members', { email: 'ada@example.org', role: 'viewer' }),
+    client_id: await make('/api/clients', { name: 'Client', kind: 'web', redirect_uris: ['https://app.example.net/'] }),
     campaign_id: await make('/api/campaigns', { router_ids: [router_id], ...job }),
     // Not the caller's own, which would end everything.
     key_id: await make('/api/api-keys', { name: 'Another', role: 'viewer' }),
