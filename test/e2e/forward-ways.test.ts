@@ -393,6 +393,29 @@ describe('an open forward', () => {
     expect(simulator.items('/ip/firewall/nat').map((item) => item['comment'])).not.toContain('signalbox-test-1');
   });
 
+  it('is lost when SSH alone does not answer any more, but not while the whole router is away', async () => {
+    const { router } = await branch({ ssh: true, api: true });
+    const port = await echoService();
+    const onLost = vi.fn<(reason: string) => void>();
+    const chosen = await choose(router, port, LAN_HOST, undefined, { onLost });
+    vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
+    const refresh = vi.spyOn(router, 'refresh').mockRejectedValueOnce(new AgentError('router_unreachable', 'no answer'));
+    await expect(chosen.way.connect(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
+    await vi.waitFor(() => expect(refresh.mock.settledResults).toHaveLength(1));
+    await chosen.way.close();
+    expect(onLost).not.toHaveBeenCalled();
+
+    vi.mocked(router.openTcp).mockRestore();
+    const second = await choose(router, port, LAN_HOST, undefined, { onLost });
+    vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
+    await expect(second.way.connect(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
+    await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('the router does not answer over SSH any more: connection refused'), { timeout: 5000 });
+    await second.way.close();
+    const other = await choose(router, port);
+    expect(other).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router; ssh: connection refused' });
+    await other.way.close();
+  });
+
   it('that is closed and opened again at once keeps its new rules', async () => {
     const { simulator, router, agent } = await opened({ api: true });
     const command = router.command.bind(router);

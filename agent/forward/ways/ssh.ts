@@ -12,10 +12,16 @@ export interface SshWayOptions {
   onLost: (reason: string) => void;
 }
 
+/** A router that does not answer over SSH is looked at no more often, and each time for no longer, than this. */
+const CHECK_MS = 10_000;
+
 /** The router's SSH server dials the target (direct-tcpip). */
 export class SshWay implements Way {
   readonly name = 'ssh';
   readonly #options: SshWayOptions;
+  readonly #stop = new AbortController();
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #checking: Promise<void> = Promise.resolve();
 
   private constructor(options: SshWayOptions) {
     this.#options = options;
@@ -31,13 +37,41 @@ export class SshWay implements Way {
     try {
       return await this.#options.router.openTcp(this.#options.target, deadline);
     } catch (error) {
+      const code = error instanceof AgentError ? error.code : undefined;
       // Somebody has switched it off, which holds for every connection to come.
-      if (error instanceof AgentError && error.code === 'not_allowed') this.#options.onLost(error.message);
+      if (code === 'not_allowed') this.#options.onLost((error as AgentError).message);
+      if (code === 'router_unreachable' && deadline.signal?.aborted !== true) this.#suspect();
       throw error;
     }
   }
 
-  close(): Promise<void> {
-    return this.#options.forwarding.release(this.#options.router);
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#checking;
+    await this.#options.forwarding.release(this.#options.router);
+  }
+
+  #suspect(): void {
+    if (performance.now() - this.#checkedAt < CHECK_MS || this.#stop.signal.aborted) return;
+    this.#checkedAt = performance.now();
+    this.#checking = this.#check();
+  }
+
+  /** Is it the router that is away, which will come back, or its SSH server alone? Never rejects. */
+  async #check(): Promise<void> {
+    const { router, target, onLost } = this.#options;
+    const deadline = { timeoutMs: CHECK_MS, signal: this.#stop.signal };
+    try {
+      await router.refresh(deadline);
+    } catch {
+      return;
+    }
+    try {
+      const stream = await router.openTcp(target, deadline);
+      stream.on('error', () => undefined).destroy();
+    } catch (error) {
+      const isGone = error instanceof AgentError && error.code === 'router_unreachable';
+      if (isGone && !this.#stop.signal.aborted) onLost(`the router does not answer over SSH any more: ${error.message}`);
+    }
   }
 }
