@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
 import { administrationRoutes } from './administration.ts';
@@ -55,6 +54,7 @@ import { migrate } from './storage/migrate.ts';
 import { openStorage } from './storage/open.ts';
 import { lockForServing } from './storage/serve-lock.ts';
 import { openSecrets } from './storage/secrets.ts';
+import { readTlsFiles } from './tls-files.ts';
 import { TunnelGateway } from './tunnel/gateway.ts';
 import { refuseUpgrade } from './tunnel/upgrade.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -226,7 +226,7 @@ async function appOptions({ config, clock, log }: Omit<ApiDeps, 'services'>): Pr
     log: log.child({ component: 'http' }),
     now: () => clock.now(),
     ...(isTrustedProxy ? { isTrustedProxy } : {}),
-    ...(tls ? { tls: { cert: await readFile(tls.certFile), key: await readFile(tls.keyFile) } } : {}),
+    ...(tls ? { tls: await readTlsFiles(tls) } : {}),
   };
 }
 

@@ -4,9 +4,13 @@ import { COMMON } from './parse.ts';
 /** `signalbox login --help` and the first line of the list. */
 export const LOGIN = { name: 'login', summary: 'keep a server and an API key in the profile' };
 
-/** The commands for API users, one line each. */
-export function commandList(commands: readonly Command[]): string {
-  return [LOGIN, ...commands].map(({ name, summary }) => `  ${name.padEnd(16)} ${summary}\n`).join('');
+/** `signalbox job`: what begins with that word. */
+export function familyHelp(word: string, commands: readonly Command[]): string {
+  return `Usage: signalbox ${word} COMMAND [ARGUMENTS]\n\nCommands:\n${commandList(commands)}\nsignalbox COMMAND --help says more.\n`;
+}
+
+function commandList(commands: readonly Pick<Command, 'name' | 'summary'>[]): string {
+  return commands.map(({ name, summary }) => `  ${name.padEnd(16)} ${summary}\n`).join('');
 }
 
 export function overview(commands: readonly Command[]): string {
@@ -15,7 +19,7 @@ export function overview(commands: readonly Command[]): string {
 Work with routers through a control plane, from anywhere. ROUTER is an id or a name that is unique in the team.
 
 Commands:
-${commandList(commands)}
+${commandList([LOGIN, ...commands])}
 Options of every command:
 ${optionLines(COMMON)}
 SIGNALBOX_SERVER and SIGNALBOX_KEY in the environment do the same as --server and --key.

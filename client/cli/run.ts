@@ -6,7 +6,7 @@ import { UsageError } from './command.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { forwardCommands } from './forward-commands.ts';
 import { forwardHere } from './forward-here.ts';
-import { LOGIN, commandHelp, overview } from './help.ts';
+import { LOGIN, commandHelp, familyHelp, overview } from './help.ts';
 import { jobCommands } from './job-commands.ts';
 import type { Parsed } from './parse.ts';
 import { nameFirst, parseCommandLine } from './parse.ts';
@@ -62,9 +62,10 @@ function say({ stdout }: Surroundings, text: string): number {
 /** `signalbox job` or `signalbox job --help`: what begins with that word. */
 function unknown(words: readonly string[], surroundings: Surroundings): number {
   const family = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
-  const text = overview(family.length > 0 ? family : commands);
+  const text = family.length > 0 ? familyHelp(words[0]!, family) : overview(commands);
   if (words.some((word) => word === '--help' || word === '-h')) return say(surroundings, text);
-  surroundings.stderr(`signalbox: unknown command: ${words.join(' ')}\n\n${text}`);
+  const isBare = family.length > 0 && words[1]?.startsWith('-') !== false;
+  surroundings.stderr(`signalbox: ${isBare ? `${words[0]} what?` : `unknown command: ${words.join(' ')}`}\n\n${text}`);
   return EXIT.usage;
 }
 
@@ -77,6 +78,8 @@ function describe(error: unknown): string {
 }
 
 function problemText({ message, errors, status, requestId }: ProblemError): string {
-  const fields = Object.entries(errors).flatMap(([field, reasons]) => reasons.map((reason) => `\n  ${field} ${reason}`));
+  const refused = Object.entries(errors).flatMap(([field, reasons]) => reasons.map((reason) => `\n  ${field}: ${reason}`));
+  // Of one field the message has said it.
+  const fields = refused.length > 1 ? refused : [];
   return `${message} (${status}${requestId === null ? '' : `, request ${requestId}`})${fields.join('')}`;
 }

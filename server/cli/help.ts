@@ -4,21 +4,29 @@ const SERVE = { name: 'serve', summary: 'run the control plane' };
 
 /** `signalbox --help`. */
 export function overview(commands: readonly Command[]): string {
-  const entries = [SERVE, ...commands].map(({ name, summary }) => `  ${name.padEnd(22)} ${summary}`);
   return `Usage: signalbox COMMAND [ARGUMENTS]
 
 The control plane and its administration, on the server's own machine. Settings come from
 SIGNALBOX_* in the environment or the YAML file that SIGNALBOX_CONFIG names.
 
 Commands:
-${entries.join('\n')}
+${lines([SERVE, ...commands])}
 
 Commands for API users, which work from anywhere: login, routers, run, faults, devices, device, job, forward, events;
 signalbox routers --help says what they have in common.
 
 signalbox COMMAND --help says more. Every command but serve takes --json and then prints one JSON object.
-Exit codes: 0 done, 1 failed, 2 wrong usage.
+signalbox --version names the version. Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
+}
+
+/** `signalbox team`: what begins with that word. */
+export function familyHelp(word: string, commands: readonly Command[]): string {
+  return `Usage: signalbox ${word} COMMAND [ARGUMENTS]\n\nCommands:\n${lines(commands)}\n\nsignalbox COMMAND --help says more.\n`;
+}
+
+function lines(commands: readonly Pick<Command, 'name' | 'summary'>[]): string {
+  return commands.map(({ name, summary }) => `  ${name.padEnd(22)} ${summary}`).join('\n');
 }
 
 /** `signalbox serve --help`. */

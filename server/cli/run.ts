@@ -6,9 +6,10 @@ import type { Log } from '../core/log.ts';
 import { migrate } from '../storage/migrate.ts';
 import { openStorage } from '../storage/open.ts';
 import { TeamsService } from '../teams/service.ts';
+import { SERVER_VERSION } from '../version.ts';
 import { type Command, type Input, type Result, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { commandHelp, overview, serveHelp } from './help.ts';
+import { commandHelp, familyHelp, overview, serveHelp } from './help.ts';
 import { parseCommandLine } from './parse.ts';
 import { serve } from './serve.ts';
 
@@ -69,6 +70,7 @@ function say({ stdout }: Surroundings, text: string): number {
 }
 
 function general(first: string | undefined, surroundings: Surroundings): number {
+  if (first === '--version' || first === '-V') return say(surroundings, `signalbox ${SERVER_VERSION}\n`);
   if (first === '--help' || first === '-h' || first === 'help') return say(surroundings, overview(commands));
   surroundings.stderr(overview(commands));
   return WRONG_USAGE;
@@ -77,9 +79,13 @@ function general(first: string | undefined, surroundings: Surroundings): number 
 /** `signalbox key` or `signalbox key --help`: what begins with that word. */
 function unknown(words: readonly string[], wantsHelp: boolean, surroundings: Surroundings): number {
   const family = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
-  const text = overview(family.length > 0 ? family : commands);
-  if (wantsHelp && family.length > 0) return say(surroundings, text);
-  surroundings.stderr(`signalbox: unknown command: ${words.join(' ')}\n\n${text}`);
+  if (family.length === 0) {
+    surroundings.stderr(`signalbox: unknown command: ${words.join(' ')}\n\n${overview(commands)}`);
+    return WRONG_USAGE;
+  }
+  if (wantsHelp) return say(surroundings, familyHelp(words[0]!, family));
+  const second = words[1]?.startsWith('-') === false ? `unknown command: ${words[0]} ${words[1]}` : `${words[0]} what?`;
+  surroundings.stderr(`signalbox: ${second}\n\n${familyHelp(words[0]!, family)}`);
   return WRONG_USAGE;
 }
 

@@ -9,6 +9,7 @@ import { AuthService } from '../../server/auth/service.ts';
 import { runCli } from '../../server/cli/run.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import { openStorage } from '../../server/storage/open.ts';
+import { SERVER_VERSION } from '../../server/version.ts';
 import { databaseKinds, type TestDatabase } from '../harness/databases.ts';
 import { silentLog } from '../harness/silent-log.ts';
 
@@ -162,7 +163,9 @@ describe('signalbox', () => {
   test.each([
     [[], 'Commands:'],
     [['frobnicate'], 'unknown command: frobnicate'],
-    [['team'], 'team create'],
+    [['team'], 'team what?\n\nUsage: signalbox team COMMAND [ARGUMENTS]\n\nCommands:\n  team create '],
+    [['team', '--json'], 'team what?\n\nUsage: signalbox team COMMAND [ARGUMENTS]\n\nCommands:\n  team create '],
+    [['team', 'destroy'], 'unknown command: team destroy\n\nUsage: signalbox team COMMAND [ARGUMENTS]\n\nCommands:\n  team create '],
     [['team', 'create'], 'NAME is missing'],
     [['team', 'create', 'a', 'b'], 'unexpected argument: b'],
     [['team', 'create', 'a', '--colour', 'red'], '--colour'],
@@ -175,6 +178,10 @@ describe('signalbox', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(reason);
     expect(stderr).toContain('Usage: signalbox');
+  });
+
+  test.each([['--version'], ['-V']])('%s names the version', async (word) => {
+    expect(await run(word)).toEqual({ code: 0, stdout: `signalbox ${SERVER_VERSION}\n`, stderr: '' });
   });
 
   test.each([[['--help']], [['help']], [['serve', '--help']], [['key', '--help']], [['key', 'create', '--help']], [['import', '-h']]])(

@@ -94,6 +94,14 @@ describe('login', () => {
   });
 });
 
+test('half a command names the other halves, and a refusal each field once', async () => {
+  expect(await run('job')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^signalbox: job what\?\n\nUsage: signalbox job COMMAND/) });
+  expect(await run('job', 'undo')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^signalbox: unknown command: job undo\n/) });
+  const open = (...words: string[]) => run('forward', 'open', 'router-0', ...words);
+  expect(await open('127.0.0.1:80', '--from', '127.0.0.1', '--minutes', '1')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^signalbox: expire_after_minutes: must be at least 10 \(422, request \S+\)\n$/) });
+  expect(await open('127.0.0.1:0', '--from', '127.0.0.1', '--minutes', '1')).toMatchObject({ stderr: expect.stringMatching(/\n {2}expire_after_minutes: must be at least 10\n {2}dst_port: must be at least 1\n$/) });
+});
+
 describe('routers', () => {
   test('are a table for people', async () => {
     const { stdout } = await run('routers');

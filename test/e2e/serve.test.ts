@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import net, { type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createSelfSigned } from '../simulator/certificate.ts';
 
 /** `signalbox serve` as a program of its own. */
 interface Served {
@@ -75,6 +76,33 @@ test('a port that is taken ends it with 1 and a reason', async () => {
   expect(await served.ended).toBe(1);
   expect(served.stderr()).toMatch(/^signalbox: .*EADDRINUSE.*\n$/);
   taken.close();
+});
+
+test('a certificate or key that cannot be used ends it with 1, the setting and the reason', async () => {
+  const [own, other] = [await createSelfSigned('own'), await createSelfSigned('other')];
+  const file = async (name: string, content: string): Promise<string> => {
+    await writeFile(path.join(folder, name), content);
+    return path.join(folder, name);
+  };
+  const cert = await file('cert.pem', own.cert);
+  const key = await file('key.pem', own.key);
+  const refusals = [
+    { cert: path.join(folder, 'none.pem'), key, says: /SIGNALBOX_TLS_CERT_FILE: \S+none\.pem cannot be read: ENOENT/ },
+    { cert, key: folder, says: /SIGNALBOX_TLS_KEY_FILE: \S+ cannot be read: EISDIR/ },
+    { cert: key, key, says: /SIGNALBOX_TLS_CERT_FILE: \S+key\.pem holds no certificate/ },
+    { cert, key: cert, says: /SIGNALBOX_TLS_KEY_FILE: \S+cert\.pem holds no private key/ },
+    { cert, key: await file('other.pem', other.key), says: /SIGNALBOX_TLS_KEY_FILE: \S+other\.pem is not the key of the certificate in \S+cert\.pem/ },
+  ];
+  await Promise.all(
+    refusals.map(async ({ cert: certFile, key: keyFile, says }, index) => {
+      const served = serve({ SIGNALBOX_TLS_CERT_FILE: certFile, SIGNALBOX_TLS_KEY_FILE: keyFile, SIGNALBOX_DATABASE_URL: `sqlite:${folder}/${index}.db` });
+      expect(await served.ended).toBe(1);
+      expect(served.stderr()).toMatch(says);
+      expect(served.stderr().split('\n')).toHaveLength(2);
+    }),
+  );
+  const served = serve({ SIGNALBOX_TLS_CERT_FILE: cert, SIGNALBOX_TLS_KEY_FILE: key });
+  expect(await addressOf(served)).toMatch(/^https:/);
 });
 
 test('a signal during the start is not lost', async () => {
