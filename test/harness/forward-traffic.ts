@@ -51,7 +51,8 @@ export async function exchangeAtOnce(world: ProcessWorld, place: Place, { connec
         return Promise.all([receiveBytes(socket), sendBytes(socket, bytes)]);
       }),
     ).catch(async (error: unknown) => {
-      throw new Error(`${String(error)}; the log: ${JSON.stringify(await world.connectionsOf(forward))}`);
+      const log = await world.connectionsOf(forward);
+      throw new Error(`${String(error)}; the log: ${JSON.stringify(log)}; the agent: ${world.agent.output}`);
     });
     const targets = await Promise.all(served);
     const pairs = (all: [Summary, Summary][], from: 0 | 1): string[] => all.map((pair) => `${pair[from].sha256} ${pair[from].bytes}`).sort();
@@ -159,8 +160,8 @@ export async function oneAfterAnother(world: ProcessWorld, place: Place, { conne
     await run(connections);
     await waitUntil('none is open', async () => (await world.shown(forward)).open_connections === 0 && target.sockets.length === 0);
     for (const [index, after] of statesOf(world).entries()) {
-      expect(after.descriptors, 'descriptors').toBeLessThanOrEqual(before[index]!.descriptors + 2 * ROWS);
-      expect(after.residentBytes - before[index]!.residentBytes, 'bytes grown').toBeLessThan(mostGrowth);
+      expect(after.descriptors, `descriptors, ${index === 0 ? 'control plane' : 'agent'}`).toBeLessThanOrEqual(before[index]!.descriptors + 2 * ROWS);
+      expect(after.residentBytes - before[index]!.residentBytes, `bytes grown, ${index === 0 ? 'control plane' : 'agent'}`).toBeLessThan(mostGrowth);
     }
     await world.revoke(forward);
   } finally {

@@ -76,6 +76,7 @@ export class ProcessWorld {
   agent!: Program;
   line: StallProxy | undefined;
   url = '';
+  databaseUrl = '';
   apiKey = '';
   /** In the order of the routers. */
   routerIds: string[] = [];
@@ -170,11 +171,11 @@ export class ProcessWorld {
   async #startAll(): Promise<void> {
     const port = await freePort();
     this.url = `http://127.0.0.1:${port}`;
-    const databaseUrl = `sqlite:${path.join(this.folder, 'signalbox.db')}`;
+    this.databaseUrl = `sqlite:${path.join(this.folder, 'signalbox.db')}`;
     this.server = new Program('server/main.ts', ['serve'], {
       SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
       SIGNALBOX_SANDBOX_LISTEN: '',
-      SIGNALBOX_DATABASE_URL: databaseUrl,
+      SIGNALBOX_DATABASE_URL: this.databaseUrl,
       SIGNALBOX_SECRET_KEY_FILE: path.join(this.folder, 'secret.key'),
       SIGNALBOX_RATE_LIMIT_PER_MINUTE: '100000',
       SIGNALBOX_ALLOW_PRIVATE_SOURCES: 'on',
@@ -185,7 +186,7 @@ export class ProcessWorld {
     });
     await this.startServer();
     if (this.#options.line) this.line = await StallProxy.start(port);
-    await this.#enrol(databaseUrl);
+    await this.#enrol();
     const config = path.join(this.folder, 'agent.yaml');
     await writeFile(config, stringify(await this.#agentConfig()));
     this.agent = new Program('agent/main.ts', ['run', '--config', config]);
@@ -193,8 +194,8 @@ export class ProcessWorld {
     this.routerIds = await this.pulses();
   }
 
-  async #enrol(databaseUrl: string): Promise<void> {
-    const storage = await openStorage(databaseUrl, { log: silentLog });
+  async #enrol(): Promise<void> {
+    const storage = await openStorage(this.databaseUrl, { log: silentLog });
     const auth = new AuthService({ storage, clock: systemClock, log: silentLog });
     try {
       const { id: teamId } = await new TeamsService({ storage, clock: systemClock }).createTeam('Test');
