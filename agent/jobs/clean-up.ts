@@ -8,6 +8,7 @@ import { clearLeftovers } from './guard/leftovers.ts';
 import type { Leftovers } from './guard/leftovers.ts';
 import { reachesAll } from './guard/reach.ts';
 import type { Reach } from './guard/reach.ts';
+import { guardNameOf } from './guard/timing.ts';
 import { removeGuard } from './guard/undo-guard.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
@@ -69,10 +70,13 @@ export class CleanUp {
   async #removeUnused(router: RouterAdapter, jobId: string, deadline: Deadline): Promise<void> {
     const { isAlive, times } = this.#deps;
     const menu = menuOf(router);
-    const isUsed = hasBegun(readMarker(jobId, await menu.readScript(scriptNameOf(jobId), deadline)));
-    if (isUsed && !(await reachesAll({ router, isAlive }, { ...deadline, timeoutMs: times.guard.probeMs }))) {
+    const marker = readMarker(jobId, await menu.readScript(scriptNameOf(jobId), deadline));
+    if (hasBegun(marker) && !(await reachesAll({ router, isAlive }, { ...deadline, timeoutMs: times.guard.probeMs }))) {
       throw new AgentError('router_unreachable', 'the script has run, and not everything can be reached');
     }
+    // While the entry is there, the mark is no trace of a load; afterwards nobody could tell.
+    const isOwnMark = marker.state === 'undone' && (await menu.findEntry(guardNameOf(jobId), deadline)) !== undefined;
+    if (isOwnMark) await menu.removeScript(scriptNameOf(jobId), deadline);
     await removeGuard(menu, jobId, deadline);
   }
 

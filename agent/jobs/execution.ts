@@ -13,10 +13,10 @@ import type { RouterMenu } from './router/menu.ts';
 import { findSyntaxError, runStoredScript } from './script-runner.ts';
 import { readMarker, scriptNameOf, wrapScript } from './source.ts';
 import type { Marker } from './source.ts';
-import { afterDoubt, freshProgress, isUsed, nextStep, resumedProgress } from './steps.ts';
+import { afterDoubt, freshProgress, hasBegun, nextStep, resumedProgress } from './steps.ts';
 import type { Progress, Step } from './steps.ts';
 import type { ExecutionTimes } from './times.ts';
-import { judge, neverRan } from './verdict/verdict.ts';
+import { judge, neverRan, UNDONE_OR_NEVER_RAN } from './verdict/verdict.ts';
 import type { Aftermath } from './verdict/verdict.ts';
 
 /** What the journal does for an execution. */
@@ -185,9 +185,12 @@ export class Execution {
   /** The restore point of a guard that this agent was just arming says nothing about a run. */
   async #look(): Promise<Partial<Progress>> {
     const marker = await this.#readMarker();
-    const isOwn = marker.state === 'undone' && (this.#progress.isUnused || this.#guard?.isOwnPreparation(this.#boot) === true);
-    if (isOwn) return { marker: { state: 'prepared' }, isUnused: true };
-    return { marker, isUnused: !isUsed(marker) };
+    if (marker.state === 'undone') {
+      const isOwn = this.#progress.isUnused || (await this.#guard?.isOwnPreparation(this.#boot)) === true;
+      // Also if it ran before this disk was restored: a load has happened, and with it the guard has gone.
+      return isOwn ? { marker: { state: 'prepared' }, isUnused: true } : { result: UNDONE_OR_NEVER_RAN, isGuardLeft: false };
+    }
+    return { marker, isUnused: !hasBegun(marker) };
   }
 
   /** The running scripts are read before the marker: a script that is not running any more has written its last word. */

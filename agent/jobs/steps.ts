@@ -88,7 +88,7 @@ export function nextStep(progress: Progress, offer: Pick<JobOffer, 'make_backup'
   if (progress.version === undefined) return 'identify';
   if (progress.marker === undefined) return 'look';
   // The router says that this job ran, although this journal does not: the agent's disk was restored.
-  if (isUsed(progress.marker)) return 'admit';
+  if (hasBegun(progress.marker)) return 'admit';
   // It would fire in the middle of what comes now: a backup alone takes minutes.
   if (progress.isGuardLeft && !progress.isArmed) return 'stand_down';
   if (!progress.isChecked) return 'check_syntax';
@@ -96,10 +96,6 @@ export function nextStep(progress: Progress, offer: Pick<JobOffer, 'make_backup'
   if (offer.undo_unless_reachable_seconds !== undefined && !progress.isArmed) return 'arm';
   if (!progress.isPrepared) return 'prepare';
   return 'begin';
-}
-
-export function isUsed(marker: Marker): boolean {
-  return hasBegun(marker) || marker.state === 'undone';
 }
 
 /** The script's own word, which is in no restore point. */

@@ -93,9 +93,13 @@ export class UndoGuard {
     return (this.#allowed + 3 * this.#deps.times.tickSeconds) * 1000;
   }
 
-  /** An earlier process began to arm, and no load can have happened since: what it left says nothing about a run. */
-  isOwnPreparation(now: BootMark): boolean {
-    return this.#boot !== undefined && !hasRebooted(this.#boot, now);
+  /**
+   * An earlier process began to arm, and no load can have happened since: what it left says nothing about a run. A load
+   * reboots the router, and takes the entry away.
+   */
+  async isOwnPreparation(now: BootMark): Promise<boolean> {
+    if (this.#boot !== undefined && !hasRebooted(this.#boot, now)) return true;
+    return (await this.#deps.menu.findEntry(this.#name, this.#errand())) !== undefined;
   }
 
   /**
@@ -125,6 +129,8 @@ export class UndoGuard {
 
   /** Takes away what was made for a script that has not run; also what an older journal no longer knows of. */
   async standDown(): Promise<void> {
+    // Before the entry, which proves that the mark in it is no trace of a load.
+    await this.#deps.menu.removeScript(scriptNameOf(this.#offer.job_id), this.#errand());
     await removeGuard(this.#deps.menu, this.#offer.job_id, this.#errand());
     if (this.#boot) await this.#deps.noteDisarmed();
   }

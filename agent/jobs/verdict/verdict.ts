@@ -111,6 +111,9 @@ export function neverRan(reason: JobReason, error: string): JobResult {
   return failed(NO_OUTPUT, reason, error);
 }
 
+/** The router is as it was before the script, and nobody knows whether it ran before that. */
+export const UNDONE_OR_NEVER_RAN: JobResult = unknown(NO_OUTPUT, 'interrupted', 'the script was undone or never ran');
+
 /** A job that was begun on a router that cannot be asked any more. */
 export const NEVER_KNOWN: JobResult = unknown(
   NO_OUTPUT,

@@ -4,7 +4,7 @@ import { AgentError } from '../../../agent/core/errors.ts';
 import { Journal } from '../../../agent/jobs/journal/journal.ts';
 import { JobRunner } from '../../../agent/jobs/runner.ts';
 import type { ApiCommand, CommandReply, Deadline } from '../../../agent/routers/adapter.ts';
-import type { JobOffer } from '../../../protocol/index.ts';
+import type { JobOffer, JobResult } from '../../../protocol/index.ts';
 import { MemoryDisk } from '../../harness/jobs/memory-disk.ts';
 import { Mortal, MortalClock, MortalDisk } from '../../harness/jobs/process.ts';
 import { Chance, turns } from '../../harness/jobs/random.ts';
@@ -40,6 +40,7 @@ describe('an undo guard whose script did not run', () => {
   let agent: Mortal;
   let runner: JobRunner;
   let sent: string[];
+  let results: JobResult[];
   let isAlive: boolean;
 
   beforeEach(async () => {
@@ -47,6 +48,7 @@ describe('an undo guard whose script did not run', () => {
     disk = new MemoryDisk();
     router = new ScriptedRouter('S1', clock, new Chance(1));
     sent = [];
+    results = [];
     isAlive = true;
     await start();
   });
@@ -59,7 +61,10 @@ describe('an undo guard whose script did not run', () => {
     runner = new JobRunner({
       journal: await Journal.open(new MortalDisk(disk, agent)),
       routers: new Map([['r1', adapter]]),
-      send: (message) => void sent.push(message.type),
+      send: (message) => {
+        sent.push(message.type);
+        if (message.type === 'job.ended') results.push(message.result);
+      },
       isAlive: () => Promise.resolve(isAlive),
       clock: new MortalClock(clock, agent),
       log: silentLog,
@@ -170,6 +175,29 @@ describe('an undo guard whose script did not run', () => {
     // The pauses between attempts are short against the guard's time.
     await pass(5000);
     expect(router.scheduler.entries.size).toBe(0);
+  });
+
+  it('does not keep its job from running when the router has rebooted meanwhile', async () => {
+    await armOnly();
+    kill();
+    router.reboot();
+    await start();
+    await runner.onGo(offer.job_id);
+    await pass(30_000);
+    expect(router.runs).toMatchObject([{ jobId: offer.job_id, outcome: 'done', undone: false }]);
+    expect(results).toMatchObject([{ outcome: 'completed' }]);
+  });
+
+  it('is not said to have undone what may never have run', async () => {
+    await armOnly();
+    kill();
+    await pass(60_000);
+    expect(router.reboots, 'the agent stayed away, and the router could not know').toBe(1);
+    await start();
+    await runner.onGo(offer.job_id);
+    await pass(30_000);
+    expect(router.runs).toEqual([]);
+    expect(results).toMatchObject([{ outcome: 'unknown', reason: 'interrupted', error: 'the script was undone or never ran' }]);
   });
 
   it.each<[string, () => void]>([
