@@ -1,19 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import process from 'node:process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { stringify } from 'yaml';
-import { enrol } from '../../agent/link/enrol.ts';
+import { buildAgent, BUNDLE, BundledAgent } from './bundled-agent.ts';
 import type { ServerPart } from './parts/server.ts';
-import { BENCH_LOGIN } from './parts/simulator.ts';
 import { BenchProcess } from './processes.ts';
 import type { Row } from './report.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const bundle = path.join(root, 'dist', 'signalbox-agent.cjs');
 
 /** DESIGN.md section 11. */
 const BUNDLE_BYTES = 1.5e6;
@@ -24,8 +15,8 @@ const SETTLE_MS = 15_000;
 
 /** Size of the bundled agent, and its resident memory with ten routers after a while. */
 export async function agentRows(): Promise<Row[]> {
-  await promisify(execFile)(process.execPath, [path.join(root, 'scripts/build-agent.ts')]);
-  const { size } = await stat(bundle);
+  await buildAgent();
+  const { size } = await stat(BUNDLE);
   const resident = await residentBytes();
   const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(2)} MB`;
   return [
@@ -45,22 +36,13 @@ async function residentBytes(): Promise<number> {
   const routers = await Promise.all(
     Array.from({ length: ROUTERS }, (_, i) => BenchProcess.start<number>('simulator', { serialNumber: `BENCH${i}` })),
   );
-  const config = path.join(folder, 'agent.yaml');
-  await enrol({ server: server.result.url, token: server.result.enrolToken, name: 'bench', credentialsFile: path.join(folder, 'credentials.json') });
-  await writeFile(config, stringify({
-    server: server.result.url,
-    credentials: 'credentials.json',
-    state: 'state',
-    routers: routers.map(({ result }, i) => ({ name: `router-${i}`, host: '127.0.0.1', api: { port: result, ...BENCH_LOGIN } })),
-  }));
-  // Without node_modules and flags, as it runs beside a router.
-  const agent = spawn(process.execPath, [bundle, 'run', '--config', config], { stdio: 'ignore' });
+  const apiPorts = routers.map(({ result }) => result);
+  const agent = await BundledAgent.start({ folder, server: server.result.url, enrolToken: server.result.enrolToken, apiPorts });
   try {
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-    const status = await readFile(`/proc/${agent.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+    return (await agent.usage()).residentBytes;
   } finally {
-    agent.kill('SIGTERM');
+    agent.stop();
     await Promise.all([server, ...routers].map((part) => part.process.stop()));
     await rm(folder, { recursive: true, force: true });
   }

@@ -15,6 +15,7 @@ const parts: Record<string, () => Promise<Part>> = {
   server: async () => (await import('./parts/server.ts')).startServerPart,
   'jobs-server': async () => (await import('./parts/jobs-server.ts')).startJobsServerPart,
   agent: async () => (await import('./parts/agent.ts')).startAgentPart,
+  'site-routers': async () => (await import('./parts/site-routers.ts')).startSiteRouters,
   simulator: async () => (await import('./parts/simulator.ts')).startSimulatorPart,
   'recording-simulator': async () => (await import('./parts/recording-simulator.ts')).startRecordingSimulatorPart,
 };

@@ -10,6 +10,7 @@ import type { BytesSample } from './load.ts';
 import type { Path } from './paths.ts';
 import { megabytes, milliseconds } from './report.ts';
 import type { Row } from './report.ts';
+import { siteRows } from './site-rows.ts';
 import { interleave, median, quantile } from './statistics.ts';
 
 /** DESIGN.md section 11. */
@@ -109,4 +110,5 @@ export const scenarios: Scenario[] = [
   { name: 'hand-over', about: 'an express job from the 200 to its script and its end', run: handOverRows },
   { name: 'campaign', about: 'one script on 2,000 routers', run: campaignRows },
   { name: 'agent', about: 'size of the agent', run: agentRows },
+  { name: 'site', about: 'a site of 5,000 devices and an agent with 50 routers', run: siteRows },
 ];
