@@ -6,8 +6,11 @@ import { ownEnvironment } from './config.ts';
 const ended = new AbortController();
 process.once('SIGINT', () => ended.abort());
 process.once('SIGTERM', () => ended.abort());
+// The terminal was closed: what was opened for the person at it has to be closed too.
+process.once('SIGHUP', () => ended.abort());
 // `signalbox … | head` is no failure.
 process.stdout.on('error', () => ended.abort());
+process.stderr.on('error', () => ended.abort());
 
 process.exitCode = await runCli(process.argv.slice(2), {
   stdout: (text) => void process.stdout.write(text),

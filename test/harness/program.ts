@@ -56,6 +56,13 @@ export class Program {
     this.#child = child;
   }
 
+  /** SIGHUP from a terminal that is gone: what the process prints fails. */
+  hangUp(): void {
+    this.#child?.stdout?.destroy();
+    this.#child?.stderr?.destroy();
+    this.signal('SIGHUP');
+  }
+
   /** SIGKILL: the process gets no chance to do anything. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');

@@ -1,0 +1,105 @@
+import type { Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ask, connectTo, endOf, TargetServer } from '../harness/byte-stream.ts';
+import { ProcessWorld } from '../harness/process-world.ts';
+import type { ShownForward } from '../harness/process-world.ts';
+import { Program } from '../harness/program.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+/** `signalbox forward` in the middle of a transfer: the person at the keyboard, and what can happen to them. */
+let world: ProcessWorld;
+let target: TargetServer;
+let cli: Program;
+let localPort: number;
+
+beforeAll(async () => {
+  world = await ProcessWorld.start();
+  target = await TargetServer.listen((socket) => socket.pipe(socket));
+});
+afterAll(async () => {
+  target?.close();
+  await world?.close();
+});
+
+beforeEach(async () => {
+  const words = ['forward', '--router', 'router-0', '--to', `127.0.0.1:${target.port}`, '--listen', '127.0.0.1:0'];
+  cli = new Program('client/main.ts', words, { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey });
+  cli.start();
+  const [, port] = await waitUntil('the local port is open', () => /127\.0\.0\.1:(\d+) leads to .*Ctrl-C/.exec(cli.output) ?? undefined);
+  localPort = Number(port);
+});
+afterEach(() => cli.kill());
+
+/** A transfer that goes on until somebody ends it. */
+async function transfer(): Promise<Socket> {
+  const socket = connectTo(localPort);
+  let received = 0;
+  socket.on('data', (data: Buffer) => {
+    received += data.length;
+    socket.write(data);
+  });
+  socket.write(Buffer.alloc(20_000));
+  await waitUntil('bytes go round', () => received > 200_000);
+  return socket;
+}
+
+async function newest(): Promise<ShownForward> {
+  const { data } = await world.call<{ data: ShownForward[] }>('GET', `/api/routers/${world.routerIds[0]}/transient-forwarding`);
+  return data[0]!;
+}
+
+const nobodyIsConnected = (): Promise<unknown> => waitUntil('the target is told', () => target.sockets.length === 0, 5000);
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends the transfer and revokes the forward', async (signal) => {
+  const ended = endOf(await transfer());
+  cli.signal(signal);
+  await ended;
+  await waitUntil('it has ended', () => !cli.isRunning);
+  expect(cli.output).toMatch(/the forward is closed\n$/);
+  expect(await newest()).toMatchObject({ revoked_early: true, closed_at: expect.any(String) });
+  await nobodyIsConnected();
+});
+
+test('a terminal that is gone is no reason to leave the forward open', async () => {
+  const before = await newest();
+  const ended = endOf(await transfer());
+  // Everything that it says from here on is an error of its output.
+  cli.hangUp();
+  await ended;
+  await waitUntil('it has ended', () => !cli.isRunning);
+  expect(await newest()).toMatchObject({ id: before.id, revoked_early: true });
+});
+
+test('killed, it leaves nothing open but a forward that nobody can enter until its time is over', async () => {
+  const ended = endOf(await transfer());
+  await cli.kill();
+  await ended;
+  await nobodyIsConnected();
+  await waitUntil('none is open', async () => (await newest()).open_connections === 0);
+  const left = await newest();
+  expect(left).toMatchObject({ closed_at: null, allow_only_cidr: '192.0.2.1/32' });
+  await world.revoke(left);
+});
+
+test.each([
+  ['is stopped', () => world.server.stop(), /a connection ended: the server is being stopped\n/],
+  ['is killed', () => world.server.kill(), /a connection ended: the line broke \(1006\)\n/],
+] as const)('when the control plane %s it says so, and goes on when it is back', async (_how, happen, message) => {
+  const before = await newest();
+  const ended = endOf(await transfer());
+  await happen();
+  await ended;
+  await nobodyIsConnected();
+  await waitUntil('it says so', () => message.test(cli.output));
+  // Meanwhile a connection fails at once, and with a reason.
+  await expect(ask(localPort, 'anybody?')).rejects.toThrow();
+  await waitUntil('it says why', () => /a connection ended: .*ECONNREFUSED/.test(cli.output));
+  expect(cli.isRunning).toBe(true);
+
+  await world.startServer();
+  const answer = (): Promise<string | undefined> => ask(localPort, 'still here').catch(() => undefined);
+  await waitUntil('it carries connections again', async () => (await answer()) === 'still here');
+  expect((await newest()).id).toBe(before.id);
+  expect(await cli.interrupt()).toBe(130);
+  expect(await newest()).toMatchObject({ id: before.id, revoked_early: true });
+}, 60_000);
