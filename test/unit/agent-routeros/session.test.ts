@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createServer, Socket } from 'node:net';
+import process from 'node:process';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AgentError } from '../../../agent/core/errors.ts';
 import {
@@ -9,6 +12,8 @@ import {
   RouterTraps,
 } from '../../../agent/routers/routeros-api/index.ts';
 import { type Heard, type ScriptedRouter, sentence, startScriptedRouter } from './scripted-router.ts';
+
+const run = promisify(execFile);
 
 /** One test for each guard around node-routeros, against a peer that sends exactly the bytes that hurt it. */
 
@@ -330,6 +335,16 @@ describe('a command that never ends', () => {
 });
 
 describe('what is sent', () => {
+  it('is shown to nobody, not even to whoever asks the library for its messages', async () => {
+    const router = await scripted(({ reply }) => reply('!done'));
+    const session = new URL('../../../agent/routers/routeros-api/index.ts', import.meta.url).href;
+    const options = { host: '127.0.0.1', port: router.port, username: 'admin', password: 'very-secret', deadline: SOON };
+    const program = `const { connectRouterOsApi } = await import('${session}'); await (await connectRouterOsApi(${JSON.stringify(options)})).close();`;
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', program], { env: { ...process.env, DEBUG: '*' }, timeout: 20_000 });
+    expect(stderr).toContain('routeros-api');
+    expect(stdout + stderr).not.toContain('very-secret');
+  });
+
   it('is one write for one sentence', async () => {
     const router = await scripted(({ reply }) => reply('!done'));
     const api = await connect(router);
