@@ -84,3 +84,15 @@ test.skipIf(!hasCurl())('the examples of the README run, and answer what it says
   expect(outputs.join('\n')).toMatch(/^status +completed$/m);
   expect(outputs.join('\n')).toMatch(/^job\.loaded \d+ pending\njob\.running \d+ running\njob\.completed \d+ completed$/m);
 }, 60_000);
+
+test('the example in TypeScript runs', async () => {
+  const text = await readFile(path.join(ROOT, 'README.md'), 'utf8');
+  const [, example] = /^### From TypeScript\n[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(text)!;
+  const settings = `const server = ${JSON.stringify(world.server.url)};\nconst key = ${JSON.stringify(world.caller.apiKey)};\n`;
+  const file = path.join(folder, 'example.ts');
+  await writeFile(file, settings + example!.replace('./client/', `${ROOT}/client/`));
+  const program = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr] = await Promise.all([readAll(program.stdout), readAll(program.stderr), once(program, 'exit')]);
+  expect(stderr.toString()).toBe('');
+  expect(stdout.toString()).toMatch(/^router-0 \d+\n$/);
+});

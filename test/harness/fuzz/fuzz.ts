@@ -12,9 +12,6 @@ const ALLOWED_5XX = [503, 504];
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** Operations that a caller cannot try on and on: a stream never ends by itself. */
-const NOT_FUZZED = ['streamEvents'];
-
 /** A world with one of everything, so that requests get past "no such record". */
 export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> {
   const world = await World.start();
@@ -25,19 +22,26 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
     return id === undefined ? [] : [id];
   };
   const job = { description: 'd', script: ':put 1', make_backup: false, express_execute: true, needs_acknowledgement: true };
+  const client = { name: 'Client', kind: 'web', redirect_uris: ['https://app.example.net/'] };
   const window = { day: 'monday', from: 0, to: 60 };
   const group = await make('/api/groups', { name: 'Group' });
+  const [job_id] = (await make(`/api/asynchronous/${router_id}`, { ...job, make_backup: true, notify_url: `${world.server.url}/nobody-listens` })) as [string];
+  const backup = await backupOf(world, router_id, job_id);
   const ids = {
     router_id: [router_id],
+    agent_id: [await enrolAnotherAgent(world)],
     id: await make(`/api/routers/${router_id}/transient-forwarding`, { expire_after_minutes: 10, dst_port: 22, dst_address: '127.0.0.1', allow_from: '127.0.0.1' }),
-    job_id: await make(`/api/asynchronous/${router_id}`, job),
+    job_id: [job_id],
+    backup_id: [backup],
+    other_id: [backup],
+    delivery_id: await newest(world, `/api/routers/${router_id}/jobs/${job_id}/deliveries`),
     group,
     group_id: group,
     site_id: await make('/api/sites', { name: 'Site' }),
     topic_id: await make('/api/topics', { name: 'Topic' }),
     schedule_id: await make('/api/schedules', { name: 'Schedule', time_zone: 'UTC', windows: [window] }),
     member_id: await make('/api/members', { email: 'ada@example.org', role: 'viewer' }),
-    client_id: await make('/api/clients', { name: 'Client', kind: 'web', redirect_uris: ['https://app.example.net/'] }),
+    client_id: await make('/api/clients', client),
     campaign_id: await make('/api/campaigns', { router_ids: [router_id], ...job }),
     // Not the caller's own, which would end everything.
     key_id: await make('/api/api-keys', { name: 'Another', role: 'viewer' }),
@@ -46,8 +50,29 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
   };
   const notifiables = ids.member_id.map((id) => ({ id, channel: 'whatsapp' }));
   const groupBody = { name: 'Night shift', mute: 'never', recipients: ids.member_id, topics: ids.topic_id, sites: ids.site_id, notifiables };
-  const bodies = { createGroup: groupBody, updateNotificationGroup: groupBody, createCampaign: { router_ids: [router_id], ...job }, submitJob: job };
+  const bodies = { createGroup: groupBody, updateNotificationGroup: groupBody, createCampaign: { router_ids: [router_id], ...job }, submitJob: job, createClient: { ...client, name: 'Another client' } };
   return { world, hints: { ids, bodies } };
+}
+
+/** The job's backup, once it is stored and compared with what came after. */
+async function backupOf(world: World, routerId: string, jobId: string): Promise<string> {
+  return waitUntil('its backup is stored', async () => {
+    const job = await world.caller.call<{ data: { backup: string | null } }>('GET', `/api/routers/${routerId}/jobs/${jobId}`);
+    const changes = await world.caller.call('GET', `/api/routers/${routerId}/jobs/${jobId}/changes`);
+    return changes.status === 200 ? (job.body.data.backup ?? undefined) : undefined;
+  }, 20_000);
+}
+
+async function newest(world: World, path: string): Promise<string[]> {
+  const { body } = await world.caller.call<{ data: { id: string }[] }>('GET', path);
+  return body.data.slice(0, 1).map(({ id }) => id);
+}
+
+/** One that never connects: the other, without which nothing works, must not be revoked. */
+async function enrolAnotherAgent({ server, caller }: World): Promise<string> {
+  const { auth } = server.services;
+  const { token } = await auth.createEnrolToken({ teamId: caller.teamId, siteId: null });
+  return (await auth.enrolAgent(token, 'another')).agent_id;
 }
 
 async function firstDevices(world: World): Promise<string[]> {
@@ -113,7 +138,6 @@ export async function fuzzTargets({ server }: World): Promise<{ url: string; api
 
 export function fuzzedOperations(api: ApiDescription): { name: string; path: string; method: string }[] {
   return api.operations
-    .filter(({ operation }) => !NOT_FUZZED.includes(operation.operationId!))
     // What others need is read and used before it is deleted.
     .sort((a, b) => METHODS.indexOf(a.method) - METHODS.indexOf(b.method))
     .map(({ operation, path, method }) => ({ name: operation.operationId!, path, method }));
@@ -133,7 +157,11 @@ async function send(url: string, key: string, method: string, { headers, body }:
     redirect: 'manual',
     signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
   });
-  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
+  const type = answer.headers.get('content-type');
+  if (type !== 'text/event-stream') return { status: answer.status, type, text: await answer.text() };
+  // It would never end by itself.
+  await answer.body!.cancel();
+  return { status: answer.status, type, text: '' };
 }
 
 function judge(api: ApiDescription, path: string, method: string, answer: FuzzAnswer): string[] {
