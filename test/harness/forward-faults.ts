@@ -14,7 +14,9 @@ import { waitUntil } from './wait-until.ts';
 const CONNECTIONS = 16;
 /** Both ends of a connection through something dead have been told by then. */
 const PROMPTLY_MS = 5000;
-const BACK_MS = 40_000;
+/** Without a word from the line: two periods of 25 s in which nothing is heard, or a write that comes to nothing. */
+const SILENTLY_MS = 80_000;
+const BACK_MS = 60_000;
 
 let world: ProcessWorld;
 let target: TargetServer;
@@ -79,6 +81,7 @@ interface Fault {
   recover(): Promise<unknown> | void;
   /** What the log may say of a connection that it broke. */
   endedBy: string[];
+  toldWithinMs?: number;
 }
 
 const faults: Fault[] = [
@@ -86,6 +89,13 @@ const faults: Fault[] = [
   { name: 'the control plane is killed', happen: () => world.server.kill(), recover: () => world.startServer(), endedBy: ['unknown'] },
   { name: 'the tunnel is cut', happen: () => world.line!.cut(), recover: () => undefined, endedBy: ['channel'] },
 ];
+const silence: Fault = {
+  name: 'the line between agent and control plane goes silent',
+  happen: () => world.line!.stall(),
+  recover: () => world.line!.flow(),
+  endedBy: ['channel'],
+  toldWithinMs: SILENTLY_MS,
+};
 const reboot: Fault = {
   name: 'the router reboots',
   happen: () => Promise.all(world.simulators.map((simulator) => simulator.reboot())),
@@ -124,13 +134,14 @@ function testFaults(place: Place, { idle, expiry }: { idle: boolean; expiry: boo
   // What is behind a direct forward is the router itself.
   const possible = place.way === 'direct' ? faults : [...faults, reboot];
 
-  test.each(possible)(`while ${CONNECTIONS} connections run: $name`, async (fault) => {
+  test.each(idle ? [...possible, silence] : possible)(`while ${CONNECTIONS} connections run: $name`, async (fault) => {
     const forward = await openForward(world, target.port, place);
     const rounds = await startRounds(forward);
     if (fault.endedBy.includes('unknown')) await waitUntil('the open connections are written down', () => openRows() === CONNECTIONS);
     await fault.happen();
-    await within(PROMPTLY_MS, 'the clients are told', Promise.all(rounds.map(({ over }) => over)));
-    await waitUntil('the targets are told', () => target.sockets.length === 0, PROMPTLY_MS);
+    const promptly = fault.toldWithinMs ?? PROMPTLY_MS;
+    await within(promptly, 'the clients are told', Promise.all(rounds.map(({ over }) => over)));
+    await waitUntil('the targets are told', () => target.sockets.length === 0, promptly);
     await fault.recover();
     await isBack(forward);
     await waitUntil('none is open', async () => (await world.shown(forward)).open_connections === 0);
@@ -140,7 +151,7 @@ function testFaults(place: Place, { idle, expiry }: { idle: boolean; expiry: boo
     for (const round of rounds) expect(round.received).toBeGreaterThan(0);
     await world.revoke(forward);
     await nothingLeft(forward);
-  }, 90_000);
+  }, 240_000);
 
   test.runIf(idle).each(possible)('while nothing runs: $name', async (fault) => {
     const forward = await openForward(world, target.port, place);

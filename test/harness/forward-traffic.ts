@@ -143,8 +143,16 @@ export async function stallReaders(world: ProcessWorld, place: Place, options: S
 /** Side by side: the agent's or sshd's delayed acknowledgements cost time, not work. */
 const ROWS = 8;
 
+interface LeakOptions {
+  /** Connections before anything is measured: the engine compiles, fills its buffers and takes its time to collect. */
+  warmUp: number;
+  connections: number;
+  /** Resident bytes of one process. */
+  mostGrowth: number;
+}
+
 /** Connections one after another, in a few rows side by side: afterwards both processes hold what they held before. */
-export async function oneAfterAnother(world: ProcessWorld, place: Place, { connections, mostGrowth }: { connections: number; mostGrowth: number }): Promise<void> {
+export async function oneAfterAnother(world: ProcessWorld, place: Place, { warmUp, connections, mostGrowth }: LeakOptions): Promise<void> {
   const target = await TargetServer.listen((socket) => socket.pipe(socket));
   try {
     const forward = await openForward(world, target.port, place);
@@ -154,8 +162,7 @@ export async function oneAfterAnother(world: ProcessWorld, place: Place, { conne
       };
       await Promise.all(Array.from({ length: ROWS }, (_unused, from) => row(from)));
     };
-    // The engine compiles and fills its buffers first.
-    await run(Math.min(1000, connections / 4));
+    await run(warmUp);
     const before = statesOf(world);
     await run(connections);
     await waitUntil('none is open', async () => (await world.shown(forward)).open_connections === 0 && target.sockets.length === 0);
