@@ -110,6 +110,13 @@ describe('the owner is answered on the same routes', () => {
   });
 });
 
+describe('at last the owner removes what was made', () => {
+  test.each(rows('record').filter(([method]) => method === 'DELETE'))('%s %s', async (method, path) => {
+    const { status } = await world.caller.call(method, fill(path));
+    expect([200, 204]).toContain(status);
+  });
+});
+
 test('every route of the OpenAPI document is in the table, and every route of the table in the document', async () => {
   const document = (await (await fetch(`${world.server.url}/openapi.json`)).json()) as { paths: Record<string, Record<string, unknown>> };
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
