@@ -341,6 +341,19 @@ describe('an open forward', () => {
     expect(lost).toEqual([]);
   });
 
+  it('is not opened before a router that has just started has done what it does at its start', async () => {
+    const time = new ManualTime();
+    const { simulator, router } = await branch({ api: true }, { time, uptimeMs: 1000 });
+    const choosing = choose(router, await echoService());
+    await vi.waitFor(() => expect(routers.clock.pending).toBeGreaterThan(1));
+    await time.advance(5000);
+    routers.clock.advance(9000);
+    const chosen = await choosing;
+    await time.advance(5000);
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    await chosen.way.close();
+  });
+
   it('is lost when the rebooted router does not take the rules any more', async () => {
     const time = new ManualTime();
     const { simulator, router } = await opened({ api: true }, { time });

@@ -1,9 +1,10 @@
 import { isIPv4 } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { sleep } from '../../core/clock.ts';
 import type { Clock, Timer } from '../../core/clock.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { Deadline, RouterAdapter, RouterState } from '../../routers/adapter.ts';
+import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
 import { armFailSafe, disarmFailSafe } from '../fail-safe.ts';
 import type { FailSafe } from '../fail-safe.ts';
 import { addRules, cutConnections, findMarked, freeEntryPort, removeRules } from '../nat-rules.ts';
@@ -61,9 +62,11 @@ export class ApiWay implements Way {
     this.#endsAt = endsAt;
     this.#hardwareId = options.router.state().facts?.hardwareId;
     this.#unsubscribe = options.router.onState((state) => {
-      if (state.reachable && !this.#wasReachable) this.#checkSoon(state);
+      if (state.reachable && !this.#wasReachable) this.#checkSoon(state.facts);
       this.#wasReachable = state.reachable;
     });
+    const { facts } = options.router.state();
+    if (facts && facts.uptimeSeconds < SETTLED_UPTIMES.at(-1)!) this.#checkSoon(facts);
   }
 
   /** Arms the removal first, so that there is no moment in which the rules could stay for ever. @throws AgentError */
@@ -71,6 +74,7 @@ export class ApiWay implements Way {
     const { router, target, mark, expiresInMs } = options;
     if (!isIPv4(target.host)) throw new AgentError('unsupported', 'the dst-nat way leads to IPv4 addresses only');
     const endsAt = performance.now() + expiresInMs;
+    await startIsOver(options, deadline);
     const source = await sourceAddress(router, deadline);
     const rules = { mark, source, target, entryPort: await freeEntryPort(router, deadline) };
     const failSafe = await armFailSafe(router, mark, Math.ceil(expiresInMs / 1000), deadline);
@@ -122,7 +126,7 @@ export class ApiWay implements Way {
   }
 
   /** The router was away, perhaps for a reboot. */
-  #checkSoon({ facts }: RouterState): void {
+  #checkSoon(facts: RouterFacts | null): void {
     for (const check of this.#checks) check.cancel();
     const waits = SETTLED_UPTIMES.map((seconds) => Math.max(0, seconds - (facts?.uptimeSeconds ?? 0)) * 1000);
     this.#checks = [...new Set(waits)].map((ms) => this.#options.clock.setTimeout(() => this.#renew(), ms));
@@ -155,4 +159,14 @@ export class ApiWay implements Way {
     await armFailSafe(router, mark, left, deadline);
     await addRules(router, this.#rules, deadline);
   }
+}
+
+/** Waits until a router that has just started has run what it runs at its start: new entries would run with it. */
+async function startIsOver({ router, clock }: ApiWayOptions, deadline: Deadline): Promise<void> {
+  const settled = SETTLED_UPTIMES[0]!;
+  if ((router.state().facts?.uptimeSeconds ?? 0) >= settled) return;
+  // What is known may be old.
+  const { uptimeSeconds } = await router.refresh(deadline);
+  if (uptimeSeconds >= settled) return;
+  await sleep(clock, Math.min((settled - uptimeSeconds) * 1000, deadline.timeoutMs), deadline.signal ?? new AbortController().signal);
 }
