@@ -26,6 +26,8 @@ test('a client that resets while the channel takes no more of its bytes is notic
   const [here, there] = [new FakeChannelSocket(), new FakeChannelSocket()];
   here.peer = there;
   there.peer = here;
+  // As every WebSocket does; otherwise the channel is taken for dead, now and then before the reset shows.
+  there.on('ping', () => here.emit('pong', Buffer.alloc(0)));
   const channel = new Channel(here, 'opener', { onClosed: () => undefined }, { ...CHANNEL_TIMING, pingMs: 20 });
   closers.push(() => channel.terminate('the test is over'));
   const [client, accepted] = await tcpPair();
