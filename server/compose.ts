@@ -40,6 +40,7 @@ import { accountRoutes } from './identity/account/routes.ts';
 import { clientRoutes } from './identity/clients/routes.ts';
 import { identityRoutes } from './identity/routes.ts';
 import { OIDC_PATH } from './identity/types.ts';
+import { readUpstream } from './identity/upstream/settings.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { measureRequests, metricsRoutes } from './metrics/routes.ts';
 import { metadataRoutes } from './metadata/routes.ts';
@@ -92,7 +93,7 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     closers.unshift(async () => unlock());
     await migrate(storage);
     const secrets = await openSecrets(config.secretKeyFile);
-    const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog), secrets });
+    const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog), secrets, upstream: await readUpstream(config.upstream) });
     await startServices(services, closers);
     closers.push(sweepHourly(services, clock, log));
     const app = await createApi({ config, clock, log, storage, services });

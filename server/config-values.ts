@@ -74,6 +74,14 @@ export function readUrl(text: string): string | undefined {
   return url.href.replace(/\/$/, '');
 }
 
+/** Of an OpenID provider; kept as it is written, because the provider's tokens name it letter by letter. */
+export function readIssuer(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || url.search !== '' || url.hash !== '') return undefined;
+  const isHere = url.hostname === 'localhost' || url.hostname === '127.0.0.1' || url.hostname === '[::1]';
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isHere) ? text : undefined;
+}
+
 export function readOrigins(text: string): string[] | undefined {
   const origins = text.split(',').map((part) => part.trim()).filter((part) => part !== '');
   return origins.every((origin) => URL.parse(origin)?.origin === origin) ? origins : undefined;

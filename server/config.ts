@@ -13,6 +13,7 @@ import {
   readListen,
   readNameDomain,
   readNetworks,
+  readIssuer,
   readOrigins,
   readPortRange,
   readTrustProxy,
@@ -78,6 +79,10 @@ const schema = z.strictObject({
   SIGNALBOX_JOB_RETENTION_DAYS: wholeNumber(400, LEAST_JOB_RETENTION_DAYS, 3650),
   SIGNALBOX_CATALOG_FILE: z.string().optional(),
   SIGNALBOX_CATALOG_IMAGES_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
+  SIGNALBOX_UPSTREAM_ISSUER: z.string().transform(readAs(readIssuer, 'an https address, as the provider calls itself')).optional(),
+  SIGNALBOX_UPSTREAM_CLIENT_ID: z.string().max(500).optional(),
+  SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE: z.string().optional(),
+  SIGNALBOX_UPSTREAM_NAME: z.string().max(50, 'must have at most 50 characters').optional(),
   SIGNALBOX_CORS_ORIGINS: z.string().default('').transform(readAs(readOrigins, 'web origins separated by commas, like https://app.example.net')),
   SIGNALBOX_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { error: 'must be trace, debug, info, warn, error, fatal or silent' })
@@ -112,6 +117,8 @@ export interface Config {
   readonly allowLoopbackWebhooks: boolean;
   readonly trustProxy: boolean | readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** An OpenID provider with which people may sign in instead of a password. */
+  readonly upstream: { readonly issuer: string; readonly clientId: string; readonly secretFile: string; readonly name: string } | null;
   /** Browser applications elsewhere that may call the API. */
   readonly corsOrigins: readonly string[];
   readonly catalog: {
@@ -128,7 +135,9 @@ export interface Config {
 }
 
 /** Relative files in the YAML file count from its folder, those in the environment from the working directory. */
-const FILE_NAMES = ['SIGNALBOX_SECRET_KEY_FILE', 'SIGNALBOX_CATALOG_FILE', 'SIGNALBOX_TLS_CERT_FILE', 'SIGNALBOX_TLS_KEY_FILE'];
+const FILE_NAMES = ['SIGNALBOX_SECRET_KEY_FILE', 'SIGNALBOX_CATALOG_FILE', 'SIGNALBOX_TLS_CERT_FILE', 'SIGNALBOX_TLS_KEY_FILE', 'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE'];
+/** All or none. */
+const UPSTREAM_NAMES = ['SIGNALBOX_UPSTREAM_ISSUER', 'SIGNALBOX_UPSTREAM_CLIENT_ID', 'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE'];
 /** Empty means something here; everywhere else it is the same as not set. */
 const MAY_BE_EMPTY = 'SIGNALBOX_SANDBOX_LISTEN';
 
@@ -201,6 +210,8 @@ function crossMistakes(values: RawValues): FieldErrors {
   const { SIGNALBOX_TLS_CERT_FILE: cert, SIGNALBOX_TLS_KEY_FILE: key } = values;
   if (cert === undefined && key !== undefined) add(mistakes, 'SIGNALBOX_TLS_CERT_FILE', 'is needed with SIGNALBOX_TLS_KEY_FILE');
   if (cert !== undefined && key === undefined) add(mistakes, 'SIGNALBOX_TLS_KEY_FILE', 'is needed with SIGNALBOX_TLS_CERT_FILE');
+  const given = UPSTREAM_NAMES.filter((name) => values[name] !== undefined);
+  if (given.length > 0) for (const name of UPSTREAM_NAMES) if (!given.includes(name)) add(mistakes, name, `is needed with ${given[0]}`);
   const heartbeat = Number(values['SIGNALBOX_HEARTBEAT_SECONDS'] ?? 30);
   const offlineAfter = Number(values['SIGNALBOX_OFFLINE_AFTER_SECONDS'] ?? 75);
   if (offlineAfter <= heartbeat) add(mistakes, 'SIGNALBOX_OFFLINE_AFTER_SECONDS', 'must be more than SIGNALBOX_HEARTBEAT_SECONDS');
@@ -253,6 +264,7 @@ function toConfig(checked: Checked): Config {
     allowLoopbackWebhooks: checked.SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS,
     trustProxy: checked.SIGNALBOX_TRUST_PROXY,
     tls,
+    upstream: upstreamOf(checked),
     corsOrigins: checked.SIGNALBOX_CORS_ORIGINS,
     catalog: { file: checked.SIGNALBOX_CATALOG_FILE, imagesUrl: checked.SIGNALBOX_CATALOG_IMAGES_URL },
     keepJobsMs: checked.SIGNALBOX_JOB_RETENTION_DAYS * 24 * 3600_000,
@@ -260,6 +272,12 @@ function toConfig(checked: Checked): Config {
     offlineAfterMs: checked.SIGNALBOX_OFFLINE_AFTER_SECONDS * 1000,
     logLevel: checked.SIGNALBOX_LOG_LEVEL,
   });
+}
+
+function upstreamOf(checked: Checked): Config['upstream'] {
+  const { SIGNALBOX_UPSTREAM_ISSUER: issuer, SIGNALBOX_UPSTREAM_CLIENT_ID: clientId, SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE: secretFile } = checked;
+  if (issuer === undefined || clientId === undefined || secretFile === undefined) return null;
+  return { issuer, clientId, secretFile, name: checked.SIGNALBOX_UPSTREAM_NAME ?? new URL(issuer).hostname };
 }
 
 function deepFreeze<T extends object>(value: T): T {

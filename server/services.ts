@@ -27,6 +27,7 @@ import { Metrics } from './metrics/service.ts';
 import { MetadataService } from './metadata/service.ts';
 import { RoutersService } from './routers/service.ts';
 import { StatusService } from './status/service.ts';
+import type { UpstreamSettings } from './identity/types.ts';
 import type { Storage } from './storage/db.ts';
 import type { Secrets } from './storage/secrets.ts';
 import { TunnelRegistry } from './tunnel/registry.ts';
@@ -42,6 +43,8 @@ export interface ServicesDeps {
   catalog: CatalogService;
   /** Opened with its key file, which the first start makes. */
   secrets: Secrets;
+  /** Read from its secret file. */
+  upstream: UpstreamSettings | null;
 }
 
 /** Every feature of the control plane, built once, with the tunnel between them and the agents. */

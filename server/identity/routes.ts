@@ -6,7 +6,7 @@ import { limitRequests } from '../http/rate-limit.ts';
 import { PAGE_POLICY } from './provider/pages.ts';
 import type { IdentityService } from './service.ts';
 import type { Exchange, Interactions, Outcome } from './sign-in/interactions.ts';
-import { OIDC_PATH } from './types.ts';
+import { OIDC_PATH, UPSTREAM_CALLBACK_PATH } from './types.ts';
 
 /** Signing in takes about ten requests, and an office of people stands behind one address. */
 const RATE_FACTOR = 10;
@@ -29,6 +29,8 @@ export async function identityRoutes(app: App, { identity, ratePerMinute }: Iden
 }
 
 const uidParams = z.object({ uid: z.string().max(100) });
+/** What comes back from outside; errors of the provider are as good as no code. */
+const upstreamQuery = z.object({ code: z.string().max(4096).optional(), state: z.string().max(300).optional() });
 
 function pageRoutes(app: App, identity: IdentityService): void {
   app.removeAllContentTypeParsers();
@@ -42,6 +44,17 @@ function pageRoutes(app: App, identity: IdentityService): void {
   app.get(path, { schema }, page((interactions, exchange) => interactions.show(exchange)));
   app.post(`${path}/login`, { schema }, page((interactions, exchange) => interactions.signIn(exchange)));
   app.post(`${path}/confirm`, { schema }, page((interactions, exchange) => interactions.confirm(exchange)));
+  app.post(`${path}/upstream`, { schema }, page((interactions, exchange) => interactions.leave(exchange)));
+  app.get(`${path}/upstream`, { schema: { ...schema, querystring: upstreamQuery } }, async (request, reply) =>
+    answer(reply, await identity.interactions.return(exchangeOf(request, reply), request.query)),
+  );
+  // The cookie of the sign-in is bound to its path; this one is fixed, as the outside provider wants it.
+  app.get(UPSTREAM_CALLBACK_PATH, { schema: { hide: true, querystring: upstreamQuery } }, async (request, reply) => {
+    const { code, state = '' } = request.query;
+    const query = new URLSearchParams({ state, ...(code === undefined ? {} : { code }) });
+    const uid = encodeURIComponent(state.split('.')[0]!);
+    return answer(reply, { location: `${identity.mountPath}/interaction/${uid}/upstream?${query.toString()}` });
+  });
   app.post(`${path}/abort`, { schema }, page((interactions, exchange) => interactions.abort(exchange)));
 }
 

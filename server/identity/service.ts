@@ -22,7 +22,8 @@ import { SignInAttempts } from './sign-in/attempts.ts';
 import { Interactions } from './sign-in/interactions.ts';
 import { selectHolder } from './store.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID, OIDC_PATH } from './types.ts';
-import type { SessionHolder } from './types.ts';
+import type { SessionHolder, UpstreamSettings } from './types.ts';
+import { UpstreamProvider } from './upstream/provider.ts';
 
 /** How soon a running server takes up keys that a command has changed, or whose turn has come. */
 const KEYS_EVERY_MS = 30_000;
@@ -38,6 +39,8 @@ export interface IdentityDeps {
   secrets: Secrets;
   teams: TeamsService;
   audit: AuditService;
+  /** An identity provider outside, if there is one. */
+  upstream: UpstreamSettings | null;
 }
 
 /** What stands for one set of keys; exchanged as a whole when they change. */
@@ -57,6 +60,7 @@ export class IdentityService {
   readonly #deps: IdentityDeps;
   readonly #keyring: ProviderKeyring;
   readonly #attempts: SignInAttempts;
+  readonly #upstream: UpstreamProvider | undefined;
   #baseUrl = '';
   #open: Open | undefined;
   #timer: Timer | undefined;
@@ -68,6 +72,7 @@ export class IdentityService {
     this.clients = new ClientsService(deps);
     this.#keyring = new ProviderKeyring(deps);
     this.#attempts = new SignInAttempts(() => deps.clock.now());
+    this.#upstream = deps.upstream ? new UpstreamProvider(deps.upstream, () => deps.clock.now()) : undefined;
   }
 
   /** @param baseUrl the public URL, without a slash at the end. @throws AppError `internal` when the keys cannot be read */
@@ -191,6 +196,7 @@ export class IdentityService {
         clients: this.clients,
         attempts: this.#attempts,
         audit,
+        upstream: this.#upstream,
         log,
       }),
     };

@@ -6,6 +6,8 @@ export const CONSOLE_CLIENT_ID = 'signalbox-console';
 export const API_SCOPE = 'api';
 /** INTERFACE.md 5.2 leaves the path open. */
 export const OIDC_PATH = '/oidc';
+/** Registered at an outside identity provider. */
+export const UPSTREAM_CALLBACK_PATH = `${OIDC_PATH}/upstream/callback`;
 
 /**
  * How a client receives tokens. `web` keeps a secret on a server; `browser` and `native` cannot and rely on PKCE alone;
@@ -33,4 +35,13 @@ export interface SessionHolder {
   role: Role;
   /** Tokens issued before are refused, milliseconds. */
   sessionsSince: number;
+}
+
+/** An outside OpenID provider that people may sign in with instead of a password. */
+export interface UpstreamSettings {
+  /** What the button on the sign-in page says. */
+  name: string;
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
 }

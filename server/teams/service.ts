@@ -109,6 +109,12 @@ export class TeamsService {
     return { matches, userId: user?.id ?? null, memberships: memberships.filter((member) => member.active) };
   }
 
+  /** Whose address this is, once somebody else has verified that it is theirs. */
+  async findPerson(email: string): Promise<{ userId: string; memberships: Member[] } | undefined> {
+    const user = await selectUserByEmail(this.#deps.storage.db, normalizeEmail(email));
+    return user && { userId: user.id, memberships: await this.activeMemberships(user.id) };
+  }
+
   /** The teams in which this person is active. */
   async activeMemberships(userId: string): Promise<Member[]> {
     return (await selectMemberships(this.#deps.storage.db, userId)).filter((member) => member.active);

@@ -36,6 +36,7 @@ test('without any setting it is a control plane for this machine', () => {
     allowLoopbackWebhooks: false,
     trustProxy: false,
     tls: null,
+    upstream: null,
     corsOrigins: [],
     catalog: { file: undefined, imagesUrl: undefined },
     keepJobsMs: 400 * 24 * 3600_000,
@@ -99,6 +100,17 @@ test.each([
   ['SIGNALBOX_LISTENS', '127.0.0.1:8080'],
 ])('%s=%s is a mistake', (name, value, named = name) => {
   expect(Object.keys(mistakesOf({ [name]: value }))).toEqual([named]);
+});
+
+test('an outside identity provider is set up whole or not at all', () => {
+  const issuer = 'https://login.example.net/realms/ops/';
+  const whole = { SIGNALBOX_UPSTREAM_ISSUER: issuer, SIGNALBOX_UPSTREAM_CLIENT_ID: 'signalbox', SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE: '/run/secret' };
+  expect(checkConfig(whole).upstream).toEqual({ issuer, clientId: 'signalbox', secretFile: '/run/secret', name: 'login.example.net' });
+  expect(checkConfig({ ...whole, SIGNALBOX_UPSTREAM_NAME: 'Example' }).upstream).toMatchObject({ name: 'Example' });
+  expect(Object.keys(mistakesOf({ SIGNALBOX_UPSTREAM_ISSUER: issuer })).toSorted()).toEqual(['SIGNALBOX_UPSTREAM_CLIENT_ID', 'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE']);
+  for (const wrong of ['http://login.example.net', 'https://login.example.net?x=1', 'login.example.net']) {
+    expect(Object.keys(mistakesOf({ ...whole, SIGNALBOX_UPSTREAM_ISSUER: wrong }))).toEqual(['SIGNALBOX_UPSTREAM_ISSUER']);
+  }
 });
 
 test('the door by name has a domain and an address, and perhaps another port for those outside', () => {

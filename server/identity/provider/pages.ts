@@ -64,9 +64,11 @@ export interface SignInView extends FormTarget {
   email?: string;
   /** Why it did not work. */
   problem?: string;
+  /** Of the identity provider outside, when there is one. */
+  upstreamName?: string | undefined;
 }
 
-export function signInPage({ action, csrf, clientName, email = '', problem }: SignInView): string {
+export function signInPage({ action, csrf, clientName, email = '', problem, upstreamName }: SignInView): string {
   return page(
     'Sign in',
     `<p>to continue to <strong>${escapeHtml(clientName)}</strong></p>
@@ -77,7 +79,8 @@ ${problem === undefined ? '' : `<p role="alert">${escapeHtml(problem)}</p>`}
 <label>Password<input name="password" type="password" autocomplete="current-password" maxlength="256" required${email === '' ? '' : ' autofocus'}></label>
 <button type="submit">Sign in</button>
 </form>
-${cancelForm({ action, csrf })}`,
+${upstreamName === undefined ? '' : buttonForm({ action: `${action}/upstream`, csrf }, `Sign in with ${upstreamName}`)}
+${buttonForm({ action: `${action}/abort`, csrf }, 'Cancel')}`,
   );
 }
 
@@ -120,14 +123,14 @@ ${wishes.map((wish) => `<li>${escapeHtml(wish)}</li>`).join('\n')}
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
 <button type="submit">Allow</button>
 </form>
-${cancelForm({ action, csrf })}`,
+${buttonForm({ action: `${action}/abort`, csrf }, 'Cancel')}`,
   );
 }
 
-function cancelForm({ action, csrf }: FormTarget): string {
-  return `<form method="post" action="${escapeHtml(action)}/abort">
+function buttonForm({ action, csrf }: FormTarget, text: string): string {
+  return `<form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
-<button class="quiet" type="submit">Cancel</button>
+<button class="quiet" type="submit">${escapeHtml(text)}</button>
 </form>`;
 }
 

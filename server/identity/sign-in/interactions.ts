@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors } from 'oidc-provider';
 import type { Provider } from 'oidc-provider';
 import type { AuditService } from '../../audit/service.ts';
+import { AppError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { normalizeEmail } from '../../teams/service.ts';
 import type { TeamsService } from '../../teams/service.ts';
@@ -11,8 +12,9 @@ import type { ClientsService } from '../clients/service.ts';
 import { saveConsoleGrant, saveGrant } from '../provider/grants.ts';
 import { consentPage, errorPage, signInPage, teamChoicePage } from '../provider/pages.ts';
 import type { SignInView } from '../provider/pages.ts';
-import { API_SCOPE, CONSOLE_CLIENT_ID } from '../types.ts';
+import { API_SCOPE, CONSOLE_CLIENT_ID, UPSTREAM_CALLBACK_PATH } from '../types.ts';
 import type { Client } from '../types.ts';
+import type { UpstreamProof, UpstreamProvider } from '../upstream/provider.ts';
 import type { SignInAttempts } from './attempts.ts';
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
@@ -40,6 +42,8 @@ export interface InteractionsDeps {
   clients: ClientsService;
   attempts: SignInAttempts;
   audit: AuditService;
+  /** Where people may sign in instead, if anywhere. */
+  upstream: UpstreamProvider | undefined;
   log: Log;
 }
 
@@ -78,6 +82,33 @@ export class Interactions {
     });
   }
 
+  /** Off to the outside identity provider. */
+  async leave(exchange: Exchange): Promise<Outcome> {
+    return this.#within(exchange, true, async (interaction) => {
+      const { upstream } = this.#deps;
+      if (!upstream) throw new errors.InvalidRequest('there is no other way to sign in');
+      return { location: await upstream.authorizationUrl(this.#proofOf(interaction)) };
+    });
+  }
+
+  /** Back from it: whoever it has verified signs in, if they are somebody here. */
+  async return(exchange: Exchange, { code, state }: { code?: string | undefined; state?: string | undefined }): Promise<Outcome> {
+    return this.#within(exchange, false, async (interaction) => {
+      const { upstream, teams } = this.#deps;
+      const proof = this.#proofOf(interaction);
+      if (!upstream || !isSame(state ?? '', proof.state)) throw new errors.InvalidRequest('this answer was not asked for');
+      if (code === undefined) return this.#signIn(interaction, 401, { problem: `${upstream.name} did not sign you in.` });
+      const email = await upstream.verifiedEmail(code, proof);
+      const person = email === undefined ? undefined : await teams.findPerson(email);
+      const memberships = person?.memberships ?? [];
+      this.#report(exchange, interaction, memberships, memberships.length > 0 ? 200 : 401);
+      if (!person || memberships.length === 0) {
+        return this.#signIn(interaction, 401, { problem: `${upstream.name} knows you by no verified address that is known here.` });
+      }
+      return this.#finish(exchange, { login: { accountId: person.userId, amr: ['fed'], remember: false } });
+    });
+  }
+
   /** The answer to the team question or to the consent question. */
   async confirm(exchange: Exchange): Promise<Outcome> {
     return this.#within(exchange, true, async (interaction) => {
@@ -107,6 +138,10 @@ export class Interactions {
       if (isForm) this.#checkForm(exchange, interaction);
       return await act(interaction);
     } catch (error) {
+      if (error instanceof AppError && error.code === 'unavailable') {
+        this.#deps.log.warn({ err: error.cause ?? error, reason: error.message }, 'the identity provider outside is of no use');
+        return { status: 502, html: errorPage('temporarily_unavailable', error.message) };
+      }
       if (!(error instanceof errors.OIDCProviderError)) throw error;
       const text = error instanceof errors.SessionNotFound ? 'This sign-in is over, or was begun in another browser.' : error.error_description;
       return { status: error.statusCode, html: errorPage(error.error, text) };
@@ -116,23 +151,30 @@ export class Interactions {
   /** The cookie is enough against other sites (`SameSite`); this holds for browsers and neighbours that it does not stop. */
   #checkForm({ request, form }: Exchange, interaction: Interaction): void {
     const site = request.headers['sec-fetch-site'];
-    const presented = Buffer.from(form['csrf'] ?? '');
-    const expected = Buffer.from(this.#csrfOf(interaction));
-    const isOurs = presented.length === expected.length && timingSafeEqual(presented, expected);
+    const isOurs = isSame(form['csrf'] ?? '', this.#derived('form', interaction));
     if (!isOurs || (site !== undefined && site !== 'same-origin')) throw new errors.InvalidRequest('this form did not come from our page');
   }
 
-  #csrfOf({ uid }: Interaction): string {
-    return createHmac('sha256', this.#deps.formKey).update(`form ${uid}`).digest('base64url');
+  /** A secret of this sign-in for one purpose, which need not be stored. */
+  #derived(purpose: string, { uid }: Interaction): string {
+    return createHmac('sha256', this.#deps.formKey).update(`${purpose} ${uid}`).digest('base64url');
+  }
+
+  /** The state leads the answer back to the sign-in, whose cookie is bound to its path. */
+  #proofOf(interaction: Interaction): UpstreamProof {
+    const state = `${interaction.uid}.${this.#derived('state', interaction)}`;
+    const redirectUri = `${this.#deps.baseUrl}${UPSTREAM_CALLBACK_PATH}`;
+    return { state, nonce: this.#derived('nonce', interaction), verifier: this.#derived('verifier', interaction), redirectUri };
   }
 
   #targetOf(interaction: Interaction): { action: string; csrf: string } {
-    return { action: `${this.#deps.mountPath}/interaction/${interaction.uid}`, csrf: this.#csrfOf(interaction) };
+    return { action: `${this.#deps.mountPath}/interaction/${interaction.uid}`, csrf: this.#derived('form', interaction) };
   }
 
   async #signIn(interaction: Interaction, status: number, said: Pick<SignInView, 'email' | 'problem'>): Promise<{ status: number; html: string }> {
     const client = await this.#clientOf(interaction);
-    return { status, html: signInPage({ ...this.#targetOf(interaction), clientName: client?.name ?? 'Signalbox', ...said }) };
+    const view = { clientName: client?.name ?? 'Signalbox', upstreamName: this.#deps.upstream?.name, ...said };
+    return { status, html: signInPage({ ...this.#targetOf(interaction), ...view }) };
   }
 
   async #question(interaction: Interaction): Promise<Outcome> {
@@ -180,6 +222,11 @@ export class Interactions {
       });
     }
   }
+}
+
+function isSame(presented: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(presented), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 function clientIdOf(interaction: Interaction): string {
