@@ -1,4 +1,5 @@
-import type { Path, Paths, ProductPath } from './paths.ts';
+import type { Path } from './path.ts';
+import type { Paths, ProductPath } from './paths.ts';
 import type { Row } from './report.ts';
 import type { Targets } from './targets.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import type { Path } from './paths.ts';
+import type { Path } from './path.ts';
 import { pour } from './pour.ts';
 import { BenchProcess, totalCpu } from './processes.ts';
 import type { Targets } from './targets.ts';

@@ -1,6 +1,7 @@
 import type { Field } from './field.ts';
 import { measureBytes } from './load.ts';
-import type { Line, Path } from './paths.ts';
+import type { Path } from './path.ts';
+import type { Line } from './paths.ts';
 import { megabytes } from './report.ts';
 import type { Row } from './report.ts';
 import { interleave, median } from './statistics.ts';

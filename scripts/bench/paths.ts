@@ -2,24 +2,15 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import nodePath from 'node:path';
 import { createSelfSigned } from '../../test/simulator/certificate.ts';
+import type { Path } from './path.ts';
 import type { LineOptions } from './parts/line.ts';
 import type { RelayOptions } from './parts/relay.ts';
 import type { ServerPart } from './parts/server.ts';
 import { BENCH_LOGIN } from './parts/simulator.ts';
 import { BenchProcess } from './processes.ts';
-import type { Metered, Started } from './processes.ts';
+import type { Started } from './processes.ts';
 import { startSshTunnel } from './ssh-tunnel.ts';
 import type { Targets } from './targets.ts';
-
-/** One way from the load to the targets: the same three services behind three entry ports. */
-export interface Path {
-  name: string;
-  sink: number;
-  source: number;
-  echo: number;
-  /** The two processes in the middle. */
-  hops: Metered[];
-}
 
 export interface ProductPath extends Path {
   api: { url: string; apiKey: string; routerId: string; ca: string | undefined };

@@ -7,7 +7,7 @@ import { longLineRows } from './long-line-rows.ts';
 import type { Field, Scenario } from './field.ts';
 import { measureBytes, measureConnections, measureEcho, whileSaturated } from './load.ts';
 import type { BytesSample } from './load.ts';
-import type { Path } from './paths.ts';
+import type { Path } from './path.ts';
 import { megabytes, milliseconds } from './report.ts';
 import type { Row } from './report.ts';
 import { siteRows } from './site-rows.ts';

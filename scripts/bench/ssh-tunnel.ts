@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
 import net from 'node:net';
 import { hasOpensshServer, startOpensshServer } from '../../test/harness/openssh-server.ts';
-import type { Path } from './paths.ts';
+import type { Path } from './path.ts';
 import type { Usage } from './processes.ts';
 import type { Targets } from './targets.ts';
 

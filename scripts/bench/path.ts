@@ -1,0 +1,11 @@
+import type { Metered } from './processes.ts';
+
+/** One way from the load to the targets: the same three services behind three entry ports. */
+export interface Path {
+  name: string;
+  sink: number;
+  source: number;
+  echo: number;
+  /** The two processes in the middle. */
+  hops: Metered[];
+}
