@@ -86,6 +86,11 @@ describe('login', () => {
     expect(await run('routers', '--server', 'http://127.0.0.1:1')).toMatchObject({ code: 2, stderr: expect.stringContaining('no API key for http://127.0.0.1:1') });
   });
 
+  test('a profile that was asked for and is not there is named', async () => {
+    expect(await run('routers', '--profile', '/nowhere.json')).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no profile /nowhere.json') });
+    expect(await run('routers', '--profile', '/nowhere.json', '--server', world.server.url, '--key', world.caller.apiKey)).toMatchObject({ code: 0 });
+  });
+
   test('options and the environment go before the profile, also in front of the command', async () => {
     const other = await world.addTeam('Other');
     expect(await runWith(['--key', other.apiKey, '--server', world.server.url, 'routers'])).toMatchObject({ code: 0, stdout: 'no routers yet\n' });
