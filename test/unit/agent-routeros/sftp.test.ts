@@ -1,0 +1,32 @@
+import type { SFTPWrapper } from 'ssh2';
+import { expect, test } from 'vitest';
+import { readWholeFile } from '../../../agent/routers/ssh/sftp.ts';
+
+type Done = (error: Error | undefined, value?: unknown) => void;
+
+/** A router's SFTP that gives `content` and says it is `size` bytes; at most `most` of them in one answer. */
+function router({ content, size, most = 32_768 }: { content: Buffer; size: number; most?: number }): SFTPWrapper {
+  const endOfFile = Object.assign(new Error('end of file'), { code: 1 });
+  return {
+    open: (_name: string, _mode: string, done: Done) => done(undefined, Buffer.of(1)),
+    read: (_handle: Buffer, into: Buffer, _offset: number, length: number, position: number, done: Done) => {
+      const part = content.subarray(position, position + Math.min(length, most));
+      part.copy(into);
+      done(part.length === 0 ? endOfFile : undefined, part.length);
+    },
+    fstat: (_handle: Buffer, done: Done) => done(undefined, { size }),
+    close: (_handle: Buffer, done: Done) => done(undefined),
+  } as unknown as SFTPWrapper;
+}
+
+const CONTENT = Buffer.from('0123456789'.repeat(10_000));
+
+test('a file is whole when it is as long as its router says, however short the answers are', async () => {
+  expect(await readWholeFile(router({ content: CONTENT, size: CONTENT.length, most: 1000 }), 'x.backup', 1e6)).toEqual(CONTENT);
+});
+
+test.each([CONTENT.length + 1, 0])('one that should be %i bytes long is still being written', async (size) => {
+  await expect(readWholeFile(router({ content: CONTENT, size }), 'x.backup', 1e6)).rejects.toMatchObject({
+    code: 'rejected', message: expect.stringContaining('still being written'),
+  });
+});
