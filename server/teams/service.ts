@@ -1,11 +1,11 @@
 import type { Clock } from '../core/clock.ts';
 import { AppError, invalidField, notFound } from '../core/errors.ts';
-import { isUuid, newId, newSecret } from '../core/ids.ts';
+import { newId, newSecret } from '../core/ids.ts';
 import { FIRST_PAGE } from '../core/page.ts';
 import type { Page } from '../core/page.ts';
 import type { Role } from '../core/principal.ts';
-import { ianaTimeZone } from '../core/time-zone.ts';
 import type { Storage } from '../storage/db.ts';
+import { checkName, checkSite, NOWHERE } from './checks.ts';
 import { hashPassword, passwordMatches } from './passwords.ts';
 import {
   countActiveAdmins,
@@ -33,8 +33,6 @@ import {
 } from './store.ts';
 import type { Member, MemberChange, NewSite, PasswordCheck, Site, SiteChange, Team } from './types.ts';
 
-/** Names of people's own choosing fit in one line of a list. */
-const LONGEST_NAME = 100;
 /** 20 letters and digits carry 119 bits. */
 const GENERATED_PASSWORD_LENGTH = 20;
 
@@ -246,14 +244,6 @@ function asConflict(message: string): (error: unknown) => never {
   };
 }
 
-function checkName(field: string, name: string): string {
-  const trimmed = name.trim();
-  if (trimmed.length === 0 || trimmed.length > LONGEST_NAME) throw invalidField(field, `must have 1 to ${LONGEST_NAME} characters`);
-  // Teams and sites are found by id or name: a name that looks like an id could stand for somebody else's record.
-  if (isUuid(trimmed.toLowerCase())) throw invalidField(field, 'must not look like an id');
-  return trimmed;
-}
-
 /** Addresses differ by case nowhere that matters, and two accounts of one person would. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase();
@@ -265,39 +255,10 @@ function checkEmail(email: string): string {
   return address;
 }
 
-const NOWHERE = { name: '', timeZone: null, latitude: null, longitude: null };
-
-/** The site after a change. */
-function checkSite(before: Site, change: SiteChange): Site {
-  const site = {
-    ...before,
-    name: change.name === undefined ? before.name : checkName('name', change.name),
-    timeZone: change.timeZone === undefined ? before.timeZone : checkTimeZone(change.timeZone),
-    latitude: change.latitude === undefined ? before.latitude : checkDegrees('latitude', change.latitude, 90),
-    longitude: change.longitude === undefined ? before.longitude : checkDegrees('longitude', change.longitude, 180),
-  };
-  if (site.latitude === null && site.longitude !== null) throw invalidField('latitude', 'goes together with longitude');
-  if (site.longitude === null && site.latitude !== null) throw invalidField('longitude', 'goes together with latitude');
-  return site;
-}
-
 function nameInUse(site: Site): string {
   return `a site named ${site.name} exists already`;
 }
 
 function isActiveAdmin(member: Member): boolean {
   return member.active && member.role === 'admin';
-}
-
-function checkTimeZone(name: string | null): string | null {
-  if (name === null) return null;
-  const zone = ianaTimeZone(name);
-  if (zone === undefined) throw invalidField('time_zone', 'is not an IANA time zone');
-  return zone;
-}
-
-function checkDegrees(field: string, value: number | null, limit: number): number | null {
-  if (value === null) return null;
-  if (!(Math.abs(value) <= limit)) throw invalidField(field, `must be from -${limit} to ${limit} degrees`);
-  return value;
 }
