@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findMarked, freeEntryPort, removeRules } from '../../../agent/forward/nat-rules.ts';
+import type { RouterAdapter } from '../../../agent/routers/adapter.ts';
+import { AgentRouters, reachable } from '../../harness/agent-router.ts';
+import type { Simulator } from '../../simulator/index.ts';
+
+/** Which rules of a router are the agent's own to remove. */
+
+const SOON = { timeoutMs: 10_000 };
+const NAT = '/ip/firewall/nat';
+const MARK = 'signalbox-test-1';
+
+let routers: AgentRouters;
+let simulator: Simulator;
+let router: RouterAdapter;
+
+beforeEach(async () => {
+  routers = new AgentRouters();
+  simulator = await routers.simulate({ sshPort: null, blank: true });
+  router = await routers.adapter(routers.config(simulator, { api: true }));
+  await reachable(router);
+});
+afterEach(() => routers.close());
+
+function rule(comment: string, values: Record<string, string> = {}, dynamic = false): string {
+  const all = { chain: 'dstnat', action: 'accept', protocol: 'tcp', comment, disabled: 'false', ...values };
+  return simulator.router.table(NAT).add(Object.entries(all), { dynamic }).id;
+}
+
+test('are those of the very mark; what the router made itself stays, whatever its comment', async () => {
+  const own = rule(MARK);
+  const others = [rule(`${MARK}0`), rule('defconf'), rule(MARK, {}, true)];
+  expect(await findMarked(router, (comment) => comment === MARK, SOON)).toEqual([own]);
+  await removeRules(router, MARK, SOON);
+  expect(simulator.items(NAT).map((item) => item['.id'])).toEqual(others);
+});
+
+test('an entry port is one that no rule uses', async () => {
+  for (const port of ['61000', '61001,61002', '61003']) rule('somebody', { 'dst-port': port });
+  expect(await freeEntryPort(router, SOON, () => 0)).toBe(61_004);
+});
