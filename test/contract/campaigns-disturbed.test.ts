@@ -121,8 +121,8 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       fleet.away.add(fleet.routerIds[0]!);
       const id = await world!.create();
       await world!.until('the canary waits', id, ({ counts }) => counts.pending === 1);
-      const [job] = await world!.allJobs();
-      await jobs.cancelJob(fleet.teamId, job!.router_id, job!.id);
+      const job = await waitUntil('its job is made', async () => (await world!.allJobs())[0]);
+      await jobs.cancelJob(fleet.teamId, job.router_id, job.id);
       expect(await world!.ended(id)).toMatchObject({ campaign: { stop_reason: 'canary_failed' }, counts: { deleted: 1, skipped: 2 } });
     });
 
