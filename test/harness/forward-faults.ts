@@ -17,6 +17,8 @@ const PROMPTLY_MS = 5000;
 /** Without a word from the line: two periods of 25 s in which nothing is heard, or a write that comes to nothing. */
 const SILENTLY_MS = 80_000;
 const BACK_MS = 60_000;
+/** The router leaves its agent so long to tidy up by itself. */
+const ROUTER_MARGIN_MS = 60_000;
 
 let world: ProcessWorld;
 let target: TargetServer;
@@ -90,7 +92,7 @@ const faults: Fault[] = [
   { name: 'the tunnel is cut', happen: () => world.line!.cut(), recover: () => undefined, endedBy: ['channel'] },
 ];
 const silence: Fault = {
-  name: 'the line between agent and control plane goes silent',
+  name: 'the line goes silent',
   happen: () => world.line!.stall(),
   recover: () => world.line!.flow(),
   endedBy: ['channel'],
@@ -103,18 +105,35 @@ const reboot: Fault = {
   endedBy: ['target', 'closed'],
 };
 
+/** Read from the routers themselves. */
+function routersAreClean(): boolean {
+  return world.simulators.every(
+    (simulator) =>
+      simulator.items('/ip/firewall/nat').every((rule) => !rule['comment']?.startsWith('signalbox')) &&
+      simulator.items('/system/scheduler').every((entry) => !entry['name']?.startsWith('signalbox')) &&
+      simulator.items('/ip/ssh').every((settings) => settings['forwarding-enabled'] === 'no'),
+  );
+}
+
 /** Nothing of any forward is on the routers, and nothing but its own on agent and control plane. */
 async function nothingLeft(forward: ShownForward): Promise<void> {
-  await waitUntil('the routers are as they were', () =>
-    world.simulators.every(
-      (simulator) =>
-        simulator.items('/ip/firewall/nat').every((rule) => !rule['comment']?.startsWith('signalbox')) &&
-        simulator.items('/system/scheduler').every((entry) => !entry['name']?.startsWith('signalbox')) &&
-        simulator.items('/ip/ssh').every((settings) => settings['forwarding-enabled'] === 'no'),
-    ),
-  );
+  await waitUntil('the routers are as they were', routersAreClean);
   await waitUntil('the port is closed', () => !listeningPorts(world.server.pid).includes(forward.port));
   await waitUntil('no target is connected', () => target.sockets.length === 0);
+}
+
+/** One whose time is over in twelve seconds. */
+async function openShortForward(place: Place): Promise<{ forward: ShownForward; expiresAt: number }> {
+  const made = await openForward(world, target.port, place);
+  await world.agent.stop();
+  await world.server.stop();
+  const expiresAt = await expireIn(made, 12_000);
+  await world.startServer();
+  world.agent.start();
+  const forward = await world.authorized(made);
+  expect(Date.parse(forward.expires_at)).toBe(expiresAt);
+  await isBack(forward);
+  return { forward, expiresAt };
 }
 
 /** Ten minutes is the shortest time one can ask for, so the record is changed while the control plane is down. */
@@ -180,15 +199,7 @@ function testFaults(place: Place, { idle, expiry }: { idle: boolean; expiry: boo
   });
 
   test.runIf(expiry)('the end of its time during a transfer cuts both ends at once', async () => {
-    const made = await openForward(world, target.port, place);
-    await world.agent.stop();
-    await world.server.stop();
-    const expiresAt = await expireIn(made, 12_000);
-    await world.startServer();
-    world.agent.start();
-    const forward = await world.authorized(made);
-    expect(Date.parse(forward.expires_at)).toBe(expiresAt);
-    await isBack(forward);
+    const { forward, expiresAt } = await openShortForward(place);
     const rounds = await startRounds(forward);
     await within(expiresAt + PROMPTLY_MS - Date.now(), 'the clients are told', Promise.all(rounds.map(({ over }) => over)));
     expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
@@ -197,6 +208,17 @@ function testFaults(place: Place, { idle, expiry }: { idle: boolean; expiry: boo
     const log = (await world.connectionsOf(forward)).filter((entry) => entry.bytes_in > 100_000);
     expect(log.map((entry) => entry.ended_by)).toEqual(Array.from({ length: CONNECTIONS }, () => 'expired'));
   }, 60_000);
+
+  test.runIf(idle && place.way === 'api')('a minute after the end of its time the router removes the rules itself, with agent and control plane both dead', async () => {
+    const { forward, expiresAt } = await openShortForward(place);
+    expect(routersAreClean()).toBe(false);
+    await Promise.all([world.agent.kill(), world.server.kill()]);
+    await waitUntil('the router is as it was', routersAreClean, expiresAt + ROUTER_MARGIN_MS + 10_000 - Date.now());
+    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
+    await world.startServer();
+    await nothingLeft(forward);
+    expect(await world.shown(forward)).toMatchObject({ closed_at: expect.any(String), expired: true });
+  }, 240_000);
 }
 
 /**
