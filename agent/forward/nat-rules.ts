@@ -26,14 +26,20 @@ export async function findMarked(router: RouterAdapter, mark: (comment: string) 
 /** A port of the router that no rule and no service uses. */
 export async function freeEntryPort(router: RouterAdapter, deadline: Deadline, random: () => number = Math.random): Promise<number> {
   const { rows } = await router.command({ path: `${NAT}/print`, words: ['=.proplist=dst-port', '?dst-port'] }, deadline);
-  const used = new Set(rows.flatMap((row) => row['dst-port']?.split(',') ?? []));
+  const used = rows.flatMap((row) => row['dst-port']?.split(',') ?? []).map(portRange);
   const size = LAST_PORT - FIRST_PORT + 1;
   const start = Math.floor(random() * size);
   for (let i = 0; i < size; i += 1) {
     const port = FIRST_PORT + ((start + i) % size);
-    if (!used.has(String(port))) return port;
+    if (!used.some(([first, last]) => first <= port && port <= last)) return port;
   }
   throw new AgentError('unsupported', 'the router has no free port left');
+}
+
+/** One item of `dst-port`: `8080` or `61000-61010`. What else may stand there one day is taken for no port. */
+function portRange(item: string): [first: number, last: number] {
+  const [first = NaN, last = first] = item.split('-').map(Number);
+  return [first, last];
 }
 
 /**
