@@ -8,7 +8,7 @@ export interface AuditEntry {
   source: string;
   /** Method and route pattern: `POST /api/synchronous/:router_id`; or `login`, `failed login`, `logout` of a person. */
   action: string;
-  /** The path as it was asked for. */
+  /** The path as it was asked for; of a sign-in, the client. */
   target: string | null;
   /** HTTP status of the answer. */
   result: number;
