@@ -83,13 +83,13 @@ export class Breaker {
   }
 
   #serverActions(): Action[] {
-    const { server, data } = this.#world;
+    const { server, data, canFillData } = this.#world;
     const target = 'server';
     return [
       { weight: 4, name: 'server killed', target, work: () => this.#killed(server, 800) },
       { weight: 3, name: 'server killed at a step', target, work: () => this.#killedAtStep(server, this.#chance.pick(this.#world.agents)) },
       { weight: 2, name: 'server stopped and continued', target, work: () => this.#stopped(server) },
-      { weight: data.canBeFilled ? 2 : 0, name: 'server disk full', target, work: () => this.#filled(data) },
+      { weight: canFillData ? 2 : 0, name: 'server disk full', target, work: () => this.#filled(data) },
       { weight: 1.5, name: 'server clock set', target, work: () => this.#world.setServerClock(this.#wrongBy()) },
     ];
   }

@@ -51,7 +51,7 @@ export class ChaosWorld {
   readonly fleet: Fleet;
   readonly agents: readonly AgentMachine[];
   readonly routerLines: readonly Line[][];
-  /** The disk of the control plane's database; of no use where that is a server elsewhere. */
+  /** The disk of the control plane's database. */
   readonly data: Volume;
   routerIds: string[] = [];
   readonly #parts: Parts;
@@ -124,6 +124,11 @@ export class ChaosWorld {
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     return { status: answer.status, link: answer.headers.get('link'), body: await answer.json() };
+  }
+
+  /** Not where the database is a server elsewhere, or no small disk can be mounted. */
+  get canFillData(): boolean {
+    return this.data.canBeFilled && this.#parts.database.url.includes(this.data.folder);
   }
 
   async setServerClock(errorMs: number): Promise<void> {
