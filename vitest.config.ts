@@ -6,6 +6,8 @@ export default defineConfig({
     // Chaos, soak and fuzz runs are `*.long.ts`, started by `npm run test:long`.
     exclude: ['**/node_modules/**'],
     pool: 'forks',
+    // Left to itself it keeps one core free. Many tests wait for something most of their time.
+    maxWorkers: '100%',
     globalSetup: ['./test/harness/postgres-on-demand.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
