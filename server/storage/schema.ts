@@ -33,6 +33,8 @@ export interface UsersTable {
   created_at: Fixed<Millis>;
   /** Sessions that began before are over. */
   sessions_since: Generated<Millis>;
+  /** The team whose administrator was shown the password; null once it is the person's own. */
+  password_given_by: string | null;
 }
 
 export interface MembersTable {

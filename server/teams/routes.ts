@@ -201,7 +201,7 @@ function invitation(app: App, teams: TeamsService): void {
     },
     async (request, reply) => {
       checkGrant(request, request.body.role);
-      const { member, generatedPassword } = await teams.createUser({ teamId: principalOf(request).teamId, ...request.body });
+      const { member, generatedPassword } = await teams.createUser({ teamId: principalOf(request).teamId, invited: true, ...request.body });
       reply.header('cache-control', 'no-store');
       return success({ ...presentMember(member), generated_password: generatedPassword });
     },

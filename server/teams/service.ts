@@ -50,6 +50,8 @@ export interface NewUser {
   role: Role;
   /** Generated when missing. */
   password?: string | undefined;
+  /** The team's administrator asks, and is shown what is generated. */
+  invited?: boolean;
 }
 
 /** Teams, the people in them and their sites. Credentials of programs are in auth/service.ts. */
@@ -79,9 +81,10 @@ export class TeamsService {
   }
 
   /**
-   * Makes a person a member of a team. Somebody known from another team keeps the password they have.
+   * Makes a person a member of a team. Somebody known from another team keeps the password they have, but it must be
+   * their own by then: the administrator who was shown the first one could sign in to this team with it.
    * @returns the member and a password that was generated here, which nobody can read again
-   * @throws AppError `invalid` for a bad address or password, `conflict` for a member of this team
+   * @throws AppError `invalid` for a bad address or password, `conflict` for a member of this team or a password of another one
    */
   async createUser(user: NewUser): Promise<{ member: Member; generatedPassword: string | null }> {
     const { id, createdAt } = this.#newRecord();
@@ -89,7 +92,10 @@ export class TeamsService {
     const password = user.password ?? newSecret(GENERATED_PASSWORD_LENGTH);
     const passwordHash = await hashPassword(password);
     const userId = await this.#deps.storage.writes.write(async (tx) => {
-      const userId = await insertUserUnlessKnown(tx, { id, email, passwordHash, createdAt });
+      const passwordGivenBy = user.invited === true ? user.teamId : null;
+      const person = await insertUserUnlessKnown(tx, { id, email, passwordHash, createdAt, passwordGivenBy });
+      if (person.passwordGivenBy !== null && person.passwordGivenBy !== user.teamId) throw stillGiven(email);
+      const userId = person.id;
       const added = await insertMember(tx, { teamId: user.teamId, userId, role: user.role, createdAt });
       if (!added) throw new AppError('conflict', `${email} is a member of this team already`);
       return userId;
@@ -127,13 +133,14 @@ export class TeamsService {
 
   /**
    * Gives a person a new password; every session of theirs is over.
+   * @param givenBy the team whose administrator is shown it
    * @throws AppError `invalid` for a password that is too short or too long
    */
-  async setPassword(userId: string, password: string): Promise<void> {
+  async setPassword(userId: string, password: string, givenBy: string | null = null): Promise<void> {
     const passwordHash = await hashPassword(password);
     // Tokens carry whole seconds: those of this very second stay good, or the next sign-in would be refused.
     const sessionsSince = Math.floor(this.#deps.clock.now() / 1000) * 1000;
-    await this.#deps.storage.writes.write((tx) => updatePassword(tx, { userId, passwordHash, sessionsSince }));
+    await this.#deps.storage.writes.write((tx) => updatePassword(tx, { userId, passwordHash, sessionsSince, givenBy }));
   }
 
   /**
@@ -160,7 +167,7 @@ export class TeamsService {
       throw new AppError('conflict', "they are a member of another team too; only the server's administrator can do this (signalbox user password)");
     }
     const password = newSecret(GENERATED_PASSWORD_LENGTH);
-    await this.setPassword(userId, password);
+    await this.setPassword(userId, password, teamId);
     return { member, password };
   }
 
@@ -261,4 +268,11 @@ function nameInUse(site: Site): string {
 
 function isActiveAdmin(member: Member): boolean {
   return member.active && member.role === 'admin';
+}
+
+function stillGiven(email: string): AppError {
+  return new AppError(
+    'conflict',
+    `${email} still has the password that an administrator of another team gave them: they must change it first, or the server's administrator does (signalbox user password)`,
+  );
 }

@@ -43,18 +43,18 @@ export async function selectTeams(db: DbOrTx): Promise<Team[]> {
   return rows.map(toTeam);
 }
 
-/** Makes the person if the address is new. Returns the id that the address has, old or new. */
+/** Makes the person if the address is new. Returns who the address belongs to, old or new. */
 export async function insertUserUnlessKnown(
   db: DbOrTx,
-  user: { id: string; email: string; passwordHash: string; createdAt: number },
-): Promise<string> {
+  user: { id: string; email: string; passwordHash: string; createdAt: number; passwordGivenBy: string | null },
+): Promise<{ id: string; passwordGivenBy: string | null }> {
   await db
     .insertInto('users')
-    .values({ id: user.id, email: user.email, password_hash: user.passwordHash, created_at: user.createdAt })
+    .values({ id: user.id, email: user.email, password_hash: user.passwordHash, created_at: user.createdAt, password_given_by: user.passwordGivenBy })
     .onConflict((conflict) => conflict.column('email').doNothing())
     .execute();
-  const { id } = await db.selectFrom('users').select('id').where('email', '=', user.email).executeTakeFirstOrThrow();
-  return id;
+  const row = await db.selectFrom('users').select(['id', 'password_given_by']).where('email', '=', user.email).executeTakeFirstOrThrow();
+  return { id: row.id, passwordGivenBy: row.password_given_by };
 }
 
 export async function selectUserByEmail(db: DbOrTx, email: string): Promise<{ id: string; passwordHash: string | null } | undefined> {
@@ -65,9 +65,9 @@ export async function selectUserByEmail(db: DbOrTx, email: string): Promise<{ id
 /** The provider's records of the person go as well: sessions, codes and refresh tokens. */
 export async function updatePassword(
   tx: Tx,
-  { userId, passwordHash, sessionsSince }: { userId: string; passwordHash: string; sessionsSince: number },
+  { userId, passwordHash, sessionsSince, givenBy }: { userId: string; passwordHash: string; sessionsSince: number; givenBy: string | null },
 ): Promise<void> {
-  await tx.updateTable('users').set({ password_hash: passwordHash, sessions_since: sessionsSince }).where('id', '=', userId).execute();
+  await tx.updateTable('users').set({ password_hash: passwordHash, sessions_since: sessionsSince, password_given_by: givenBy }).where('id', '=', userId).execute();
   await tx.deleteFrom('provider_records').where('account_id', '=', userId).execute();
 }
 

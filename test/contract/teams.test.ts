@@ -75,8 +75,18 @@ describeEachDatabase('teams', (open) => {
     const { password } = await teams.resetPassword(north.id, member.userId);
     expect(await teams.checkPassword('ada@example.org', 'correct horse')).toMatchObject({ matches: false });
     expect(await teams.checkPassword('ada@example.org', password)).toMatchObject({ matches: true });
+    await teams.setPassword(member.userId, 'a password of her own');
     await teams.createUser({ teamId: south.id, email: 'ada@example.org', role: 'admin' });
     await expect(teams.resetPassword(south.id, member.userId)).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test('a password that one team gave does not open another: it must be the person\'s own first', async () => {
+    const invitation = { teamId: south.id, email: 'ada@example.org', role: 'viewer', invited: true } as const;
+    const { member } = await teams.createUser(invitation);
+    const elsewhere = { ...invitation, teamId: north.id, role: 'admin' } as const;
+    await expect(teams.createUser(elsewhere)).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('change it first') });
+    await teams.setPassword(member.userId, 'correct horse');
+    expect(await teams.createUser(elsewhere)).toMatchObject({ generatedPassword: null });
   });
 
   test('sites belong to one team', async () => {

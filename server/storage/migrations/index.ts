@@ -8,7 +8,8 @@ import { campaignJobs } from './0007-campaign-jobs.ts';
 import { forwardLimits } from './0008-forward-limits.ts';
 import { userSessions } from './0009-user-sessions.ts';
 import { keptEvents } from './0010-kept-events.ts';
+import { givenPasswords } from './0011-given-passwords.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
-export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns, backups, campaignJobs, forwardLimits, userSessions, keptEvents];
+export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns, backups, campaignJobs, forwardLimits, userSessions, keptEvents, givenPasswords];
