@@ -9,6 +9,8 @@ export interface Principal {
   id: string;
   teamId: string;
   role: Role;
+  /** The team's own program that acts for the user; left out when the user acts in the first-party application. */
+  clientId?: string;
 }
 
 export function hasRole(principal: Principal, needed: Role): boolean {

@@ -152,7 +152,8 @@ export class IdentityService {
     if (clientId !== CONSOLE_CLIENT_ID && !scopes.has(API_SCOPE)) return undefined;
     const holder = await this.#holder(teamId, userId, clientId);
     if (!holder || issuedAt < holder.sessionsSince) return undefined;
-    return { kind: 'user', id: userId, teamId, role: holder.role };
+    const firstParty = clientId === CONSOLE_CLIENT_ID;
+    return { kind: 'user', id: userId, teamId, role: holder.role, ...(firstParty ? {} : { clientId }) };
   }
 
   /** Who this is in the team and what they may do through the client: at most what each of the two may. */
@@ -182,7 +183,8 @@ export class IdentityService {
       audit,
       log,
     });
-    const [cookieKey = ''] = keys.cookie;
+    const [cookieKey] = keys.cookie;
+    if (cookieKey === undefined) throw new AppError('internal', 'there is no key for cookies');
     return {
       version: keys.version,
       handle: provider.callback(),

@@ -60,6 +60,10 @@ describe('a web client', () => {
     const me = await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${tokens.access_token}` } });
     expect(await me.json()).toMatchObject({ data: { kind: 'user', email: 'ada@example.org', role: 'operator' } });
     expect(await statusOf(tokens.access_token, '/api/api-keys')).toBe(403);
+    const password = { current_password: PASSWORD, new_password: 'battery staple' };
+    const headers = { authorization: `Bearer ${tokens.access_token}`, 'content-type': 'application/json' };
+    const change = await fetch(`${world.server.url}/api/me/password`, { method: 'POST', headers, body: JSON.stringify(password) });
+    expect(change.status).toBe(403);
     expect((await oidc.refreshTokenGrant(flow.config, tokens.refresh_token!)).access_token).toBeDefined();
     // Agreed once: the next time nobody is asked.
     const again = new CodeFlow(flow.config, flow.browser, CALLBACK);

@@ -70,6 +70,7 @@ export function accountRoutes(app: App, { identity, teams }: AccountDeps): void 
     async (request, reply) => {
       const principal = principalOf(request);
       if (principal.kind !== 'user') throw new AppError('forbidden', 'an API key has no password');
+      if (principal.clientId !== undefined) throw new AppError('forbidden', 'a program that acts for somebody does not change their password');
       const { current_password: current, new_password: next } = request.body;
       await identity.changePassword(principal, request.ip, { current, next });
       return reply.code(204).send(null);

@@ -15,8 +15,8 @@ export const SIGNING_ALGORITHM = 'RS256';
 const PURPOSE = 'identity-key';
 /** Clients keep the published keys for ten minutes: a key must be known for longer before it signs. */
 const PUBLISH_AHEAD_MS = 15 * 60_000;
-/** ID tokens, which live longest, are good for an hour; the key that signed them stays published for as long. */
-const KEEP_AFTER_MS = 2 * 3600_000;
+/** What a token has opened is checked against its key for as long as it stays open: {@link LONGEST_CONNECTION_MS}, and an hour. */
+const KEEP_AFTER_MS = 13 * 3600_000;
 
 const generate = promisify(generateKeyPair);
 
@@ -56,11 +56,10 @@ export class ProviderKeyring {
    */
   async load(): Promise<ProviderKeys> {
     let stored = await selectKeys(this.#deps.storage.db);
-    if (stored.length === 0) {
-      await this.#make('signing', this.#deps.clock.now());
-      await this.#make('cookie', this.#deps.clock.now());
-      stored = await selectKeys(this.#deps.storage.db);
-    }
+    // One by one: a start that was cut short between the two is made good by the next.
+    const missing = (['signing', 'cookie'] as const).filter((kind) => !stored.some((key) => key.kind === kind));
+    for (const kind of missing) await this.#make(kind, this.#deps.clock.now());
+    if (missing.length > 0) stored = await selectKeys(this.#deps.storage.db);
     const { current, next, previous } = this.#sort(stored);
     const signing = [...current, ...previous, ...next];
     const cookie = stored.filter(({ kind }) => kind === 'cookie');

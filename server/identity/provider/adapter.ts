@@ -43,7 +43,7 @@ export class RecordAdapter implements Adapter {
       payload: await this.#deps.secrets.encrypt(PURPOSE, JSON.stringify(payload)),
       grant_id: payload.grantId === undefined ? null : hashSecret(payload.grantId),
       uid: payload.uid === undefined ? null : hashSecret(payload.uid),
-      account_id: payload.accountId ?? null,
+      account_id: accountOf(payload),
       client_id: payload.clientId ?? null,
       expires_at: payload.exp === undefined ? this.#deps.now() + expiresIn * 1000 : payload.exp * 1000,
       consumed_at: null,
@@ -83,4 +83,9 @@ export class RecordAdapter implements Adapter {
     const payload = JSON.parse(await this.#deps.secrets.decryptText(PURPOSE, record.payload)) as AdapterPayload;
     return record.consumed_at === null ? payload : { ...payload, consumed: Math.floor(record.consumed_at / 1000) };
   }
+}
+
+/** A sign-in that waits to be resumed names its person further inside; it must end with their other records too. */
+function accountOf({ accountId, result, session }: AdapterPayload): string | null {
+  return accountId ?? result?.login?.accountId ?? session?.accountId ?? null;
 }
