@@ -39,7 +39,14 @@ export interface Move {
  */
 export async function moveRouter(tx: Tx, move: Move): Promise<boolean> {
   const { teamId, routerId, siteId, now } = move;
-  const router = await tx.selectFrom('routers').select('site_id').where('team_id', '=', teamId).where('id', '=', routerId).executeTakeFirst();
+  // Written rather than read, so that two moves of one router come one after the other on PostgreSQL too.
+  const router = await tx
+    .updateTable('routers')
+    .set((eb) => ({ site_id: eb.ref('site_id') }))
+    .where('team_id', '=', teamId)
+    .where('id', '=', routerId)
+    .returning('site_id')
+    .executeTakeFirst();
   if (!router) return false;
   if (router.site_id === siteId) return true;
   await moveDevices(tx, move, { from: router.site_id ?? routerId, to: siteId ?? routerId });
@@ -62,7 +69,10 @@ async function moveDevices(tx: Tx, move: Move, way: Way): Promise<void> {
     .where('team_id', '=', teamId)
     .where('place', '=', way.from)
     .where('id', 'in', (eb) => eb.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId))
-    .where('id', 'not in', (eb) => eb.selectFrom('device_sightings').select('device_id').where('router_id', '<>', routerId))
+    .where((eb) => eb.not(eb.exists(
+      // Correlated: a list of all sightings of all teams would be read at every move.
+      eb.selectFrom('device_sightings as seen').select('seen.device_id').whereRef('seen.device_id', '=', 'devices.id').where('seen.router_id', '<>', routerId),
+    )))
     .where('mac', 'not in', (eb) => eb.selectFrom('devices as there').select('there.mac').where('team_id', '=', teamId).where('place', '=', way.to))
     .execute();
   const shared = await tx
@@ -81,6 +91,19 @@ async function moveDevices(tx: Tx, move: Move, way: Way): Promise<void> {
 
 /** The router's sightings of these devices become those of their namesakes at the new place. */
 async function moveSightings(tx: Tx, { teamId, routerId }: Move, way: Way, deviceIds: string[]): Promise<void> {
+  // A report that was under way during an earlier move may have left some there already.
+  await tx
+    .deleteFrom('device_sightings')
+    .where('router_id', '=', routerId)
+    .where('device_id', 'in', (eb) =>
+      eb
+        .selectFrom('devices as there')
+        .select('there.id')
+        .where('there.team_id', '=', teamId)
+        .where('there.place', '=', way.to)
+        .where('there.mac', 'in', (inner) => inner.selectFrom('devices as here').select('here.mac').where('here.id', 'in', deviceIds)),
+    )
+    .execute();
   await tx
     .updateTable('device_sightings')
     .set((eb) => ({
