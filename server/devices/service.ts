@@ -185,7 +185,8 @@ export class DevicesService {
 function toSighted(device: SeenDevice, now: number, manufacturer: string | null): store.SightedDevice {
   const seenAt = now - (device.seen_ago ?? 0) * 1000;
   return {
-    newId: newId(seenAt),
+    // Not of the moment it was seen, which may be long ago: ids of this process only rise.
+    newId: newId(now),
     mac: device.mac,
     hostname: device.hostname ?? null,
     manufacturer,

@@ -112,6 +112,7 @@ export class ConnectionLog {
     } catch (error) {
       this.#deps.log.warn({ err: error, count: connections.length }, 'connections of forwards could not be stored');
       this.#connections = [...connections, ...this.#connections].slice(-MAX_WAITING);
+      this.#schedule();
       return;
     }
     for (const counts of batch) this.#written(counts);

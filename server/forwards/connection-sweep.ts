@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../core/clock.ts';
-import { newId } from '../core/ids.ts';
+import { idFloor } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Storage } from '../storage/db.ts';
 import type { ForwardLimits } from './limits.ts';
@@ -51,7 +51,7 @@ export class ConnectionSweep {
     const oldest = clock.now() - limits.keepConnectionsMs;
     await this.#inChunks(() => storage.writes.write((tx) => deleteConnectionsUntil(tx, oldest, CHUNK)));
     // Ids begin with the time, so this is where the forwards begin that may still have connections.
-    let after = newId(Math.max(0, oldest - LONGEST_FORWARD_MS));
+    let after = idFloor(Math.max(0, oldest - LONGEST_FORWARD_MS));
     while (!this.#stopped) {
       const keys = await selectForwardKeys(storage.db, after, CHUNK);
       for (const key of keys) {

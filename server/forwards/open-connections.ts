@@ -17,8 +17,8 @@ export interface OpenConnectionsDeps {
 /** A row is written again after so long: what is known of a connection after a crash is at most this old. */
 const REWRITE_MS = 60_000;
 
-/** No forward is open for longer, and no connection longer than its forward. */
-const LONGEST_CONNECTION_MS = 2 * 24 * 3_600_000;
+/** As long as finished connections are kept (limits.ts): the control plane may have been down for a while. */
+const LOOK_BACK_MS = 30 * 24 * 3_600_000;
 
 /**
  * Writes down connections while they are open, so that the log also tells of those that a control plane carried when
@@ -39,7 +39,7 @@ export class OpenConnections {
   /** Call it before the first connection of this process. @throws a storage error */
   async start(): Promise<void> {
     const { storage, clock } = this.#deps;
-    await storage.writes.write((tx) => settleOpenConnections(tx, clock.now() - LONGEST_CONNECTION_MS));
+    await storage.writes.write((tx) => settleOpenConnections(tx, clock.now() - LOOK_BACK_MS));
     this.#schedule();
   }
 

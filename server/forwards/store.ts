@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely';
-import { idFloor, newId } from '../core/ids.ts';
+import { idFloor } from '../core/ids.ts';
 import type { Page } from '../core/page.ts';
 import { inChunks, storableText, toFlag } from '../storage/columns.ts';
 import type { DbOrTx } from '../storage/db.ts';
@@ -265,7 +265,7 @@ export async function deleteConnectionsUntil(db: DbOrTx, openedBefore: number, l
   const old = db
     .selectFrom('forward_connections')
     .select('id')
-    .where('id', '<', newId(openedBefore))
+    .where('id', '<', idFloor(openedBefore))
     .where('opened_at', '<', openedBefore)
     .orderBy('id')
     .limit(limit);

@@ -54,7 +54,8 @@ function readClient(header: Buffer): Prelude<ProxyHeader> {
     length: header.length,
     value: {
       kind: 'client',
-      address: ipaddr.fromByteArray([...source]).toString(),
+      // An IPv4 address in IPv6 form is the IPv4 one.
+      address: ipaddr.process(ipaddr.fromByteArray([...source]).toString()).toString(),
       // Both addresses come first, then both ports.
       port: header.readUInt16BE(FIXED_BYTES + 2 * family.address),
     },

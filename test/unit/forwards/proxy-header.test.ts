@@ -24,6 +24,10 @@ describe('a PROXY header', () => {
     expect(parseProxyHeader(Buffer.concat([header, Buffer.from('GET /')]))).toMatchObject({ state: 'complete', length: header.length });
   });
 
+  it('tells an IPv4 client as one, also when it is written as IPv6', () => {
+    expect(parseProxyHeader(proxyHeader({ source: '::ffff:203.0.113.7' }))).toMatchObject({ value: { address: '203.0.113.7' } });
+  });
+
   it('of the load balancer itself names nobody, whatever it holds', () => {
     const header = proxyHeader({ command: 0x20, family: 0x00 });
     expect(parseProxyHeader(header)).toEqual({ state: 'complete', value: { kind: 'local' }, length: header.length });
