@@ -122,11 +122,15 @@ describeEachDatabase('sites and members', (open) => {
       expect(listed.body['data']).toEqual([shown]);
     });
 
-    test('somebody with an account keeps the password they have', async () => {
+    test('somebody with an account keeps the password they have, once it is their own', async () => {
       const id = await invite('ada@example.org');
-      const again = await app.ask(south, 'POST', '/api/members', { email: 'ada@example.org', role: 'viewer' });
-      expect(again.body['data']).toMatchObject({ id, role: 'viewer', generated_password: null });
-      expect(await app.ask(south, 'POST', '/api/members', { email: 'ada@example.org', role: 'viewer' })).toMatchObject({ status: 409 });
+      const elsewhere = () => app.ask(south, 'POST', '/api/members', { email: 'ada@example.org', role: 'viewer' });
+      expect(await elsewhere()).toMatchObject({ status: 409, body: { message: expect.stringContaining('must change it first') } });
+      expect((await app.get(south, '/api/members')).body['data']).toEqual([]);
+      await teams.setPassword(id, 'a password of her own');
+      expect((await elsewhere()).body['data']).toMatchObject({ id, role: 'viewer', generated_password: null });
+      expect(await elsewhere()).toMatchObject({ status: 409, body: { message: expect.stringContaining('is a member') } });
+      expect(await teams.checkPassword('ada@example.org', 'a password of her own')).toMatchObject({ matches: true });
     });
 
     test.each([
