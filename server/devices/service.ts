@@ -23,7 +23,7 @@ export interface DevicesDeps {
   storage: Storage;
   clock: Clock;
   log: Log;
-  routers: Pick<RoutersService, 'getRouter' | 'routerIdOf' | 'presence'>;
+  routers: Pick<RoutersService, 'routerIdOf' | 'presence'>;
   manufacturers: Pick<Manufacturers, 'lookup'>;
 }
 
@@ -67,12 +67,14 @@ export class DevicesService {
     const { routers, storage } = this.#deps;
     const routerId = routers.routerIdOf(connection.agentId, report.router);
     if (routerId === undefined) return;
-    const router = await routers.getRouter(connection.teamId, routerId);
-    const place: Place = { teamId: connection.teamId, routerId, siteId: router.site_id };
     if (report.kind === 'full' && report.first) this.#damaged.delete(routerId);
     try {
       const sighted = await this.#toSighted(report.devices);
-      await storage.writes.write((tx) => this.#storeReport(tx, place, report, sighted));
+      await storage.writes.write(async (tx) => {
+        // Asked here and not before: the router may be moved to another site at any time.
+        const place = await store.selectPlace(tx, connection.teamId, routerId);
+        await this.#storeReport(tx, place, report, sighted);
+      });
     } catch (error) {
       this.#damaged.add(routerId);
       throw error;

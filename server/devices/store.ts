@@ -21,6 +21,17 @@ export interface SightedDevice {
 /** A MAC address is one device at a site, or behind its router where that stands in no site. */
 const placeOf = ({ siteId, routerId }: Place): string => siteId ?? routerId;
 
+/** Where what a router sees is. @throws Kysely's NoResultError when the team has no such router */
+export async function selectPlace(db: DbOrTx, teamId: string, routerId: string): Promise<Place> {
+  const { site_id: siteId } = await db
+    .selectFrom('routers')
+    .select('site_id')
+    .where('team_id', '=', teamId)
+    .where('id', '=', routerId)
+    .executeTakeFirstOrThrow();
+  return { teamId, routerId, siteId };
+}
+
 /** Stores sightings; what is already known keeps its id and first-seen. At most 500 at once. */
 export async function upsertSighted(db: DbOrTx, place: Place, sighted: readonly SightedDevice[], now: number): Promise<void> {
   if (sighted.length === 0) return;

@@ -90,6 +90,17 @@ describeEachDatabase('devices', (open) => {
       expect(await read(PHONE)).toMatchObject({ hostname: 'Galaxy-S8', manufacturer: 'Locally administered', locally_administered: true });
     });
 
+    test('is where its router stands when the report is stored, also if that is put elsewhere meanwhile', async () => {
+      const depot = await createSite('Depot');
+      const lookup = async () => {
+        await standsIn(mine, depot);
+        return manufacturers.lookup();
+      };
+      devices = new DevicesService({ storage, clock, log: silentLog, routers, manufacturers: { lookup } });
+      await report({ devices: [printer] });
+      expect(await read(PRINTER)).toMatchObject({ site_id: depot });
+    });
+
     test('is last seen when its router last answered, without a word about the device', async () => {
       await report({ devices: [phone] });
       clock.advance(30 * MINUTE);
