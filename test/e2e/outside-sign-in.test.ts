@@ -32,6 +32,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   outside.claims = {};
+  outside.keysAreDown = false;
 });
 afterAll(async () => {
   await world.close();
@@ -47,6 +48,13 @@ async function comeBack(flow: CodeFlow): Promise<string> {
   expect(url.startsWith(`${outside.issuer}/auth?`)).toBe(true);
   return outside.signInAt(url);
 }
+
+test('a provider whose keys cannot be read is to blame, and not this server', async () => {
+  // The first of all: keys are kept once they are known.
+  outside.keysAreDown = true;
+  const flow = await beginFlow(world);
+  expect((await flow.browser.open(await comeBack(flow))).status).toBe(502);
+});
 
 test('a verified address signs its person in', async () => {
   outside.claims = { email: 'Ada@Example.org' };

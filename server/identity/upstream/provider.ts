@@ -78,8 +78,9 @@ export class UpstreamProvider {
       const { email, email_verified: isVerified } = payload;
       return typeof email === 'string' && isVerified === true ? email : undefined;
     } catch (cause) {
-      if (cause instanceof joseErrors.JOSEError) throw new AppError('unavailable', 'the answer of the identity provider is not valid', { cause });
-      throw cause;
+      // Its keys are asked for on the way, so that this may also be a line that is down.
+      const what = cause instanceof joseErrors.JOSEError ? 'the answer of the identity provider is not valid' : 'the keys of the identity provider cannot be read';
+      throw new AppError('unavailable', what, { cause });
     }
   }
 

@@ -12,6 +12,8 @@ export class OutsideProvider {
   static readonly secret = 'outside-secret';
   /** What the next ID token says, over what is right. */
   claims: Record<string, unknown> = {};
+  /** Whether its keys cannot be asked for. */
+  keysAreDown = false;
   /** Of the last token request. */
   tokenRequest: { authorization: string | undefined; form: URLSearchParams } | undefined;
   readonly #server: http.Server;
@@ -55,6 +57,8 @@ export class OutsideProvider {
     const json = (status: number, body: object): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     if (request.url === '/.well-known/openid-configuration') {
       json(200, { issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` });
+    } else if (request.url === '/jwks' && this.keysAreDown) {
+      response.destroy();
     } else if (request.url === '/jwks') {
       json(200, { keys: [{ ...(await exportJWK(this.#keys.publicKey)), kid: 'k1', alg: 'ES256' }] });
     } else {
