@@ -73,17 +73,21 @@ async function startDemo(): Promise<void> {
   await mkdir(folder, { recursive: true });
   say('Starting two simulated routers and the control plane ...');
   for (const router of routers) {
-    children.start(router.identity, 'scripts/simulator.ts', [
-      `--api-port=${router.api_port}`,
-      `--ssh-port=${router.ssh_port}`,
-      `--version=${router.version}`,
-      `--model=${router.model}`,
-      `--identity=${router.identity}`,
-      `--username=${router.username}`,
-      `--password=${router.password}`,
-    ]);
+    children.start({
+      name: router.identity,
+      file: 'scripts/simulator.ts',
+      args: [
+        `--api-port=${router.api_port}`,
+        `--ssh-port=${router.ssh_port}`,
+        `--version=${router.version}`,
+        `--model=${router.model}`,
+        `--identity=${router.identity}`,
+        `--username=${router.username}`,
+        `--password=${router.password}`,
+      ],
+    });
   }
-  children.start('server', 'server/main.ts', ['serve'], serverEnv);
+  children.start({ name: 'server', file: 'server/main.ts', args: ['serve'], env: serverEnv, keepRunning: true });
   await until('the control plane answers', async () => (await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) })).ok);
 
   say('Creating a team, an admin, an API key and an agent ...');
@@ -123,7 +127,7 @@ async function startAgent(token: string): Promise<void> {
   const config = path.join(folder, 'agent.yaml');
   await writeFile(config, toYaml(agentConfig(credentials)), { mode: 0o600 });
   await node('agent/main.ts', ['enrol', '--server', baseUrl, '--token', token, '--credentials', credentials]);
-  children.start('agent', 'agent/main.ts', ['run', '--config', config]);
+  children.start({ name: 'agent', file: 'agent/main.ts', args: ['run', '--config', config], keepRunning: true });
 }
 
 function agentConfig(credentials: string): object {

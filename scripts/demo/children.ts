@@ -8,10 +8,26 @@ import process from 'node:process';
 /** How long a child may take to end after SIGTERM before it is killed, milliseconds. */
 const STOP_TIMEOUT_MS = 10_000;
 
-interface Child {
+/** A child that is to be kept running gets another process after this pause, milliseconds. */
+const RESTART_AFTER_MS = 1000;
+
+/** One that gives up by itself sooner than this after its start is broken and not kept running, milliseconds. */
+const SHORTEST_LIFE_MS = 3000;
+
+export interface Program {
+  /** Of its log file. */
   name: string;
-  process: ChildProcess;
+  file: string;
+  args: string[];
+  env?: Record<string, string>;
+  /** Is started again when it ends by itself, as a service manager would do. */
+  keepRunning?: boolean;
+}
+
+interface Child {
+  program: Program;
   log: WriteStream;
+  process: ChildProcess;
   exited: Promise<void>;
 }
 
@@ -23,8 +39,9 @@ export class Children {
   readonly #root: string;
   readonly #logFolder: string;
   readonly #running: Child[] = [];
+  readonly #restarts = new Set<NodeJS.Timeout>();
   #stopping = false;
-  /** Rejects when a child ends by itself. */
+  /** Rejects when a child ends by itself and is not kept running. */
   readonly #failure = Promise.withResolvers<never>();
 
   constructor(root: string, logFolder: string) {
@@ -34,35 +51,20 @@ export class Children {
     this.#failure.promise.catch(() => {});
   }
 
-  /** Rejects as soon as any child ends that was not asked to. */
+  /** Rejects as soon as a child is gone that was not asked to end. */
   get failure(): Promise<never> {
     return this.#failure.promise;
   }
 
-  start(name: string, file: string, args: string[], env: Record<string, string> = {}): void {
-    const logFile = path.join(this.#logFolder, `${name}.log`);
-    const log = createWriteStream(logFile);
-    const child = spawn(
-      process.execPath,
-      ['--import', path.join(this.#root, 'scripts/demo/end-with-parent.mjs'), path.join(this.#root, file), ...args],
-      // A group of its own, so that Ctrl-C reaches only this process, which then stops the children in order.
-      { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...env }, detached: true },
-    );
-    child.stdout?.pipe(log, { end: false });
-    child.stderr?.pipe(log, { end: false });
-    const exited = new Promise<void>((resolve) => {
-      child.once('error', () => resolve());
-      child.once('exit', (code) => {
-        resolve();
-        if (!this.#stopping) this.#failure.reject(new Error(`${name} ended with code ${code}; see ${logFile}`));
-      });
-    });
-    this.#running.push({ name, process: child, log, exited });
+  start(program: Program): void {
+    const log = createWriteStream(path.join(this.#logFolder, `${program.name}.log`));
+    this.#running.push(this.#run({ program, log }));
   }
 
   /** Ends the youngest first: the agent before the control plane before the routers. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    for (const restart of this.#restarts) clearTimeout(restart);
     for (const child of this.#running.reverse()) {
       child.process.kill('SIGTERM');
       const timer = setTimeout(() => child.process.kill('SIGKILL'), STOP_TIMEOUT_MS);
@@ -70,5 +72,43 @@ export class Children {
       clearTimeout(timer);
       child.log.end();
     }
+  }
+
+  #run({ program, log }: Pick<Child, 'program' | 'log'>): Child {
+    const { file, args, env = {} } = program;
+    const startedAt = performance.now();
+    const spawned = spawn(
+      process.execPath,
+      ['--import', path.join(this.#root, 'scripts/demo/end-with-parent.mjs'), path.join(this.#root, file), ...args],
+      // A group of its own, so that Ctrl-C reaches only this process, which then stops the children in order.
+      { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...env }, detached: true },
+    );
+    spawned.stdout?.pipe(log, { end: false });
+    spawned.stderr?.pipe(log, { end: false });
+    const exited = new Promise<void>((resolve) => {
+      spawned.once('error', () => resolve());
+      spawned.once('exit', () => resolve());
+    });
+    const child: Child = { program, log, process: spawned, exited };
+    spawned.once('exit', (code, signal) => {
+      const gaveUp = signal === null && performance.now() - startedAt < SHORTEST_LIFE_MS;
+      this.#ended(child, signal ?? `code ${code}`, gaveUp);
+    });
+    return child;
+  }
+
+  #ended(child: Child, how: string, gaveUp: boolean): void {
+    if (this.#stopping) return;
+    const { name, keepRunning } = child.program;
+    if (keepRunning !== true || gaveUp) {
+      this.#failure.reject(new Error(`${name} ended with ${how}; see ${path.join(this.#logFolder, `${name}.log`)}`));
+      return;
+    }
+    process.stdout.write(`The ${name} ended with ${how} and is started again.\n`);
+    const restart = setTimeout(() => {
+      this.#restarts.delete(restart);
+      this.#running[this.#running.indexOf(child)] = this.#run(child);
+    }, RESTART_AFTER_MS);
+    this.#restarts.add(restart);
   }
 }

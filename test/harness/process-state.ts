@@ -37,3 +37,18 @@ export function listeningPorts(pid: number): number[] {
   }
   return [...ports].sort((a, b) => a - b);
 }
+
+/** The processes that one has started and that still run. */
+export function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').map(Number);
+}
+
+/** Program and arguments; empty when there is no such process, or only what its parent has yet to collect. */
+export function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}

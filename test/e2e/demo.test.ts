@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { childrenOf, commandLine } from '../harness/process-state.ts';
+import { Program } from '../harness/program.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+/** What `scripts/demo.ts` needs: the demo writes beside it, and must not replace one that somebody runs here. */
+const PARTS = ['agent', 'client', 'package.json', 'protocol', 'scripts', 'server', 'test/simulator'];
+/** API, sandbox, and two of each router. */
+const PORTS = 6;
+const START_MS = 60_000;
+
+interface DemoFile {
+  base_url: string;
+  api_key: string;
+  admin_email: string;
+  internal_token: string;
+  routers: { id: string; identity: string; api_port: number; ssh_port: number }[];
+}
+
+let folder: string;
+let demo: Program;
+let told: DemoFile;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-demo-'));
+  for (const part of PARTS) await cp(path.join(root, part), path.join(folder, part), { recursive: true });
+  await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
+  demo = new Program(path.relative(root, path.join(folder, 'scripts/demo.ts')), [], {
+    DEMO_PORT: String(await freePorts()),
+    // It is asked again and again whether it is back.
+    SIGNALBOX_RATE_LIMIT_PER_MINUTE: '100000',
+  });
+  demo.start();
+  await waitUntil('the demo says how it ends', () => demo.output.includes('Ctrl-C ends the demo.') || failIfOver(), START_MS);
+  told = JSON.parse(await readFile(path.join(folder, '.demo/demo.json'), 'utf8')) as DemoFile;
+}, START_MS + 10_000);
+afterAll(async () => {
+  await demo.interrupt();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** @throws with what it printed when the demo has ended */
+function failIfOver(): undefined {
+  return void demo.pid;
+}
+
+/** The first of as many neighbouring ports as the demo listens on, below those that the system hands out. */
+async function freePorts(): Promise<number> {
+  for (let first = 21_000; first < 32_000; first += 500) {
+    const isFree = await Promise.all(Array.from({ length: PORTS }, (_, i) => canListen(first + i)));
+    if (!isFree.includes(false)) return first;
+  }
+  throw new Error('no ports are free for the demo');
+}
+
+async function canListen(port: number): Promise<boolean> {
+  const server = net.createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+}
+
+async function routers(): Promise<{ identity: string; has_pulse: boolean }[]> {
+  const answer = await fetch(`${told.base_url}/api/routers`, { headers: { authorization: `Bearer ${told.api_key}` } });
+  return ((await answer.json()) as { data: { identity: string; has_pulse: boolean }[] }).data;
+}
+
+async function ask(command: string): Promise<number> {
+  const answer = await fetch(`${told.base_url}/api/synchronous/${told.routers[0]!.id}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${told.api_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ command, parameters: '' }),
+  });
+  return answer.status;
+}
+
+function pidOf(file: string): number | undefined {
+  return childrenOf(demo.pid).find((pid) => commandLine(pid).includes(path.join(folder, file)));
+}
+
+describe('npm run demo', () => {
+  test('says in .demo/demo.json what programs need, and its curl lines work', async () => {
+    expect(told).toMatchObject({
+      base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      admin_email: 'admin@example.test',
+      internal_token: expect.any(String),
+      routers: [{ identity: 'edge-berlin' }, { identity: 'edge-zurich' }],
+    });
+    expect(demo.output).toContain(`Authorization: Bearer ${told.api_key}`);
+    const listed = await routers();
+    expect(listed).toHaveLength(2);
+    for (const { identity } of told.routers) expect(listed).toContainEqual(expect.objectContaining({ identity, has_pulse: true }));
+    expect(await ask('/ip/address/print')).toBe(200);
+  });
+
+  test.each(['agent/main.ts', 'server/main.ts'])('goes on when %s is killed: it is started again, as a service manager would', async (file) => {
+    const before = pidOf(file)!;
+    process.kill(before, 'SIGKILL');
+    await waitUntil('there is another process', () => pidOf(file) !== undefined && pidOf(file) !== before, START_MS);
+    await waitUntil('a command is answered again', async () => (await ask('/system/identity/print').catch(() => 0)) === 200, START_MS);
+    expect(demo.output).toContain('ended with SIGKILL and is started again.');
+  }, 2 * START_MS);
+
+  test('ends with Ctrl-C and leaves no process', async () => {
+    const children = childrenOf(demo.pid);
+    expect(children).toHaveLength(4);
+    expect(await demo.interrupt()).toBe(0);
+    expect(children.filter((pid) => commandLine(pid) !== '')).toEqual([]);
+  });
+});
