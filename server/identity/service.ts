@@ -132,11 +132,12 @@ export class IdentityService {
   async changePassword(principal: Principal, source: string, passwords: { current: string; next: string }): Promise<void> {
     const { teams } = this.#deps;
     const { email } = await teams.getMember(principal.teamId, principal.id);
-    const retryAfter = this.#attempts.begin(normalizeEmail(email), source);
+    const attempt = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email), source };
+    const retryAfter = this.#attempts.begin(attempt);
     if (retryAfter !== undefined) throw new AppError('rate_limited', `too many wrong passwords; try again in ${retryAfter} seconds`);
     const { matches } = await teams.checkPassword(email, passwords.current);
     if (!matches) throw new AppError('invalid', 'the current password is wrong', { errors: { current_password: ['is wrong'] } });
-    this.#attempts.succeed(normalizeEmail(email), source);
+    this.#attempts.succeed(attempt);
     await teams.setPassword(principal.id, passwords.next);
   }
 

@@ -113,6 +113,12 @@ export class TeamsService {
     return { matches, userId: user?.id ?? null, memberships: memberships.filter((member) => member.active) };
   }
 
+  /** Since when this person has the password they have, milliseconds; 0 from the beginning, and for nobody. */
+  async passwordSince(email: string): Promise<number> {
+    const user = await selectUserByEmail(this.#deps.storage.db, normalizeEmail(email));
+    return user?.passwordSince ?? 0;
+  }
+
   /** Whose address this is, once somebody else has verified that it is theirs. */
   async findPerson(email: string): Promise<{ userId: string; memberships: Member[] } | undefined> {
     const user = await selectUserByEmail(this.#deps.storage.db, normalizeEmail(email));

@@ -57,9 +57,16 @@ export async function insertUserUnlessKnown(
   return { id: row.id, passwordGivenBy: row.password_given_by };
 }
 
-export async function selectUserByEmail(db: DbOrTx, email: string): Promise<{ id: string; passwordHash: string | null } | undefined> {
-  const row = await db.selectFrom('users').select(['id', 'password_hash']).where('email', '=', email).executeTakeFirst();
-  return row && { id: row.id, passwordHash: row.password_hash };
+interface UserRow {
+  id: string;
+  passwordHash: string | null;
+  /** Every session begins after it. */
+  passwordSince: number;
+}
+
+export async function selectUserByEmail(db: DbOrTx, email: string): Promise<UserRow | undefined> {
+  const row = await db.selectFrom('users').select(['id', 'password_hash', 'sessions_since']).where('email', '=', email).executeTakeFirst();
+  return row && { id: row.id, passwordHash: row.password_hash, passwordSince: row.sessions_since };
 }
 
 /** The provider's records of the person go as well: sessions, codes and refresh tokens. */

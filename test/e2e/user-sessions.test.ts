@@ -177,6 +177,14 @@ describe('the sign-in page', () => {
     expect((await signIn(world, other)).access_token).toBeDefined();
   });
 
+  test('a new password ends that rest', async () => {
+    const { id, email } = await newUser();
+    const { flow, page } = await signInPage();
+    await Promise.all(Array.from({ length: 11 }, () => flow.browser.submit(page, '/login', { email, password: 'guess' })));
+    await world.server.services.teams.setPassword(id, 'another password');
+    expect((await signIn(world, email, 'another password')).access_token).toBeDefined();
+  });
+
   test('belongs to the browser that began', async () => {
     const { page } = await signInPage();
     const elsewhere = new FormBrowser(world.server.url);

@@ -9,6 +9,15 @@ const PER_ADDRESS = 50;
 /** Remembered at once, of each kind. */
 const REMEMBERED = 50_000;
 
+/** Somebody tries a password. */
+export interface Attempt {
+  account: string;
+  /** Since when the account has the password it has: a new one has not been guessed at yet. */
+  passwordSince: number;
+  /** The address it comes from. */
+  source: string;
+}
+
 interface Window {
   failures: number;
   endsAt: number;
@@ -16,7 +25,8 @@ interface Window {
 
 /**
  * Counts wrong passwords, by account and by address, whether the account exists or not. An attempt is counted before the
- * password is looked at and given back when it was right, so that many at once are no way round.
+ * password is looked at and given back when it was right, so that many at once are no way round. A new password lifts the
+ * rest of an account: whoever sets it has other ways in.
  */
 export class SignInAttempts {
   readonly #now: () => number;
@@ -28,8 +38,8 @@ export class SignInAttempts {
   }
 
   /** @returns seconds to wait when there were too many; undefined when this one may be made */
-  begin(account: string, address: string): number | undefined {
-    const windows = [this.#window(this.#accounts, account), this.#window(this.#addresses, networkOf(address))] as const;
+  begin(attempt: Attempt): number | undefined {
+    const windows = [this.#window(this.#accounts, guessedAt(attempt)), this.#window(this.#addresses, networkOf(attempt.source))] as const;
     const full = windows.filter(({ failures }, index) => failures >= (index === 0 ? PER_ACCOUNT : PER_ADDRESS));
     if (full.length > 0) return Math.ceil((Math.max(...full.map(({ endsAt }) => endsAt)) - this.#now()) / 1000);
     for (const window of windows) window.failures += 1;
@@ -37,9 +47,9 @@ export class SignInAttempts {
   }
 
   /** The password was right: the account begins anew, the address gets this attempt back. */
-  succeed(account: string, address: string): void {
-    this.#accounts.delete(account);
-    const window = this.#addresses.get(networkOf(address));
+  succeed(attempt: Attempt): void {
+    this.#accounts.delete(guessedAt(attempt));
+    const window = this.#addresses.get(networkOf(attempt.source));
     if (window && window.failures > 0) window.failures -= 1;
   }
 
@@ -51,6 +61,10 @@ export class SignInAttempts {
     windows.set(key, window);
     return window;
   }
+}
+
+function guessedAt({ account, passwordSince }: Attempt): string {
+  return `${passwordSince} ${account}`;
 }
 
 /** One subscriber owns at least a /64 of the IPv6 space. */

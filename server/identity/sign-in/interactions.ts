@@ -70,14 +70,14 @@ export class Interactions {
     return this.#within(exchange, true, async (interaction) => {
       const { email = '', password = '' } = exchange.form;
       const { attempts, teams } = this.#deps;
-      const account = normalizeEmail(email);
-      const retryAfter = attempts.begin(account, exchange.source);
+      const attempt = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email), source: exchange.source };
+      const retryAfter = attempts.begin(attempt);
       if (retryAfter !== undefined) return { ...(await this.#signIn(interaction, 429, { email, problem: TOO_MANY })), retryAfter };
       const { matches, userId, memberships } = await teams.checkPassword(email, password);
       const isIn = matches && userId !== null && memberships.length > 0;
       this.#report(exchange, interaction, memberships, isIn ? 200 : 401);
       if (!isIn) return this.#signIn(interaction, 401, { email, problem: WRONG });
-      attempts.succeed(account, exchange.source);
+      attempts.succeed(attempt);
       return this.#finish(exchange, { login: { accountId: userId, amr: ['pwd'], remember: false } });
     });
   }
