@@ -1,6 +1,7 @@
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import { syncFolder } from '../core/sync-folder.ts';
 
 const recordSchema = z.object({
   /** Value of `forwarding-enabled` before the agent changed it. */
@@ -43,14 +44,5 @@ export class ForwardingMemory {
   /** The name may hold any character. */
   #file(router: string): string {
     return path.join(this.#folder, `${encodeURIComponent(router)}.json`);
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

@@ -3,7 +3,7 @@ import type { Page } from '../core/page.ts';
 import { readRole } from '../core/principal.ts';
 import { inChunks } from '../storage/columns.ts';
 import type { DbOrTx, Tx } from '../storage/db.ts';
-import { olderThan } from '../storage/paging.ts';
+import { newestFirst } from '../storage/paging.ts';
 import type { ApiKeysTable, EnrolTokensTable } from '../storage/schema.ts';
 import type { ApiKey, EnrolToken, ServiceToken } from './types.ts';
 
@@ -61,10 +61,7 @@ export async function selectApiKeys(db: DbOrTx, teamId: string, page: Page): Pro
     .selectFrom('api_keys')
     .selectAll()
     .where('team_id', '=', teamId)
-    .where(olderThan(page, 'created_at', 'id'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page))
     .execute();
   return rows.map(toApiKey);
 }
@@ -195,10 +192,7 @@ export async function selectEnrolTokens(db: DbOrTx, teamId: string, page: Page):
     .selectFrom('enrol_tokens')
     .selectAll()
     .where('team_id', '=', teamId)
-    .where(olderThan(page, 'created_at', 'id'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page))
     .execute();
   return rows.map(toEnrolToken);
 }

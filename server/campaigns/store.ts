@@ -3,7 +3,7 @@ import type { Insertable } from 'kysely';
 import type { Page } from '../core/page.ts';
 import { inChunks } from '../storage/columns.ts';
 import type { DbOrTx } from '../storage/db.ts';
-import { olderThan } from '../storage/paging.ts';
+import { newestFirst } from '../storage/paging.ts';
 import type { CampaignsTable } from '../storage/schema-campaigns.ts';
 import type { StatusCount } from './counts.ts';
 import type { CampaignRecord, CampaignState, OutputGroup, Outcome, TargetState, TargetStatus } from './types.ts';
@@ -95,10 +95,7 @@ export async function selectCampaigns(db: DbOrTx, teamId: string, page: Page): P
     .selectFrom('campaigns')
     .selectAll()
     .where('team_id', '=', teamId)
-    .where(olderThan(page, 'created_at', 'id'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page))
     .execute();
 }
 

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql, type SqlBool } from 'kysely';
+import { type RawBuilder, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 import type { Page } from '../core/page.ts';
 
 /**
@@ -7,4 +7,16 @@ import type { Page } from '../core/page.ts';
  */
 export function olderThan({ before }: Page, at: string, id: string): RawBuilder<SqlBool> {
   return before === undefined ? sql<SqlBool>`1 = 1` : sql<SqlBool>`(${sql.ref(at)}, ${sql.ref(id)}) < (${before.at}, ${before.id})`;
+}
+
+/** For `$call`: one page of a table, newest first by `created_at` and `id`. */
+export function newestFirst<Tables, Table extends keyof Tables, Row>(
+  page: Page,
+): (query: SelectQueryBuilder<Tables, Table, Row>) => SelectQueryBuilder<Tables, Table, Row> {
+  return (query) =>
+    query
+      .where(olderThan(page, 'created_at', 'id'))
+      .orderBy(sql.ref('created_at'), 'desc')
+      .orderBy(sql.ref('id'), 'desc')
+      .limit(page.limit);
 }

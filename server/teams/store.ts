@@ -3,7 +3,7 @@ import type { Page } from '../core/page.ts';
 import { readRole, type Role } from '../core/principal.ts';
 import { fromFlag, toFlag } from '../storage/columns.ts';
 import type { DbOrTx, Tx } from '../storage/db.ts';
-import { olderThan } from '../storage/paging.ts';
+import { newestFirst, olderThan } from '../storage/paging.ts';
 import type { SitesTable, TeamsTable } from '../storage/schema.ts';
 import type { Member, Site, Team } from './types.ts';
 
@@ -207,10 +207,7 @@ export async function selectSites(db: DbOrTx, teamId: string, page: Page): Promi
     .selectFrom('sites')
     .selectAll()
     .where('team_id', '=', teamId)
-    .where(olderThan(page, 'created_at', 'id'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page))
     .execute();
   return rows.map(toSite);
 }

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { AgentError } from '../../core/errors.ts';
+import { syncFolder } from '../../core/sync-folder.ts';
 
 /** Where a journal lies. An interface so that tests can let the power fail between any two bytes. */
 export interface JournalDisk {
@@ -136,16 +137,6 @@ async function writeDurably(file: string, content: Buffer): Promise<void> {
   const handle = await open(file, 'w', 0o600);
   try {
     await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Without it the name of a new file may be lost with the power although its content is on the disk. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
     await handle.sync();
   } finally {
     await handle.close();

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { syncFolder } from '../../core/sync-folder.ts';
 
 /** Which host key is accepted: one that is known, or the first one seen, recorded in a file. */
 export type HostKeyPolicy = { fingerprint: string } | { file: string };
@@ -55,13 +56,4 @@ async function record(file: string, fingerprint: string): Promise<string> {
     await rm(draft, { force: true });
   }
   return (await recorded(file)) ?? fingerprint;
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Page } from '../../core/page.ts';
 import type { DbOrTx } from '../../storage/db.ts';
-import { olderThan } from '../../storage/paging.ts';
+import { newestFirst } from '../../storage/paging.ts';
 import type { AgentsTable } from '../../storage/schema.ts';
 import type { Agent } from '../types.ts';
 
@@ -67,10 +67,7 @@ export async function selectAgents(db: DbOrTx, teamId: string, page: Page): Prom
     .selectFrom('agents')
     .selectAll()
     .where('team_id', '=', teamId)
-    .where(olderThan(page, 'created_at', 'id'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page))
     .execute();
   return rows.map(toAgent);
 }

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Page } from '../../core/page.ts';
 import { readRole } from '../../core/principal.ts';
 import type { DbOrTx, Tx } from '../../storage/db.ts';
-import { olderThan } from '../../storage/paging.ts';
+import { newestFirst } from '../../storage/paging.ts';
 import type { ClientsTable } from '../../storage/schema-identity.ts';
 import { deleteRecordsOfClient } from '../provider/store.ts';
 import type { Client, ClientKind } from '../types.ts';
@@ -45,10 +45,7 @@ export async function selectClients(db: DbOrTx, teamId: string, page: Page): Pro
     .selectFrom('clients')
     .selectAll()
     .where('team_id', '=', teamId)
-    .where(olderThan(page, 'created_at', 'id'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page))
     .execute();
   return rows.map(toClient);
 }

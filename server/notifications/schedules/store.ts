@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Page } from '../../core/page.ts';
 import { fromJson, toJson } from '../../storage/columns.ts';
 import type { DbOrTx } from '../../storage/db.ts';
-import { olderThan } from '../../storage/paging.ts';
+import { newestFirst } from '../../storage/paging.ts';
 import type { SchedulesTable } from '../../storage/schema-notifications.ts';
 import type { Schedule, ScheduleChange, Window } from './types.ts';
 
@@ -52,10 +52,7 @@ export async function selectSchedules(db: DbOrTx, teamId: string, page: Page): P
     .selectFrom('schedules')
     .selectAll()
     .where('team_id', '=', teamId)
-    .where(olderThan(page, 'created_at', 'id'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page))
     .execute();
   return rows.map(toSchedule);
 }

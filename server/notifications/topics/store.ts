@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Page } from '../../core/page.ts';
 import { fromJson, toJson } from '../../storage/columns.ts';
 import type { DbOrTx } from '../../storage/db.ts';
-import { olderThan } from '../../storage/paging.ts';
+import { newestFirst } from '../../storage/paging.ts';
 import type { TopicsTable } from '../../storage/schema-notifications.ts';
 import type { Topic } from './types.ts';
 
@@ -45,10 +45,7 @@ export async function selectTopics(db: DbOrTx, teamId: string, page: Page): Prom
     .selectFrom('topics')
     .selectAll()
     .where('team_id', '=', teamId)
-    .where(olderThan(page, 'created_at', 'id'))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page))
     .execute();
   return rows.map(toTopic);
 }
