@@ -222,7 +222,9 @@ async function until<T>(what: string, ask: () => Promise<T | undefined | false>)
   while (Date.now() < deadline) {
     const answer = await ask().catch(() => undefined);
     if (answer !== undefined && answer !== false) return answer;
-    await Promise.race([children.failure, new Promise((resolve) => setTimeout(resolve, 100))]);
+    const pause = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 100));
+    const isStopped = await Promise.race([children.failure, stopRequested.promise.then(() => true), pause]);
+    if (isStopped) throw new Error('stopped before it was up');
   }
   throw new Error(`waited ${START_TIMEOUT_MS / 1000} s until ${what}; see the logs in .demo/`);
 }

@@ -56,7 +56,9 @@ export class Children {
     return this.#failure.promise;
   }
 
+  /** @throws Error once the demo is ending */
   start(program: Program): void {
+    if (this.#stopping) throw new Error('the demo is over');
     const log = createWriteStream(path.join(this.#logFolder, `${program.name}.log`));
     this.#running.push(this.#run({ program, log }));
   }

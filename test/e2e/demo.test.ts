@@ -119,4 +119,13 @@ describe('npm run demo', () => {
     expect(await demo.interrupt()).toBe(0);
     expect(children.filter((pid) => commandLine(pid) !== '')).toEqual([]);
   });
+
+  test.each(['Starting two', 'Creating a team', 'Waiting for both'])('ends with Ctrl-C also in the middle of "%s"', async (words) => {
+    demo.start();
+    const before = demo.output.length;
+    await waitUntil('it has come so far', () => demo.output.slice(before).includes(words) || failIfOver(), START_MS);
+    const children = childrenOf(demo.pid);
+    expect(await demo.interrupt()).toBe(0);
+    expect(children.filter((pid) => commandLine(pid) !== '')).toEqual([]);
+  });
 });
