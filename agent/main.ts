@@ -8,6 +8,7 @@ import pino from 'pino';
 import { startAgent } from './app.ts';
 import { checkAgent } from './check.ts';
 import { loadConfig } from './config.ts';
+import { END_SIGNALS, whenToldToEnd } from './core/end-signals.ts';
 import { AgentError } from './core/errors.ts';
 import { enrol } from './link/enrol.ts';
 import { LinkError } from './link/errors.ts';
@@ -56,10 +57,13 @@ async function runAgent(args: string[]): Promise<number> {
   const config = await loadConfig(values['config']!);
   const log = pino({ level: config.log_level });
   const agent = await startAgent(config, { log });
-  closeWithGrace({ delay: STOP_MS, logger: false }, async ({ err, signal }) => {
+  const grace = closeWithGrace({ delay: STOP_MS, logger: false, skip: [...END_SIGNALS] }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an unexpected error');
-    else log.info({ reason: signal }, 'stopping');
     await agent.close();
+  });
+  whenToldToEnd((signal) => {
+    log.info({ reason: signal }, 'stopping');
+    grace.close();
   });
   return new Promise<number>(() => {});
 }

@@ -4,10 +4,9 @@ import { ownEnvironment } from './config.ts';
 
 /** `signalbox` for API users: see cli/. */
 const ended = new AbortController();
-process.once('SIGINT', () => ended.abort());
-process.once('SIGTERM', () => ended.abort());
-// The terminal was closed: what was opened for the person at it has to be closed too.
-process.once('SIGHUP', () => ended.abort());
+// Not once: a terminal signals everybody in it, npx and the like pass the signal on, and the second must not end what is
+// being closed. SIGHUP: the terminal was closed, and what was opened for the person at it has to be closed too.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ended.abort());
 // `signalbox … | head` is no failure.
 process.stdout.on('error', () => ended.abort());
 process.stderr.on('error', () => ended.abort());

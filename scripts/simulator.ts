@@ -90,7 +90,7 @@ async function main(): Promise<number> {
   const simulator = await startSimulator(options);
   announce(simulator);
   await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
   });
   await simulator.close();
   return 0;

@@ -16,7 +16,7 @@ const open: Command = {
     'max-connections': { value: 'N', help: 'connections at the same time, 1 to 512' },
   },
   async run({ signalbox, surroundings }, input) {
-    const { address, port } = readTarget(input.at(1));
+    const { address, port } = readTarget('the target', input.at(1));
     const minutes = input.number('minutes') ?? MINUTES;
     const id = await signalbox.routerIdOf(input.at(0), surroundings);
     const [idle, most] = [input.number('idle-seconds'), input.number('max-connections')];
@@ -42,11 +42,17 @@ ${state}forward ${forward.id}
 `;
 }
 
-/** `192.168.88.10:22`, `[fd00::10]:22`, `nas.lan:443` */
-export function readTarget(text: string): { address: string; port: number } {
+/**
+ * `192.168.88.10:22`, `[fd00::10]:22`, `nas.lan:443`
+ * @param what the words' name, for the message
+ * @param firstPort 0 where the system may choose
+ */
+export function readTarget(what: string, text: string, firstPort = 1): { address: string; port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
-  if (!match) throw new UsageError('the target must be ADDRESS:PORT, like 192.168.88.10:22 or [fd00::10]:22');
-  return { address: match[1] ?? match[2]!, port: Number(match[3]) };
+  if (!match) throw new UsageError(`${what} must be ADDRESS:PORT, like 192.168.88.10:22 or [fd00::10]:22`);
+  const port = Number(match[3]);
+  if (port < firstPort || port > 65_535) throw new UsageError(`${what}: a port is a number from ${firstPort} to 65535`);
+  return { address: match[1] ?? match[2]!, port };
 }
 
 const list: Command = {

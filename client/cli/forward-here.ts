@@ -1,4 +1,5 @@
 import type { Signalbox } from '../client.ts';
+import { ProblemError } from '../errors.ts';
 import type { TransientForward } from '../generated.ts';
 import { LocalPort } from '../local-port.ts';
 import { pauseFor } from '../transport.ts';
@@ -10,6 +11,12 @@ const MINUTES = 60;
 
 /** Reserved for examples (RFC 5737): nobody comes from there, so the entry port on the server admits nobody. */
 const NOBODY = '192.0.2.1/32';
+
+/** Key revoked or expired, rights taken away, forward of nobody any more: asking again changes nothing. */
+const GIVEN_UP = new Set(['unauthenticated', 'forbidden', 'not_found']);
+
+/** Past its end the server gets so long to say so. Clocks differ. */
+const UNHEARD_MS = 60_000;
 
 /** How often is asked whether the forward is still open. */
 const LOOK_EVERY_MS = 10_000;
@@ -29,8 +36,8 @@ export const forwardHere: Command = {
   },
   async run(context, input) {
     const { signalbox, surroundings } = context;
-    const target = readTarget(input.option('to')!);
-    const listen = readTarget(input.option('listen')!);
+    const target = readTarget('--to', input.option('to')!);
+    const listen = readTarget('--listen', input.option('listen')!, 0);
     const minutes = input.number('minutes') ?? MINUTES;
     const routerId = await signalbox.routerIdOf(input.option('router')!, surroundings);
     surroundings.signal.throwIfAborted();
@@ -75,24 +82,33 @@ async function watch({ forward, local, look, stderr, signal }: Watched): Promise
   let said = '';
   for (;;) {
     const { open, total } = local.counts;
-    const minutes = Math.max(0, Math.ceil((Date.parse(forward.expires_at) - Date.now()) / 60_000));
+    const leftMs = Date.parse(forward.expires_at) - Date.now();
+    const minutes = Math.max(0, Math.ceil(leftMs / 60_000));
     const line = `${minutes} min left, ${open} connections open, ${total} in all\n`;
     if (line !== said) stderr(line);
     said = line;
-    await pauseFor(LOOK_EVERY_MS, signal);
+    await pauseFor(Math.max(1000, Math.min(LOOK_EVERY_MS, leftMs)), signal);
     const now = await look();
+    if (now === undefined && leftMs + UNHEARD_MS < 0) {
+      stderr('its time is over, and the server does not answer\n');
+      return { json: undefined, text: '', exitCode: EXIT.notConnected };
+    }
     if (now === undefined || now.closed_at === null) continue;
     stderr(now.revoked_early ? 'the forward was revoked by someone else\n' : 'its time is over\n');
     return { json: undefined, text: '', exitCode: now.revoked_early ? EXIT.failed : EXIT.ok };
   }
 }
 
-/** Undefined when the server does not answer: connections may go on, and it is asked again. */
+/**
+ * Undefined when the server does not answer: connections may go on, and it is asked again.
+ * @throws ProblemError when it refuses: nobody is told any more what becomes of the forward
+ */
 async function lookAt(signalbox: Signalbox, { router_id: routerId, id }: TransientForward, { signal }: { signal: AbortSignal }): Promise<TransientForward | undefined> {
   try {
     return await signalbox.call('getForward', { path: { router_id: routerId, id } }, { signal, timeoutMs: ANSWER_MS });
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof ProblemError && GIVEN_UP.has(error.code)) throw error;
     return undefined;
   }
 }

@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import type { Config } from '../config.ts';
 import type { RunningServer } from '../compose.ts';
+import { END_SIGNALS, whenToldToEnd } from './end-signals.ts';
 
 /** Requests under way get 10 s and agents 5 s (compose.ts); what is in memory is written after that. */
 const SHUTDOWN_DEADLINE_MS = 20_000;
@@ -17,12 +18,13 @@ export async function serve(config: Config, complain: (text: string) => void): P
   const logger = { error: (...parts: unknown[]) => complain(parts.map(String).join(' ')) };
   let starting: Promise<unknown> = Promise.resolve();
   // Before the start, so that a signal during it is not lost: the start finishes, then everything is closed.
-  const grace = closeWithGrace({ delay: SHUTDOWN_DEADLINE_MS, logger }, async ({ err }) => {
+  const grace = closeWithGrace({ delay: SHUTDOWN_DEADLINE_MS, logger, skip: [...END_SIGNALS] }, async ({ err }) => {
     stopping = true;
     if (err) complain(`signalbox: ${err.stack ?? err.message}`);
     await starting.catch(() => undefined);
     await server?.close();
   });
+  whenToldToEnd(() => grace.close());
   starting = startServer(config).then((started) => (server = started));
   try {
     await starting;

@@ -21,14 +21,17 @@ afterAll(async () => {
   await world?.close();
 });
 
-beforeEach(async () => {
-  const words = ['forward', '--router', 'router-0', '--to', `127.0.0.1:${target.port}`, '--listen', '127.0.0.1:0'];
-  cli = new Program('client/main.ts', words, { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey });
-  cli.start();
+const words = (): string[] => ['forward', '--router', 'router-0', '--to', `127.0.0.1:${target.port}`, '--listen', '127.0.0.1:0'];
+
+beforeEach(() => start(new Program('client/main.ts', words(), { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey })));
+afterEach(() => cli.kill());
+
+async function start(program: Program): Promise<void> {
+  cli = program;
+  cli.start({ group: true });
   const [, port] = await waitUntil('the local port is open', () => /127\.0\.0\.1:(\d+) leads to .*Ctrl-C/.exec(cli.output) ?? undefined);
   localPort = Number(port);
-});
-afterEach(() => cli.kill());
+}
 
 /** A transfer that goes on until somebody ends it. */
 async function transfer(): Promise<Socket> {
@@ -58,6 +61,27 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends the transfer and re
   expect(cli.output).toMatch(/the forward is closed\n$/);
   expect(await newest()).toMatchObject({ revoked_early: true, closed_at: expect.any(String) });
   await nobodyIsConnected();
+});
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s from a terminal reaches the wrapper as well, which passes it on: the forward is closed all the same', async (signal) => {
+  expect(await cli.interrupt()).toBe(130);
+  await start(new Program('bin/signalbox.mjs', words(), { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey }));
+  const ended = endOf(await transfer());
+  cli.signalGroup(signal);
+  await ended;
+  expect(await cli.ended()).toBe(130);
+  expect(cli.output).toMatch(/the forward is closed\n$/);
+  expect(await newest()).toMatchObject({ revoked_early: true, closed_at: expect.any(String) });
+});
+
+test('when its key is revoked it ends and says so', async () => {
+  expect(await cli.interrupt()).toBe(130);
+  const made = await world.call<{ data: { id: string; api_key: string } }>('POST', '/api/api-keys', { name: 'short' });
+  await start(new Program('client/main.ts', words(), { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: made.data.api_key }));
+  await world.call('DELETE', `/api/api-keys/${made.data.id}`);
+  expect(await cli.ended()).toBe(5);
+  expect(cli.output).toMatch(/could not be closed and stays until/);
+  await world.revoke(await newest());
 });
 
 test('a terminal that is gone is no reason to leave the forward open', async () => {

@@ -43,10 +43,17 @@ export class Program {
     if (this.isRunning) this.#child?.kill(signal);
   }
 
-  start(): void {
+  /** To it and to what it has started, as a terminal does at Ctrl-C. */
+  signalGroup(signal: NodeJS.Signals): void {
+    process.kill(-this.pid, signal);
+  }
+
+  /** @param group its own, as a shell gives to what somebody types: for {@link signalGroup} */
+  start({ group = false } = {}): void {
     const child = spawn(process.execPath, [path.join(root, this.#file), ...this.#args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], ...this.#env },
+      detached: group,
     });
     const keep = (chunk: Buffer): void => {
       this.#output = (this.#output + chunk.toString()).slice(-20_000);
@@ -82,6 +89,15 @@ export class Program {
     const code = await this.#end('SIGTERM');
     clearTimeout(timer);
     return code;
+  }
+
+  /** @returns its exit code, once it has ended by itself */
+  async ended(): Promise<number | null> {
+    const child = this.#child;
+    if (!child || !this.isRunning) return child?.exitCode ?? null;
+    return new Promise((resolve) => {
+      child.once('exit', resolve);
+    });
   }
 
   async #end(signal: NodeJS.Signals): Promise<number | null> {
