@@ -106,12 +106,18 @@ export class ForwardsService {
     return this.#view(record);
   }
 
-  /** For connections that do not come by the entry port. @throws AppError `not_found`, `conflict` when it is over or full */
-  async entrance(teamId: string, routerId: string, id: string): Promise<Entrance> {
+  /**
+   * For connections that do not come by the entry port; those that are refused are counted like there.
+   * @throws AppError `not_found`, `conflict` when it is over or full
+   */
+  async entrance(teamId: string, routerId: string, id: string, source: string): Promise<Entrance> {
     await this.get(teamId, routerId, id);
     const live = this.#live.get(id);
     if (!live || live.ended) throw new AppError('conflict', 'the forward is over');
-    if (live.full) throw new AppError('conflict', 'the forward has as many connections as it can carry');
+    if (live.full) {
+      live.refused(source);
+      throw new AppError('conflict', 'the forward has as many connections as it can carry');
+    }
     return live;
   }
 

@@ -31,7 +31,7 @@ afterEach(async () => {
 
 /** A client inside the door of this forward. */
 async function inside({ team_id: team, router_id: router, id }: ForwardRecord): Promise<WebSocket> {
-  const entrance = await world.forwards.entrance(team, router, id);
+  const entrance = await world.forwards.entrance(team, router, id, 'client');
   const sockets = new WebSocketServer({ noServer: true });
   server.once('upgrade', (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (ws) => door.carry(entrance, ws, { source: 'client', isStillAllowed: async () => true }));

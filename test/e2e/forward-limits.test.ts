@@ -79,7 +79,9 @@ describe('connections at the same time', () => {
     const [first, second] = [connect(view.record.port), connect(view.record.port)];
     await Promise.all([echoed(first), echoed(second)]);
     await closeOf(connect(view.record.port));
-    expect(await world.get(view.record.id)).toMatchObject({ openConnections: 2, record: { refused_attempts: 1 } });
+    const { team_id: team, router_id: router, id } = view.record;
+    await expect(world.forwards.entrance(team, router, id, 'by WebSocket')).rejects.toMatchObject({ code: 'conflict' });
+    expect(await world.get(id)).toMatchObject({ openConnections: 2, record: { refused_attempts: 2 } });
     first.destroy();
     await waitUntil('there is room again', async () => (await world.get(view.record.id)).openConnections === 1);
     const third = connect(view.record.port);

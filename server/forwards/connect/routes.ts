@@ -43,7 +43,7 @@ export function connectRoute(app: App, { forwards, door, upgrades, authenticate 
       const { remoteAddress, remotePort } = request.raw.socket;
       // Behind a proxy the port is the proxy's.
       const source = request.ip === remoteAddress ? `${request.ip.replace(/^::ffff:/, '')}:${remotePort}` : request.ip;
-      const entrance = await forwards.entrance(principal.teamId, request.params.router_id, request.params.id);
+      const entrance = await forwards.entrance(principal.teamId, request.params.router_id, request.params.id, source);
       door.checkOpen();
       const ws = upgrades.accept(request, reply, CONNECT_SUBPROTOCOL);
       door.carry(entrance, ws, { source, isStillAllowed: async () => isSame(await authenticate(bearer), principal) });
