@@ -16,7 +16,7 @@ import type { Marker } from './source.ts';
 import { afterDoubt, freshProgress, hasBegun, nextStep, resumedProgress } from './steps.ts';
 import type { Progress, Step } from './steps.ts';
 import type { ExecutionTimes } from './times.ts';
-import { judge, neverRan, UNDONE_OR_NEVER_RAN } from './verdict/verdict.ts';
+import { judge, mayBeRestored, neverRan, restoredForNothing, UNDONE_OR_NEVER_RAN } from './verdict/verdict.ts';
 import type { Aftermath } from './verdict/verdict.ts';
 
 /** What the journal does for an execution. */
@@ -67,6 +67,8 @@ export class Execution {
   #boot: BootMark;
   #retryMs: number;
   #refusals = 0;
+  /** The router has restored itself although nothing had run. */
+  #hasFired = false;
 
   /**
    * @param earlier what earlier processes noted: BEGIN (`begun`) of a job that must not run again, and of its undo guard
@@ -151,12 +153,14 @@ export class Execution {
     resolve: () => this.#resolve(),
     settle: () => this.#settle(),
     stand_down: async () => {
-      await this.#guard?.standDown();
+      if ((await this.#guard?.standDown()) === true) this.#hasFired = true;
       return { isGuardLeft: false };
     },
     end: async () => {
-      await this.#deps.journal.end(this.#offer.job_id, this.#progress.result!);
-      return {};
+      const { result, isBegun } = this.#progress;
+      const told = this.#hasFired && !isBegun ? restoredForNothing(result!) : result!;
+      await this.#deps.journal.end(this.#offer.job_id, told);
+      return { result: told };
     },
   };
 
@@ -228,6 +232,8 @@ export class Execution {
       // Nothing ran, and that can be said now; the guard is taken away afterwards, however long that takes. Or the
       // router refuses, and will say why when the guard is to be armed.
       this.#progress.isGuardLeft = false;
+      const { result } = this.#progress;
+      if (result && this.#guard?.mayFire === true) this.#progress.result = mayBeRestored(result);
       return;
     }
     const end = this.#progress.isBegun ? this.#endAfterBegin(step, cause) : this.#endBeforeBegin(step, cause);

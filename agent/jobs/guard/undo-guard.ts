@@ -79,6 +79,7 @@ export class UndoGuard {
   #boot: BootMark | undefined;
   #version = '';
   #undoneSince: number | undefined;
+  #mayFire: boolean;
 
   /** @param boot the journal's note of a guard that an earlier process began to arm */
   constructor(offer: StoredOffer, boot: BootMark | undefined, deps: GuardDeps) {
@@ -86,6 +87,12 @@ export class UndoGuard {
     this.#deps = deps;
     this.#name = guardNameOf(offer.job_id);
     this.#boot = boot;
+    this.#mayFire = boot !== undefined;
+  }
+
+  /** The router may have been given an entry that restores it. */
+  get mayFire(): boolean {
+    return this.#mayFire;
   }
 
   /** Longest useful wait for the script, milliseconds: by then the router has undone it. */
@@ -116,6 +123,7 @@ export class UndoGuard {
       await menu.writeScript(scriptNameOf(jobId), undoneMarker(jobId), this.#errand());
       const file = await this.#saveRestorePoint();
       this.#boot = await this.#noteBoot();
+      this.#mayFire = true;
       await menu.addEntry(this.#entry(file, this.#boot), this.#errand());
       await this.#seeTick();
       // Another agent with the same credentials may have been at it meanwhile: of two, one at least sees the other.
@@ -127,12 +135,27 @@ export class UndoGuard {
     }
   }
 
-  /** Takes away what was made for a script that has not run; also what an older journal no longer knows of. */
-  async standDown(): Promise<void> {
+  /**
+   * Takes away what was made for a script that has not run; also what an older journal no longer knows of.
+   * @returns whether it was too late: the router has restored itself, with nothing to undo
+   */
+  async standDown(): Promise<boolean> {
+    const hasFired = await this.#hasFired();
     // Before the entry, which proves that the mark in it is no trace of a load.
     await this.#deps.menu.removeScript(scriptNameOf(this.#offer.job_id), this.#errand());
     await removeGuard(this.#deps.menu, this.#offer.job_id, this.#errand());
     if (this.#boot) await this.#deps.noteDisarmed();
+    return hasFired;
+  }
+
+  /** Only a load leaves the mark without the entry, and it reboots the router. */
+  async #hasFired(): Promise<boolean> {
+    const { router, menu, clock } = this.#deps;
+    if (!this.#boot || !this.#mayFire) return false;
+    const { uptimeSeconds } = await router.refresh(this.#errand());
+    if (!hasRebooted(this.#boot, { at: clock.now(), uptime_seconds: uptimeSeconds })) return false;
+    const marker = readMarker(this.#offer.job_id, await menu.readScript(scriptNameOf(this.#offer.job_id), this.#errand()));
+    return marker.state === 'undone' && (await menu.findEntry(this.#name, this.#errand())) === undefined;
   }
 
   /**

@@ -111,6 +111,16 @@ export function neverRan(reason: JobReason, error: string): JobResult {
   return failed(NO_OUTPUT, reason, error);
 }
 
+/** The guard of a script that never ran was left too long: the router has gone back to its state of just before. */
+export function restoredForNothing(result: JobResult): JobResult {
+  return failed(result, 'rolled_back', `${result.error}; meanwhile the undo guard has restored the router's configuration of just before`);
+}
+
+/** The same may still happen, because the guard cannot be taken away now. */
+export function mayBeRestored(result: JobResult): JobResult {
+  return { ...result, error: `${result.error}; the undo guard may still restore the router's configuration of just before`.slice(0, ERROR_CHARS) };
+}
+
 /** The router is as it was before the script, and nobody knows whether it ran before that. */
 export const UNDONE_OR_NEVER_RAN: JobResult = unknown(NO_OUTPUT, 'interrupted', 'the script was undone or never ran');
 

@@ -124,6 +124,33 @@ describe('an undo guard whose script did not run', () => {
     expect(router.reboots).toBe(0);
   });
 
+  it('is told of when the router is away for so long that it may fire', async () => {
+    adapter.onPrepare = () => {
+      router.reachable = false;
+      return Promise.reject(new AgentError('router_unreachable', 'the router closed the connection'));
+    };
+    await givePermission();
+    for (let waited = 0; results.length === 0 && waited < 100; waited += 1) await pass(10_000);
+    expect(results).toMatchObject([{ outcome: 'failed', reason: 'timed_out', error: expect.stringContaining('the undo guard may still restore') as string }]);
+    expect(router.runs).toEqual([]);
+  });
+
+  it('is told of when it has fired before it could be taken away', async () => {
+    let isBack = false;
+    adapter.onPrepare = () => {
+      router.reachable = isBack;
+      return Promise.reject(new AgentError(isBack ? 'rejected' : 'router_unreachable', 'no space left'));
+    };
+    await givePermission();
+    for (let waited = 0; router.reboots === 0 && waited < 100; waited += 1) await pass(1000);
+    isBack = true;
+    router.reachable = true;
+    for (let waited = 0; results.length === 0 && waited < 100; waited += 1) await pass(1000);
+    expect(router.runs).toEqual([]);
+    const error = expect.stringContaining('the undo guard has restored') as string;
+    expect(results).toMatchObject([{ outcome: 'failed', reason: 'rolled_back', error }]);
+  });
+
   it('is taken away by an agent that is stopped', async () => {
     await armOnly();
     await runner.stop();
