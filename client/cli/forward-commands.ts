@@ -44,15 +44,12 @@ ${state}forward ${forward.id}
 
 /**
  * `192.168.88.10:22`, `[fd00::10]:22`, `nas.lan:443`
- * @param what the words' name, for the message
- * @param firstPort 0 where the system may choose
+ * @param what the words' name, for the message; the server judges address and port
  */
-export function readTarget(what: string, text: string, firstPort = 1): { address: string; port: number } {
+export function readTarget(what: string, text: string): { address: string; port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
   if (!match) throw new UsageError(`${what} must be ADDRESS:PORT, like 192.168.88.10:22 or [fd00::10]:22`);
-  const port = Number(match[3]);
-  if (port < firstPort || port > 65_535) throw new UsageError(`${what}: a port is a number from ${firstPort} to 65535`);
-  return { address: match[1] ?? match[2]!, port };
+  return { address: match[1] ?? match[2]!, port: Number(match[3]) };
 }
 
 const list: Command = {

@@ -4,6 +4,7 @@ import type { TransientForward } from '../generated.ts';
 import { LocalPort } from '../local-port.ts';
 import { pauseFor } from '../transport.ts';
 import type { Command, Context, Outcome } from './command.ts';
+import { UsageError } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { readTarget } from './forward-commands.ts';
 
@@ -37,7 +38,8 @@ export const forwardHere: Command = {
   async run(context, input) {
     const { signalbox, surroundings } = context;
     const target = readTarget('--to', input.option('to')!);
-    const listen = readTarget('--listen', input.option('listen')!, 0);
+    const listen = readTarget('--listen', input.option('listen')!);
+    if (listen.port > 65_535) throw new UsageError('--listen: a port is a number up to 65535');
     const minutes = input.number('minutes') ?? MINUTES;
     const routerId = await signalbox.routerIdOf(input.option('router')!, surroundings);
     surroundings.signal.throwIfAborted();

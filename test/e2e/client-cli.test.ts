@@ -105,6 +105,9 @@ test('half a command names the other halves, and a refusal each field once', asy
   const open = (...words: string[]) => run('forward', 'open', 'router-0', ...words);
   expect(await open('127.0.0.1:80', '--from', '127.0.0.1', '--minutes', '1')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^signalbox: expire_after_minutes: must be at least 10 \(422, request \S+\)\n$/) });
   expect(await open('127.0.0.1:0', '--from', '127.0.0.1', '--minutes', '1')).toMatchObject({ stderr: expect.stringMatching(/\n {2}expire_after_minutes: must be at least 10\n {2}dst_port: must be at least 1\n$/) });
+  const here = (listen: string) => run('forward', '--router', 'router-0', '--to', '127.0.0.1:80', '--listen', listen);
+  expect(await here('127.0.0.1')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^signalbox: --listen must be ADDRESS:PORT/) });
+  expect(await here('127.0.0.1:70000')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^signalbox: --listen: a port is a number up to 65535/) });
 });
 
 describe('routers', () => {
