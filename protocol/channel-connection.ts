@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { bulkPace } from './bulk-pace.ts';
 import type { Hold } from './channel-socket.ts';
 import { adoptWithPooledReads } from './pooled-reads.ts';
 import type { Release } from './pooled-reads.ts';
@@ -155,6 +156,8 @@ export class ChannelConnection {
 
   readonly #onData = (chunk: Buffer, release?: Release): void => {
     this.bytesSent += chunk.length;
+    // A socket with pooled reads tells the pace itself.
+    if (!release && chunk.length <= SHORT_BYTES) bulkPace.shortMessagePasses();
     this.#port.sendBytes(this, chunk, release);
     if (this.#port.isFull(this)) this.#stream?.pause();
     if (this.bytesSent < this.#bulkFrom) return;

@@ -1,3 +1,4 @@
+export * from './bulk-pace.ts';
 export * from './channel-connection.ts';
 export * from './channel-socket.ts';
 export * from './channel-state.ts';

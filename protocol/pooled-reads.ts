@@ -1,6 +1,7 @@
 import net from 'node:net';
 import type { OnReadOpts } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { bulkPace } from './bulk-pace.ts';
 
 /**
  * Sockets that read into buffers which are used again. Node gives every read a buffer of its own; under bulk that is
@@ -23,8 +24,7 @@ const MAX_FREE = 4;
 
 /**
  * After so many full reads in a row a socket lets all others have their turn; libuv would read up to 32 times from a busy
- * one before it looks at the next. Takes a quarter off the p99 of commands beside a saturated forward and nothing off its
- * bytes (`npm run bench -- commands bytes`).
+ * one before it looks at the next.
  */
 const FULL_READS_PER_TURN = 4;
 
@@ -33,7 +33,7 @@ type Deliver = (chunk: Buffer, release: Release) => void;
 /** The buffers of one socket. */
 class ReadBuffers {
   readonly #deliver: Deliver;
-  /** Reading has stopped; it goes on in the next turn of the event loop. */
+  /** Reading has stopped; it goes on when others have had their turn. */
   readonly #resumeLater: () => void;
   #current: Buffer = Buffer.allocUnsafeSlow(SMALL_BYTES);
   #small: Buffer | undefined;
@@ -59,6 +59,7 @@ class ReadBuffers {
     const short = length < SMALL_BYTES;
     this.#shortReads = short ? this.#shortReads + 1 : 0;
     this.#large = this.#large ? this.#shortReads < QUIET_READS : !short;
+    if (!this.#large) bulkPace.shortMessagePasses();
     const chunk = length === buffer.length ? buffer : buffer.subarray(0, length);
     this.#deliver(chunk, () => this.#giveBack(buffer));
     this.#fullReads = length === LARGE_BYTES ? this.#fullReads + 1 : 0;
@@ -93,7 +94,7 @@ export function pooledReads(): { onread: OnReadOpts; attach(socket: net.Socket):
   const resume = (): void => {
     if (socket && !socket.destroyed && !socket.isPaused()) socket.resume();
   };
-  const buffers = new ReadBuffers(deliver, () => void setImmediate(resume));
+  const buffers = new ReadBuffers(deliver, () => bulkPace.whenNext(resume));
   return {
     onread: buffers.options,
     attach: (of) => {

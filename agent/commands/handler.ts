@@ -1,3 +1,4 @@
+import { bulkPace } from '../../protocol/index.ts';
 import type { Routers } from '../core/routers.ts';
 import { findRouter } from '../core/routers.ts';
 import type { RouterRow } from '../routers/adapter.ts';
@@ -20,6 +21,7 @@ export interface CommandContext {
 /** Runs one command on one router and streams its rows back. Keeps nothing. */
 export function createCommandHandler(routers: Routers) {
   return async (params: CommandParams, context: CommandContext): Promise<{ ret?: string }> => {
+    bulkPace.commandBegins();
     const router = findRouter(routers, params.router, params.hardware_id);
     const { path, words } = params;
     const reply = await router.command({ path, words }, { timeoutMs: context.timeoutMs, signal: context.signal });

@@ -1,4 +1,4 @@
-import { MAX_REPLY_BYTES } from '../../protocol/index.ts';
+import { MAX_REPLY_BYTES, bulkPace } from '../../protocol/index.ts';
 import type { AgentGateway } from '../core/agent-gateway.ts';
 import { AppError } from '../core/errors.ts';
 import type { RoutersService } from '../routers/service.ts';
@@ -35,6 +35,7 @@ export class CommandsService {
     if (router.agent_router === '') {
       throw new AppError('router_unreachable', 'another device answers in the place of this router');
     }
+    bulkPace.commandBegins();
     const rows: Record<string, string>[] = [];
     let size = 0;
     const result = await this.#gateway.request(

@@ -1,0 +1,92 @@
+import { beforeEach, expect, test } from 'vitest';
+import { BulkPace } from '../../../protocol/index.ts';
+
+let now: number;
+let timers: { at: number; callback: () => void }[];
+let immediates: (() => void)[];
+let pace: BulkPace;
+let reads: string[];
+
+beforeEach(() => {
+  now = 1000;
+  timers = [];
+  immediates = [];
+  reads = [];
+  pace = new BulkPace({
+    now: () => now,
+    setTimeout: (callback, ms) => void timers.push({ at: now + ms, callback }),
+    setImmediate: (callback) => void immediates.push(callback),
+  });
+});
+
+function passMs(ms: number): void {
+  for (const end = now + ms; now < end; ) {
+    now += 1;
+    const due = timers.filter(({ at }) => at <= now);
+    timers = timers.filter(({ at }) => at > now);
+    for (const { callback } of due) callback();
+  }
+}
+
+const ask = (count: number, from = 0): void => {
+  for (let i = from; i < from + count; i += 1) pace.whenNext(() => void reads.push(`socket ${i}`));
+};
+
+test('on a quiet process a busy socket reads on in the next turn of the event loop', () => {
+  ask(20);
+  expect(immediates).toHaveLength(20);
+  expect(timers).toEqual([]);
+});
+
+test('beside a command eight sockets read on in each millisecond, in the order of asking', () => {
+  pace.commandBegins();
+  ask(20);
+  expect(immediates).toEqual([]);
+  const perMs = [1, 2, 3, 4].map(() => {
+    const before = reads.length;
+    passMs(1);
+    return reads.length - before;
+  });
+  expect(perMs).toEqual([8, 8, 4, 0]);
+  expect(reads).toEqual(Array.from({ length: 20 }, (_, i) => `socket ${i}`));
+});
+
+test('a socket that asks again from its own reading waits for the next millisecond', () => {
+  pace.commandBegins();
+  const again = (): void => {
+    reads.push('again');
+    pace.whenNext(again);
+  };
+  pace.whenNext(again);
+  passMs(10);
+  expect(reads).toHaveLength(10);
+});
+
+test.each([
+  { what: 'a command', begin: () => pace.commandBegins(), ms: 50 },
+  { what: 'a short message', begin: () => pace.shortMessagePasses(), ms: 3 },
+])('$what goes before bulk for $ms ms, and no longer', ({ begin, ms }) => {
+  begin();
+  passMs(ms - 1);
+  ask(1);
+  expect(immediates).toHaveLength(0);
+  passMs(1);
+  ask(1, 1);
+  expect(immediates).toHaveLength(1);
+});
+
+test('a short message does not cut the time of a command', () => {
+  pace.commandBegins();
+  pace.shortMessagePasses();
+  passMs(40);
+  ask(1);
+  expect(immediates).toHaveLength(0);
+});
+
+test('whoever still waits when the time is over reads on at once', () => {
+  pace.shortMessagePasses();
+  passMs(2);
+  ask(100);
+  passMs(1);
+  expect(reads).toHaveLength(100);
+});
