@@ -45,6 +45,9 @@ const BULK_BYTES = 256 * 1024;
 /** What a person types or a small request: it is on its way before anything else is done. */
 const SHORT_BYTES = 4096;
 
+/** A piece up to this length is copied out of the buffer in which it arrived. */
+const COPIED_BYTES = 512;
+
 const NOTHING = Buffer.alloc(0);
 
 /** A stream that can send a TCP RST; net.Socket can, an SSH channel cannot. */
@@ -114,12 +117,13 @@ export class ChannelConnection {
   /** From the channel: bytes for the stream. */
   receiveBytes(piece: Buffer, hold: Hold | undefined): void {
     this.bytesReceived += piece.length;
+    const [bytes, release] = kept(piece, hold);
     if (this.#stream) {
-      this.#write(this.#stream, piece, hold?.());
+      this.#write(this.#stream, bytes, release);
       if (this.#stream.writableLength >= HIGH_WATER_BYTES) this.#port.setPaused(this, true);
       return;
     }
-    this.#early.push({ piece, release: hold?.() });
+    this.#early.push({ piece: bytes, release });
     this.#earlyBytes += piece.length;
     if (this.#earlyBytes >= HIGH_WATER_BYTES) this.#port.setPaused(this, true);
   }
@@ -237,6 +241,11 @@ export class ChannelConnection {
     this.#reported = true;
     this.#onClosed(this.#end);
   }
+}
+
+/** The bytes for as long as they are needed: a few are copied, which costs less than another buffer for the next read. */
+function kept(piece: Buffer, hold: Hold | undefined): [Buffer, Release | undefined] {
+  return hold && piece.length <= COPIED_BYTES ? [Buffer.from(piece), undefined] : [piece, hold?.()];
 }
 
 /** Ends a stream so that its far end sees an abort and not a proper end, where the stream can say so. */
