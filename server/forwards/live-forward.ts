@@ -130,7 +130,7 @@ export class LiveForward implements Entrance {
 
   /** A client that is admitted, by whatever door. */
   enter(socket: net.Socket, { address, port }: Source): void {
-    this.accept(socket, `${address.replace(/^::ffff:/, '')}:${port}`);
+    this.accept(socket, `${address.startsWith('::ffff:') ? address.slice(7) : address}:${port}`);
   }
 
   addChannel(socket: ChannelSocket): void {
