@@ -11,20 +11,23 @@ import { interleave, median, quantile } from './statistics.ts';
 const ADDED_MS = 1;
 const P99_UNDER_LOAD = 2;
 
+/** Of a sample's length each: until the compiler has done its work. */
+const WARM_UP_ROUNDS = 4;
+
 const BODY = JSON.stringify({ command: '/system/identity/print', parameters: '' });
 
 /** What control plane, tunnel and agent add to a command, and what a bulk transfer on the same agent does to it. */
-export async function commandRows({ product, ms, rounds }: Field): Promise<Row[]> {
+export async function commandRows({ product, relay, ms, rounds }: Field): Promise<Row[]> {
   const http = new HttpLoad(product.api, 1);
   const deadline = { timeoutMs: 10_000 };
   const router = await connectRouterOsApi({ host: '127.0.0.1', port: product.routerApiPort, ...BENCH_LOGIN, deadline });
   const direct = (): Promise<number[]> => repeat(ms, () => router.command({ path: '/system/identity/print', words: [] }, deadline));
   const asked = (): Promise<number[]> => repeat(ms, () => ask(http, product.api.routerId));
   try {
-    await asked();
+    for (let i = 0; i < WARM_UP_ROUNDS; i += 1) await asked();
     const idle = await interleave(rounds, [direct, asked]);
-    const busy = await interleave(rounds, [asked, () => whileSaturated(product, asked)]);
-    return [addedRow(idle as [number[][], number[][]]), saturatedRow(busy as [number[][], number[][]])];
+    const busy = await interleave(rounds, [asked, () => whileSaturated(product, asked), () => whileSaturated(relay, asked)]);
+    return [addedRow(idle as [number[][], number[][]]), saturatedRow(busy as [number[][], number[][], number[][]])];
   } finally {
     http.close();
     await router.close();
@@ -41,13 +44,17 @@ function addedRow([direct, asked]: [number[][], number[][]]): Row {
   };
 }
 
-function saturatedRow([idle, busy]: [number[][], number[][]]): Row {
+/**
+ * A saturated pair of plain relays tells what the machine itself does: with two cores, the sender, both hops and the
+ * reader take turns with the commands, whoever carries the bytes.
+ */
+function saturatedRow([idle, busy, beside]: [number[][], number[][], number[][]]): Row {
   const p99 = (rounds: number[][]): number => median(rounds.map((times) => quantile(times, 0.99)));
   return {
     name: 'p99 of commands while a forward is saturated',
     ratio: p99(busy) / p99(idle),
     bar: { at: 'most', value: P99_UNDER_LOAD },
-    detail: `idle ${milliseconds(p99(idle))}, saturated ${milliseconds(p99(busy))}`,
+    detail: `idle ${milliseconds(p99(idle))}, saturated ${milliseconds(p99(busy))}, beside a saturated relay ${milliseconds(p99(beside))}`,
   };
 }
 
