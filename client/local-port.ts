@@ -6,11 +6,12 @@ export interface LocalPortOptions {
   host: string;
   /** 0 for any that is free. */
   port: number;
-  /** Opens what carries one connection: see the route …/transient-forwarding/{id}/connect. */
-  connect: () => WebSocket;
   /** A connection could not be carried, or was broken off. */
   onBroken: (reason: string) => void;
 }
+
+/** Opens what carries one connection: see the route …/transient-forwarding/{id}/connect. */
+type Connect = () => WebSocket;
 
 /** So much waits for the line before the program at the local port is made to wait. */
 const HIGH_WATER_BYTES = 256 * 1024;
@@ -22,6 +23,9 @@ export class LocalPort {
   readonly #options: LocalPortOptions;
   readonly #server: net.Server;
   readonly #open = new Set<{ socket: net.Socket; ws: WebSocket }>();
+  #connect: Connect | undefined;
+  /** Programs that came before it was known where the port leads. */
+  readonly #early = new Set<net.Socket>();
   #total = 0;
 
   private constructor(options: LocalPortOptions) {
@@ -29,7 +33,7 @@ export class LocalPort {
     this.#server = net.createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => this.#accept(socket));
   }
 
-  /** @throws the system's error: EADDRINUSE when another program holds the port */
+  /** Takes the port; see {@link leadTo}. @throws the system's error: EADDRINUSE when another program holds the port */
   static async listen(options: LocalPortOptions): Promise<LocalPort> {
     const local = new LocalPort(options);
     local.#server.listen({ host: options.host, port: options.port });
@@ -39,8 +43,17 @@ export class LocalPort {
     return local;
   }
 
-  get port(): number {
-    return (this.#server.address() as net.AddressInfo).port;
+  /** From here on connections are carried, also those that wait already. */
+  leadTo(connect: Connect): void {
+    this.#connect = connect;
+    for (const socket of this.#early) this.#carry(socket, connect);
+    this.#early.clear();
+  }
+
+  /** `127.0.0.1:8443`, `[::1]:8443` */
+  get name(): string {
+    const { host } = this.#options;
+    return `${host.includes(':') ? `[${host}]` : host}:${(this.#server.address() as net.AddressInfo).port}`;
   }
 
   /** Connections now and since the start. */
@@ -51,6 +64,7 @@ export class LocalPort {
   /** Stops listening and breaks off every connection. */
   close(): void {
     this.#server.close();
+    for (const socket of this.#early) socket.destroy();
     for (const { socket, ws } of this.#open) {
       socket.destroy();
       ws.terminate();
@@ -58,7 +72,17 @@ export class LocalPort {
   }
 
   #accept(socket: net.Socket): void {
-    const ws = this.#options.connect();
+    if (this.#connect) {
+      this.#carry(socket, this.#connect);
+      return;
+    }
+    this.#early.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => this.#early.delete(socket));
+  }
+
+  #carry(socket: net.Socket, connect: Connect): void {
+    const ws = connect();
     const connection = { socket, ws };
     this.#open.add(connection);
     this.#total += 1;

@@ -44,31 +44,32 @@ export const forwardHere: Command = {
     const routerId = await signalbox.routerIdOf(input.option('router')!, surroundings);
     surroundings.signal.throwIfAborted();
     const body = { expire_after_minutes: minutes, dst_address: target.address, dst_port: target.port, allow_from: NOBODY };
-    const forward = await signalbox.call('createForward', { path: { router_id: routerId }, body }, { timeoutMs: ANSWER_MS });
+    // First: a port of this machine that is taken must not open one in somebody's network.
+    const local = await LocalPort.listen({
+      host: listen.address,
+      port: listen.port,
+      onBroken: (reason) => surroundings.stderr(`a connection ended: ${reason}\n`),
+    });
     try {
-      return await carryUntilOver(context, forward, listen);
+      const forward = await signalbox.call('createForward', { path: { router_id: routerId }, body }, { timeoutMs: ANSWER_MS });
+      try {
+        return await carryUntilOver(context, forward, local);
+      } finally {
+        local.close();
+        await revoke(context, forward);
+      }
     } finally {
-      await revoke(context, forward);
+      local.close();
     }
   },
 };
 
-async function carryUntilOver({ signalbox, surroundings }: Context, forward: TransientForward, listen: { address: string; port: number }): Promise<Outcome> {
+async function carryUntilOver({ signalbox, surroundings }: Context, forward: TransientForward, local: LocalPort): Promise<Outcome> {
   const { stderr } = surroundings;
-  const local = await LocalPort.listen({
-    host: listen.address,
-    port: listen.port,
-    connect: () => signalbox.connectForward(forward.router_id, forward.id),
-    onBroken: (reason) => stderr(`a connection ended: ${reason}\n`),
-  });
-  try {
-    const host = listen.address.includes(':') ? `[${listen.address}]` : listen.address;
-    stderr(`${host}:${local.port} leads to ${forward.dst_address}:${forward.dst_port} until ${forward.expires_at}; Ctrl-C ends it\n`);
-    if (forward.authorized_at === null) stderr(`not open yet: ${forward.way_reason ?? 'its agent has not answered'}\n`);
-    return await watch({ forward, local, look: () => lookAt(signalbox, forward, surroundings), ...surroundings });
-  } finally {
-    local.close();
-  }
+  local.leadTo(() => signalbox.connectForward(forward.router_id, forward.id));
+  stderr(`${local.name} leads to ${forward.dst_address}:${forward.dst_port} until ${forward.expires_at}; Ctrl-C ends it\n`);
+  if (forward.authorized_at === null) stderr(`not open yet: ${forward.way_reason ?? 'its agent has not answered'}\n`);
+  return watch({ forward, local, look: () => lookAt(signalbox, forward, surroundings), ...surroundings });
 }
 
 interface Watched {

@@ -84,6 +84,16 @@ test('when its key is revoked it ends and says so', async () => {
   await world.revoke(await newest());
 });
 
+test('a port of this machine that is taken opens none anywhere', async () => {
+  const before = await newest();
+  const taken = [...words().slice(0, -1), `127.0.0.1:${target.port}`];
+  const second = new Program('client/main.ts', taken, { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey });
+  second.start();
+  expect(await second.ended()).toBe(1);
+  expect(second.output).toMatch(/^signalbox: .*EADDRINUSE.*\n$/);
+  expect((await newest()).id).toBe(before.id);
+});
+
 test('a terminal that is gone is no reason to leave the forward open', async () => {
   const before = await newest();
   const ended = endOf(await transfer());
