@@ -79,6 +79,7 @@ export class Transport {
 
   async #retrying<T extends { answer: Response; text: string }>(request: Request, send: (request: Request) => Promise<T>): Promise<T> {
     const { retries = RETRIES } = this.#options;
+    let waitLeftMs = request.timeoutMs ?? TIMEOUT_MS;
     for (let attempt = 0; ; attempt += 1) {
       const isLast = attempt >= retries;
       request.signal?.throwIfAborted();
@@ -86,8 +87,16 @@ export class Transport {
         const result = await send(request);
         if (result.answer.ok) return result;
         const problem = problemOf(result.answer, result.text);
+        const askedToWaitMs = secondsOf(result.answer) * 1000;
+        if (problem.code === 'in_progress' && waitLeftMs > 0) {
+          // An earlier try of this request, whose line broke: its answer will be given again.
+          waitLeftMs -= askedToWaitMs;
+          attempt -= 1;
+          await this.#pause(askedToWaitMs, request.signal);
+          continue;
+        }
         if (isLast || !isPassing(problem)) throw problem;
-        await this.#pause(problem.status === 429 ? secondsOf(result.answer) * 1000 : backOffMs(attempt), request.signal);
+        await this.#pause(problem.status === 429 ? askedToWaitMs : backOffMs(attempt), request.signal);
       } catch (error) {
         request.signal?.throwIfAborted();
         if (error instanceof ProblemError) throw error;

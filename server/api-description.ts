@@ -15,7 +15,9 @@ keys and sessions have the same rights and limits. Reading needs the role viewer
 
 **Lists** are newest first and take \`limit\` and \`cursor\`; the \`Link\` header with \`rel="next"\` leads on.
 
-**Repeating a POST** is safe with the same \`Idempotency-Key\`.
+**Repeating a POST** is safe with the same \`Idempotency-Key\`: the first answer is given again, also one that says that the
+outcome is unknown. While the first request is under way a repeat is 409 \`in_progress\` with \`Retry-After\`; after 503 nothing was
+done, and it is done anew.
 
 **Errors** all have the form of RFC 9457 (\`application/problem+json\`). \`code\` is the stable word to act on,
 \`errors\` names the fields that were refused. Every answer has an \`X-Request-Id\`, which is what the server's log knows it by.`,

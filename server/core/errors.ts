@@ -10,6 +10,7 @@ export const ERROR_CODES = [
   'method_not_allowed',
   'request_timeout',
   'conflict',
+  'in_progress',
   'too_large',
   'unsupported_media_type',
   'invalid',

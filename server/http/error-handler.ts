@@ -13,6 +13,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   method_not_allowed: 405,
   request_timeout: 408,
   conflict: 409,
+  in_progress: 409,
   too_large: 413,
   unsupported_media_type: 415,
   invalid: 422,
@@ -25,6 +26,9 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   unavailable: 503,
   outcome_unknown: 504,
 };
+
+/** After so many seconds it is worth asking again for an answer that is being made. */
+const IN_PROGRESS_S = 1;
 
 /** RFC 9457, with `message` and `errors` beside it for clients that know those. */
 export const problemSchema = z
@@ -60,6 +64,7 @@ export function errorHandlerFor(describe: DescribeError) {
     if (error.code === 'internal') request.log.error({ err: error.cause ?? error }, 'request failed');
     const { status, type, body } = describe(error, request.id);
     if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalbox"');
+    if (error.code === 'in_progress') reply.header('retry-after', IN_PROGRESS_S);
     // Set here as well: errors before routing run no hook. A string, so that the response schema of the route's
     // success does not get to see it.
     void reply.code(status).header('x-request-id', request.id).type(type).serializer(String).send(body);

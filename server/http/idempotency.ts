@@ -9,7 +9,7 @@ import { toProblem } from './error-handler.ts';
 
 /**
  * `Idempotency-Key` (IETF draft 07) on every POST: the same key and body gives the first answer again, another
- * body 422, one still under way 409. An answer of 500 or more is not kept: the request may be repeated.
+ * body 422, one still under way 409. Only where surely nothing was done is the answer not kept, and a repeat done anew.
  */
 
 declare module 'fastify' {
@@ -63,10 +63,18 @@ export function replayRepeatedPosts(scope: App, keys: IdempotencyKeys, now: () =
 
 async function remember(keys: IdempotencyKeys, request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> {
   const scope = scopeOf(request);
-  if (typeof payload !== 'string' || reply.statusCode >= 500) await keys.release(scope);
+  if (typeof payload !== 'string' || mayBeDoneAnew(request, reply)) await keys.release(scope);
   else if (holdsSecret(request, reply)) await keys.finish(scope, 409, notKept(request, 'the secret in its answer is shown only once'));
   else if (payload.length > MAX_KEPT_CHARS) await keys.finish(scope, 409, notKept(request, 'its answer was too large to be kept'));
   else await keys.finish(scope, reply.statusCode, payload);
+}
+
+/**
+ * After 503 nothing was done. After any other failure it may have been, perhaps because the caller's own line broke: a
+ * repeat by a client that hides broken lines would run a command twice.
+ */
+function mayBeDoneAnew(request: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  return statusCode === 503 || (statusCode >= 500 && request.routeOptions.config.resumable === true);
 }
 
 function holdsSecret(request: FastifyRequest, reply: FastifyReply): boolean {
@@ -97,7 +105,7 @@ function checkClaim(claim: Exclude<Claim, { state: 'finished' }>): void {
     throw invalidField('idempotency-key', 'was used with another request body');
   }
   if (claim.state === 'running') {
-    throw new AppError('conflict', 'the first request with this Idempotency-Key is still under way');
+    throw new AppError('in_progress', 'the first request with this Idempotency-Key is still under way');
   }
   if (claim.state === 'interrupted') {
     throw new AppError('outcome_unknown', 'the first request with this Idempotency-Key was interrupted; it may have taken effect');

@@ -55,6 +55,21 @@ describe('a call', () => {
     expect(own.asked[0]!.headers.get('idempotency-key')).toBe('mine');
   });
 
+  test('whose first try is still under way is answered by it', async () => {
+    const underWay = () => problem(409, 'in_progress', { 'retry-after': '1' });
+    const { signalbox, asked, pauses } = scripted(broken(), underWay(), underWay(), underWay(), underWay(), ok({ job_id: 'j' }));
+    expect(await signalbox.submitJob('r', job)).toBe('j');
+    expect(asked).toHaveLength(6);
+    expect(pauses.slice(1)).toEqual([1000, 1000, 1000, 1000]);
+  });
+
+  test('but not waited for longer than for an answer', async () => {
+    const underWay = () => problem(409, 'in_progress', { 'retry-after': '1' });
+    const { signalbox, asked } = scripted(...Array.from({ length: 20 }, underWay));
+    await expect(signalbox.submitJob('r', job, { timeoutMs: 5000 })).rejects.toMatchObject({ status: 409, code: 'in_progress' });
+    expect(asked).toHaveLength(6);
+  });
+
   test('that met the rate limit waits as long as it is told, but not for ever', async () => {
     const limited = (seconds: number) => problem(429, 'rate_limited', { 'retry-after': String(seconds) });
     const { signalbox, pauses } = scripted(limited(7), limited(3600), ok([]));

@@ -64,10 +64,15 @@ beforeEach(async () => {
         runs += 1;
         if (request.body.name === 'crash') throw new TypeError('secret detail');
         if (request.body.name === 'teapot') throw new AppError('conflict', 'it is a teapot');
+        if (request.body.name === 'unsure') throw new AppError('outcome_unknown', 'no answer in time');
         if (request.body.name === 'lost') throw new AppError('router_unreachable', 'the router does not answer');
         return { run: runs };
       },
     );
+    scope.post('/jobs', { config: { resumable: true } }, async () => {
+      runs += 1;
+      throw new AppError('outcome_unknown', 'no answer in time');
+    });
     scope.post('/things/:id', { schema: { params: z.object({ id: pathId }) } }, async (request) => ({ id: request.params.id, run: (runs += 1) }));
     scope.post('/secrets', { config: { secretAnswer: true } }, async () => ({ secret: 'shown once' }));
   });
@@ -210,11 +215,31 @@ describe('Idempotency-Key', () => {
     const first = post({ name: 'a', size: 1 }, key);
     const second = await post({ name: 'a', size: 1 }, key);
     expect(second.statusCode).toBe(409);
+    expect(second.json()).toMatchObject({ code: 'in_progress' });
+    expect(second.headers['retry-after']).toBe('1');
     open();
     expect((await first).statusCode).toBe(200);
   });
 
-  test('a failure of the service is not kept', async () => {
+  test('a repeat of what may have taken effect does not do it again', async () => {
+    for (const [name, status, code] of [['unsure', 504, 'outcome_unknown'], ['crash', 500, 'internal']] as const) {
+      runs = 0;
+      const headers = { 'idempotency-key': name };
+      expect((await post({ name, size: 1 }, headers)).statusCode).toBe(status);
+      const again = await post({ name, size: 1 }, headers);
+      expect(again.json()).toMatchObject({ status, code });
+      expect(again.headers['idempotency-replayed']).toBe('true');
+      expect(runs).toBe(1);
+    }
+  });
+
+  test('unless the route recognises its earlier work itself', async () => {
+    const ask = () => app.inject({ method: 'POST', url: '/jobs', headers: { ...bearer('operator'), ...key } }).then((reply) => reply.statusCode);
+    expect([await ask(), await ask()]).toEqual([504, 504]);
+    expect(runs).toBe(2);
+  });
+
+  test('what was refused before anything was done is not kept', async () => {
     expect((await post({ name: 'lost', size: 1 }, key)).statusCode).toBe(503);
     expect((await post({ name: 'lost', size: 1 }, key)).statusCode).toBe(503);
     expect(runs).toBe(2);
