@@ -7,6 +7,7 @@ import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { markOf, readAgentTag } from './agent-tag.ts';
 import { AllowList } from './allowlist.ts';
 import { chooseWay } from './choose-way.ts';
+import { EntryPorts } from './entry-ports.ts';
 import { ForwardingMemory } from './forwarding-memory.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { OpenForward } from './open-forward.ts';
@@ -35,6 +36,7 @@ export class ForwardAcceptor {
   readonly #options: ForwardAcceptorOptions;
   readonly #allow: AllowList;
   readonly #sshForwarding: SshForwarding;
+  readonly #entryPorts = new EntryPorts();
   /** Settled or still opening; a forward that could not be opened is taken out again. */
   readonly #forwards = new Map<string, Promise<OpenForward>>();
   readonly #ready = new Map<string, OpenForward>();
@@ -146,6 +148,7 @@ export class ForwardAcceptor {
     const wayDeps = {
       sshForwarding: this.#sshForwarding,
       allow: this.#allow,
+      entryPorts: this.#entryPorts,
       clock,
       log,
       mark,

@@ -4,6 +4,7 @@ import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import type { AllowList } from './allowlist.ts';
+import type { EntryPorts } from './entry-ports.ts';
 import { isRouterItself } from './router-addresses.ts';
 import type { SshForwarding } from './ssh-forwarding.ts';
 import { answersTcp } from './tcp.ts';
@@ -16,6 +17,7 @@ export interface WayDeps {
   sshForwarding: SshForwarding;
   /** Judges what the agent itself dials; the target has been judged before. */
   allow: AllowList;
+  entryPorts: EntryPorts;
   clock: Clock;
   log: Log;
   /** Marks what is written on the router for this forward. */

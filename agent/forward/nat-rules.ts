@@ -4,10 +4,6 @@ import type { Target } from './types.ts';
 
 const NAT = '/ip/firewall/nat';
 
-/** Where the router listens for the agent: above what services, people's own rules and outgoing connections use. */
-const FIRST_PORT = 61_000;
-const LAST_PORT = 65_535;
-
 export interface NatRules {
   /** On the router, for the agent's source address only. */
   entryPort: number;
@@ -23,17 +19,11 @@ export async function findMarked(router: RouterAdapter, mark: (comment: string) 
   return rows.filter((row) => row['dynamic'] !== 'true' && mark(row['comment'] ?? '')).flatMap((row) => row['.id'] ?? []);
 }
 
-/** A port of the router that no rule and no service uses. */
-export async function freeEntryPort(router: RouterAdapter, deadline: Deadline, random: () => number = Math.random): Promise<number> {
+/** The ports of the router that its rules name now. */
+export async function usedPorts(router: RouterAdapter, deadline: Deadline): Promise<(port: number) => boolean> {
   const { rows } = await router.command({ path: `${NAT}/print`, words: ['=.proplist=dst-port', '?dst-port'] }, deadline);
   const used = rows.flatMap((row) => row['dst-port']?.split(',') ?? []).map(portRange);
-  const size = LAST_PORT - FIRST_PORT + 1;
-  const start = Math.floor(random() * size);
-  for (let i = 0; i < size; i += 1) {
-    const port = FIRST_PORT + ((start + i) % size);
-    if (!used.some(([first, last]) => first <= port && port <= last)) return port;
-  }
-  throw new AgentError('unsupported', 'the router has no free port left');
+  return (port) => used.some(([first, last]) => first <= port && port <= last);
 }
 
 /** One item of `dst-port`: `8080` or `61000-61010`. What else may stand there one day is taken for no port. */

@@ -7,6 +7,7 @@ import { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
 import { AllowList } from '../../agent/forward/allowlist.ts';
 import { chooseWay } from '../../agent/forward/choose-way.ts';
 import type { ChosenWay, WayDeps } from '../../agent/forward/choose-way.ts';
+import { EntryPorts } from '../../agent/forward/entry-ports.ts';
 import { ForwardingMemory } from '../../agent/forward/forwarding-memory.ts';
 import { SshForwarding } from '../../agent/forward/ssh-forwarding.ts';
 import type { ForwardOpenParams } from '../../agent/forward/types.ts';
@@ -77,6 +78,7 @@ async function choose(
   const deps = {
     sshForwarding: new SshForwarding(new ForwardingMemory(await routers.stateFolder()), silentLog),
     allow: new AllowList(allow),
+    entryPorts: new EntryPorts(),
     clock: routers.clock,
     log: silentLog,
     mark: 'signalbox-test-1',
@@ -232,6 +234,18 @@ describe('the agent', () => {
     await agent.close(FORWARD_ID);
     expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]);
     expect(ours(simulator, '/system/scheduler', 'name')).toEqual([]);
+  });
+
+  it('gives each of many forwards that are opened together a port of its own, also when chance would not', async () => {
+    const { simulator, router } = await branch({ api: true });
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    const agent = await acceptor(router);
+    const port = await echoService();
+    const ids = Array.from({ length: 8 }, (_, index) => FORWARD_ID.replace(/1$/, String(index)));
+    await Promise.all(ids.map((id) => agent.open(params(router, port, { forward_id: id }), SOON)));
+    random.mockRestore();
+    const entryPorts = simulator.items('/ip/firewall/nat').filter((rule) => rule['action'] === 'dst-nat').map((rule) => rule['dst-port']);
+    expect(new Set(entryPorts).size).toBe(8);
   });
 
   it('removes later what it could not remove when the forward ended', async () => {

@@ -5,9 +5,10 @@ import type { Clock, Timer } from '../../core/clock.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
+import type { EntryPort, EntryPorts } from '../entry-ports.ts';
 import { armFailSafe, disarmFailSafe } from '../fail-safe.ts';
 import type { FailSafe } from '../fail-safe.ts';
-import { addRules, cutConnections, findMarked, freeEntryPort, removeRules } from '../nat-rules.ts';
+import { addRules, cutConnections, findMarked, removeRules } from '../nat-rules.ts';
 import type { NatRules } from '../nat-rules.ts';
 import { sourceAddress } from '../source-address.ts';
 import { connectTcp, connectedTcp } from '../tcp.ts';
@@ -19,6 +20,7 @@ export interface ApiWayOptions {
   mark: string;
   /** Until the router removes the rules by itself, whatever else happens. */
   expiresInMs: number;
+  entryPorts: EntryPorts;
   clock: Clock;
   log: Log;
   /** Something may be left on the router that has to be searched for later. */
@@ -45,6 +47,7 @@ export class ApiWay implements Way {
   readonly failSafe: FailSafe;
   readonly #options: ApiWayOptions;
   readonly #rules: NatRules;
+  readonly #entryPort: EntryPort;
   readonly #endsAt: number;
   readonly #unsubscribe: () => void;
   /** The device that has the rules. */
@@ -55,9 +58,10 @@ export class ApiWay implements Way {
   #closed = false;
   #working: Promise<void> = Promise.resolve();
 
-  private constructor(options: ApiWayOptions, rules: NatRules, failSafe: FailSafe, endsAt: number) {
+  private constructor(options: ApiWayOptions, rules: NatRules, entryPort: EntryPort, failSafe: FailSafe, endsAt: number) {
     this.#options = options;
     this.#rules = rules;
+    this.#entryPort = entryPort;
     this.failSafe = failSafe;
     this.#endsAt = endsAt;
     this.#hardwareId = options.router.state().facts?.hardwareId;
@@ -69,24 +73,22 @@ export class ApiWay implements Way {
     if (facts && facts.uptimeSeconds < SETTLED_UPTIMES.at(-1)!) this.#checkSoon(facts);
   }
 
-  /** Arms the removal first, so that there is no moment in which the rules could stay for ever. @throws AgentError */
+  /** @throws AgentError; then nothing is left on the router, or it is searched for later. */
   static async open(options: ApiWayOptions, deadline: Deadline): Promise<ApiWay> {
-    const { router, target, mark, expiresInMs } = options;
+    const { router, target, mark, expiresInMs, entryPorts } = options;
     if (!isIPv4(target.host)) throw new AgentError('unsupported', 'the dst-nat way leads to IPv4 addresses only');
     const endsAt = performance.now() + expiresInMs;
     await startIsOver(options, deadline);
     const source = await sourceAddress(router, deadline);
-    const rules = { mark, source, target, entryPort: await freeEntryPort(router, deadline) };
-    const failSafe = await armFailSafe(router, mark, Math.ceil(expiresInMs / 1000), deadline);
+    const entryPort = await entryPorts.take(router, deadline);
+    const rules = { mark, source, target, entryPort: entryPort.number };
     try {
-      await addRules(router, rules, deadline);
+      const failSafe = await write(options, rules, deadline);
+      return new ApiWay(options, rules, entryPort, failSafe, endsAt);
     } catch (error) {
-      // A rule may have been added after all, or not been removed again.
-      options.onLeftBehind();
-      await disarmFailSafe(router, mark, deadline).catch(() => undefined);
+      entryPort.giveBack();
       throw error;
     }
-    return new ApiWay(options, rules, failSafe, endsAt);
   }
 
   /** Where connections to the target enter. */
@@ -123,6 +125,7 @@ export class ApiWay implements Way {
       onLeftBehind();
       log.warn({ err: error, router: router.name, mark }, 'the rules of a forward could not be removed from the router yet');
     }
+    this.#entryPort.giveBack();
   }
 
   /** The router was away, perhaps for a reboot. */
@@ -158,6 +161,20 @@ export class ApiWay implements Way {
     await disarmFailSafe(router, mark, deadline);
     await armFailSafe(router, mark, left, deadline);
     await addRules(router, this.#rules, deadline);
+  }
+}
+
+/** The removal first, so that there is no moment in which the rules could stay for ever. */
+async function write({ router, mark, expiresInMs, onLeftBehind }: ApiWayOptions, rules: NatRules, deadline: Deadline): Promise<FailSafe> {
+  const failSafe = await armFailSafe(router, mark, Math.ceil(expiresInMs / 1000), deadline);
+  try {
+    await addRules(router, rules, deadline);
+    return failSafe;
+  } catch (error) {
+    // A rule may have been added after all, or not been removed again.
+    onLeftBehind();
+    await disarmFailSafe(router, mark, deadline).catch(() => undefined);
+    throw error;
   }
 }
 

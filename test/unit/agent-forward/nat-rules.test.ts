@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findMarked, freeEntryPort, removeRules } from '../../../agent/forward/nat-rules.ts';
+import { EntryPorts } from '../../../agent/forward/entry-ports.ts';
+import { findMarked, removeRules } from '../../../agent/forward/nat-rules.ts';
 import type { RouterAdapter } from '../../../agent/routers/adapter.ts';
 import { AgentRouters, reachable } from '../../harness/agent-router.ts';
 import type { Simulator } from '../../simulator/index.ts';
@@ -37,5 +38,14 @@ test('are those of the very mark; what the router made itself stays, whatever it
 
 test('an entry port is one that no rule uses', async () => {
   for (const port of ['61000', '61001,61003-61005', '61002']) rule('somebody', { 'dst-port': port });
-  expect(await freeEntryPort(router, SOON, () => 0)).toBe(61_006);
+  expect(await new EntryPorts(() => 0).take(router, SOON)).toMatchObject({ number: 61_006 });
+});
+
+test('entry ports that are chosen at the same time differ, and one that was given back is free again', async () => {
+  const entryPorts = new EntryPorts(() => 0);
+  const [first, second] = await Promise.all([entryPorts.take(router, SOON), entryPorts.take(router, SOON)]);
+  expect(new Set([first.number, second.number])).toEqual(new Set([61_000, 61_001]));
+  const lower = first.number === 61_000 ? first : second;
+  lower.giveBack();
+  expect(await entryPorts.take(router, SOON)).toMatchObject({ number: 61_000 });
 });
