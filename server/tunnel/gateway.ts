@@ -115,7 +115,8 @@ export class TunnelGateway<C> {
       refuseUpgrade(socket, 401);
       return;
     }
-    const visitor = visitorOf(bearer);
+    // A channel's token is bound to its forward and names no agent.
+    const visitor = upgradePath(request) === CHANNEL_PATH ? '' : visitorOf(bearer);
     if (this.#failedDials.isBlocked(address, visitor)) {
       refuseUpgrade(socket, 429);
       return;
@@ -196,7 +197,7 @@ export class TunnelGateway<C> {
   }
 }
 
-/** The id in front of an agent's secret. A channel's token is all secret. */
+/** The id in front of an agent's secret. */
 function visitorOf(bearer: string): string {
   const colon = bearer.indexOf(':');
   return colon === -1 ? '' : bearer.slice(0, colon);

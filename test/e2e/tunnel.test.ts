@@ -317,6 +317,8 @@ describe('bad peers', () => {
     const again = dial(server, credential);
     await once(again, 'open');
     again.terminate();
+    // As real channel tokens look: the forward's id, which no agent was let in with, and a secret.
+    await once(dial(server, 'Bearer forward-1:secret', 'signalbox.v1', '/agent/v1/channel'), 'open');
   });
 
   test('one that hangs up during the check leaves nothing', async () => {
