@@ -46,7 +46,7 @@ export class ForwardsService {
 
   constructor(deps: ForwardsDeps) {
     this.#deps = { ...deps, limits: deps.limits ?? FORWARD_LIMITS };
-    this.#ways = new WayKeeper({ ...this.#deps, changes: this.changes });
+    this.#ways = new WayKeeper({ ...this.#deps, changes: this.changes, reopen: (live) => this.#reopen(live) });
     const open = (): LoggedConnection[] => [...this.#live.values()].flatMap((live) => live.openConnections());
     this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs, open });
     this.#sweep = new ConnectionSweep(this.#deps);

@@ -19,6 +19,8 @@ export interface WayKeeperDeps {
   log: Log;
   limits: ForwardLimits;
   changes: Pick<Listeners<ForwardChange>, 'publish'>;
+  /** Calls {@link WayKeeper.open} with the present record, as work that has an owner. */
+  reopen: (live: LiveForward) => void;
 }
 
 /** 256 bits and more: the bearer of a forward's channel dials. */
@@ -43,6 +45,7 @@ export class WayKeeper {
 
   /** Asks the agent once; never rejects. What came of it is on the record. */
   async open(live: LiveForward, record: ForwardRecord): Promise<void> {
+    if (live.ended) return;
     live.retryTimer?.cancel();
     const former = live.agentId;
     let farewell: Promise<void> | undefined;
@@ -58,7 +61,7 @@ export class WayKeeper {
       const result = await this.#ask(live, record, router.agent_router, router.hardware_id);
       await this.#opened(live, result);
     } catch (error) {
-      await this.#failed(live, record, error);
+      await this.#failed(live, error);
     } finally {
       await farewell;
     }
@@ -152,7 +155,7 @@ export class WayKeeper {
     else await this.close(live);
   }
 
-  async #failed(live: LiveForward, record: ForwardRecord, error: unknown): Promise<void> {
+  async #failed(live: LiveForward, error: unknown): Promise<void> {
     const { storage, log, clock, limits } = this.#deps;
     const reason = error instanceof AppError ? error.message : 'internal error';
     log.warn({ forward_id: live.id, agent_id: live.agentId, err: error }, 'the agent could not open a forward');
@@ -165,6 +168,13 @@ export class WayKeeper {
     }
     // What the agent's rules forbid stays forbidden; without a tunnel its return is what brings the next attempt.
     const passing = !(error instanceof AppError && (error.code === 'invalid' || error.code === 'agent_offline'));
-    if (passing && !live.ended) live.retryTimer = clock.setTimeout(() => void this.open(live, record), limits.retryMs);
+    if (live.ended) {
+      // The agent may have opened it all the same, too late to be heard.
+      await this.close(live);
+    } else if (passing) {
+      // Two that were asked for at once have both failed.
+      live.retryTimer?.cancel();
+      live.retryTimer = clock.setTimeout(() => this.#deps.reopen(live), limits.retryMs);
+    }
   }
 }

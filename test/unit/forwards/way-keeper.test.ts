@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import type { AgentGateway } from '../../../server/core/agent-gateway.ts';
+import { AppError } from '../../../server/core/errors.ts';
+import { FORWARD_LIMITS } from '../../../server/forwards/limits.ts';
+import type { LiveForward } from '../../../server/forwards/live-forward.ts';
+import type { ForwardRecord } from '../../../server/forwards/types.ts';
+import { WayKeeper } from '../../../server/forwards/way-keeper.ts';
+import type { Storage } from '../../../server/storage/db.ts';
+import { ManualClock } from '../../harness/manual-clock.ts';
+import { silentLog } from '../../harness/silent-log.ts';
+
+/** A keeper whose agent can be reached, and answers `forward.open` as `onOpen` says. */
+function setUp(onOpen: () => Promise<never>) {
+  const clock = new ManualClock();
+  const asked: string[] = [];
+  const reopened: LiveForward[] = [];
+  const gateway: Pick<AgentGateway, 'epoch' | 'request'> = {
+    epoch: () => 7,
+    request: async (_agentId, method) => {
+      asked.push(method);
+      return (method === 'forward.open' ? await onOpen() : {}) as never;
+    },
+  };
+  const keeper = new WayKeeper({
+    // What is stored is shown by the tests of the store.
+    storage: { writes: { write: async () => undefined } } as unknown as Storage,
+    routers: { getRouter: async () => ({ agent_id: 'agent', agent_router: 'gw', hardware_id: 'H' }) as never },
+    gateway: gateway as AgentGateway,
+    clock,
+    log: silentLog,
+    limits: FORWARD_LIMITS,
+    changes: { publish: () => undefined },
+    reopen: (live) => void reopened.push(live),
+  });
+  const live = { id: 'f', teamId: 't', routerId: 'r', agentId: '', expiresAt: clock.now() + 86_400_000, ended: false, pool: { expect: () => undefined } };
+  const record = { dst_address: '192.168.88.10', dst_port: 443 } as ForwardRecord;
+  return { keeper, clock, asked, reopened, live, open: () => keeper.open(live as unknown as LiveForward, record) };
+}
+
+const unreachable = async (): Promise<never> => {
+  throw new AppError('router_unreachable', 'the router does not answer');
+};
+
+test('two openings at once that fail are repeated once', async () => {
+  const { clock, reopened, open } = setUp(unreachable);
+  await Promise.all([open(), open()]);
+  clock.advance(FORWARD_LIMITS.retryMs);
+  expect(reopened).toHaveLength(1);
+});
+
+test('a forward that is over is not asked for', async () => {
+  const { asked, live, open } = setUp(unreachable);
+  live.ended = true;
+  await open();
+  expect(asked).toEqual([]);
+});
+
+test('one that was revoked while the agent did not answer is closed there, and not asked for again', async () => {
+  const { asked, clock, reopened, live, open } = setUp(async () => {
+    live.ended = true;
+    throw new AppError('outcome_unknown', 'no answer in time');
+  });
+  await open();
+  expect(asked).toEqual(['forward.open', 'forward.close']);
+  clock.advance(FORWARD_LIMITS.retryMs);
+  expect(reopened).toEqual([]);
+});
