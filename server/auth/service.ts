@@ -7,6 +7,7 @@ import { FIRST_PAGE } from '../core/page.ts';
 import type { Page } from '../core/page.ts';
 import type { Principal } from '../core/principal.ts';
 import type { Storage } from '../storage/db.ts';
+import { lockTeam } from '../storage/team-lock.ts';
 import { insertAgent, revokeAgent, selectAgent, selectAgentCredential, selectAgents } from './agents/store.ts';
 import {
   API_KEY_SECRET_LENGTH,
@@ -101,10 +102,13 @@ export class AuthService {
     const now = clock.now();
     if (request.expiresAt !== undefined && request.expiresAt <= now) throw invalidField('expires_at', 'must be in the future');
     const made = newApiKey({ ...request, name: checkName(request.name) }, now);
-    if ((await countLiveApiKeys(storage.db, request.teamId, now)) >= MAX_LIVE_KEYS) {
-      throw new AppError('conflict', `the team has ${MAX_LIVE_KEYS} keys that work: revoke some first`);
-    }
-    await insertApiKey(storage.db, made.key, made.secretHash);
+    await storage.writes.write(async (tx) => {
+      await lockTeam(tx, request.teamId);
+      if ((await countLiveApiKeys(tx, request.teamId, now)) >= MAX_LIVE_KEYS) {
+        throw new AppError('conflict', `the team has ${MAX_LIVE_KEYS} keys that work: revoke some first`);
+      }
+      await insertApiKey(tx, made.key, made.secretHash);
+    });
     return { key: made.key, apiKey: made.apiKey };
   }
 

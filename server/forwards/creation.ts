@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Storage, Tx } from '../storage/db.ts';
+import { lockTeam } from '../storage/team-lock.ts';
 import type { ForwardLimits } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import { PORT_QUARANTINE_MS, choosePort } from './ports.ts';
@@ -39,6 +40,7 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
   const destination = normaliseDestination(request.dstAddress);
   const now = deps.clock.now();
   return retryOnCollision(deps, async (tx) => {
+    await lockTeam(tx, forward.teamId);
     await checkRoom(deps.limits, tx, forward);
     return insertForward(tx, {
       id: newId(now),

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { newId } from '../../server/core/ids.ts';
 import { AuthService } from '../../server/auth/service.ts';
 import type { Storage } from '../../server/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -32,6 +33,17 @@ describeEachDatabase('credentials', (open) => {
     const { key, apiKey } = await createKey();
     expect(apiKey).toMatch(new RegExp(`^${UUID}:${UUID}:[A-Za-z0-9]{62}$`));
     expect(await auth.authenticateApiKey(apiKey)).toEqual({ kind: 'api_key', id: key.id, teamId: north, role: 'admin' });
+  });
+
+  test('a team has a thousand keys that work, also when the last are made at the same time', async () => {
+    const { key } = await createKey();
+    const row = await storage.db.selectFrom('api_keys').selectAll().where('id', '=', key.id).executeTakeFirstOrThrow();
+    const others = Array.from({ length: 997 }, (_, i) => ({ ...row, id: newId(clock.now()), name: `key ${i}`, secret_hash: `${i}` }));
+    for (let i = 0; i < others.length; i += 100) await storage.db.insertInto('api_keys').values(others.slice(i, i + 100)).execute();
+    const made = await Promise.allSettled(Array.from({ length: 8 }, () => createKey()));
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    expect(made.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'conflict' } });
+    await createKey(south);
   });
 
   test('the secret is not stored', async () => {
