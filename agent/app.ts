@@ -108,7 +108,8 @@ function linkHost({ routers, jobs, forwards, collector, send }: Features): LinkH
     }),
     adopt: ({ epoch, reset }) => jobs.adopt(epoch, reset),
     onReady: () => {
-      for (const router of routers.values()) sendInventory(router, send);
+      // What is remembered of the others would pass for news of them.
+      for (const router of routers.values()) if (router.state().reachable) sendInventory(router, send);
       collector.onReady();
     },
     onDown: () => collector.onDown(),

@@ -198,7 +198,7 @@ function wireEvents(features: () => Features): AgentEvents {
     async onInventory(connection: AgentConnection, inventory) {
       const router = await features().routers.onInventory(connection, inventory);
       features().eventSources.onInventory(router);
-      features().faults.onInventory(connection, router, inventory.facts.uptime_seconds);
+      features().faults.onInventory(connection, router);
       features().forwards.onRouterSeen(connection, router.id);
     },
     onHealth(connection, health) {

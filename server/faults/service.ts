@@ -104,12 +104,12 @@ export class FaultsService {
   }
 
   /** Who the router behind a name is: the same one, one that moved here, or another device in its place. */
-  onInventory({ agentId }: AgentConnection, router: RouterRecord, uptimeSeconds: number): void {
+  onInventory({ agentId }: AgentConnection, router: RouterRecord): void {
     const before = this.#find(agentId, router.agent_router);
     if (before && before.routerId !== router.id) before.name = '';
     const watched = this.#watched.get(router.id) ?? this.#add(router.id, router.team_id, agentId, router.agent_router);
     this.#move(watched, agentId, router.agent_router);
-    this.#changes.add(watched, watched.watch.onBeat({ reachable: true, uptimeSeconds, reason: null }, this.#deps.clock.now()));
+    this.#changes.add(watched, watched.watch.onNamed(this.#deps.clock.now()));
   }
 
   onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {

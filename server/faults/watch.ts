@@ -6,7 +6,7 @@ import type { HealthRule } from './health-rules.ts';
 import type { FaultChange, FaultRules, FaultType, Finding } from './types.ts';
 import { inWords } from './words.ts';
 
-/** What a heartbeat or an inventory says of one router. */
+/** What a heartbeat says of one router. */
 export interface Beat {
   reachable: boolean;
   uptimeSeconds: number | null;
@@ -38,8 +38,8 @@ export class RouterWatch {
   #uptimeSeconds: number | null;
   /** The last beat that said it answers. */
   #lastSeenAt: number | null;
-  /** The last beat that said anything. */
-  #lastBeatAt: number | null;
+  /** The last beat, or inventory, that said anything. */
+  #lastHeardAt: number | null;
   /** The first beat that said it does not answer. */
   #downSince: number | null = null;
   #reason: string | null = null;
@@ -51,11 +51,11 @@ export class RouterWatch {
     for (const type of start.openFaults) this.#gates.set(type, OPEN_GATE);
     this.#uptimeSeconds = start.uptimeSeconds;
     this.#lastSeenAt = start.lastSeenAt;
-    this.#lastBeatAt = start.lastSeenAt;
+    this.#lastHeardAt = start.lastSeenAt;
   }
 
   onBeat(beat: Beat, now: number): FaultChange[] {
-    this.#lastBeatAt = now;
+    this.#lastHeardAt = now;
     const back = this.#resolve('agent_offline', now);
     if (!beat.reachable) {
       this.#downSince ??= now;
@@ -69,6 +69,12 @@ export class RouterWatch {
     return changes;
   }
 
+  /** Its agent has said who it is: the agent is there and has it. Whether it answers is for the next beat to say. */
+  onNamed(now: number): FaultChange[] {
+    this.#lastHeardAt = now;
+    return this.#resolve('agent_offline', now);
+  }
+
   onHealth(readings: HealthReadings, now: number): FaultChange[] {
     return HEALTH_RULES.flatMap((rule) => this.#judge(rule, readings, now));
   }
@@ -79,7 +85,7 @@ export class RouterWatch {
    */
   onQuiet(connectedAt: number, now: number): FaultChange[] {
     if (this.#downSince !== null) return this.#openWhenLongDown(now);
-    const quietSince = Math.max(this.#lastBeatAt ?? 0, connectedAt);
+    const quietSince = Math.max(this.#lastHeardAt ?? 0, connectedAt);
     if (now - quietSince < this.#rules.heartbeatMs + this.#rules.offlineAfterMs) return [];
     return this.#openFault('router_offline', quietSince + this.#rules.heartbeatMs, {
       message: 'The router is offline',
@@ -90,7 +96,7 @@ export class RouterWatch {
   /** The agent has had no tunnel since `goneAt`. Whether the router answers is then unknown. */
   onAgentAway(goneAt: number, now: number): FaultChange[] {
     if (now - goneAt < this.#rules.offlineAfterMs) return [];
-    const missed = this.#lastBeatAt === null ? goneAt : this.#lastBeatAt + this.#rules.heartbeatMs;
+    const missed = this.#lastHeardAt === null ? goneAt : this.#lastHeardAt + this.#rules.heartbeatMs;
     // A beat that was due while the tunnel still stood was missed for another reason.
     const at = Math.max(goneAt, missed);
     return this.#openFault('agent_offline', Math.min(at, now), {

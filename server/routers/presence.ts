@@ -5,6 +5,15 @@ export interface PresenceRules {
   offlineAfterMs: number;
 }
 
+/** A heartbeat's word on one router. */
+export interface HeardBeat {
+  reachable: boolean;
+  uptimeSeconds: number | null;
+  /** When it came, milliseconds since 1970, and from which address. */
+  at: number;
+  from: string;
+}
+
 const NEVER_SEEN: Presence = { reachable: false, uptimeSeconds: null, lastSeenAt: null, lastSeenFrom: null };
 
 /**
@@ -28,13 +37,13 @@ export class PresenceBoard {
     return this.#byRouter.get(routerId) ?? NEVER_SEEN;
   }
 
-  /** A heartbeat's word on one router. An unreachable router keeps its last-seen. */
-  record(routerId: string, beat: { reachable: boolean; uptimeSeconds: number | null }, at: number, from: string): void {
+  /** An unreachable router keeps its last-seen. */
+  record(routerId: string, beat: HeardBeat): void {
     const before = this.get(routerId);
     this.#byRouter.set(
       routerId,
       beat.reachable
-        ? { reachable: true, uptimeSeconds: beat.uptimeSeconds ?? before.uptimeSeconds, lastSeenAt: at, lastSeenFrom: from }
+        ? { reachable: true, uptimeSeconds: beat.uptimeSeconds ?? before.uptimeSeconds, lastSeenAt: beat.at, lastSeenFrom: beat.from }
         : { ...before, reachable: false },
     );
     this.#changed.add(routerId);

@@ -1,4 +1,5 @@
 import type { AgentConnection } from '../core/agent-gateway.ts';
+import { MAX_ROUTERS_PER_AGENT } from '../../protocol/index.ts';
 import type { Heartbeat, Inventory } from '../../protocol/index.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { notFound } from '../core/errors.ts';
@@ -7,7 +8,7 @@ import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import type { Storage } from '../storage/db.ts';
 import { PresenceBoard } from './presence.ts';
-import type { PresenceRules } from './presence.ts';
+import type { HeardBeat, PresenceRules } from './presence.ts';
 import {
   PRESENCE_CHUNK,
   selectAllPresence,
@@ -30,12 +31,18 @@ export interface RoutersDeps {
   rules: PresenceRules;
 }
 
+/** What an agent says on its present tunnel, by its own names for its routers. */
+interface ToldByAgent {
+  ids: Map<string, string>;
+  /** The last heartbeat's word, also on names that have not been inventoried yet. At most {@link MAX_ROUTERS_PER_AGENT}. */
+  beats: Map<string, HeardBeat>;
+}
+
 /** Who the routers of a team are, where they hang, and whether they answer. */
 export class RoutersService {
   readonly presence: PresenceBoard;
   readonly #deps: RoutersDeps;
-  /** Router ids by the names that an agent uses on its present tunnel. */
-  readonly #namesOfAgent = new Map<string, Map<string, string>>();
+  readonly #told = new Map<string, ToldByAgent>();
   #flushTimer: Timer | undefined;
   #flushing: Promise<void> = Promise.resolve();
 
@@ -76,34 +83,33 @@ export class RoutersService {
 
   /** The router behind a name on the agent's present tunnel, once its inventory has come. */
   routerIdOf(agentId: string, name: string): string | undefined {
-    return this.#namesOfAgent.get(agentId)?.get(name);
+    return this.#told.get(agentId)?.ids.get(name);
   }
 
   async onReady(connection: AgentConnection): Promise<void> {
     const routers = await selectRoutersOfAgent(this.#deps.storage.db, connection.teamId, connection.agentId);
-    this.#namesOfAgent.set(connection.agentId, new Map(routers.map((router) => [router.agent_router, router.id])));
+    const ids = new Map(routers.map((router) => [router.agent_router, router.id]));
+    this.#told.set(connection.agentId, { ids, beats: new Map() });
   }
 
   onGone(connection: AgentConnection): void {
-    this.#namesOfAgent.delete(connection.agentId);
+    this.#told.delete(connection.agentId);
   }
 
-  /** Names that were never inventoried are skipped: nobody knows yet which router they are. */
+  /** What is said of a name before its inventory counts once it is known which router that is. */
   onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void {
-    const names = this.#namesOfAgent.get(connection.agentId);
-    const now = this.#deps.clock.now();
-    for (const beat of heartbeat.routers) {
-      const routerId = names?.get(beat.name);
-      if (routerId === undefined) continue;
-      this.presence.record(
-        routerId,
-        { reachable: beat.reachable, uptimeSeconds: beat.uptime_seconds },
-        now,
-        connection.address,
-      );
+    const told = this.#told.get(connection.agentId);
+    if (!told) return;
+    const at = this.#deps.clock.now();
+    for (const { name, reachable, uptime_seconds: uptimeSeconds } of heartbeat.routers) {
+      const beat = { reachable, uptimeSeconds, at, from: connection.address };
+      if (told.beats.has(name) || told.beats.size < MAX_ROUTERS_PER_AGENT) told.beats.set(name, beat);
+      const routerId = told.ids.get(name);
+      if (routerId !== undefined) this.presence.record(routerId, beat);
     }
   }
 
+  /** Who a router is. Not whether it answers: that is for heartbeats, and an agent may tell what it remembers. */
   async onInventory(connection: AgentConnection, inventory: Inventory): Promise<RouterRecord> {
     const now = this.#deps.clock.now();
     const router = await this.#deps.storage.writes.write((tx) =>
@@ -116,16 +122,17 @@ export class RoutersService {
         now,
       }),
     );
-    const names = this.#namesOfAgent.get(connection.agentId) ?? new Map<string, string>();
-    names.set(inventory.router, router.id);
-    this.#namesOfAgent.set(connection.agentId, names);
-    this.presence.record(
-      router.id,
-      { reachable: true, uptimeSeconds: inventory.facts.uptime_seconds },
-      now,
-      connection.address,
-    );
+    this.#identify(connection.agentId, inventory.router, router.id);
     return router;
+  }
+
+  #identify(agentId: string, name: string, routerId: string): void {
+    const told = this.#told.get(agentId) ?? { ids: new Map(), beats: new Map() };
+    this.#told.set(agentId, told);
+    const isNews = told.ids.get(name) !== routerId;
+    told.ids.set(name, routerId);
+    const beat = told.beats.get(name);
+    if (isNews && beat) this.presence.record(routerId, beat);
   }
 
   #scheduleFlush(): void {

@@ -49,7 +49,7 @@ describeEachDatabase('devices', (open) => {
   };
   /** The router has answered just now. */
   const alive = (router: SeededRouter): void =>
-    routers.presence.record(router.routerId, { reachable: true, uptimeSeconds: 1 }, clock.now(), '');
+    routers.presence.record(router.routerId, { reachable: true, uptimeSeconds: 1, at: clock.now(), from: '' });
   const report = (parts: Partial<Devices>, router = mine) =>
     devices.onDevices(connection(router), {
       type: 'devices', router: `router ${router.routerId}`, kind: 'full', first: true, last: true, devices: [], gone: [], ...parts,

@@ -42,13 +42,20 @@ describeEachDatabase('24 hours of a router', (open) => {
     let agentIsThere = true;
 
     const uptime = (): number => Math.floor((clock.now() - device.bootedAt) / SECOND);
+    const beat = (): void => {
+      const { reachable } = device;
+      const routerBeat = { name: 'r1', reachable, uptime_seconds: reachable ? uptime() : null, reason: reachable ? null : 'connection timed out' };
+      faults.onHeartbeat(connection, { type: 'heartbeat', routers: [routerBeat] });
+    };
+    /** As an agent does it when a router comes: who it is, and that it is there. */
     const introduce = async (): Promise<string> => {
       const facts = {
         hardware_id: device.hardwareId, serial_number: device.hardwareId, software_id: null, identity: device.identity, software_version: '7.18.2',
         model: 'RB750Gr3', board_name: 'hEX', hardware_board: true, architecture: 'mmips', time_zone: null, uptime: '1d', uptime_seconds: uptime(),
       };
       const router = await routers.onInventory(connection, { type: 'inventory', router: 'r1', facts });
-      faults.onInventory(connection, router, facts.uptime_seconds);
+      faults.onInventory(connection, router);
+      beat();
       return router.id;
     };
     const readings = (): HealthReadings => ({
@@ -58,13 +65,11 @@ describeEachDatabase('24 hours of a router', (open) => {
     });
     /** Lives until so many minutes after midnight: a heartbeat every 30 s, readings every minute. */
     const until = (minutes: number): void => {
-      for (let beat = 0; clock.now() < MIDNIGHT + minutes * MINUTE; beat += 1) {
+      for (let turn = 0; clock.now() < MIDNIGHT + minutes * MINUTE; turn += 1) {
         clock.advance(30 * SECOND);
         if (!agentIsThere) continue;
-        const { reachable } = device;
-        const routerBeat = { name: 'r1', reachable, uptime_seconds: reachable ? uptime() : null, reason: reachable ? null : 'connection timed out' };
-        faults.onHeartbeat(connection, { type: 'heartbeat', routers: [routerBeat] });
-        if (reachable && beat % 2 === 0) faults.onHealth(connection, { type: 'health', router: 'r1', readings: readings() });
+        beat();
+        if (device.reachable && turn % 2 === 0) faults.onHealth(connection, { type: 'health', router: 'r1', readings: readings() });
       }
     };
     const at = (text: string): number => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));

@@ -137,7 +137,7 @@ describeEachDatabase('faults', (open) => {
 
   test('an agent that is away is a fault of each of its routers, not of others', async () => {
     const second = await seedRouter(storage, { teamId: mine.teamId, agentId: mine.agentId });
-    faults.onInventory(connection(), (await routers.getRouter(mine.teamId, second.routerId)), 5);
+    faults.onInventory(connection(), await routers.getRouter(mine.teamId, second.routerId));
     beat(true);
     faults.onGone(connection());
     clock.advance(3 * MINUTE);
@@ -155,7 +155,7 @@ describeEachDatabase('faults', (open) => {
     };
     await routers.onReady(connection());
     const replacement: RouterRecord = await routers.onInventory(connection(), { type: 'inventory', router: `router ${mine.routerId}`, facts });
-    faults.onInventory(connection(), replacement, 300);
+    faults.onInventory(connection(), replacement);
     live(5 * MINUTE, true);
     expect(await list()).toMatchObject([{ type: 'router_offline', status: 'open', created_at: moment(60) }]);
     expect(await list('', { ...mine, routerId: replacement.id })).toEqual([]);
@@ -177,6 +177,30 @@ describeEachDatabase('faults', (open) => {
     expect(await list()).toMatchObject([{ type: 'router_offline', status: 'open', created_at: moment(0), occurrences: 1 }]);
     beat(true);
     expect(await list()).toMatchObject([{ status: 'resolved' }]);
+  });
+
+  test('an agent that comes back and tells who its dead router is does not end the fault', async () => {
+    live(3 * MINUTE, false);
+    await faults.stored();
+    const opened = events.filter(({ fault }) => fault.router_id === mine.routerId);
+    faults.onGone(connection());
+    faults.onReady(connection());
+    beat(false);
+    faults.onInventory(connection(), await routers.getRouter(mine.teamId, mine.routerId));
+    live(3 * MINUTE, false);
+    expect(await list()).toMatchObject([{ type: 'router_offline', status: 'open', created_at: moment(0), occurrences: 1 }]);
+    expect(events.filter(({ fault }) => fault.router_id === mine.routerId)).toEqual(opened);
+  });
+
+  test('a router that is new at an agent of long standing is not taken for a silent one', async () => {
+    live(5 * MINUTE, true);
+    const second = await seedRouter(storage, { teamId: mine.teamId, agentId: mine.agentId });
+    faults.onInventory(connection(), await routers.getRouter(mine.teamId, second.routerId));
+    clock.advance(20 * SECOND);
+    expect(await list('', second)).toEqual([]);
+    // Nor is one that was told of and then never mentioned again.
+    live(5 * MINUTE, true);
+    expect(await list('', second)).toMatchObject([{ type: 'router_offline', status: 'open', created_at: moment(330) }]);
   });
 
   test('what cannot be stored now is stored later, in order', async () => {

@@ -107,7 +107,7 @@ describeEachDatabase('what is known of a router', (open) => {
     });
 
     test("the tunnel's address is told while there is a tunnel, last_seen_from stays", async () => {
-      routers.presence.record(mine.routerId, { reachable: true, uptimeSeconds: 5 }, 1000, '198.51.100.7');
+      routers.presence.record(mine.routerId, { reachable: true, uptimeSeconds: 5, at: 1000, from: '198.51.100.7' });
       metadata.onReady(connection());
       expect(await ofMine()).toMatchObject({ tunnel_ip: '198.51.100.7', last_seen_from: '198.51.100.7' });
       metadata.onGone(connection());

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
 let world: World;
@@ -55,4 +56,33 @@ test('a router keeps its id when the control plane comes again', async () => {
   const before = await world.routerIds();
   await world.restartServer();
   expect(await world.routerIds()).toEqual(before);
+});
+
+test('a router that is off stays off when the control plane comes again, and its fault goes on', async () => {
+  const [dead, alive] = (await world.routerIds()) as [string, string];
+  interface Shown {
+    id: string;
+    has_pulse: boolean;
+    last_seen_at: string;
+  }
+  const show = async (id: string): Promise<Shown> =>
+    (await world.caller.call<{ data: Shown[] }>('GET', '/api/routers')).body.data.find((router) => router.id === id)!;
+  const openFault = async (): Promise<{ id: string; occurrences: number } | undefined> => {
+    const { body } = await world.caller.call<{ data: { id: string; type: string; occurrences: number }[] }>('GET', `/api/routers/${dead}/faults?status=open`);
+    return body.data.find(({ type }) => type === 'router_offline');
+  };
+  const { faults } = world.simulators[0]!;
+  faults.refuseConnections = true;
+  faults.resetConnections();
+  const fault = await waitUntil('it is a fault', openFault);
+  const before = await show(dead);
+  await world.restartServer();
+  const restartedAt = new Date().toISOString();
+  // Two heartbeats later, whatever the agent says at first has been taken in.
+  const first = await waitUntil('the agent is back', async () => (({ last_seen_at: at }) => at > restartedAt && at)(await show(alive)));
+  await waitUntil('it goes on', async () => (await show(alive)).last_seen_at > first);
+  expect(await show(dead)).toMatchObject({ has_pulse: false, last_seen_at: before.last_seen_at });
+  expect(await openFault()).toMatchObject({ id: fault.id, occurrences: 1 });
+  faults.refuseConnections = false;
+  await waitUntil('it is back', async () => (await show(dead)).has_pulse);
 });
