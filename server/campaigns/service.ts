@@ -6,6 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import type { JobsService } from '../jobs/service.ts';
 import type { Storage } from '../storage/db.ts';
+import { lockTeam } from '../storage/team-lock.ts';
 import { fromStoredCounts, isOver, progressOf, statusCounts } from './counts.ts';
 import { CampaignRunner } from './run/runner.ts';
 import { canaryState } from './steps.ts';
@@ -80,6 +81,7 @@ export class CampaignsService {
       const key = { teamId, idempotencyKey: request.idempotencyKey, since: now - KEY_KEPT_MS };
       const earlier = request.keyGiven ? await selectCampaignByKey(tx, key) : undefined;
       if (earlier) return { campaign: earlier, isNew: false };
+      await lockTeam(tx, teamId);
       if ((await countOpen(tx, teamId)) >= MOST_OPEN) {
         throw new AppError('conflict', `${MOST_OPEN} campaigns of the team have not ended; wait for one or cancel it`);
       }

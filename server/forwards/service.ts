@@ -192,9 +192,10 @@ export class ForwardsService {
       'a lost way could not be stored',
     );
     live.retryTimer?.cancel();
-    // At once, unless the way it found last was no good for long.
-    const pause = Math.max(0, live.askedAt + this.#deps.limits.retryMs - this.#deps.clock.now());
-    live.retryTimer = this.#deps.clock.setTimeout(() => this.#reopen(live), pause);
+    // At once, unless the way it found last was no good for long. A clock that was set back does not make it longer.
+    const { clock, limits } = this.#deps;
+    const pause = Math.min(limits.retryMs, Math.max(0, live.askedAt + limits.retryMs - clock.now()));
+    live.retryTimer = clock.setTimeout(() => this.#reopen(live), pause);
   }
 
   #view(record: ForwardRecord): ForwardView {

@@ -40,6 +40,19 @@ describeEachDatabase('notifications', (open) => {
     south = (await teams.createTeam('South')).id;
   });
 
+  test('a team has at most 200 topics, schedules and groups, also when the last are made at the same time', async () => {
+    const makers = {
+      topics: (name: string) => new TopicsService({ storage, clock }).create(north, { name, events: ['router.offline'] }),
+      schedules: (name: string) => new SchedulesService({ storage, clock }).create(north, { name, timeZone: 'UTC', windows: [] }),
+      groups: (name: string) => new GroupsService({ storage, clock }).create(north, { name }),
+    };
+    for (const make of Object.values(makers)) {
+      for (let i = 0; i < 198; i += 1) await make(`n${i}`);
+      const last = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => make(`last ${i}`)));
+      expect(last.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    }
+  });
+
   async function made(teamId: string, url: string, body: object): Promise<string> {
     const answer = await app.ask(teamId, 'POST', url, body);
     expect(answer.status).toBe(200);

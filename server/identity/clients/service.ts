@@ -5,6 +5,7 @@ import { FIRST_PAGE } from '../../core/page.ts';
 import type { Page } from '../../core/page.ts';
 import type { Role } from '../../core/principal.ts';
 import type { Storage } from '../../storage/db.ts';
+import { lockTeam } from '../../storage/team-lock.ts';
 import type { Client, ClientKind } from '../types.ts';
 import { checkRedirectUris } from './redirect-uris.ts';
 import {
@@ -64,6 +65,7 @@ export class ClientsService {
     const client: Client = { id: newId(createdAt), teamId, name, kind, role, redirectUris, postLogoutRedirectUris, createdBy, createdAt };
     const secret = kind === 'web' ? newClientSecret() : null;
     await this.#storage.writes.write(async (tx) => {
+      await lockTeam(tx, teamId);
       if ((await countClients(tx, teamId)) >= MAX_CLIENTS) throw new AppError('conflict', `a team may have ${MAX_CLIENTS} clients`);
       await insertClient(tx, client, secret === null ? null : hashSecret(secret));
     });

@@ -3,6 +3,7 @@ import { AppError, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page } from '../../core/page.ts';
 import type { DbOrTx, Storage, Tx } from '../../storage/db.ts';
+import { lockTeam } from '../../storage/team-lock.ts';
 import { replaceLinks, selectActiveMembers, selectOwned } from './links/store.ts';
 import {
   countGroups,
@@ -44,6 +45,7 @@ export class GroupsService {
     const now = this.#clock.now();
     const links = withoutRepetition(wanted);
     return this.#write(async (tx) => {
+      await lockTeam(tx, teamId);
       if ((await countGroups(tx, teamId)) >= MAX_GROUPS) throw new AppError('conflict', `a team has at most ${MAX_GROUPS} groups`);
       await refuseStrangers(tx, teamId, links);
       const { name, scheduleId = null, mute = 'never' } = wanted;

@@ -4,6 +4,7 @@ import { newId } from '../../core/ids.ts';
 import type { Page } from '../../core/page.ts';
 import { ianaTimeZone } from '../../core/time-zone.ts';
 import type { Storage } from '../../storage/db.ts';
+import { lockTeam } from '../../storage/team-lock.ts';
 import {
   countSchedules,
   deleteSchedule,
@@ -41,14 +42,16 @@ export class SchedulesService {
 
   /** @throws AppError `invalid` for what is no time zone; `conflict` for a name in use, or one schedule too many */
   async create(teamId: string, { name, timeZone, windows }: NewSchedule): Promise<Schedule> {
-    const { db } = this.#storage;
     const now = this.#clock.now();
-    if ((await countSchedules(db, teamId)) >= MAX_SCHEDULES) {
-      throw new AppError('conflict', `a team has at most ${MAX_SCHEDULES} schedules`);
-    }
     const schedule = { id: newId(now), teamId, name, timeZone: checkTimeZone(timeZone), windows, createdAt: now, updatedAt: now };
-    await insertSchedule(db, schedule).catch(nameInUse);
-    return schedule;
+    return this.#storage.writes.write(async (tx) => {
+      await lockTeam(tx, teamId);
+      if ((await countSchedules(tx, teamId)) >= MAX_SCHEDULES) {
+        throw new AppError('conflict', `a team has at most ${MAX_SCHEDULES} schedules`);
+      }
+      await insertSchedule(tx, schedule).catch(nameInUse);
+      return schedule;
+    });
   }
 
   /** @throws AppError `not_found`, `invalid` for what is no time zone, `conflict` for a name in use */

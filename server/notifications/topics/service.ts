@@ -3,6 +3,7 @@ import { AppError, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page } from '../../core/page.ts';
 import type { Storage } from '../../storage/db.ts';
+import { lockTeam } from '../../storage/team-lock.ts';
 import { countTopics, deleteTopic, insertTopic, isUnique, selectTopic, selectTopics, updateTopic } from './store.ts';
 import type { NewTopic, Topic, TopicChange } from './types.ts';
 
@@ -32,12 +33,14 @@ export class TopicsService {
 
   /** @throws AppError `conflict` for a name in use, or one topic too many */
   async create(teamId: string, { name, events }: NewTopic): Promise<Topic> {
-    const { db } = this.#storage;
     const now = this.#clock.now();
-    if ((await countTopics(db, teamId)) >= MAX_TOPICS) throw new AppError('conflict', `a team has at most ${MAX_TOPICS} topics`);
     const topic = { id: newId(now), teamId, name, events, createdAt: now, updatedAt: now };
-    await insertTopic(db, topic).catch(nameInUse);
-    return topic;
+    return this.#storage.writes.write(async (tx) => {
+      await lockTeam(tx, teamId);
+      if ((await countTopics(tx, teamId)) >= MAX_TOPICS) throw new AppError('conflict', `a team has at most ${MAX_TOPICS} topics`);
+      await insertTopic(tx, topic).catch(nameInUse);
+      return topic;
+    });
   }
 
   /** @throws AppError `not_found`, `conflict` for a name in use */
