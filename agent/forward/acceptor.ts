@@ -9,7 +9,7 @@ import { AllowList } from './allowlist.ts';
 import { chooseWay } from './choose-way.ts';
 import { EntryPorts } from './entry-ports.ts';
 import { ForwardingMemory } from './forwarding-memory.ts';
-import { removeLeftovers } from './leftovers.ts';
+import { LeftoverSearch } from './leftover-search.ts';
 import { OpenForward } from './open-forward.ts';
 import { SshForwarding } from './ssh-forwarding.ts';
 import type { DialChannel, ForwardOpenParams, OpenedForward } from './types.ts';
@@ -44,8 +44,7 @@ export class ForwardAcceptor {
   readonly #closing = new Map<string, Promise<void>>();
   readonly #subscriptions: (() => void)[] = [];
   readonly #tasks = new Set<Promise<void>>();
-  /** Routers on which something of ours may be left. */
-  readonly #unsearched = new Set<RouterAdapter>();
+  readonly #leftovers: LeftoverSearch;
   #agentTag: Promise<string> | undefined;
   #closed = false;
 
@@ -53,18 +52,24 @@ export class ForwardAcceptor {
     this.#options = options;
     this.#allow = new AllowList(options.allow);
     this.#sshForwarding = new SshForwarding(new ForwardingMemory(options.stateFolder), options.log);
+    this.#leftovers = new LeftoverSearch({
+      agentTag: () => this.#tag(),
+      isOpen: (forwardId) => this.#forwards.has(forwardId),
+      clock: options.clock,
+      log: options.log,
+    });
   }
 
   /** Puts back on every router what a former run left behind, now or as soon as it is reachable. */
   start(): void {
     for (const router of this.#options.routers.values()) {
-      if (router.hasApi) this.#unsearched.add(router);
       const tidyUp = async (): Promise<void> => {
         await this.#sshForwarding.restore(router);
-        if (this.#unsearched.has(router)) await this.#removeLeftovers(router);
+        await this.#leftovers.search(router);
       };
       const lookAgain = (): void => {
         this.#checkDevice(router);
+        this.#leftovers.seen(router);
         if (router.state().reachable) this.#track(tidyUp());
       };
       this.#subscriptions.push(router.onState(lookAgain));
@@ -79,8 +84,7 @@ export class ForwardAcceptor {
   async open(params: ForwardOpenParams, deadline: Deadline): Promise<OpenedForward> {
     const refusal = this.#allow.refusal(params.dst_address);
     if (refusal !== undefined) throw new AgentError('not_allowed', refusal);
-    if (this.#closed) throw new AgentError('internal', 'the agent is stopping');
-    const forward = await (this.#forwards.get(params.forward_id) ?? this.#start(params, deadline));
+    const forward = await this.#opened(params, deadline);
     if (this.#ready.get(params.forward_id) !== forward) throw new AgentError('internal', 'the forward was closed meanwhile');
     forward.renew({
       token: params.channel_token,
@@ -91,14 +95,14 @@ export class ForwardAcceptor {
     return forward.opened;
   }
 
-  /** Ends a forward; without effect when there is none. Never rejects. */
+  /** Ends a forward. Of one that is not open, nothing is on a router that answers any more then. Never rejects. */
   async close(forwardId: string, reason = 'revoked'): Promise<void> {
     const opening = this.#forwards.get(forwardId);
-    if (!opening) return this.#closing.get(forwardId);
+    if (!opening) return this.#closing.get(forwardId) ?? this.#leftovers.settle();
     this.#forwards.delete(forwardId);
     this.#ready.delete(forwardId);
     const closing = (this.#closing.get(forwardId) ?? Promise.resolve())
-      .then(() => opening.then((forward) => forward.close(reason), () => undefined))
+      .then(() => opening.then((forward) => forward.close(reason), () => this.#leftovers.settle()))
       .finally(() => {
         if (this.#closing.get(forwardId) === closing) this.#closing.delete(forwardId);
       });
@@ -121,10 +125,20 @@ export class ForwardAcceptor {
     this.#closed = true;
     for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe();
     await Promise.all([...this.#forwards.keys()].map((id) => this.close(id, 'the agent is stopping')));
+    await this.#leftovers.stop();
     await Promise.all(this.#tasks);
   }
 
+  async #opened(params: ForwardOpenParams, deadline: Deadline): Promise<OpenForward> {
+    const before = this.#forwards.get(params.forward_id);
+    if (!before) return this.#start(params, deadline);
+    // That an earlier request failed, perhaps because its tunnel broke, says nothing about this one.
+    const joined = await before.catch(() => undefined);
+    return joined ?? this.#forwards.get(params.forward_id) ?? this.#start(params, deadline);
+  }
+
   #start(params: ForwardOpenParams, deadline: Deadline): Promise<OpenForward> {
+    if (this.#closed) throw new AgentError('internal', 'the agent is stopping');
     if (this.#forwards.size >= MAX_FORWARDS) throw new AgentError('not_allowed', `the agent has ${MAX_FORWARDS} forwards open`);
     const opening = this.#openWay(params, deadline);
     this.#forwards.set(params.forward_id, opening);
@@ -153,7 +167,7 @@ export class ForwardAcceptor {
       log,
       mark,
       expiresInMs: params.expires_in_ms,
-      onLeftBehind: () => void this.#unsearched.add(router),
+      onLeftBehind: () => this.#leftovers.suspect(router),
       onLost: (reason: string) => this.#lost(params.forward_id, reason),
     };
     const chosen = await chooseWay(router, target, wayDeps, deadline);
@@ -185,15 +199,6 @@ export class ForwardAcceptor {
     if (!this.#ready.has(forwardId)) return;
     this.#options.log.warn({ forward_id: forwardId, reason }, 'the way of a forward is lost');
     this.#track(this.close(forwardId, 'lost').then(() => this.#options.onLost(forwardId, reason)));
-  }
-
-  async #removeLeftovers(router: RouterAdapter): Promise<void> {
-    // Taken out first: what is left behind during the search asks for another one.
-    this.#unsearched.delete(router);
-    const tag = await this.#tag();
-    const isOpen = (mark: string): boolean => this.#forwards.has(mark.slice(tag.length + 1));
-    const searched = await removeLeftovers(router, tag, isOpen, this.#options.log);
-    if (!searched) this.#unsearched.add(router);
   }
 
   /** Read once; every forward of this agent needs it. */

@@ -1,5 +1,6 @@
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
+import { CLEAN_UP_DEADLINE, removeFound } from './clean-up.ts';
 import { addSeconds } from './router-time.ts';
 
 const SCHEDULER = '/system/scheduler';
@@ -14,13 +15,16 @@ export type FailSafe = 'scheduler' | 'delayed script' | 'none';
  * Has the router remove the rules of `mark` after `seconds`, with agent and control plane both gone. Scheduler entries
  * survive a reboot: one fires at the end, the other at the next start, because a router whose clock is wrong after a
  * reboot might never reach the end. Where device-mode forbids the scheduler, a script waits; a reboot ends that.
+ * Entries of the same mark are replaced. @throws AgentError when it is not known what the router has done
  */
 export async function armFailSafe(router: RouterAdapter, mark: string, seconds: number, deadline: Deadline): Promise<FailSafe> {
   try {
+    // Left behind by an earlier opening; the router does not take the same name twice.
+    await disarmFailSafe(router, mark, deadline);
     await schedule(router, mark, seconds + MARGIN_SECONDS, deadline);
     return 'scheduler';
   } catch (error) {
-    await disarmFailSafe(router, mark, deadline).catch(() => undefined);
+    await disarmFailSafe(router, mark, CLEAN_UP_DEADLINE).catch(() => undefined);
     if (!(error instanceof AgentError) || error.code !== 'rejected') throw error;
   }
   try {
@@ -40,9 +44,11 @@ export async function disarmFailSafe(router: RouterAdapter, mark: string, deadli
 
 /** Removes scheduler entries by name. */
 export async function removeEntries(router: RouterAdapter, wanted: (name: string) => boolean, deadline: Deadline): Promise<void> {
-  const { rows } = await router.command({ path: `${SCHEDULER}/print`, words: ['=.proplist=.id,name'] }, deadline);
-  const ids = rows.filter((row) => wanted(row['name'] ?? '')).flatMap((row) => row['.id'] ?? []);
-  if (ids.length > 0) await router.command({ path: `${SCHEDULER}/remove`, words: [`=.id=${ids.join(',')}`] }, deadline);
+  const find = async (): Promise<string[]> => {
+    const { rows } = await router.command({ path: `${SCHEDULER}/print`, words: ['=.proplist=.id,name'] }, deadline);
+    return rows.filter((row) => wanted(row['name'] ?? '')).flatMap((row) => row['.id'] ?? []);
+  };
+  await removeFound(router, SCHEDULER, find, deadline);
 }
 
 async function schedule(router: RouterAdapter, mark: string, seconds: number, deadline: Deadline): Promise<void> {

@@ -1,5 +1,6 @@
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter, RouterRow } from '../routers/adapter.ts';
+import { removeFound } from './clean-up.ts';
 import type { Target } from './types.ts';
 
 const NAT = '/ip/firewall/nat';
@@ -35,24 +36,19 @@ function portRange(item: string): [first: number, last: number] {
 /**
  * Adds the pair of rules, before all others: an accept or masquerade rule of somebody else must not decide first.
  * The second one makes targets answer that have another default gateway.
- * @throws AgentError; then neither is left
+ * @throws AgentError; then one of them or both may be there, for the caller to remove
  */
 export async function addRules(router: RouterAdapter, rules: NatRules, deadline: Deadline): Promise<void> {
   const first = await firstRule(router, deadline);
   const { source, target, mark, entryPort } = rules;
   const common = ['=protocol=tcp', `=src-address=${source}`, `=comment=${mark}`];
-  try {
-    await addFirst(router, first, [
-      '=chain=dstnat', '=action=dst-nat', ...common, '=dst-address-type=local', `=dst-port=${entryPort}`,
-      `=to-addresses=${target.host}`, `=to-ports=${target.port}`,
-    ], deadline);
-    await addFirst(router, first, [
-      '=chain=srcnat', '=action=masquerade', ...common, `=dst-address=${target.host}`, `=dst-port=${target.port}`,
-    ], deadline);
-  } catch (error) {
-    await removeRules(router, mark, deadline).catch(() => undefined);
-    throw error;
-  }
+  await addFirst(router, first, [
+    '=chain=dstnat', '=action=dst-nat', ...common, '=dst-address-type=local', `=dst-port=${entryPort}`,
+    `=to-addresses=${target.host}`, `=to-ports=${target.port}`,
+  ], deadline);
+  await addFirst(router, first, [
+    '=chain=srcnat', '=action=masquerade', ...common, `=dst-address=${target.host}`, `=dst-port=${target.port}`,
+  ], deadline);
 }
 
 async function firstRule(router: RouterAdapter, deadline: Deadline): Promise<string | undefined> {
@@ -74,8 +70,12 @@ async function addFirst(router: RouterAdapter, before: string | undefined, words
 }
 
 export async function removeRules(router: RouterAdapter, mark: string, deadline: Deadline): Promise<void> {
-  const ids = await findMarked(router, (comment) => comment === mark, deadline);
-  if (ids.length > 0) await router.command({ path: `${NAT}/remove`, words: [`=.id=${ids.join(',')}`] }, deadline);
+  await removeMarked(router, (comment) => comment === mark, deadline);
+}
+
+/** Removes rules by comment. @returns how many */
+export function removeMarked(router: RouterAdapter, mark: (comment: string) => boolean, deadline: Deadline): Promise<number> {
+  return removeFound(router, NAT, () => findMarked(router, mark, deadline), deadline);
 }
 
 /** Rules only decide about new connections; those that are open have to be forgotten by the connection tracking. */

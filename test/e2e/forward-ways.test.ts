@@ -261,6 +261,78 @@ describe('the agent', () => {
     await vi.waitFor(() => expect(ours(simulator, '/system/scheduler', 'name')).toEqual([]), { timeout: 5000 });
   });
 
+  const nothingLeft = (simulator: Simulator): void => {
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]);
+    expect(ours(simulator, '/system/scheduler', 'name')).toEqual([]);
+  };
+
+  /** Asks for a forward and gives it up as soon as the router has the first of its rules, as when the tunnel breaks. */
+  async function openAndGiveUp(agent: ForwardAcceptor, router: RouterAdapter, port: number): Promise<void> {
+    const abort = new AbortController();
+    const command = router.command.bind(router);
+    const spy = vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
+      const done = await command(asked, deadline);
+      if (asked.path === '/ip/firewall/nat/add') abort.abort();
+      return done;
+    });
+    await expect(agent.open(params(router, port), { ...SOON, signal: abort.signal })).rejects.toThrow('cancelled');
+    spy.mockRestore();
+  }
+
+  it('undoes a forward whose request was given up while its rules were added', async () => {
+    const { simulator, router } = await branch({ api: true });
+    const agent = await acceptor(router);
+    await openAndGiveUp(agent, router, await echoService());
+    nothingLeft(simulator);
+  });
+
+  it('serves a request for a forward that another one has just given up', async () => {
+    const { simulator, router } = await branch({ api: true });
+    const agent = await acceptor(router);
+    const port = await echoService();
+    const givenUp = openAndGiveUp(agent, router, port);
+    await Promise.all([givenUp, expect(agent.open(params(router, port), SOON)).resolves.toMatchObject({ way: 'api' })]);
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    expect(ours(simulator, '/system/scheduler', 'name')).toHaveLength(2);
+  });
+
+  /** A router that is there, and does not let go of its rules for a while. */
+  async function leaveBehind(router: RouterAdapter, agent: ForwardAcceptor): Promise<void> {
+    await agent.open(params(router, await echoService()), SOON);
+    const command = router.command.bind(router);
+    const refusing = vi.spyOn(router, 'command').mockImplementation((asked, deadline) =>
+      asked.path.endsWith('/remove') ? Promise.reject(new AgentError('outcome_unknown', 'no answer within 10 s')) : command(asked, deadline));
+    await agent.close(FORWARD_ID);
+    refusing.mockRestore();
+    expect(router.state().reachable).toBe(true);
+  }
+
+  it('removes later what it could not remove from a router that was never away', async () => {
+    const { simulator, router } = await branch({ api: true });
+    await leaveBehind(router, await acceptor(router));
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    routers.clock.advance(5000);
+    await vi.waitFor(() => nothingLeft(simulator), { timeout: 5000 });
+  });
+
+  it('says that a forward is over only when nothing of it is on a router that answers', async () => {
+    const { simulator, router } = await branch({ api: true });
+    const agent = await acceptor(router);
+    await leaveBehind(router, agent);
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    await agent.close(FORWARD_ID);
+    nothingLeft(simulator);
+  });
+
+  it('opens a forward again although something of it is still on the router, which it replaces', async () => {
+    const { simulator, router } = await branch({ api: true });
+    const agent = await acceptor(router);
+    await leaveBehind(router, agent);
+    expect(await agent.open(params(router, await echoService()), SOON)).toMatchObject({ way: 'api', way_reason: 'a dst-nat rule on the router' });
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    expect(ours(simulator, '/system/scheduler', 'name')).toHaveLength(2);
+  });
+
   it('ends a forward by itself when its time is over', async () => {
     const { simulator, router } = await branch({ api: true });
     const agent = await acceptor(router);

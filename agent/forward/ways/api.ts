@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../../core/clock.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
+import { CLEAN_UP_DEADLINE } from '../clean-up.ts';
 import type { EntryPort, EntryPorts } from '../entry-ports.ts';
 import { armFailSafe, disarmFailSafe } from '../fail-safe.ts';
 import type { FailSafe } from '../fail-safe.ts';
@@ -37,9 +38,6 @@ const SETTLED_UPTIMES = [10, 60];
 
 /** A target that refuses is looked at no more often than this: only the router knows whether the rules are still there. */
 const CHECK_EVERY_MS = 10_000;
-
-/** Undoing takes a handful of commands. */
-const CLOSE_TIMEOUT_MS = 10_000;
 
 /** A dst-nat rule on the router leads one of its ports, for this agent's address only, to the target. */
 export class ApiWay implements Way {
@@ -114,14 +112,12 @@ export class ApiWay implements Way {
     this.#unsubscribe();
     for (const check of this.#checks) check.cancel();
     const { router, mark, log, onLeftBehind } = this.#options;
-    const deadline = { timeoutMs: CLOSE_TIMEOUT_MS };
     await this.#working;
     try {
-      await removeRules(router, mark, deadline);
-      await disarmFailSafe(router, mark, deadline);
-      await cutConnections(router, this.#rules, deadline);
+      await undo(router, mark);
+      await cutConnections(router, this.#rules, CLEAN_UP_DEADLINE);
     } catch (error) {
-      // The agent searches the router when it is reachable again; the router's own entry does it at the end of the time.
+      // The agent searches the router soon and until it could; the router's own entry does it at the end of the time.
       onLeftBehind();
       log.warn({ err: error, router: router.name, mark }, 'the rules of a forward could not be removed from the router yet');
     }
@@ -152,30 +148,42 @@ export class ApiWay implements Way {
 
   async #restore(): Promise<void> {
     const { router, mark } = this.#options;
-    const deadline = { timeoutMs: CLOSE_TIMEOUT_MS };
+    const deadline = CLEAN_UP_DEADLINE;
     const left = Math.ceil((this.#endsAt - performance.now()) / 1000);
     // Another device has nothing to do with it.
     if (this.#closed || left <= 0 || router.state().facts?.hardwareId !== this.#hardwareId) return;
     if ((await findMarked(router, (comment) => comment === mark, deadline)).length >= 2) return;
-    await removeRules(router, mark, deadline);
-    await disarmFailSafe(router, mark, deadline);
-    await armFailSafe(router, mark, left, deadline);
-    await addRules(router, this.#rules, deadline);
+    await replace(router, this.#rules, left, deadline);
   }
 }
 
-/** The removal first, so that there is no moment in which the rules could stay for ever. */
-async function write({ router, mark, expiresInMs, onLeftBehind }: ApiWayOptions, rules: NatRules, deadline: Deadline): Promise<FailSafe> {
-  const failSafe = await armFailSafe(router, mark, Math.ceil(expiresInMs / 1000), deadline);
+/** @throws AgentError; then nothing is left on the router, or it is searched for. */
+async function write(options: ApiWayOptions, rules: NatRules, deadline: Deadline): Promise<FailSafe> {
+  const { router, mark, expiresInMs, onLeftBehind, log } = options;
   try {
-    await addRules(router, rules, deadline);
-    return failSafe;
+    return await replace(router, rules, Math.ceil(expiresInMs / 1000), deadline);
   } catch (error) {
-    // A rule may have been added after all, or not been removed again.
+    // What the router did not confirm may come after all, or cannot be removed now.
     onLeftBehind();
-    await disarmFailSafe(router, mark, deadline).catch(() => undefined);
+    await undo(router, mark).catch((failure: unknown) => {
+      log.warn({ err: failure, router: router.name, mark }, 'a forward that was not opened could not be undone on the router yet');
+    });
     throw error;
   }
+}
+
+/** Instead of what bears the mark by now. The removal comes first, so that the rules can at no moment stay for ever. */
+async function replace(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<FailSafe> {
+  await removeRules(router, rules.mark, deadline);
+  const failSafe = await armFailSafe(router, rules.mark, seconds, deadline);
+  await addRules(router, rules, deadline);
+  return failSafe;
+}
+
+/** Rules first: as long as one is there, the router's own removal stays too. */
+async function undo(router: RouterAdapter, mark: string): Promise<void> {
+  await removeRules(router, mark, CLEAN_UP_DEADLINE);
+  await disarmFailSafe(router, mark, CLEAN_UP_DEADLINE);
 }
 
 /** Waits until a router that has just started has run what it runs at its start: new entries would run with it. */

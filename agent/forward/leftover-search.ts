@@ -1,0 +1,110 @@
+import type { Clock, Timer } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { RouterAdapter } from '../routers/adapter.ts';
+import { removeLeftovers } from './leftovers.ts';
+
+export interface LeftoverSearchOptions {
+  /** What everything of this agent on a router begins with. */
+  agentTag: () => Promise<string>;
+  isOpen: (forwardId: string) => boolean;
+  clock: Clock;
+  log: Log;
+}
+
+/** Not at once: a rule that the router did not confirm in time may still come. Doubled after every search that failed. */
+const FIRST_WAIT_MS = 5_000;
+const LONGEST_WAIT_MS = 300_000;
+
+/** A router on which something of ours may be left. */
+interface Suspect {
+  timer: Timer | undefined;
+  running: Promise<void> | undefined;
+  /** Searches in a row that failed. */
+  failures: number;
+  /** Something was left behind since the running search began. */
+  again: boolean;
+}
+
+/** Searches routers for what forwards that are over have left there, until every search has succeeded. */
+export class LeftoverSearch {
+  readonly #options: LeftoverSearchOptions;
+  readonly #suspects = new Map<RouterAdapter, Suspect>();
+  /** Which device answered last. */
+  readonly #devices = new Map<RouterAdapter, string>();
+  #stopped = false;
+
+  constructor(options: LeftoverSearchOptions) {
+    this.#options = options;
+  }
+
+  /** Something may be left there: it is searched for soon, and again until the router could be searched. */
+  suspect(router: RouterAdapter): void {
+    const known = this.#suspects.get(router);
+    if (known?.running) known.again = true;
+    if (known || this.#stopped) return;
+    const suspect = { timer: undefined, running: undefined, failures: 0, again: false };
+    this.#suspects.set(router, suspect);
+    this.#schedule(router, suspect);
+  }
+
+  /** Suspects a device that was not there before, because of an earlier time. */
+  seen(router: RouterAdapter): void {
+    const device = router.state().facts?.hardwareId;
+    if (!router.hasApi || device === undefined || this.#devices.get(router) === device) return;
+    this.#devices.set(router, device);
+    this.suspect(router);
+  }
+
+  /** Searches a suspect now, if it can be reached. Never rejects. */
+  async search(router: RouterAdapter): Promise<void> {
+    const suspect = this.#suspects.get(router);
+    if (!suspect || this.#stopped || !router.state().reachable) return;
+    suspect.running ??= this.#run(router, suspect);
+    await suspect.running;
+  }
+
+  /** Searches all suspects that have not just refused. What is left behind before the call is gone then. Never rejects. */
+  async settle(): Promise<void> {
+    await Promise.all([...this.#suspects.keys()].map((router) => this.#settle(router)));
+  }
+
+  /** Ends all waits; the next run of the agent searches every router. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const { timer } of this.#suspects.values()) timer?.cancel();
+    await Promise.all([...this.#suspects.values()].map(async ({ running }) => running));
+  }
+
+  /** A search that is under way may have passed what is looked for. */
+  async #settle(router: RouterAdapter): Promise<void> {
+    await this.#suspects.get(router)?.running;
+    if (this.#suspects.get(router)?.failures === 0) await this.search(router);
+  }
+
+  async #run(router: RouterAdapter, suspect: Suspect): Promise<void> {
+    suspect.timer?.cancel();
+    suspect.again = false;
+    const searched = await this.#remove(router);
+    suspect.running = undefined;
+    suspect.failures = searched ? 0 : suspect.failures + 1;
+    if (searched && !suspect.again) this.#suspects.delete(router);
+    else this.#schedule(router, suspect);
+  }
+
+  async #remove(router: RouterAdapter): Promise<boolean> {
+    const { agentTag, isOpen, log } = this.#options;
+    try {
+      return await removeLeftovers(router, await agentTag(), isOpen, log);
+    } catch (error) {
+      log.warn({ err: error }, 'the tag of this agent could not be read');
+      return false;
+    }
+  }
+
+  /** A router that is away then is searched when it is back. */
+  #schedule(router: RouterAdapter, suspect: Suspect): void {
+    if (this.#stopped) return;
+    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(suspect.failures, 10));
+    suspect.timer = this.#options.clock.setTimeout(() => void this.search(router), wait);
+  }
+}

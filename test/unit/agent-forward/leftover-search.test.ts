@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { AgentError } from '../../../agent/core/errors.ts';
+import { LeftoverSearch } from '../../../agent/forward/leftover-search.ts';
+import { FakeRouter } from '../../harness/fake-router.ts';
+import { ManualClock } from '../../harness/manual-clock.ts';
+import { silentLog } from '../../harness/silent-log.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+/** A router that simply stays up says nothing that would remind the agent of what it has left there. */
+
+const TAG = 'signalbox-0badcafe';
+const NAT = '/ip/firewall/nat';
+
+let clock: ManualClock;
+let router: FakeRouter;
+let search: LeftoverSearch;
+/** Comments of the rules on the router, and what it says instead of answering. */
+let rules: string[];
+let failure: AgentError | undefined;
+let open: string[];
+
+beforeEach(() => {
+  clock = new ManualClock();
+  router = new FakeRouter();
+  rules = [`${TAG}-1`, 'defconf'];
+  failure = undefined;
+  open = [];
+  router.onCommand = ({ path, words }) => {
+    if (failure) throw failure;
+    if (path === `${NAT}/print`) return { rows: rules.map((comment) => ({ '.id': comment, comment })) };
+    if (path === `${NAT}/remove`) {
+      const ids = words[0]!.slice('=.id='.length).split(',');
+      if (!ids.every((id) => rules.includes(id))) throw new AgentError('rejected', 'no such item');
+      rules = rules.filter((rule) => !ids.includes(rule));
+    }
+    return { rows: [] };
+  };
+  search = new LeftoverSearch({ agentTag: () => Promise.resolve(TAG), isOpen: (id) => open.includes(id), clock, log: silentLog });
+});
+
+const searches = (): number => router.commands.filter(({ path }) => path === `${NAT}/print`).length;
+const removed = (): Promise<unknown> => waitUntil('it is removed', () => !rules.includes(`${TAG}-1`));
+/** Until what a timer has begun is over: it has set the next one, or there is none to set. */
+const turn = (): Promise<void> => search.settle();
+
+describe('a router on which something was left', () => {
+  it('is searched soon, although it says nothing', async () => {
+    search.suspect(router);
+    clock.advance(4999);
+    expect(searches()).toBe(0);
+    clock.advance(1);
+    await removed();
+    expect(rules).toEqual(['defconf']);
+    await turn();
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is searched again until it could be, each time after a longer wait, of five minutes at most', async () => {
+    failure = new AgentError('outcome_unknown', 'no answer');
+    search.suspect(router);
+    const waits = [5, 10, 20, 40, 80, 160, 300, 300];
+    for (const [index, seconds] of waits.entries()) {
+      clock.advance(seconds * 1000 - 1);
+      expect(searches()).toBe(index);
+      clock.advance(1);
+      await turn();
+      expect(searches()).toBe(index + 1);
+    }
+    failure = undefined;
+    clock.advance(300_000);
+    await removed();
+    await turn();
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is searched before the end of a forward is confirmed', async () => {
+    search.suspect(router);
+    await search.settle();
+    expect(rules).toEqual(['defconf']);
+    await search.settle();
+    expect(searches()).toBe(1);
+  });
+
+  it('holds nobody up that has refused: the timer goes on with it', async () => {
+    failure = new AgentError('outcome_unknown', 'no answer');
+    search.suspect(router);
+    await search.settle();
+    await search.settle();
+    expect(searches()).toBe(1);
+    expect(clock.pending).toBe(1);
+  });
+
+  it('is searched once more for what is left behind while a search is under way', async () => {
+    rules = [];
+    search.suspect(router);
+    const first = search.search(router);
+    await waitUntil('it looks', () => searches() === 1);
+    rules = [`${TAG}-1`];
+    search.suspect(router);
+    await search.settle();
+    await first;
+    expect(rules).toEqual([]);
+  });
+
+  it('keeps what belongs to a forward that is open', async () => {
+    open = ['1'];
+    search.suspect(router);
+    await search.settle();
+    expect(rules).toEqual([`${TAG}-1`, 'defconf']);
+  });
+
+  it('is not asked while it is away, nor after the end', async () => {
+    router.reachable = false;
+    search.suspect(router);
+    clock.advance(600_000);
+    await search.settle();
+    router.reachable = true;
+    await search.stop();
+    await search.settle();
+    expect(router.commands).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+it('a device that was not there before is searched, one that stays is not', async () => {
+  search.seen(router);
+  await search.search(router);
+  expect(rules).toEqual(['defconf']);
+  search.seen(router);
+  await search.search(router);
+  expect(searches()).toBe(1);
+});
+
+it('what somebody else removes at the same time is no reason to fail', async () => {
+  const answer = router.onCommand;
+  rules.push(`${TAG}-2`);
+  router.onCommand = (command) => {
+    if (command.path === `${NAT}/remove`) rules = rules.filter((rule) => rule !== `${TAG}-1`);
+    return answer(command);
+  };
+  search.suspect(router);
+  await search.settle();
+  expect(rules).toEqual(['defconf']);
+  expect(clock.pending).toBe(0);
+});
