@@ -61,14 +61,26 @@ export const describeProblem: DescribeError = (error, requestId) => ({
 export function errorHandlerFor(describe: DescribeError) {
   return (thrown: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void => {
     const error = toAppError(thrown);
-    if (error.code === 'internal') request.log.error({ err: error.cause ?? error }, 'request failed');
     const { status, type, body } = describe(error, request.id);
+    logRefusal(request, error, status);
     if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalbox"');
     if (error.code === 'in_progress') reply.header('retry-after', IN_PROGRESS_S);
     // Set here as well: errors before routing run no hook. A string, so that the response schema of the route's
     // success does not get to see it.
     void reply.code(status).header('x-request-id', request.id).type(type).serializer(String).send(body);
   };
+}
+
+/**
+ * So that the request id that a caller was given leads somewhere. Without reasons, ids and the query, which may quote what was
+ * sent, and 429 only for those who look closer: whoever floods is not to flood the log.
+ */
+function logRefusal(request: FastifyRequest, error: AppError, status: number): void {
+  const { code, errors } = error;
+  const about = { method: request.method, route: request.routeOptions.url, status, code, fields: errors && Object.keys(errors) };
+  if (code === 'internal') request.log.error({ ...about, err: error.cause ?? error }, 'request failed');
+  else if (code === 'rate_limited') request.log.debug(about, 'request refused');
+  else request.log.info(about, 'request refused');
 }
 
 /** The body of an error answer. */

@@ -41,13 +41,15 @@ class MemoryKeys implements IdempotencyKeys {
 }
 
 let app: App;
+let logged: string[] = [];
 let runs = 0;
 let gate: Promise<void> = Promise.resolve();
 
 beforeEach(async () => {
   runs = 0;
   gate = Promise.resolve();
-  app = createApp({ log: pino({ level: 'silent' }), now: () => Date.now() });
+  logged = [];
+  app = createApp({ log: pino({ level: 'info' }, { write: (line) => void logged.push(line) }), now: () => Date.now() });
   await app.register(async (instance) => {
     const scope = instance as App;
     identifyCaller(scope, authenticate);
@@ -108,6 +110,13 @@ describe('errors are problem+json of one shape', () => {
     const body = reply.json<Record<string, unknown>>();
     expect(body).toMatchObject({ status, code, title: expect.any(String), message: body['detail'], request_id: reply.headers['x-request-id'] });
     expect(reply.body).not.toContain('secret detail');
+  });
+
+  test('a refusal is found in the log by its request id, with the refused fields and not their values', async () => {
+    const reply = await post({ name: 'too long', size: 1 });
+    const found = logged.map((line) => JSON.parse(line) as Record<string, unknown>).find((entry) => entry['request_id'] === reply.headers['x-request-id']);
+    expect(found).toMatchObject({ level: 30, method: 'POST', route: '/things', status: 422, code: 'invalid', fields: ['name'], msg: 'request refused' });
+    expect(JSON.stringify(found)).not.toContain('too long');
   });
 
   test('every refused field is named with its reasons', async () => {
