@@ -15,6 +15,7 @@ import { readMarker, scriptNameOf, wrapScript } from './source.ts';
 import type { Marker } from './source.ts';
 import { afterDoubt, freshProgress, hasBegun, nextStep, resumedProgress } from './steps.ts';
 import type { Progress, Step } from './steps.ts';
+import { longestStartMs } from './times.ts';
 import type { ExecutionTimes } from './times.ts';
 import { judge, mayBeRestored, neverRan, restoredForNothing, UNDONE_OR_NEVER_RAN } from './verdict/verdict.ts';
 import type { Aftermath } from './verdict/verdict.ts';
@@ -34,6 +35,8 @@ export interface ExecutionDeps {
   log: Log;
   times: ExecutionTimes;
   isAlive: GuardDeps['isAlive'];
+  /** When `go` came, by the clock. */
+  permittedAt: number;
   /** BEGIN is on disk. */
   onBegun: () => void;
 }
@@ -60,7 +63,6 @@ export class Execution {
   readonly #deps: ExecutionDeps;
   readonly #menu: RouterMenu;
   readonly #signal: AbortSignal;
-  readonly #startedAt: number;
   /** Undefined for a job without one. */
   readonly #guard: UndoGuard | undefined;
   #progress: Progress;
@@ -78,8 +80,7 @@ export class Execution {
     this.#deps = deps;
     this.#signal = signal;
     this.#menu = menuOf(deps.router);
-    this.#startedAt = deps.clock.now();
-    this.#boot = begun ?? { at: this.#startedAt, uptime_seconds: null };
+    this.#boot = begun ?? { at: deps.clock.now(), uptime_seconds: null };
     this.#progress = begun ? resumedProgress() : freshProgress(offer.undo_unless_reachable_seconds !== undefined);
     this.#retryMs = deps.times.retryMs;
     this.#guard = offer.undo_unless_reachable_seconds === undefined ? undefined : this.#createGuard(guard);
@@ -131,6 +132,7 @@ export class Execution {
       return { isPrepared: true };
     },
     begin: async () => {
+      if (this.#isTooLate()) return { result: NOT_IN_TIME };
       this.#boot = { ...this.#boot, at: this.#deps.clock.now() };
       await this.#deps.journal.begin(this.#offer.job_id, this.#boot);
       this.#deps.onBegun();
@@ -194,7 +196,8 @@ export class Execution {
       // Also if it ran before this disk was restored: a load has happened, and with it the guard has gone.
       return isOwn ? { marker: { state: 'prepared' }, isUnused: true } : { result: UNDONE_OR_NEVER_RAN, isGuardLeft: false };
     }
-    return { marker, isUnused: !hasBegun(marker) };
+    if (hasBegun(marker)) return { marker, isUnused: false };
+    return { marker, isUnused: true, ...(this.#isTooLate() ? { result: NOT_IN_TIME } : {}) };
   }
 
   /** The running scripts are read before the marker: a script that is not running any more has written its last word. */
@@ -250,10 +253,12 @@ export class Execution {
   #endBeforeBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
     const isDisk = step === 'begin' || step === 'admit' || step === 'end';
     if (!isDoubt(cause) && !isDisk) return { result: neverRan(step === 'back_up' ? 'backup_failed' : 'rejected', cause.message) };
-    const { times, clock } = this.#deps;
-    const backupMs = this.#offer.make_backup ? times.backup.limitMs : 0;
-    const isLate = clock.now() - this.#startedAt > this.#offer.timeout_ms + times.prepareMs + backupMs;
-    return isLate && step !== 'end' ? { result: neverRan('timed_out', `the script was not started: ${cause.message}`) } : undefined;
+    return this.#isTooLate() && step !== 'end' ? { result: neverRan('timed_out', `the script was not started: ${cause.message}`) } : undefined;
+  }
+
+  #isTooLate(): boolean {
+    const { clock, permittedAt, times } = this.#deps;
+    return clock.now() - permittedAt > longestStartMs(this.#offer, times);
   }
 
   /** It may have run: only the router can tell, however long it takes; a router that keeps refusing cannot. */
@@ -292,6 +297,8 @@ export class Execution {
     return { timeoutMs: this.#deps.times.errandMs, signal: this.#signal };
   }
 }
+
+const NOT_IN_TIME = neverRan('timed_out', 'the script was not started: it could not begin in time');
 
 /** A session broke or could not be had: the next one may tell. */
 function isDoubt(cause: AgentError): boolean {

@@ -11,7 +11,7 @@ import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
 import type { StoredOffer } from './journal/records.ts';
 import { Tasks } from './tasks.ts';
-import { DEFAULT_TIMES } from './times.ts';
+import { DEFAULT_TIMES, longestStartMs } from './times.ts';
 import type { ExecutionTimes } from './times.ts';
 import { NEVER_KNOWN, neverRan } from './verdict/verdict.ts';
 
@@ -199,17 +199,27 @@ export class JobRunner {
 
   #execute(entry: JournalEntry): void {
     const { offer } = entry;
+    const permittedAt = this.#deps.clock.now();
     this.#tasks.start(offer.job_id, 'run', async (signal) => {
-      await this.exported(offer.router);
-      if (entry.state === 'accepted') await this.#cleared.get(offer.router);
+      if (entry.state === 'accepted') await this.#untilFree(offer, signal);
+      else await this.exported(offer.router);
       if (signal.aborted) return;
-      const result = await this.#conclude(entry, signal);
+      const result = await this.#conclude(entry, permittedAt, signal);
       const hasRun = await this.#afterExecution(offer.job_id);
       const exporting = result && hasRun && offer.make_backup ? Promise.withResolvers<void>() : undefined;
       if (exporting) this.#exporting.set(offer.router, exporting.promise);
       if (result) this.#send({ type: 'job.ended', job_id: offer.job_id, result });
       if (exporting) await this.#exportAfter(offer, signal).finally(exporting.resolve);
     });
+  }
+
+  /** Nothing that came before is under way on the router any more; or it is too late to begin, or aborted. */
+  async #untilFree(offer: StoredOffer, signal: AbortSignal): Promise<void> {
+    const isFree = Promise.all([this.exported(offer.router), this.#cleared.get(offer.router)]);
+    const done = new AbortController();
+    const limit = sleep(this.#deps.clock, longestStartMs(offer, this.#times) + 1, AbortSignal.any([signal, done.signal]));
+    await Promise.race([isFree, limit]);
+    done.abort();
   }
 
   /** No guard stays behind for a script that has not run. @returns whether the script may have run */
@@ -237,12 +247,12 @@ export class JobRunner {
   }
 
   /** @returns the result that is in the journal, undefined when it was aborted */
-  async #conclude({ offer, state, boot, guard }: JournalEntry, signal: AbortSignal): Promise<JobResult | undefined> {
+  async #conclude({ offer, state, boot, guard }: JournalEntry, permittedAt: number, signal: AbortSignal): Promise<JobResult | undefined> {
     const begun = state === 'begun' ? boot : undefined;
     const router = this.#deps.routers.get(offer.router);
     if (router) {
       const onBegun = (): void => this.#send({ type: 'job.began', job_id: offer.job_id });
-      return new Execution(offer, { begun, guard }, { ...this.#deps, router, times: this.#times, onBegun }, signal).finish();
+      return new Execution(offer, { begun, guard }, { ...this.#deps, router, times: this.#times, permittedAt, onBegun }, signal).finish();
     }
     // Taken out of the configuration since: nobody can ask it any more.
     const result = begun ? NEVER_KNOWN : neverRan('rejected', 'the router is no longer in the configuration of its agent');

@@ -268,4 +268,18 @@ describe('an undo guard whose script did not run', () => {
     await pass(60_000);
     expect(router.runs).toMatchObject([{ undone: true }]);
   });
+
+  it('of an unknown job does not let the next one begin when its time has passed', async () => {
+    isAlive = false;
+    router.scheduler.add(`signalbox-undo-${randomUUID()}`, '5s', '>= 90d00:00:00');
+    await runner.stop();
+    await start();
+    await givePermission();
+    await pass(400_000);
+    expect(results).toMatchObject([{ outcome: 'failed', reason: 'timed_out' }]);
+    isAlive = true;
+    await pass(120_000);
+    expect(router.scheduler.entries.size).toBe(0);
+    expect(router.runs).toEqual([]);
+  });
 });

@@ -213,6 +213,32 @@ describe('the job runner', () => {
     expect(await said(40_000)).toEqual(['job.ended unknown']);
   });
 
+  it('does not begin hours after its permission, when the router was away all the time', async () => {
+    const job = offer();
+    await runner.onOffer(job);
+    await runner.stop();
+    router.reachable = false;
+    await start();
+    await runner.onGo(job.job_id);
+    expect(await said(115_000)).toEqual(['job.accepted']);
+    expect(await said(45_000)).toEqual(['job.ended failed']);
+    router.reachable = true;
+    expect(await said(120_000)).toEqual(['job.ended failed']);
+    expect(router.runs).toEqual([]);
+  });
+
+  it('begins when the router comes back in time', async () => {
+    const job = offer();
+    await runner.onOffer(job);
+    await runner.stop();
+    router.reachable = false;
+    await start();
+    await runner.onGo(job.job_id);
+    await said(60_000);
+    router.reachable = true;
+    expect(await said(30_000)).toEqual(['job.began', 'job.ended completed']);
+  });
+
   it('refuses a job when its backup does not appear', async () => {
     const job = offer({ make_backup: true });
     await runner.onOffer(job);
