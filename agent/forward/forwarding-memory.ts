@@ -11,7 +11,13 @@ const recordSchema = z.object({
 
 export type ForwardingRecord = z.infer<typeof recordSchema>;
 
-/** What has to be set back on which router, one small file each in the agent's state folder. */
+/** One device under one name of the agent's configuration, which another may have borne before and may bear again. */
+export interface NamedDevice {
+  router: string;
+  hardwareId: string;
+}
+
+/** What has to be set back on which device, one small file each in the agent's state folder. */
 export class ForwardingMemory {
   readonly #folder: string;
 
@@ -20,29 +26,47 @@ export class ForwardingMemory {
   }
 
   /** An unreadable file counts as none: it was cut short before anything was changed. */
-  async read(router: string): Promise<ForwardingRecord | undefined> {
-    try {
-      return recordSchema.safeParse(JSON.parse(await readFile(this.#file(router), 'utf8'))).data;
-    } catch {
-      return undefined;
+  async read(device: NamedDevice): Promise<ForwardingRecord | undefined> {
+    for (const file of [this.#file(device), this.#oldFile(device)]) {
+      const record = await readRecord(file);
+      if (record?.hardwareId === device.hardwareId) return record;
     }
+    return undefined;
   }
 
   /** On disk when it resolves. */
-  async write(router: string, record: ForwardingRecord): Promise<void> {
+  async write(device: NamedDevice, previous: string): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const draft = `${this.#file(router)}.new`;
+    const draft = `${this.#file(device)}.new`;
+    const record: ForwardingRecord = { previous, hardwareId: device.hardwareId };
     await writeFile(draft, JSON.stringify(record), { mode: 0o600, flush: true });
-    await rename(draft, this.#file(router));
+    await rename(draft, this.#file(device));
     await syncFolder(this.#folder);
   }
 
-  async forget(router: string): Promise<void> {
-    await rm(this.#file(router), { force: true });
+  /** The records of other devices stay. */
+  async forget(device: NamedDevice): Promise<void> {
+    await rm(this.#file(device), { force: true });
+    const old = await readRecord(this.#oldFile(device));
+    // One without a device never told anybody what to set back where.
+    if (old?.hardwareId === device.hardwareId || old?.hardwareId === '') await rm(this.#oldFile(device), { force: true });
   }
 
-  /** The name may hold any character. */
-  #file(router: string): string {
+  /** Both may hold any character; none of them becomes the `@`. */
+  #file({ router, hardwareId }: NamedDevice): string {
+    return path.join(this.#folder, `${encodeURIComponent(router)}@${encodeURIComponent(hardwareId)}.json`);
+  }
+
+  /** Where agents kept one record for each name, before they told devices apart. */
+  #oldFile({ router }: NamedDevice): string {
     return path.join(this.#folder, `${encodeURIComponent(router)}.json`);
+  }
+}
+
+async function readRecord(file: string): Promise<ForwardingRecord | undefined> {
+  try {
+    return recordSchema.safeParse(JSON.parse(await readFile(file, 'utf8'))).data;
+  } catch {
+    return undefined;
   }
 }

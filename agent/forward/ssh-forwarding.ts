@@ -1,7 +1,7 @@
 import type { Log } from '../core/log.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
-import type { ForwardingMemory } from './forwarding-memory.ts';
+import type { ForwardingMemory, NamedDevice } from './forwarding-memory.ts';
 
 /** Setting it back takes one command; a router that does not answer gets it when it is reachable again. */
 const RESTORE_TIMEOUT_MS = 10_000;
@@ -11,13 +11,14 @@ const ON_VALUES = new Set(['local', 'both', 'yes', 'true']);
 /**
  * `/ip/ssh forwarding-enabled` of every router: switched on while a forward needs it, then set back to what it was.
  * The old value is on the agent's disk before anything is changed, so that a crash does not leave it on; a value that
- * somebody else has changed meanwhile is left alone.
+ * somebody else has changed meanwhile is left alone. Everything is kept by device: one that was exchanged while it was
+ * switched on is set back when it answers again.
  */
 export class SshForwarding {
   readonly #memory: ForwardingMemory;
   readonly #log: Log;
   readonly #users = new Map<string, number>();
-  /** One change at a time for each router. */
+  /** One change at a time for each device. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(memory: ForwardingMemory, log: Log) {
@@ -25,43 +26,48 @@ export class SshForwarding {
     this.#log = log;
   }
 
-  /** Switches it on if needed. Every success is paid back with {@link release}. @throws AgentError */
-  async acquire(router: RouterAdapter, deadline: Deadline): Promise<void> {
-    this.#users.set(router.name, this.#usersOf(router) + 1);
+  /**
+   * Switches it on if needed. @returns the device on which it is on now: every success is paid back with
+   * {@link release} of it @throws AgentError
+   */
+  async acquire(router: RouterAdapter, deadline: Deadline): Promise<NamedDevice> {
+    const device = presentDevice(router);
+    // Without it nobody could tell later whether this is the device that has to be set back.
+    if (!device) throw new AgentError('router_unreachable', 'it is not known yet which device answers');
+    this.#count(device, 1);
     try {
-      await this.#inTurn(router, () => this.#switchOn(router, deadline));
+      await this.#inTurn(device, () => this.#switchOn(router, device, deadline));
+      return device;
     } catch (error) {
-      await this.release(router);
+      await this.release(router, device);
       throw error;
     }
   }
 
-  /** Sets the old value back after the last user. Never rejects. */
-  async release(router: RouterAdapter): Promise<void> {
-    this.#users.set(router.name, Math.max(0, this.#usersOf(router) - 1));
+  /** Sets the old value back after the last user, or when the device is there again. Never rejects. */
+  async release(router: RouterAdapter, device: NamedDevice): Promise<void> {
+    this.#count(device, -1);
     await this.restore(router);
   }
 
-  /** Sets back what a former run of the agent or an unreachable router left switched on. Never rejects. */
+  /** Sets back what was left switched on by a former run of the agent, or while the device did not answer. Never rejects. */
   async restore(router: RouterAdapter): Promise<void> {
+    const device = presentDevice(router);
+    if (!device) return;
     try {
-      await this.#inTurn(router, () => this.#switchBack(router));
+      await this.#inTurn(device, () => this.#switchBack(router, device));
     } catch (error) {
       this.#log.warn({ err: error, router: router.name }, 'forwarding-enabled of the router could not be set back yet');
     }
   }
 
-  async #switchOn(router: RouterAdapter, deadline: Deadline): Promise<void> {
-    const hardwareId = router.state().facts?.hardwareId;
-    // Without it nobody could tell later whether this is the device that has to be set back.
-    if (!hardwareId) throw new AgentError('router_unreachable', 'it is not known yet which device answers');
+  async #switchOn(router: RouterAdapter, device: NamedDevice, deadline: Deadline): Promise<void> {
     const present = await readValue(router, deadline);
+    checkPresent(router, device);
     if (ON_VALUES.has(present)) return;
     const wanted = present === 'remote' ? 'both' : 'local';
     // A record that is there already holds the value of before: somebody switched it off in between.
-    if ((await this.#memory.read(router.name)) === undefined) {
-      await this.#memory.write(router.name, { previous: present, hardwareId });
-    }
+    if ((await this.#memory.read(device)) === undefined) await this.#memory.write(device, present);
     try {
       await writeValue(router, wanted, deadline);
     } catch (error) {
@@ -71,29 +77,54 @@ export class SshForwarding {
     }
   }
 
-  async #switchBack(router: RouterAdapter): Promise<void> {
-    if (this.#usersOf(router) > 0) return;
-    const record = await this.#memory.read(router.name);
-    const { facts } = router.state();
-    if (record === undefined || facts === null) return;
+  async #switchBack(router: RouterAdapter, device: NamedDevice): Promise<void> {
+    if (this.#usersOf(device) > 0) return;
+    const record = await this.#memory.read(device);
+    if (record === undefined) return;
     const deadline = { timeoutMs: RESTORE_TIMEOUT_MS };
-    // Another device under the same name was never changed.
-    if (facts.hardwareId === record.hardwareId && ON_VALUES.has(await readValue(router, deadline))) {
-      await writeValue(router, record.previous, deadline);
-    }
-    await this.#memory.forget(router.name);
+    const present = await readValue(router, deadline);
+    checkPresent(router, device);
+    if (ON_VALUES.has(present)) await writeValue(router, record.previous, deadline);
+    await this.#memory.forget(device);
   }
 
-  #usersOf(router: RouterAdapter): number {
-    return this.#users.get(router.name) ?? 0;
+  #usersOf(device: NamedDevice): number {
+    return this.#users.get(keyOf(device)) ?? 0;
   }
 
-  #inTurn<T>(router: RouterAdapter, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(router.name) ?? Promise.resolve();
+  #count(device: NamedDevice, change: 1 | -1): void {
+    const users = this.#usersOf(device) + change;
+    if (users > 0) this.#users.set(keyOf(device), users);
+    else this.#users.delete(keyOf(device));
+  }
+
+  #inTurn<T>(device: NamedDevice, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(device);
+    const before = this.#turns.get(key) ?? Promise.resolve();
     const turn = before.catch(() => undefined).then(work);
-    this.#turns.set(router.name, turn);
+    this.#turns.set(key, turn);
+    const end = (): void => {
+      if (this.#turns.get(key) === turn) this.#turns.delete(key);
+    };
+    turn.then(end, end);
     return turn;
   }
+}
+
+function keyOf({ router, hardwareId }: NamedDevice): string {
+  return JSON.stringify([router, hardwareId]);
+}
+
+/** Undefined while it is not known which device answers. */
+function presentDevice(router: RouterAdapter): NamedDevice | undefined {
+  const hardwareId = router.state().facts?.hardwareId;
+  return hardwareId ? { router: router.name, hardwareId } : undefined;
+}
+
+/** What was read may be another device's by now. @throws AgentError `wrong_router` */
+function checkPresent(router: RouterAdapter, device: NamedDevice): void {
+  const hardwareId = presentDevice(router)?.hardwareId;
+  if (hardwareId !== device.hardwareId) throw new AgentError('wrong_router', `another device (${hardwareId ?? 'unknown'}) answers at ${router.name}`);
 }
 
 async function readValue(router: RouterAdapter, deadline: Deadline): Promise<string> {

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { AgentError } from '../../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
+import type { NamedDevice } from '../forwarding-memory.ts';
 import type { SshForwarding } from '../ssh-forwarding.ts';
 import type { Target, Way } from '../types.ts';
 
@@ -19,18 +20,20 @@ const CHECK_MS = 10_000;
 export class SshWay implements Way {
   readonly name = 'ssh';
   readonly #options: SshWayOptions;
+  /** The device that forwards for this way. */
+  readonly #device: NamedDevice;
   readonly #stop = new AbortController();
   #checkedAt = Number.NEGATIVE_INFINITY;
   #checking: Promise<void> = Promise.resolve();
 
-  private constructor(options: SshWayOptions) {
+  private constructor(options: SshWayOptions, device: NamedDevice) {
     this.#options = options;
+    this.#device = device;
   }
 
   /** Has the router's forwarding switched on for as long as the way is open. @throws AgentError */
   static async open(options: SshWayOptions, deadline: Deadline): Promise<SshWay> {
-    await options.forwarding.acquire(options.router, deadline);
-    return new SshWay(options);
+    return new SshWay(options, await options.forwarding.acquire(options.router, deadline));
   }
 
   async connect(deadline: Deadline): Promise<Duplex> {
@@ -48,7 +51,7 @@ export class SshWay implements Way {
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#checking;
-    await this.#options.forwarding.release(this.#options.router);
+    await this.#options.forwarding.release(this.#options.router, this.#device);
   }
 
   #suspect(): void {

@@ -1,10 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ForwardingMemory } from '../../../agent/forward/forwarding-memory.ts';
 import { SshForwarding } from '../../../agent/forward/ssh-forwarding.ts';
-import { FakeRouter, HARDWARE_ID } from '../../harness/fake-router.ts';
+import { FakeRouter } from '../../harness/fake-router.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 
 const SOON = { timeoutMs: 1000 };
@@ -13,35 +13,114 @@ let folder: string;
 let memory: ForwardingMemory;
 let forwarding: SshForwarding;
 let router: FakeRouter;
-let value: string;
+/** The device that answers, and `forwarding-enabled` of each. */
+let device: 'R1' | 'R2';
+let values: { R1: string; R2: string };
 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'ssh-forwarding-'));
   memory = new ForwardingMemory(folder);
   forwarding = new SshForwarding(memory, silentLog);
   router = new FakeRouter();
-  value = 'no';
+  device = 'R1';
+  values = { R1: 'no', R2: 'no' };
+  const real = router.state();
+  vi.spyOn(router, 'state').mockImplementation(() => ({ ...real, facts: { ...real.facts!, hardwareId: device } }));
   router.onCommand = ({ path: command, words }) => {
-    if (command === '/ip/ssh/set') value = words[0]!.split('=').at(-1)!;
-    return { rows: command === '/ip/ssh/print' ? [{ 'forwarding-enabled': value }] : [] };
+    if (command === '/ip/ssh/set') values[device] = words[0]!.split('=').at(-1)!;
+    return { rows: command === '/ip/ssh/print' ? [{ 'forwarding-enabled': values[device] }] : [] };
   };
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
+const recordOf = (hardwareId: string): Promise<unknown> => memory.read({ router: router.name, hardwareId });
+const files = (): Promise<string[]> => readdir(path.join(folder, 'ssh-forwarding'));
+
 it('does not forget what has to be set back while it is not known which device answers', async () => {
-  await forwarding.acquire(router, SOON);
-  const unknown = vi.spyOn(router, 'state').mockReturnValue({ reachable: true, reason: null, facts: null });
-  await forwarding.release(router);
-  expect(value).toBe('local');
-  expect(await memory.read(router.name)).toEqual({ previous: 'no', hardwareId: HARDWARE_ID });
-  unknown.mockRestore();
+  const acquired = await forwarding.acquire(router, SOON);
+  vi.mocked(router.state).mockReturnValueOnce({ reachable: true, reason: null, facts: null });
+  await forwarding.release(router, acquired);
+  expect(values.R1).toBe('local');
+  expect(await recordOf('R1')).toEqual({ previous: 'no', hardwareId: 'R1' });
   await forwarding.restore(router);
-  expect(value).toBe('no');
-  expect(await memory.read(router.name)).toBeUndefined();
+  expect(values.R1).toBe('no');
+  expect(await files()).toEqual([]);
+});
+
+describe('a device that is exchanged', () => {
+  it('is set back when it answers again, although its forwards ended while another one did', async () => {
+    const acquired = await forwarding.acquire(router, SOON);
+    device = 'R2';
+    await forwarding.release(router, acquired);
+    expect(values).toEqual({ R1: 'local', R2: 'no' });
+    device = 'R1';
+    await forwarding.restore(router);
+    expect(values).toEqual({ R1: 'no', R2: 'no' });
+    expect(await files()).toEqual([]);
+  });
+
+  it('does not stand in for the next one, which is set back too', async () => {
+    values.R2 = 'remote';
+    const first = await forwarding.acquire(router, SOON);
+    device = 'R2';
+    const second = await forwarding.acquire(router, SOON);
+    expect(values).toEqual({ R1: 'local', R2: 'both' });
+    await forwarding.release(router, first);
+    expect(values.R2).toBe('both');
+    await forwarding.release(router, second);
+    expect(values).toEqual({ R1: 'local', R2: 'remote' });
+    device = 'R1';
+    await new SshForwarding(new ForwardingMemory(folder), silentLog).restore(router);
+    expect(values).toEqual({ R1: 'no', R2: 'remote' });
+  });
+
+  it('is not taken for the one whose value was read before', async () => {
+    const answer = router.onCommand;
+    router.onCommand = (command) => {
+      const reply = answer(command);
+      device = 'R2';
+      return reply;
+    };
+    await expect(forwarding.acquire(router, SOON)).rejects.toMatchObject({ code: 'wrong_router' });
+    expect(values).toEqual({ R1: 'no', R2: 'no' });
+  });
+});
+
+describe('a record of an older agent, which kept one for each name', () => {
+  async function writeOld(record: { previous: string; hardwareId: string }): Promise<void> {
+    await mkdir(path.join(folder, 'ssh-forwarding'));
+    await writeFile(path.join(folder, 'ssh-forwarding', `${router.name}.json`), JSON.stringify(record));
+  }
+
+  it('is read by its device, and forgotten once that is set back', async () => {
+    await writeOld({ previous: 'no', hardwareId: 'R1' });
+    values.R1 = 'local';
+    await forwarding.restore(router);
+    expect(values.R1).toBe('no');
+    expect(await files()).toEqual([]);
+  });
+
+  it('is kept while another device answers, also when that is set back itself', async () => {
+    await writeOld({ previous: 'no', hardwareId: 'R1' });
+    values.R1 = 'local';
+    device = 'R2';
+    await forwarding.release(router, await forwarding.acquire(router, SOON));
+    expect(values).toEqual({ R1: 'local', R2: 'no' });
+    device = 'R1';
+    await forwarding.restore(router);
+    expect(values.R1).toBe('no');
+  });
+
+  it('that names no device sets nothing back', async () => {
+    await writeOld({ previous: 'no', hardwareId: '' });
+    values.R1 = 'local';
+    await forwarding.restore(router);
+    expect(values.R1).toBe('local');
+  });
 });
 
 it('switches nothing on at a device that it could not recognise later', async () => {
-  vi.spyOn(router, 'state').mockReturnValue({ reachable: true, reason: null, facts: null });
+  vi.mocked(router.state).mockReturnValue({ reachable: true, reason: null, facts: null });
   await expect(forwarding.acquire(router, SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
-  expect(value).toBe('no');
+  expect(values.R1).toBe('no');
 });
