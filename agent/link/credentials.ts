@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, open, readFile, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import process from 'node:process';
 import * as z from 'zod';
 import { AgentError } from '../core/errors.ts';
+import { fileErrorCode, fileErrorReason } from '../core/file-errors.ts';
+import { makeFolder } from '../core/make-folder.ts';
+import { syncFolder } from '../core/sync-folder.ts';
 
 /** What enrolment leaves on the agent's disk: who it is, and to whom. */
 const credentialsSchema = z.object({
@@ -14,18 +18,29 @@ const credentialsSchema = z.object({
 
 export type Credentials = z.infer<typeof credentialsSchema>;
 
-/** @throws AgentError `invalid` naming the file */
+/** @throws AgentError `invalid` naming the file, and whether it is missing, may not be read or is damaged */
 export async function readCredentials(file: string): Promise<Credentials> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    throw new AgentError('invalid', `no credentials in ${file}: enrol this agent first`, { cause: error });
+    throw new AgentError('invalid', describeReadError(file, error), { cause: error });
   }
   try {
     return credentialsSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw new AgentError('invalid', `${file} is not a credentials file`, { cause: error });
+    throw new AgentError('invalid', `${file} is damaged or not a credentials file: put back the one of the enrolment, or enrol anew`, { cause: error });
+  }
+}
+
+function describeReadError(file: string, error: unknown): string {
+  switch (fileErrorCode(error)) {
+    case 'ENOENT':
+      return `no credentials in ${file}: enrol this agent first`;
+    case 'EACCES':
+      return `${file}: this user (uid ${process.geteuid?.()}) may not read it`;
+    default:
+      return `${file} cannot be read: ${fileErrorReason(error)}`;
   }
 }
 
@@ -37,21 +52,29 @@ export class CredentialsFile {
   readonly #file: string;
   readonly #temporary: string;
   readonly #handle: FileHandle;
+  readonly #removeFolder: () => Promise<void>;
 
-  private constructor(file: string, temporary: string, handle: FileHandle) {
+  private constructor(file: string, temporary: string, handle: FileHandle, removeFolder: () => Promise<void>) {
     this.#file = file;
     this.#temporary = temporary;
     this.#handle = handle;
+    this.#removeFolder = removeFolder;
   }
 
-  /** @throws AgentError `invalid` when there are credentials already, or the folder cannot be written */
+  /**
+   * Makes the folder where it is missing.
+   * @throws AgentError `invalid` when there are credentials already, or the folder cannot be made or written
+   */
   static async prepare(file: string): Promise<CredentialsFile> {
     if (await exists(file)) throw new AgentError('invalid', `${file} exists: this agent is enrolled already`);
     const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+    let removeFolder = (): Promise<void> => Promise.resolve();
     try {
-      return new CredentialsFile(file, temporary, await open(temporary, 'wx', 0o600));
+      removeFolder = await makeFolder(path.dirname(file));
+      return new CredentialsFile(file, temporary, await open(temporary, 'wx', 0o600), removeFolder);
     } catch (error) {
-      throw new AgentError('invalid', `${path.dirname(file)} cannot be written`, { cause: error });
+      await removeFolder();
+      throw new AgentError('invalid', `${path.dirname(file)} cannot be written: ${fileErrorReason(error)}`, { cause: error });
     }
   }
 
@@ -61,27 +84,18 @@ export class CredentialsFile {
     await this.#handle.sync();
     await this.#handle.close();
     await rename(this.#temporary, this.#file);
-    const folder = await open(path.dirname(this.#file), 'r');
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+    await syncFolder(path.dirname(this.#file));
   }
 
   /** Leaves nothing behind. */
   async abandon(): Promise<void> {
     await this.#handle.close().catch(() => undefined);
     await rm(this.#temporary, { force: true });
+    await this.#removeFolder();
   }
 }
 
+/** Also one that this user may not open: it is somebody's, and would be replaced. */
 async function exists(file: string): Promise<boolean> {
-  try {
-    const handle = await open(file, 'r');
-    await handle.close();
-    return true;
-  } catch {
-    return false;
-  }
+  return lstat(file).then(() => true, () => false);
 }

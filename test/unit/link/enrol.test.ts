@@ -1,13 +1,15 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readCredentials } from '../../../agent/link/credentials.ts';
 import { enrol } from '../../../agent/link/enrol.ts';
+import { asOrdinaryUser } from '../../harness/unprivileged.ts';
 
 const AGENT_ID = '0198c0de-0000-7000-8000-000000000001';
 
@@ -36,8 +38,8 @@ afterEach(async () => {
 });
 
 const address = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-const run = (server = address()) =>
-  enrol({ server, token: 'T0ken', name: 'depot', credentialsFile: path.join(folder, 'credentials.json') });
+const run = (server = address(), file = 'credentials.json') =>
+  enrol({ server, token: 'T0ken', name: 'depot', credentialsFile: path.join(folder, file) });
 
 test('a token becomes a credentials file that only its owner can read', async () => {
   await run();
@@ -65,6 +67,38 @@ test('credentials that exist are kept, and the token is not spent', async () => 
   expect(requests).toEqual([]);
 });
 
+test('a folder that is missing is made for its owner alone', async () => {
+  await run(address(), 'etc/signalbox/credentials.json');
+  expect(await readdir(path.join(folder, 'etc/signalbox'))).toEqual(['credentials.json']);
+  expect((await stat(path.join(folder, 'etc/signalbox'))).mode & 0o777).toBe(0o700);
+});
+
+test('a folder that was made for nothing is gone again', async () => {
+  answer = { status: 401, body: { message: 'this token was used' } };
+  await expect(run(address(), 'etc/signalbox/credentials.json')).rejects.toMatchObject({ code: 'unauthorized' });
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test.each([
+  { case: 'a folder that may not be made', file: 'etc/credentials.json' },
+  { case: 'a folder that may not be written', file: 'credentials.json' },
+])('$case is told with the reason, and the token is not spent', async ({ file }) => {
+  await chmod(folder, 0o555);
+  const where = path.dirname(path.join(folder, file));
+  await expect(asOrdinaryUser(() => run(address(), file))).rejects.toMatchObject({
+    code: 'invalid',
+    message: `${where} cannot be written: permission denied (EACCES)`,
+  });
+  expect(requests).toEqual([]);
+});
+
+test('credentials of somebody else are not replaced', async () => {
+  await writeFile(path.join(folder, 'credentials.json'), 'theirs', { mode: 0o000 });
+  await chmod(folder, 0o777);
+  await expect(asOrdinaryUser(() => run())).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining('enrolled already') });
+  expect(requests).toEqual([]);
+});
+
 test.each([
   { case: 'an answer of something else', body: { hello: 'world' }, code: 'refused' },
   { case: 'an answer without end', body: 'x'.repeat(200_000), code: 'refused' },
@@ -79,12 +113,29 @@ test('no server at all is told apart from a refusal', async () => {
   await expect(run('ftp://127.0.0.1')).rejects.toMatchObject({ code: 'refused' });
 });
 
+test('credentials that are missing ask for an enrolment', async () => {
+  const file = path.join(folder, 'other.json');
+  await expect(readCredentials(file)).rejects.toMatchObject({ code: 'invalid', message: `no credentials in ${file}: enrol this agent first` });
+});
+
+test('credentials that this user may not read are not missing', async () => {
+  await run();
+  const file = path.join(folder, 'credentials.json');
+  await chmod(folder, 0o755);
+  await chmod(file, 0o000);
+  const [uid, failure] = await asOrdinaryUser(async () => [process.geteuid?.(), await readCredentials(file).catch((error: unknown) => error)]);
+  expect(failure).toMatchObject({ code: 'invalid', message: `${file}: this user (uid ${String(uid)}) may not read it` });
+});
+
+test('credentials that cannot be read are told with the reason', async () => {
+  await expect(readCredentials(folder)).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(/cannot be read: .*\(EISDIR\)$/) });
+});
+
 test.each([
-  { case: 'a missing file', content: undefined },
   { case: 'half a file', content: '{"server": "htt' },
   { case: 'a file of something else', content: '{"server": 1}' },
-])('$case is not a credential, and the error names the file', async ({ content }) => {
+])('$case is damaged, and the error names the file', async ({ content }) => {
   const file = path.join(folder, 'other.json');
-  if (content !== undefined) await writeFile(file, content);
-  await expect(readCredentials(file)).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining(file) });
+  await writeFile(file, content);
+  await expect(readCredentials(file)).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining(`${file} is damaged`) });
 });

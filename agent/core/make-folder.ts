@@ -1,0 +1,20 @@
+import { mkdir, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * Makes a folder that only its owner may enter, with what is missing above it; one that is there stays as it is.
+ * @returns takes away again what was made, as far as it is empty
+ * @throws Error of the file system
+ */
+export async function makeFolder(folder: string): Promise<() => Promise<void>> {
+  const resolved = path.resolve(folder);
+  const first = await mkdir(resolved, { recursive: true, mode: 0o700 });
+  return async () => {
+    if (first !== undefined) await removeUpTo(first, resolved).catch(() => undefined);
+  };
+}
+
+async function removeUpTo(first: string, folder: string): Promise<void> {
+  await rmdir(folder);
+  if (folder !== first && folder.startsWith(first)) await removeUpTo(first, path.dirname(folder));
+}
