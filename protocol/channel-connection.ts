@@ -106,6 +106,8 @@ export class ChannelConnection {
     this.#early = [];
     this.#port.setPaused(this, stream.writableLength >= HIGH_WATER_BYTES);
     if (this.#peerEnded) stream.end();
+    // A client that had nothing more to say while it waited: that event will not come again either.
+    if (stream.readableEnded) this.#onEnd();
     stream.resume();
   }
 
@@ -251,6 +253,11 @@ function kept(piece: Buffer, hold: Hold | undefined): [Buffer, Release | undefin
 /** Ends a stream so that its far end sees an abort and not a proper end, where the stream can say so. */
 function abort(stream: Duplex & Partial<Resettable>): void {
   if (stream.destroyed) return;
+  // Not a reset: Node puts it off until the connection is there, sends what has been written, and then cannot any more.
+  if (stream instanceof Socket && stream.connecting) {
+    stream.destroy();
+    return;
+  }
   // Node's reset fails while the end is being sent, and the socket then never says that it is closed. All bytes are out
   // by then, so that what the far end sees is complete.
   const isEnding = stream.writableEnded && !stream.writableFinished && stream.writableLength === 0;
