@@ -10,10 +10,10 @@ const COMMAND_MS = 50;
 const SHORT_MESSAGE_MS = 3;
 
 /**
- * In that time so many busy sockets may read on in each millisecond, each up to 256 KB: about 1 Gbit/s for one connection and
- * 10 for many, as much as the lines of the networks that forwards lead into. Without it an echo beside a saturated forward takes 9 to 12 times
- * as long as on a quiet machine, and the p99 of commands is 3 to 4 times as high; with it 1.5 to 1.8 and 1.1 to 1.6 times
- * (`npm run bench -- echo commands`, two cores).
+ * In that time so many busy sockets may read on in each millisecond, each up to 256 KB: at most 2 Gbit/s for one connection
+ * and 16 for many, which is more than the lines of the networks that forwards lead into. Without it an echo beside a saturated
+ * forward takes 9 to 12 times as long as on a quiet machine, and the p99 of commands is 3 to 4 times as high; with it 1.5 to
+ * 1.8 and 1.1 to 1.6 times (`npm run bench -- echo commands`, two cores).
  */
 const READS_PER_MS = 8;
 

@@ -29,9 +29,11 @@ export class FailedDials {
     return !this.#welcome.has(`${networkOf(address)} ${visitor}`);
   }
 
-  failed(address: string): void {
+  /** Channels that an agent dials for a forward that has just ended are not counted: nobody is guessing. */
+  failed(address: string, visitor: string): void {
     const now = this.#now();
     const network = networkOf(address);
+    if (visitor === '' && this.#welcome.has(`${network} `)) return;
     const window = this.#failures.get(network);
     if (window && window.endsAt > now) window.count += 1;
     else this.#failures.set(network, { count: 1, endsAt: now + WINDOW_MS });

@@ -126,7 +126,7 @@ export class TunnelGateway<C> {
       if (await admit(bearer)) {
         this.#failedDials.letIn(address, visitor);
       } else {
-        this.#failedDials.failed(address);
+        this.#failedDials.failed(address, visitor);
         refuseUpgrade(socket, 401);
       }
     } catch (error) {

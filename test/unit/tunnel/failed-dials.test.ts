@@ -9,8 +9,8 @@ function setUp() {
   return { clock, dials: new FailedDials(() => clock.now()) };
 }
 
-function fail(dials: FailedDials, address: string, times: number): void {
-  for (let i = 0; i < times; i += 1) dials.failed(address);
+function fail(dials: FailedDials, address: string, times: number, visitor = 'stranger'): void {
+  for (let i = 0; i < times; i += 1) dials.failed(address, visitor);
 }
 
 test('sixty wrong credentials of one address are checked, more wait until the minute is over', () => {
@@ -34,9 +34,19 @@ test('agents that were let in from there are let in again, whatever their neighb
   expect(dials.isBlocked('::ffff:203.0.113.7', 'bad')).toBe(true);
 });
 
+test('the channels that a good agent dials too late for a forward that was revoked keep no new agent out', () => {
+  const { dials } = setUp();
+  fail(dials, HERE, 59, '');
+  dials.letIn(HERE, 'good');
+  fail(dials, HERE, 1000, '');
+  expect(dials.isBlocked(HERE, 'new')).toBe(false);
+  fail(dials, HERE, 1);
+  expect(dials.isBlocked(HERE, 'new')).toBe(true);
+});
+
 test('of IPv6 the network counts: its owner has as many addresses as he likes', () => {
   const { dials } = setUp();
-  for (let i = 0; i < 60; i += 1) dials.failed(`2001:db8:1:2::${i.toString(16)}`);
+  for (let i = 0; i < 60; i += 1) dials.failed(`2001:db8:1:2::${i.toString(16)}`, 'stranger');
   expect(dials.isBlocked('2001:db8:1:2:ffff::1', 'x')).toBe(true);
   expect(dials.isBlocked('2001:db8:1:3::1', 'x')).toBe(false);
 });
