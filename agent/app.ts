@@ -1,10 +1,11 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createCommandHandler } from './commands/handler.ts';
 import type { AgentConfig } from './config.ts';
 import { systemClock } from './core/clock.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import type { Routers } from './core/routers.ts';
+import { prepareStateFolder } from './core/state-folder.ts';
 import { ForwardAcceptor } from './forward/acceptor.ts';
 import { createCollector } from './inventory/collector.ts';
 import type { Collector } from './inventory/collector.ts';
@@ -41,7 +42,7 @@ const LONG_MS = 3_600_000;
 /** Builds the whole agent and starts it. @throws AgentError for unusable credentials, state folder or journal */
 export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<RunningAgent> {
   const { log, clock = systemClock, random = Math.random, readEveryMs: everyMs } = deps;
-  await mkdir(config.state, { recursive: true, mode: 0o700 });
+  await prepareStateFolder(config.state);
   const credentials = await readCredentials(config.credentials);
   const ca = config.server_ca === undefined ? undefined : await readFile(config.server_ca, 'utf8');
   const dialer = new Dialer({ server: config.server, agentId: credentials.agent_id, secret: credentials.secret, ca });

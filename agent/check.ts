@@ -1,23 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import type { AgentConfig } from './config.ts';
+import { tryStateFolder } from './core/state-folder.ts';
 import { readCredentials } from './link/credentials.ts';
 import { reachServer } from './link/reach.ts';
 import { checkRouter } from './routers/check/index.ts';
 import type { CheckRow } from './routers/check/index.ts';
 
-/** Everything `signalbox-agent check` tries: the control plane first, then every router, all at once. Never throws. */
+/** Everything `signalbox-agent check` tries: this machine, the control plane, then every router, all at once. Never throws. */
 export async function checkAgent(config: AgentConfig): Promise<CheckRow[]> {
+  const state = await row('agent', 'state', async () => {
+    await tryStateFolder(config.state);
+    return config.state;
+  });
   const [server, ...routers] = await Promise.all([
     checkServer(config),
     ...config.routers.map((router) => checkRouter(router, { stateFolder: config.state })),
   ]);
-  return [...server, ...routers.flat()];
+  return [state, ...server, ...routers.flat()];
 }
 
 async function checkServer(config: AgentConfig): Promise<CheckRow[]> {
   return [
-    await row('credentials', async () => `agent ${(await readCredentials(config.credentials)).agent_id}`),
-    await row('reachable', async () => {
+    await row('control plane', 'credentials', async () => `agent ${(await readCredentials(config.credentials)).agent_id}`),
+    await row('control plane', 'reachable', async () => {
       const ca = config.server_ca === undefined ? undefined : await readFile(config.server_ca, 'utf8');
       const status = await reachServer(config.server, ca);
       if (status !== 200) throw new Error(`${config.server} answers ${status}`);
@@ -26,10 +31,10 @@ async function checkServer(config: AgentConfig): Promise<CheckRow[]> {
   ];
 }
 
-async function row(what: string, find: () => Promise<string>): Promise<CheckRow> {
+async function row(router: string, what: string, find: () => Promise<string>): Promise<CheckRow> {
   try {
-    return { router: 'control plane', what, ok: true, detail: await find() };
+    return { router, what, ok: true, detail: await find() };
   } catch (error) {
-    return { router: 'control plane', what, ok: false, detail: error instanceof Error ? error.message : String(error) };
+    return { router, what, ok: false, detail: error instanceof Error ? error.message : String(error) };
   }
 }
