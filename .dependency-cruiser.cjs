@@ -34,13 +34,10 @@ module.exports = {
 
     forbid('agent-parts-are-strangers',
       { path: '^agent/(link|routers)/' }, { path: '^agent/', pathNot: '^agent/(?:$1/|core/)' }),
-    // A forward's way to its target leads over the router, so it sees the adapter like jobs and commands do.
-    forbid('agent-work-sees-only-the-adapter', { path: '^agent/(jobs|commands|forward)/' },
-      { path: '^agent/', pathNot: '^agent/(?:$1/|core/|routers/adapter[.]ts$)' }),
-
-    // Routers spell durations the same way in every menu.
-    forbid('agent-inventory-sees-only-the-adapter', { path: '^agent/inventory/' },
-      { path: '^agent/', pathNot: '^agent/(?:inventory/|core/|routers/(?:adapter|durations)[.]ts$)' }),
+    // A forward's way to its target leads over the router, so it sees the adapter like jobs and commands do. Routers spell
+    // durations the same way in every menu.
+    forbid('agent-work-sees-only-the-adapter', { path: '^agent/(jobs|commands|forward|inventory)/' },
+      { path: '^agent/', pathNot: '^agent/(?:$1/|core/|routers/(?:adapter|durations)[.]ts$)' }),
 
     forbid('agent-stays-light', { path: '^(agent|protocol|client)/' }, { path: [web, sql] }),
     forbid('fastify-at-the-edge', { path: '^server/', pathNot: '^server/(http/|compose[.]ts$|[^/]+/routes[.]ts$)' },

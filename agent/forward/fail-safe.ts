@@ -1,21 +1,26 @@
 import { AgentError } from '../core/errors.ts';
-import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
+import { whenUptimeIsOver } from '../core/router-uptime.ts';
+import type { Deadline, RouterAdapter, RouterRow } from '../routers/adapter.ts';
+import { parseDuration } from '../routers/durations.ts';
 import { CLEAN_UP_DEADLINE, removeFound } from './clean-up.ts';
-import { addSeconds } from './router-time.ts';
 
 const SCHEDULER = '/system/scheduler';
 
 /** The agent removes its rules at the end by itself; the router steps in a little later. */
 const MARGIN_SECONDS = 60;
 
+/** The router looks whether the time is over so many times; a look costs it little, but it may have many forwards. */
+const LOOKS = 20;
+const LONGEST_TICK_SECONDS = 300;
+
 /** How the router itself removes a forward's rules when nobody else does any more. */
 export type FailSafe = 'scheduler' | 'delayed script' | 'none';
 
 /**
  * Has the router remove the rules of `mark` after `seconds`, with agent and control plane both gone. Scheduler entries
- * survive a reboot: one fires at the end, the other at the next start, because a router whose clock is wrong after a
- * reboot might never reach the end. Where device-mode forbids the scheduler, a script waits; a reboot ends that.
- * Entries of the same mark are replaced. @throws AgentError when it is not known what the router has done
+ * survive a reboot: one looks every now and then whether the time is over, by the router's uptime because its clock may
+ * be set meanwhile; the other fires at the next start. Where device-mode forbids the scheduler, a script waits; a reboot
+ * ends that. Entries of the same mark are replaced. @throws AgentError; then some of it may be on the router
  */
 export async function armFailSafe(router: RouterAdapter, mark: string, seconds: number, deadline: Deadline): Promise<FailSafe> {
   try {
@@ -24,8 +29,8 @@ export async function armFailSafe(router: RouterAdapter, mark: string, seconds: 
     await schedule(router, mark, seconds + MARGIN_SECONDS, deadline);
     return 'scheduler';
   } catch (error) {
-    await disarmFailSafe(router, mark, CLEAN_UP_DEADLINE).catch(() => undefined);
     if (!(error instanceof AgentError) || error.code !== 'rejected') throw error;
+    await disarmFailSafe(router, mark, CLEAN_UP_DEADLINE).catch(() => undefined);
   }
   try {
     const script = `:delay ${seconds + MARGIN_SECONDS}s; ${removal(mark)}`;
@@ -52,13 +57,24 @@ export async function removeEntries(router: RouterAdapter, wanted: (name: string
 }
 
 async function schedule(router: RouterAdapter, mark: string, seconds: number, deadline: Deadline): Promise<void> {
-  const { rows } = await router.command({ path: '/system/clock/print', words: [] }, deadline);
-  const end = addSeconds({ date: rows[0]?.['date'] ?? '', time: rows[0]?.['time'] ?? '' }, seconds);
-  if (!end) throw new AgentError('rejected', 'the clock of the router cannot be read');
-  const common = ['=interval=0s', `=on-event=${removal(mark)}`, '=policy=read,write'];
-  const add = (...words: string[]): Promise<unknown> => router.command({ path: `${SCHEDULER}/add`, words: [...words, ...common] }, deadline);
-  await add(`=name=${mark}`, `=start-date=${end.date}`, `=start-time=${end.time}`);
-  await add(`=name=${bootName(mark)}`, '=start-time=startup');
+  const [[resource], [clock]] = await Promise.all([
+    readRows(router, '/system/resource/print', 'uptime', deadline),
+    readRows(router, '/system/clock/print', 'date', deadline),
+  ]);
+  const uptime = parseDuration(resource?.['uptime'] ?? '');
+  if (uptime === undefined) throw new AgentError('rejected', 'the uptime of the router cannot be read');
+  // Any clock has this behind it, so the next look is never farther away than the interval.
+  const start = clock?.['date']?.includes('/') ? 'jan/01/1970' : '1970-01-01';
+  const tick = Math.min(LONGEST_TICK_SECONDS, Math.ceil(seconds / LOOKS));
+  const source = whenUptimeIsOver({ armedAt: Math.floor(uptime), allowed: seconds }, removal(mark));
+  const add = (...words: string[]): Promise<unknown> =>
+    router.command({ path: `${SCHEDULER}/add`, words: [...words, '=policy=read,write'] }, deadline);
+  await add(`=name=${mark}`, `=start-date=${start}`, '=start-time=00:00:00', `=interval=${tick}s`, `=on-event=${source}`);
+  await add(`=name=${bootName(mark)}`, '=start-time=startup', '=interval=0s', `=on-event=${removal(mark)}`);
+}
+
+async function readRows(router: RouterAdapter, path: string, property: string, deadline: Deadline): Promise<RouterRow[]> {
+  return (await router.command({ path, words: [`=.proplist=${property}`] }, deadline)).rows;
 }
 
 function bootName(mark: string): string {

@@ -170,6 +170,29 @@ describe.each(['6.49.10', '7.18.2'])('RouterOS %s', (version) => {
   });
 });
 
+describe.each(['6.49.10', '7.18.2'])('the rules on a router with RouterOS %s', (version) => {
+  const right = '2026-11-20T10:00:00Z';
+  it.each([
+    ['has never been set', '1970-01-02T00:10:00Z', right],
+    ['was ahead', '2031-01-01T00:00:00Z', right],
+    ['was right, and is not any more', right, '1970-01-02T00:00:00Z'],
+  ])('go in time, with nobody else left to remove them, when its clock %s', async (_what, before, after) => {
+    const time = new ManualTime();
+    const { simulator, router } = await branch({ api: true }, { version, time, clock: before });
+    await choose(router, await echoService());
+    await router.close();
+    const begun = time.now();
+    await time.advance(100_000);
+    simulator.router.clock.setUtc(Date.parse(after));
+    await time.advance(600_000 - (time.now() - begun));
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toHaveLength(2);
+    // What the agent is given to do it itself, and one tick.
+    await time.advance(60_000 + 33_000);
+    expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual([]);
+    expect(ours(simulator, '/system/scheduler', 'name')).toEqual([]);
+  });
+});
+
 describe('the way', () => {
   it('says when nothing answers at the target, without refusing', async () => {
     const closed = net.createServer().listen(0, '127.0.0.1');

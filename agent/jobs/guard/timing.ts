@@ -1,3 +1,5 @@
+import { whenUptimeIsOver } from '../../core/router-uptime.ts';
+import type { UptimeSpan } from '../../core/router-uptime.ts';
 import { quote } from '../router/quote.ts';
 
 /**
@@ -6,10 +8,7 @@ import { quote } from '../router/quote.ts';
  */
 
 /** Uptime of the router when the guard was armed, and what it allows from then on; both in seconds. */
-export interface GuardTime {
-  armedAt: number;
-  allowed: number;
-}
+export type GuardTime = UptimeSpan;
 
 /** Seconds until the router undoes the script; after a reboot all of the allowed time counts again. */
 export function secondsLeft({ armedAt, allowed }: GuardTime, uptime: number): number {
@@ -26,20 +25,11 @@ export const GUARD_PREFIX = 'signalbox-undo-';
 /**
  * What the scheduler entry runs every few seconds: {@link secondsLeft} in the router's language, and at zero the load,
  * which reboots the router. Without its restore point (a backup of this moment loaded next year) the entry goes.
- * `password=""` because a load without it asks for one. Only `time` values and words that v6 and v7 share.
+ * `password=""` because a load without it asks for one.
  */
-export function tickSource(entry: string, restorePoint: string, { armedAt, allowed }: GuardTime): string {
-  const due = `($signalboxUptime >= ${clock(armedAt + allowed)})`;
-  const dueAfterReboot = `(($signalboxUptime < ${clock(armedAt)}) && ($signalboxUptime >= ${clock(allowed)}))`;
+export function tickSource(entry: string, restorePoint: string, time: GuardTime): string {
   const load = `/system backup load name=${quote(restorePoint)} password=""`;
   const remove = `/system scheduler remove [find name=${quote(entry)}]`;
   const undo = `:if ([:len [/file find name=${quote(restorePoint)}]] > 0) do={ ${load} } else={ ${remove} }`;
-  return `:local signalboxUptime [/system resource get uptime]; :if (${due} || ${dueAfterReboot}) do={ ${undo} }`;
-}
-
-/** A number of seconds as RouterOS writes a `time`: `3d04:05:06`. */
-function clock(seconds: number): string {
-  const days = Math.floor(seconds / 86_400);
-  const parts = [Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60, Math.floor(seconds) % 60];
-  return `${days > 0 ? `${days}d` : ''}${parts.map((part) => String(part).padStart(2, '0')).join(':')}`;
+  return whenUptimeIsOver(time, undo);
 }
