@@ -192,6 +192,7 @@ export class FrameReader {
     this.#state = 'dead';
     if (data.length === 1) this.#events.onViolation(CLOSE_CODE.protocolError, 'half a close code');
     else if (data.length === 0) this.#events.onClose(CLOSE_CODE.noStatus, EMPTY);
+    else if (!maySay(data.readUInt16BE(0))) this.#events.onViolation(CLOSE_CODE.protocolError, 'not a close code');
     else this.#events.onClose(data.readUInt16BE(0), data.subarray(2));
   }
 
@@ -199,6 +200,11 @@ export class FrameReader {
     this.#state = 'dead';
     this.#events.onViolation(code, what);
   }
+}
+
+/** What a close frame may say (section 7.4): 1004 to 1006 and 1015 are never sent. */
+function maySay(code: number): boolean {
+  return (code >= 1000 && code <= 1014 && !(code >= 1004 && code <= 1006)) || (code >= 3000 && code <= 4999);
 }
 
 function joined(pieces: Buffer[]): Buffer {
