@@ -4,7 +4,8 @@ import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { takeBackup } from './backup/take.ts';
-import { hasRebooted } from './boot.ts';
+import { hasRebooted, momentNow, recalled } from './boot.ts';
+import type { Moment } from './boot.ts';
 import { UndoGuard } from './guard/undo-guard.ts';
 import type { GuardDeps } from './guard/undo-guard.ts';
 import type { BootMark, StoredOffer } from './journal/records.ts';
@@ -35,7 +36,7 @@ export interface ExecutionDeps {
   log: Log;
   times: ExecutionTimes;
   isAlive: GuardDeps['isAlive'];
-  /** When `go` came, by the clock. */
+  /** When `go` came, by the clock's `monotonic`. */
   permittedAt: number;
   /** BEGIN is on disk. */
   onBegun: () => void;
@@ -47,7 +48,7 @@ export interface EarlierNotes {
   guard: BootMark | undefined;
 }
 
-/** Timers and the wall clock round differently, milliseconds. */
+/** Timers and clocks round differently, milliseconds. */
 const TIMER_EARLY_MS = 5;
 /** The router refuses to say how the run ended (rights taken away, another device): asked so often, then given up. */
 const REFUSALS_LIMIT = 20;
@@ -66,7 +67,7 @@ export class Execution {
   /** Undefined for a job without one. */
   readonly #guard: UndoGuard | undefined;
   #progress: Progress;
-  #boot: BootMark;
+  #boot: Moment;
   #retryMs: number;
   #refusals = 0;
   /** The router has restored itself although nothing had run. */
@@ -80,7 +81,7 @@ export class Execution {
     this.#deps = deps;
     this.#signal = signal;
     this.#menu = menuOf(deps.router);
-    this.#boot = begun ?? { at: deps.clock.now(), uptime_seconds: null };
+    this.#boot = begun ? recalled(begun, deps.clock) : momentNow(deps.clock, null);
     this.#progress = begun ? resumedProgress() : freshProgress(offer.undo_unless_reachable_seconds !== undefined);
     this.#retryMs = deps.times.retryMs;
     this.#guard = offer.undo_unless_reachable_seconds === undefined ? undefined : this.#createGuard(guard);
@@ -106,7 +107,7 @@ export class Execution {
     identify: async () => {
       const facts = await this.#deps.router.refresh(this.#errand());
       this.#checkDevice(facts.hardwareId);
-      this.#boot = { at: this.#deps.clock.now(), uptime_seconds: facts.uptimeSeconds };
+      this.#boot = momentNow(this.#deps.clock, facts.uptimeSeconds);
       return { version: facts.softwareVersion };
     },
     look: () => this.#look(),
@@ -133,13 +134,13 @@ export class Execution {
     },
     begin: async () => {
       if (this.#isTooLate()) return { result: NOT_IN_TIME };
-      this.#boot = { ...this.#boot, at: this.#deps.clock.now() };
-      await this.#deps.journal.begin(this.#offer.job_id, this.#boot);
+      this.#boot = momentNow(this.#deps.clock, this.#boot.mark.uptime_seconds);
+      await this.#deps.journal.begin(this.#offer.job_id, this.#boot.mark);
       this.#deps.onBegun();
       return { isBegun: true, isGuardLeft: false };
     },
     admit: async () => {
-      await this.#deps.journal.begin(this.#offer.job_id, this.#boot);
+      await this.#deps.journal.begin(this.#offer.job_id, this.#boot.mark);
       this.#deps.onBegun();
       return { isBegun: true, report: { kind: 'lost', late: false } };
     },
@@ -182,7 +183,7 @@ export class Execution {
   }
 
   async #settle(): Promise<Partial<Progress>> {
-    const result = await this.#guard!.settle(this.#progress.verdict!, this.#boot.at);
+    const result = await this.#guard!.settle(this.#progress.verdict!);
     if (result !== 'wait') return { result };
     await sleep(this.#deps.clock, this.#deps.times.guard.pollMs, this.#signal);
     return {};
@@ -205,7 +206,7 @@ export class Execution {
     const { router, clock } = this.#deps;
     const facts = await router.refresh(this.#errand());
     this.#checkDevice(facts.hardwareId);
-    const rebooted = hasRebooted(this.#boot, { at: clock.now(), uptime_seconds: facts.uptimeSeconds });
+    const rebooted = hasRebooted(this.#boot, momentNow(clock, facts.uptimeSeconds));
     let running = await this.#menu.isRunning(this.#name, this.#errand());
     const stopped = running && this.#isOutOfTime();
     if (stopped) {
@@ -216,7 +217,7 @@ export class Execution {
   }
 
   #isOutOfTime(): boolean {
-    return this.#deps.clock.now() - this.#boot.at >= this.#offer.timeout_ms - TIMER_EARLY_MS;
+    return this.#deps.clock.monotonic() - this.#boot.at >= this.#offer.timeout_ms - TIMER_EARLY_MS;
   }
 
   async #readMarker(): Promise<Marker> {
@@ -258,7 +259,7 @@ export class Execution {
 
   #isTooLate(): boolean {
     const { clock, permittedAt, times } = this.#deps;
-    return clock.now() - permittedAt > longestStartMs(this.#offer, times);
+    return clock.monotonic() - permittedAt > longestStartMs(this.#offer, times);
   }
 
   /** It may have run: only the router can tell, however long it takes; a router that keeps refusing cannot. */

@@ -199,7 +199,7 @@ export class JobRunner {
 
   #execute(entry: JournalEntry): void {
     const { offer } = entry;
-    const permittedAt = this.#deps.clock.now();
+    const permittedAt = this.#deps.clock.monotonic();
     this.#tasks.start(offer.job_id, 'run', async (signal) => {
       if (entry.state === 'accepted') await this.#untilFree(offer, signal);
       else await this.exported(offer.router);

@@ -1,3 +1,4 @@
+import type { Clock as AgentClock } from '../../agent/core/clock.ts';
 import type { Clock, Timer } from '../../server/core/clock.ts';
 
 interface PendingTimer {
@@ -6,16 +7,28 @@ interface PendingTimer {
 }
 
 /** A clock that stands still until the test moves it. */
-export class ManualClock implements Clock {
+export class ManualClock implements Clock, AgentClock {
   #now: number;
+  readonly #startedAt: number;
+  #steppedBy = 0;
   readonly #timers = new Set<PendingTimer>();
 
   constructor(now = 1_700_000_000_000) {
     this.#now = now;
+    this.#startedAt = now;
   }
 
   now(): number {
-    return this.#now;
+    return this.#now + this.#steppedBy;
+  }
+
+  monotonic(): number {
+    return this.#now - this.#startedAt;
+  }
+
+  /** Sets the wall clock, as NTP does; no time passes. */
+  step(ms: number): void {
+    this.#steppedBy += ms;
   }
 
   setTimeout(callback: () => void, ms: number): Timer {

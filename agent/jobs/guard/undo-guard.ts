@@ -2,7 +2,8 @@ import type { JobResult } from '../../../protocol/index.ts';
 import { type Clock, sleep } from '../../core/clock.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
-import { hasRebooted } from '../boot.ts';
+import { hasRebooted, momentNow, recalled } from '../boot.ts';
+import type { Moment } from '../boot.ts';
 import type { BootMark, StoredOffer } from '../journal/records.ts';
 import type { NewEntry, RouterMenu } from '../router/menu.ts';
 import { readMarker, scriptNameOf, undoneMarker } from '../source.ts';
@@ -76,7 +77,7 @@ export class UndoGuard {
   readonly #offer: StoredOffer;
   readonly #deps: GuardDeps;
   readonly #name: string;
-  #boot: BootMark | undefined;
+  #boot: Moment | undefined;
   #version = '';
   #undoneSince: number | undefined;
   #mayFire: boolean;
@@ -86,7 +87,7 @@ export class UndoGuard {
     this.#offer = offer;
     this.#deps = deps;
     this.#name = guardNameOf(offer.job_id);
-    this.#boot = boot;
+    this.#boot = boot && recalled(boot, deps.clock);
     this.#mayFire = boot !== undefined;
   }
 
@@ -104,7 +105,7 @@ export class UndoGuard {
    * An earlier process began to arm, and no load can have happened since: what it left says nothing about a run. A load
    * reboots the router, and takes the entry away.
    */
-  async isOwnPreparation(now: BootMark): Promise<boolean> {
+  async isOwnPreparation(now: Moment): Promise<boolean> {
     if (this.#boot !== undefined && !hasRebooted(this.#boot, now)) return true;
     return (await this.#deps.menu.findEntry(this.#name, this.#errand())) !== undefined;
   }
@@ -153,44 +154,45 @@ export class UndoGuard {
     const { router, menu, clock } = this.#deps;
     if (!this.#boot || !this.#mayFire) return false;
     const { uptimeSeconds } = await router.refresh(this.#errand());
-    if (!hasRebooted(this.#boot, { at: clock.now(), uptime_seconds: uptimeSeconds })) return false;
+    if (!hasRebooted(this.#boot, momentNow(clock, uptimeSeconds))) return false;
     const marker = readMarker(this.#offer.job_id, await menu.readScript(scriptNameOf(this.#offer.job_id), this.#errand()));
     return marker.state === 'undone' && (await menu.findEntry(this.#name, this.#errand())) === undefined;
   }
 
   /**
    * Whether what the script did stays.
-   * @param begunAt when the script began, milliseconds since 1970
    * @param verdict what became of the script itself
    */
-  async settle(verdict: JobResult, begunAt: number): Promise<JobResult | 'wait'> {
-    const { result, isOver } = await this.#examine(verdict, begunAt);
+  async settle(verdict: JobResult): Promise<JobResult | 'wait'> {
+    const { result, isOver } = await this.#examine(verdict);
     if (isOver && this.#boot) await this.#deps.noteDisarmed();
     return result;
   }
 
   /** `isOver`: the guard can do nothing any more. */
-  async #examine(verdict: JobResult, begunAt: number): Promise<{ result: JobResult | 'wait'; isOver: boolean }> {
+  async #examine(verdict: JobResult): Promise<{ result: JobResult | 'wait'; isOver: boolean }> {
     const { router, menu, times, signal } = this.#deps;
     const facts = await router.refresh(this.#errand());
     this.#checkDevice(facts);
     const marker = readMarker(this.#offer.job_id, await menu.readScript(scriptNameOf(this.#offer.job_id), this.#errand()));
     if (marker.state === 'undone') return this.#isAboutToReboot(facts) ? WAIT : { result: rolledBack(verdict, this.#boot !== undefined), isOver: true };
     const entry = await menu.findEntry(this.#name, this.#errand());
-    const boot = this.#boot ?? { at: begunAt, uptime_seconds: null };
-    const left = secondsLeft(this.#time(boot), facts.uptimeSeconds);
+    const left = secondsLeft(this.#time(this.#boot), facts.uptimeSeconds);
     // Whoever took it away: the load, had it begun before that, would be over by now.
     if (!entry) return left > 0 || left < -times.graceSeconds ? { result: verdict, isOver: true } : WAIT;
     if (left < -times.graceSeconds) return { result: notUndone(verdict), isOver: false };
     if (left <= times.marginSeconds || !(await reachesAll(this.#deps, { timeoutMs: times.probeMs, signal }))) return WAIT;
     await menu.removeEntry(this.#name, this.#errand());
     // Looked at once more: only an entry that was gone before its time cannot have fired.
-    return this.#examine(verdict, begunAt);
+    return this.#examine(verdict);
   }
 
-  /** @returns a result when there is no point in asking this router any more */
+  /**
+   * @param begunAt when the script began, by the clock's `monotonic`
+   * @returns a result when there is no point in asking this router any more
+   */
   giveUp(verdict: JobResult, begunAt: number): JobResult | undefined {
-    const isLate = this.#deps.clock.now() - begunAt > this.longestRunMs + GIVE_UP_MS;
+    const isLate = this.#deps.clock.monotonic() - begunAt > this.longestRunMs + GIVE_UP_MS;
     return isLate ? notUndone(verdict) : undefined;
   }
 
@@ -198,12 +200,12 @@ export class UndoGuard {
     return this.#offer.undo_unless_reachable_seconds ?? 0;
   }
 
-  #time(boot: BootMark): GuardTime {
+  #time(boot: Moment | undefined): GuardTime {
     // Arming waits for the first tick: that is not taken from the script's time.
-    return { armedAt: boot.uptime_seconds ?? 0, allowed: this.#allowed + this.#deps.times.tickSeconds };
+    return { armedAt: boot?.mark.uptime_seconds ?? 0, allowed: this.#allowed + this.#deps.times.tickSeconds };
   }
 
-  #entry(file: string, boot: BootMark): NewEntry {
+  #entry(file: string, boot: Moment): NewEntry {
     const [major, minor] = ISO_DATES_SINCE;
     return {
       name: this.#name,
@@ -214,12 +216,12 @@ export class UndoGuard {
     };
   }
 
-  async #noteBoot(): Promise<BootMark> {
+  async #noteBoot(): Promise<Moment> {
     const facts = await this.#deps.router.refresh(this.#errand());
     this.#checkDevice(facts);
     this.#version = facts.softwareVersion;
-    const boot = { at: this.#deps.clock.now(), uptime_seconds: Math.floor(facts.uptimeSeconds) };
-    await this.#deps.note(boot);
+    const boot = momentNow(this.#deps.clock, Math.floor(facts.uptimeSeconds));
+    await this.#deps.note(boot.mark);
     return boot;
   }
 
@@ -255,10 +257,10 @@ export class UndoGuard {
   /** Between the load and the reboot the router still answers, with the restored configuration. */
   #isAboutToReboot(facts: RouterFacts): boolean {
     const { clock, times } = this.#deps;
-    const now = clock.now();
-    this.#undoneSince ??= now;
-    const isBack = this.#boot !== undefined && hasRebooted(this.#boot, { at: now, uptime_seconds: facts.uptimeSeconds });
-    return !isBack && now - this.#undoneSince < times.rebootMs;
+    const now = momentNow(clock, facts.uptimeSeconds);
+    this.#undoneSince ??= now.at;
+    const isBack = this.#boot !== undefined && hasRebooted(this.#boot, now);
+    return !isBack && now.at - this.#undoneSince < times.rebootMs;
   }
 
   #checkDevice({ hardwareId }: RouterFacts): void {

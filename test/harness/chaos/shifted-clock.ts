@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../../../server/core/clock.ts';
-import { systemClock } from '../../../server/core/clock.ts';
+import type { Clock } from '../../../agent/core/clock.ts';
+import { systemClock } from '../../../agent/core/clock.ts';
 
 /** The file is looked at so often, milliseconds. */
 const LOOK_EVERY_MS = 50;
@@ -20,6 +20,7 @@ export function shiftedClock(file: string): Clock {
       }
       return Date.now() + error;
     },
+    monotonic: () => systemClock.monotonic(),
     setTimeout: (callback, ms) => systemClock.setTimeout(callback, ms),
   };
 }

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../../server/core/clock.ts';
+import type { Clock, Timer } from '../../../agent/core/clock.ts';
 import type { Storage } from '../../../server/storage/db.ts';
 import type { JournalDisk } from '../../../agent/jobs/journal/disk.ts';
 import type { MemoryDisk } from './memory-disk.ts';
@@ -27,6 +27,10 @@ export class MortalClock implements Clock {
 
   now(): number {
     return this.#clock.now();
+  }
+
+  monotonic(): number {
+    return this.#clock.monotonic();
   }
 
   setTimeout(callback: () => void, ms: number): Timer {

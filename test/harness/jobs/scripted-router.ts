@@ -43,7 +43,7 @@ export class ScriptedRouter {
     this.hardwareId = hardwareId;
     this.#clock = clock;
     this.#chance = chance;
-    this.#bootedAt = clock.now() - 3_600_000;
+    this.#bootedAt = clock.monotonic() - 3_600_000;
     this.scheduler = new ScriptedScheduler(clock, () => this.facts().uptimeSeconds, (file) => this.#load(file));
     this.#broken.promise.catch(() => undefined);
   }
@@ -51,10 +51,11 @@ export class ScriptedRouter {
   /** Every session breaks; a script that runs in one is interrupted, or not. */
   breakSessions(): void {
     for (const name of this.#running.keys()) if (this.#chance.happens(0.5)) this.#end(name, 'cut', '');
-    this.#breakPending();
+    this.dropSessions();
   }
 
-  #breakPending(): void {
+  /** Every session breaks; what runs goes on. */
+  dropSessions(): void {
     this.#sessions += 1;
     this.#broken.reject(new AgentError('outcome_unknown', 'the connection broke'));
     this.#broken = Promise.withResolvers<never>();
@@ -65,7 +66,7 @@ export class ScriptedRouter {
     for (const name of this.#running.keys()) this.#end(name, 'cut', '');
     this.breakSessions();
     this.reboots += 1;
-    this.#bootedAt = this.#clock.now();
+    this.#bootedAt = this.#clock.monotonic();
   }
 
   /** `/system/backup/load`. */
@@ -82,7 +83,7 @@ export class ScriptedRouter {
   }
 
   facts(): RouterFacts {
-    const uptimeSeconds = Math.floor((this.#clock.now() - this.#bootedAt) / 1000);
+    const uptimeSeconds = Math.floor((this.#clock.monotonic() - this.#bootedAt) / 1000);
     return {
       hardwareId: this.hardwareId, serialNumber: this.hardwareId, softwareId: null, identity: this.hardwareId,
       softwareVersion: '7.18.2', model: null, boardName: 'test', hardwareBoard: true, architecture: null, timeZone: null,
@@ -182,7 +183,7 @@ export class ScriptedRouter {
     this.#mark(name, `# job ${jobId} begun`);
     if (kind === 'lock') {
       this.locked = true;
-      this.#breakPending();
+      this.dropSessions();
     }
     return new Promise((resolve) => {
       this.#running.set(name, { run, finish: resolve });

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../../agent/jobs/journal/journal.ts';
 import { JobRunner } from '../../../agent/jobs/runner.ts';
-import type { JobOffer } from '../../../protocol/index.ts';
+import { scriptNameOf } from '../../../agent/jobs/source.ts';
+import type { JobOffer, JobResult } from '../../../protocol/index.ts';
 import { MemoryDisk } from '../../harness/jobs/memory-disk.ts';
 import { Mortal } from '../../harness/jobs/process.ts';
 import { Chance, turns } from '../../harness/jobs/random.ts';
@@ -18,12 +19,14 @@ describe('the job runner', () => {
   let router: ScriptedRouter;
   let runner: JobRunner;
   let sent: string[];
+  let results: JobResult[];
 
   beforeEach(async () => {
     clock = new ManualClock();
     disk = new MemoryDisk();
     router = new ScriptedRouter('S1', clock, new Chance(1));
     sent = [];
+    results = [];
     await start();
   });
 
@@ -34,6 +37,7 @@ describe('the job runner', () => {
       journal: await Journal.open(disk),
       routers: new Map(routers.map((name) => [name, new ScriptedAdapter(name, router, new Mortal())])),
       send: (message) => {
+        if (message.type === 'job.ended') results.push(message.result);
         sent.push(`${message.type} ${'reason' in message ? message.reason : 'result' in message ? message.result.outcome : ''}`.trim());
       },
       isAlive: () => Promise.resolve(true),
@@ -247,5 +251,63 @@ describe('the job runner', () => {
     await runner.onGo(job.job_id);
     expect(await said(200_000)).toContain('job.ended failed');
     expect(router.runs).toEqual([]);
+  });
+
+  describe('on a machine whose clock is set while a script runs', () => {
+    const YEAR = 365 * 24 * 3_600_000;
+
+    /** The script runs, and its session is lost. */
+    async function begin(script: string): Promise<JobOffer> {
+      const job = offer({ script });
+      await runner.onOffer(job);
+      await runner.onGo(job.job_id);
+      expect(await said(1000)).toEqual(['job.accepted', 'job.began']);
+      router.dropSessions();
+      return job;
+    }
+
+    it('does not stop it before its time', async () => {
+      await begin('run 20000 ok');
+      clock.step(YEAR);
+      expect(await said(30_000)).toEqual(['job.ended completed']);
+    });
+
+    it('stops it in its time', async () => {
+      await begin('run 90000 ok');
+      clock.step(-YEAR);
+      await said(70_000);
+      expect(results).toMatchObject([{ outcome: 'failed', reason: 'timed_out' }]);
+    });
+
+    it('does not take it for a reboot of the router', async () => {
+      const job = await begin('run 20000 ok');
+      clock.step(YEAR);
+      router.command({ path: '/system/script/job/remove', words: [`=.id=${scriptNameOf(job.job_id)}`] });
+      await said(30_000);
+      expect(results).toMatchObject([{ outcome: 'unknown', reason: 'interrupted' }]);
+    });
+
+    it.each([YEAR, -YEAR])('is not confused when it took over from an earlier process (%i ms)', async (ms) => {
+      await begin('run 50000 ok');
+      await said(10_000);
+      await runner.stop();
+      await start();
+      await said(5000);
+      clock.step(ms);
+      expect(await said(45_000)).toEqual(['job.ended completed']);
+    });
+
+    it('gives a permitted job its time', async () => {
+      const job = offer();
+      await runner.onOffer(job);
+      await runner.stop();
+      router.reachable = false;
+      await start();
+      await runner.onGo(job.job_id);
+      await said(20_000);
+      clock.step(YEAR);
+      router.reachable = true;
+      expect(await said(30_000)).toEqual(['job.began', 'job.ended completed']);
+    });
   });
 });

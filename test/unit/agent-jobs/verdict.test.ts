@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasRebooted } from '../../../agent/jobs/boot.ts';
+import type { Moment } from '../../../agent/jobs/boot.ts';
 import { quote } from '../../../agent/jobs/router/quote.ts';
 import { readMarker, wrapScript } from '../../../agent/jobs/source.ts';
 import type { Marker } from '../../../agent/jobs/source.ts';
@@ -153,14 +154,16 @@ describe('the steps of a job', () => {
 });
 
 describe('a reboot', () => {
-  const begun = { at: 1_000_000, uptime_seconds: 5000 };
+  /** By the clock that nobody sets; the marks' own times are far apart. */
+  const at = (ms: number, uptime: number | null): Moment => ({ at: ms, mark: { at: ms ** 2, uptime_seconds: uptime } });
+  const begun = at(1_000_000, 5000);
 
   it.each([
-    ['is seen when the uptime goes back', { at: 1_060_000, uptime_seconds: 10 }, true],
-    ['is seen when the router has been up for less than the time since', { at: 11_000_000, uptime_seconds: 6000 }, true],
-    ['is not seen when the uptime goes on', { at: 1_060_000, uptime_seconds: 5060 }, false],
-    ['is not seen when clocks differ a little', { at: 1_160_000, uptime_seconds: 5100 }, false],
-    ['is not claimed when the uptime is not known', { at: 1_060_000, uptime_seconds: null }, false],
+    ['is seen when the uptime goes back', at(1_060_000, 10), true],
+    ['is seen when the router has been up for less than the time since', at(11_000_000, 6000), true],
+    ['is not seen when the uptime goes on', at(1_060_000, 5060), false],
+    ['is not seen when clocks differ a little', at(1_160_000, 5100), false],
+    ['is not claimed when the uptime is not known', at(1_060_000, null), false],
   ])('%s', (_what, now, rebooted) => {
     expect(hasRebooted(begun, now)).toBe(rebooted);
   });

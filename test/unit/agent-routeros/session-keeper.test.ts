@@ -43,6 +43,7 @@ beforeEach(() => {
   pauses = [];
   const watched: Clock = {
     now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
     setTimeout: (callback, ms) => {
       pauses.push(ms);
       return clock.setTimeout(callback, ms);
