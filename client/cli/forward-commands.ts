@@ -34,11 +34,12 @@ const open: Command = {
 };
 
 function openText(forward: TransientForward): string {
-  const state = forward.authorized_at === null ? `not open yet: ${forward.way_reason ?? 'its agent has not answered'}\n` : '';
+  const isOpen = forward.authorized_at !== null;
+  const state = isOpen ? '' : `not open yet: ${forward.way_reason ?? 'its agent has not answered'}\n`;
   const byName = forward.entry_name === undefined ? '' : `${forward.entry_name}:${forward.entry_name_port} does so for TLS clients\n`;
-  return `${forward.entry_point}:${forward.port} leads to ${forward.dst_address}:${forward.dst_port}
+  return `${state}${forward.entry_point}:${forward.port} ${isOpen ? 'leads' : 'is to lead'} to ${forward.dst_address}:${forward.dst_port}
 ${byName}for ${forward.allow_only_cidr} until ${forward.expires_at}
-${state}forward ${forward.id}
+forward ${forward.id}
 `;
 }
 
