@@ -12,6 +12,7 @@ import { END_SIGNALS, whenToldToEnd } from './core/end-signals.ts';
 import { AgentError } from './core/errors.ts';
 import { enrol } from './link/enrol.ts';
 import { LinkError } from './link/errors.ts';
+import type { CheckRow } from './routers/check/index.ts';
 
 const USAGE = `signalbox-agent: runs on or beside MikroTik routers and dials the control plane
 
@@ -81,12 +82,15 @@ function readOptions(args: string[], required: string[], optional: string[]): Re
   return values as Record<string, string | undefined>;
 }
 
-function formatTable(rows: { router: string; what: string; ok: boolean; detail: string }[]): string {
+function formatTable(rows: CheckRow[]): string {
   const width = (column: 'router' | 'what') => Math.max(...rows.map((row) => row[column].length));
   const [first, second] = [width('router'), width('what')];
-  return rows
-    .map((row) => `${row.ok ? 'ok  ' : 'FAIL'}  ${row.router.padEnd(first)}  ${row.what.padEnd(second)}  ${row.detail}\n`)
-    .join('');
+  return rows.map((row) => `${verdict(row)}  ${row.router.padEnd(first)}  ${row.what.padEnd(second)}  ${row.detail}\n`).join('');
+}
+
+function verdict({ ok, warning }: CheckRow): string {
+  if (!ok) return 'FAIL';
+  return warning ? 'WARN' : 'ok  ';
 }
 
 async function main(args: string[]): Promise<number> {

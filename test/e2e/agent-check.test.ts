@@ -1,6 +1,9 @@
+import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkRouter, type CheckRow } from '../../agent/routers/check/index.ts';
+import { openSsh } from '../../agent/routers/open-sessions.ts';
 import { parseRouterClock } from '../../agent/routers/router-clock.ts';
+import type { RouterConfig } from '../../agent/routers/router.ts';
 import { AgentRouters } from '../harness/agent-router.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
 
@@ -67,6 +70,47 @@ describe('a router where', () => {
     });
     expect(Object.keys(rows)).toEqual(['api login', 'ssh login']);
     expect(failed(rows)).toEqual(['api login', 'ssh login']);
+  });
+});
+
+describe('the SSH key of a router', () => {
+  const tryRouter = async (config: RouterConfig, stateFolder: string): Promise<CheckRow[]> => checkRouter(config, { stateFolder });
+  const aboutKey = (rows: CheckRow[]): CheckRow | undefined => rows.find(({ what }) => what === 'ssh host key');
+  const fingerprintIn = (row: CheckRow | undefined): string => /SHA256:[A-Za-z0-9+/]{43}/.exec(row?.detail ?? '')?.[0] ?? 'none';
+
+  it('that nobody has verified is a warning with what to put into host_key', async () => {
+    const config = routers.config(await routers.simulate(), { ssh: true });
+    const stateFolder = await routers.stateFolder();
+    const row = aboutKey(await tryRouter(config, stateFolder));
+    expect(row).toMatchObject({ ok: true, warning: true, detail: expect.stringMatching(/^not verified: .*set host_key: "SHA256:/) });
+    const pinned = { ...config, ssh: { ...config.ssh!, host_key: fingerprintIn(row) } };
+    const rows = await tryRouter(pinned, stateFolder);
+    expect(rows.find(({ what }) => what === 'ssh login')).toMatchObject({ ok: true });
+    expect(aboutKey(rows)).toBeUndefined();
+  });
+
+  it('is not recorded: the folder may be another user’s, and the agent’s first connection records it', async () => {
+    const stateFolder = await routers.stateFolder();
+    await tryRouter(routers.config(await routers.simulate(), { ssh: true }), stateFolder);
+    expect(await readdir(stateFolder)).toEqual([]);
+  });
+
+  it('is shown also where the login was refused, for the password was sent', async () => {
+    const config = routers.config(await routers.simulate(), { ssh: true });
+    const rows = await tryRouter({ ...config, ssh: { ...config.ssh!, password: 'wrong' } }, await routers.stateFolder());
+    expect(rows).toMatchObject([{ what: 'ssh login', ok: false }, { what: 'ssh host key', ok: true, warning: true }]);
+  });
+
+  it('that the agent has recorded is still a warning, and a failure where it has changed', async () => {
+    const config = routers.config(await routers.simulate(), { ssh: true });
+    const stateFolder = await routers.stateFolder();
+    const session = await openSsh(config, stateFolder, { timeoutMs: 10_000 });
+    await session.close();
+    const row = aboutKey(await tryRouter(config, stateFolder));
+    expect(row).toMatchObject({ ok: true, warning: true, detail: expect.stringMatching(/first connection.*set host_key: "SHA256:/) });
+    const other = { ...routers.config(await routers.simulate(), { ssh: true }), name: config.name };
+    const rows = await tryRouter(other, stateFolder);
+    expect(rows).toMatchObject([{ what: 'ssh login', ok: false, detail: expect.stringContaining('has changed') }]);
   });
 });
 

@@ -4,6 +4,7 @@ import type { RouterFacts } from '../adapter.ts';
 import { apiReader, sshReader } from '../inventory-reader.ts';
 import { openApi, openSsh, type RouterAccess } from '../open-sessions.ts';
 import { changeChecks } from './changes.ts';
+import { HostKeyTrial } from './host-key.ts';
 import { policyChecks, readPolicies } from './policies.ts';
 import { readingChecks } from './readings.ts';
 import type { Check, CheckContext, CheckRow, Finding } from './types.ts';
@@ -14,7 +15,7 @@ export type { CheckRow } from './types.ts';
 const STEP_TIMEOUT_MS = 10_000;
 
 export interface CheckOptions {
-  /** Where first-seen host keys are recorded. */
+  /** Where the agent has recorded first-seen host keys; a check only reads there. */
   stateFolder: string;
   signal?: AbortSignal;
   /** Milliseconds since 1970. */
@@ -40,7 +41,11 @@ export async function checkRouter(config: RouterAccess, { stateFolder, signal, n
   };
   const loggedIn = (): Finding => ({ ok: true, detail: 'logged in' });
   const api = config.api ? await note('api login', 'no commands and no jobs', () => openApi(config, deadline), loggedIn) : undefined;
-  const ssh = config.ssh ? await note('ssh login', 'no forwards by ssh, no files', () => openSsh(config, stateFolder, deadline), loggedIn) : undefined;
+  const trial = await HostKeyTrial.open(config, stateFolder);
+  const ssh = config.ssh ? await note('ssh login', 'no forwards by ssh, no files', () => openSsh(config, trial.stateFolder, deadline), loggedIn) : undefined;
+  const unpinned = await trial.finding(ssh !== undefined);
+  if (unpinned) rows.push(toRow(config.name, 'ssh host key', '', unpinned));
+  await trial.close();
   const nonce = `signalbox-check-${randomBytes(4).toString('hex')}`;
   const context: CheckContext = { config, api, ssh, facts: undefined, policies: undefined, deadline, now, nonce };
   try {
@@ -67,6 +72,6 @@ function describeFacts({ identity, boardName, softwareVersion, hardwareId }: Rou
   return { ok: true, detail: `${identity}: ${boardName}, RouterOS ${softwareVersion}, ${hardwareId}` };
 }
 
-function toRow(router: string, what: string, costs: string, { ok, detail }: Finding): CheckRow {
-  return { router, what, ok, detail: ok || costs === '' ? detail : `${detail} (${costs})` };
+function toRow(router: string, what: string, costs: string, { ok, detail, ...rest }: Finding): CheckRow {
+  return { router, what, ok, ...rest, detail: ok || costs === '' ? detail : `${detail} (${costs})` };
 }

@@ -9,6 +9,8 @@ export interface CheckRow {
   router: string;
   what: string;
   ok: boolean;
+  /** It works, but somebody should look at it. */
+  warning?: boolean;
   /** What was found; where it is not ok, what that costs. */
   detail: string;
 }
@@ -30,6 +32,7 @@ export interface CheckContext {
 
 export interface Finding {
   ok: boolean;
+  warning?: boolean;
   detail: string;
 }
 

@@ -7,7 +7,7 @@ import { syncFolder } from '../../core/sync-folder.ts';
 export type HostKeyPolicy = { fingerprint: string } | { file: string };
 
 /** The recording of a router's first key, in the agent's state folder. The name may hold any character. */
-export function hostKeyFile(stateFolder: string, routerName: string): HostKeyPolicy {
+export function hostKeyFile(stateFolder: string, routerName: string): { file: string } {
   return { file: path.join(stateFolder, 'host-keys', `${encodeURIComponent(routerName)}.hostkey`) };
 }
 

@@ -1,0 +1,60 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { fileErrorCode } from '../../core/file-errors.ts';
+import type { RouterAccess } from '../open-sessions.ts';
+import { hostKeyFile } from '../ssh/index.ts';
+import type { Finding } from './types.ts';
+
+/**
+ * The host key of a router during a check. A first-seen key is recorded in a folder that is gone afterwards: whoever
+ * runs the check may be another user than the agent's, and what he records the agent could not read.
+ */
+export class HostKeyTrial {
+  /** For `openSsh`. */
+  readonly stateFolder: string;
+  readonly #name: string;
+  readonly #pinned: boolean;
+  readonly #temporary: string | undefined;
+
+  private constructor(config: RouterAccess, stateFolder: string, temporary: string | undefined) {
+    this.stateFolder = temporary ?? stateFolder;
+    this.#name = config.name;
+    this.#pinned = config.ssh?.host_key !== undefined;
+    this.#temporary = temporary;
+  }
+
+  /** Never throws: without a temporary folder the state folder serves. */
+  static async open(config: RouterAccess, stateFolder: string): Promise<HostKeyTrial> {
+    const isNew = config.ssh !== undefined && config.ssh.host_key === undefined && (await isMissing(stateFolder, config.name));
+    const temporary = isNew ? await mkdtemp(path.join(os.tmpdir(), 'signalbox-check-')).catch(() => undefined) : undefined;
+    return new HostKeyTrial(config, stateFolder, temporary);
+  }
+
+  /**
+   * What there is to say after the login was tried: a key that no `host_key` vouches for was given the password.
+   * @returns undefined where the key is pinned, or was not seen, or is the reason of the failure
+   */
+  async finding(loggedIn: boolean): Promise<Finding | undefined> {
+    if (this.#pinned || (!loggedIn && this.#temporary === undefined)) return undefined;
+    const seen = await recordedKey(this.stateFolder, this.#name).catch(() => undefined);
+    if (seen === undefined) return undefined;
+    const trust = this.#temporary === undefined ? 'taken on trust at the first connection' : 'not verified';
+    return { ok: true, warning: true, detail: `${trust}: if this is the router's key, set host_key: "${seen}"` };
+  }
+
+  async close(): Promise<void> {
+    if (this.#temporary !== undefined) await rm(this.#temporary, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+async function isMissing(stateFolder: string, name: string): Promise<boolean> {
+  return recordedKey(stateFolder, name).then(
+    () => false,
+    (error: unknown) => fileErrorCode(error) === 'ENOENT',
+  );
+}
+
+async function recordedKey(stateFolder: string, name: string): Promise<string> {
+  return (await readFile(hostKeyFile(stateFolder, name).file, 'utf8')).trim();
+}
