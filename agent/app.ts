@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { createCommandHandler } from './commands/handler.ts';
 import type { AgentConfig } from './config.ts';
 import { systemClock } from './core/clock.ts';
 import type { Clock } from './core/clock.ts';
+import { readNamedFile } from './core/file-errors.ts';
 import type { Log } from './core/log.ts';
 import type { Routers } from './core/routers.ts';
 import { prepareStateFolder } from './core/state-folder.ts';
@@ -44,7 +44,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
   const { log, clock = systemClock, random = Math.random, readEveryMs: everyMs } = deps;
   await prepareStateFolder(config.state);
   const credentials = await readCredentials(config.credentials);
-  const ca = config.server_ca === undefined ? undefined : await readFile(config.server_ca, 'utf8');
+  const ca = config.server_ca === undefined ? undefined : await readNamedFile('server_ca', config.server_ca);
   const dialer = new Dialer({ server: config.server, agentId: credentials.agent_id, secret: credentials.secret, ca });
   const routers: Routers = new Map(
     config.routers.map((router) => [router.name, createRouterAdapter(router, { stateFolder: config.state, log, clock, random })]),

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { AgentConfig } from './config.ts';
+import { readNamedFile } from './core/file-errors.ts';
 import { tryStateFolder } from './core/state-folder.ts';
 import { readCredentials } from './link/credentials.ts';
 import { reachServer } from './link/reach.ts';
@@ -23,7 +23,7 @@ async function checkServer(config: AgentConfig): Promise<CheckRow[]> {
   return [
     await row('control plane', 'credentials', async () => `agent ${(await readCredentials(config.credentials)).agent_id}`),
     await row('control plane', 'reachable', async () => {
-      const ca = config.server_ca === undefined ? undefined : await readFile(config.server_ca, 'utf8');
+      const ca = config.server_ca === undefined ? undefined : await readNamedFile('server_ca', config.server_ca);
       const status = await reachServer(config.server, ca);
       if (status !== 200) throw new Error(`${config.server} answers ${status}`);
       return config.server;

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -10,9 +9,11 @@ import { checkAgent } from './check.ts';
 import { loadConfig } from './config.ts';
 import { END_SIGNALS, whenToldToEnd } from './core/end-signals.ts';
 import { AgentError } from './core/errors.ts';
+import { readNamedFile } from './core/file-errors.ts';
 import { enrol } from './link/enrol.ts';
 import { LinkError } from './link/errors.ts';
 import type { CheckRow } from './routers/check/index.ts';
+import { AGENT_VERSION } from './version.ts';
 
 const USAGE = `signalbox-agent: runs on or beside MikroTik routers and dials the control plane
 
@@ -22,6 +23,7 @@ const USAGE = `signalbox-agent: runs on or beside MikroTik routers and dials the
       tries the control plane, every router and every permission, and says what works
   signalbox-agent run --config FILE
       runs until SIGTERM or SIGINT
+  signalbox-agent --version
 `;
 
 /** A wrong command line; what to type instead is printed with it. */
@@ -40,7 +42,7 @@ async function runEnrol(args: string[]): Promise<number> {
     token: values['token']!,
     credentialsFile: values['credentials']!,
     name: values['name'] ?? os.hostname(),
-    ...(ca === undefined ? {} : { ca: await readFile(ca, 'utf8') }),
+    ...(ca === undefined ? {} : { ca: await readNamedFile('--server-ca', ca) }),
   });
   process.stdout.write(`enrolled; credentials are in ${values['credentials']}\n`);
   return 0;
@@ -98,6 +100,10 @@ async function main(args: string[]): Promise<number> {
   if (name === '' || name === 'help' || args.includes('--help') || args.includes('-h')) {
     process.stdout.write(USAGE);
     return name === '' ? 2 : 0;
+  }
+  if (name === '--version' || name === '-V') {
+    process.stdout.write(`signalbox-agent ${AGENT_VERSION}\n`);
+    return 0;
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) throw new UsageError(`no command ${name}`);

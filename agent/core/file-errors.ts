@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { getSystemErrorMap } from 'node:util';
 import { toError } from './deadline.ts';
+import { AgentError } from './errors.ts';
 
-/** The code of a failed file operation: `ENOENT`. Undefined for other errors. */
-export function fileErrorCode(error: unknown): string | undefined {
+/** The code of an error of the system or of Node: `ENOENT`. Undefined for other errors. */
+export function errorCode(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
@@ -12,4 +14,13 @@ export function fileErrorReason(error: unknown): string {
   const errno: unknown = error instanceof Error && 'errno' in error ? error.errno : undefined;
   const [name, text] = (typeof errno === 'number' ? getSystemErrorMap().get(errno) : undefined) ?? [];
   return name === undefined ? toError(error).message : `${text} (${name})`;
+}
+
+/** Reads a file that somebody named. @throws AgentError `invalid` with the name of the setting, the file and the reason */
+export async function readNamedFile(setting: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new AgentError('invalid', `${setting}: ${file} cannot be read: ${fileErrorReason(error)}`, { cause: error });
+  }
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import process from 'node:process';
 import * as z from 'zod';
 import { AgentError } from '../core/errors.ts';
-import { fileErrorCode, fileErrorReason } from '../core/file-errors.ts';
+import { errorCode, fileErrorReason } from '../core/file-errors.ts';
 import { makeFolder } from '../core/make-folder.ts';
 import { syncFolder } from '../core/sync-folder.ts';
 
@@ -34,7 +34,7 @@ export async function readCredentials(file: string): Promise<Credentials> {
 }
 
 function describeReadError(file: string, error: unknown): string {
-  switch (fileErrorCode(error)) {
+  switch (errorCode(error)) {
     case 'ENOENT':
       return `no credentials in ${file}: enrol this agent first`;
     case 'EACCES':

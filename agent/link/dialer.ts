@@ -7,6 +7,7 @@ import { CHANNEL_PATH, MAX_MESSAGE_BYTES, SUBPROTOCOL, TUNNEL_PATH, pooledReads 
 import type { ChannelSocket } from '../../protocol/index.ts';
 import { onExpiry } from '../core/deadline.ts';
 import { openChannel } from './channel-dial.ts';
+import { describeConnectionError } from './connection-errors.ts';
 import { LinkError } from './errors.ts';
 import { refusal } from './refusal.ts';
 import type { LinkSocket, LinkSocketEvents, TunnelDialer } from './types.ts';
@@ -171,7 +172,7 @@ function whenOpen<T>(ws: WebSocket, take: () => T, deadline: { timeoutMs: number
     };
     // Stays for the life of the connection: after the open, the close event that follows says all that is needed.
     ws.on('error', (error) => {
-      if (waiting) fail(new LinkError('unreachable', error.message, { cause: error }));
+      if (waiting) fail(new LinkError('unreachable', describeConnectionError(error), { cause: error }));
     });
     ws.on('unexpected-response', (_request, response) => {
       fail(refusal(response));

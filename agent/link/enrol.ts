@@ -5,6 +5,7 @@ import https from 'node:https';
 import * as z from 'zod';
 import { ENROL_PATH, enrolResponse } from '../../protocol/index.ts';
 import type { EnrolResponse } from '../../protocol/index.ts';
+import { describeConnectionError } from './connection-errors.ts';
 import { CredentialsFile } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
 import { LinkError } from './errors.ts';
@@ -69,8 +70,8 @@ async function post(url: URL, body: string, ca: string | undefined): Promise<Enr
     return readAnswer(response.statusCode ?? 0, await readBody(response));
   } catch (error) {
     if (error instanceof LinkError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new LinkError(signal.aborted ? 'timeout' : 'unreachable', `cannot reach ${url.host}: ${message}`, { cause: error });
+    const reason = describeConnectionError(error, '--server-ca');
+    throw new LinkError(signal.aborted ? 'timeout' : 'unreachable', `cannot reach ${url.host}: ${reason}`, { cause: error });
   }
 }
 

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import { describeConnectionError } from './connection-errors.ts';
 import { LinkError } from './errors.ts';
 
 /** Look-up, TLS and one small request, milliseconds. */
@@ -20,6 +21,6 @@ export function reachServer(server: string, ca: string | undefined): Promise<num
       answer.resume();
       resolve(answer.statusCode ?? 0);
     });
-    request.on('error', (error) => reject(new LinkError('refused', error.message)));
+    request.on('error', (error) => reject(new LinkError('refused', describeConnectionError(error))));
   });
 }

@@ -6,6 +6,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { AGENT_VERSION } from '../../agent/version.ts';
 
 /** The agent's command line as somebody meets it who has just installed it. */
 
@@ -38,6 +39,18 @@ async function writeConfig(settings: object): Promise<string> {
   await writeFile(file, stringify({ server, credentials: 'credentials.json', state: 'state', routers, ...settings }));
   return file;
 }
+
+test.each([['--version'], ['-V']])('%s names the version', async (word) => {
+  expect(await run(word)).toEqual({ code: 0, output: `signalbox-agent ${AGENT_VERSION}\n` });
+});
+
+test('a CA file that cannot be read is one line, before the token is spent', async () => {
+  const file = path.join(folder, 'ca.pem');
+  expect(await run('enrol', '--server', server, '--token', 't', '--credentials', path.join(folder, 'c.json'), '--server-ca', file)).toEqual({
+    code: 1,
+    output: `signalbox-agent: --server-ca: ${file} cannot be read: no such file or directory (ENOENT)\n`,
+  });
+});
 
 test('a state folder that cannot be made is one line at the start', async () => {
   const config = await writeConfig({ state: 'credentials.json/state' });

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { fileErrorCode } from '../../core/file-errors.ts';
+import { errorCode } from '../../core/file-errors.ts';
 import type { RouterAccess } from '../open-sessions.ts';
 import { hostKeyFile } from '../ssh/index.ts';
 import type { Finding } from './types.ts';
@@ -51,7 +51,7 @@ export class HostKeyTrial {
 async function isMissing(stateFolder: string, name: string): Promise<boolean> {
   return recordedKey(stateFolder, name).then(
     () => false,
-    (error: unknown) => fileErrorCode(error) === 'ENOENT',
+    (error: unknown) => errorCode(error) === 'ENOENT',
   );
 }
 
