@@ -1,4 +1,4 @@
-/** `npm run build:agent`: bundles the agent into one file that runs on Node 24 without node_modules. */
+/** `npm run build:agent [-- FILE]`: bundles the agent into one file that runs on Node 24 without node_modules. */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
@@ -6,7 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const outfile = path.join(root, 'dist', 'signalbox-agent.cjs');
+const outfile = path.resolve(process.argv[2] ?? path.join(root, 'dist', 'signalbox-agent.cjs'));
+
+/**
+ * Before anything is required: an old Node knows no node:sqlite and would say so with a stack. In the words of very old
+ * JavaScript, for whatever Node is at hand.
+ */
+const NODE_24 =
+  'if(parseInt(process.versions.node,10)<24){process.stderr.write("signalbox-agent needs Node 24 or later; this is "+process.version+"\\n");process.exit(1)}';
 
 /**
  * An agent lives on small boards beside other programs and makes little garbage at a time: a small young generation
@@ -25,7 +32,7 @@ await build({
   // Native parts that ssh2 works without, and a debugging aid of a dependency.
   external: ['cpu-features', '*.node', 'source-map-support'],
   alias: { 'iconv-lite': path.join(root, 'scripts', 'build-agent', 'no-iconv.ts') },
-  banner: { js: SMALL_HEAP },
+  banner: { js: NODE_24 + SMALL_HEAP },
   legalComments: 'none',
   logLevel: 'warning',
 });

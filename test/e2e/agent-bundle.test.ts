@@ -1,0 +1,54 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AGENT_VERSION } from '../../agent/version.ts';
+
+/** The agent in one file, as `npm run build:agent` makes it, away from the project and its node_modules. */
+
+const BUILD = fileURLToPath(new URL('../../scripts/build-agent.ts', import.meta.url));
+const OLDEST = 24;
+
+let folder: string;
+let bundle: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-bundle-'));
+  bundle = path.join(folder, 'signalbox-agent.cjs');
+  await promisify(execFile)(process.execPath, [BUILD, bundle], { timeout: 50_000 });
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function run(node: string, ...args: string[]): Promise<{ code: number | string; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(node, [bundle, ...args], { cwd: folder, timeout: 20_000, env: {} }, (error, stdout, stderr) => {
+      resolve({ code: error?.code ?? 0, stdout, stderr });
+    });
+  });
+}
+
+/** The machine's own Node, outside of every node_modules, where it is older than the agent needs. */
+function oldNode(): { file: string; version: string } | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((name) => name !== '' && !name.includes('node_modules'));
+  const files = [...new Set([...folders, '/usr/local/bin', '/usr/bin'])].map((name) => path.join(name, 'node'));
+  return files
+    .filter((file) => existsSync(file))
+    .map((file) => ({ file, version: execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 10_000 }).trim() }))
+    .find(({ version }) => Number.parseInt(version.slice(1), 10) < OLDEST);
+}
+
+test('runs without node_modules', async () => {
+  expect(await run(process.execPath, '--version')).toEqual({ code: 0, stdout: `signalbox-agent ${AGENT_VERSION}\n`, stderr: '' });
+});
+
+test('says which Node it needs to a Node that is too old', async (context) => {
+  const node = oldNode();
+  if (node === undefined) return context.skip('this machine has no Node older than 24');
+  expect(await run(node.file, 'run')).toEqual({ code: 1, stdout: '', stderr: `signalbox-agent needs Node 24 or later; this is ${node.version}\n` });
+});
