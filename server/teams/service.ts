@@ -18,6 +18,7 @@ import {
   isForeignKey,
   isUnique,
   lockTeam,
+  lockUser,
   selectMember,
   selectMembers,
   selectMemberships,
@@ -138,15 +139,18 @@ export class TeamsService {
   }
 
   /**
-   * Gives a person a new password; every session of theirs is over.
-   * @param givenBy the team whose administrator is shown it
+   * Gives a person a new password, which counts as their own; every session of theirs is over.
    * @throws AppError `invalid` for a password that is too short or too long
    */
-  async setPassword(userId: string, password: string, givenBy: string | null = null): Promise<void> {
+  async setPassword(userId: string, password: string): Promise<void> {
+    const hashed = await this.#hash(password);
+    await this.#deps.storage.writes.write((tx) => updatePassword(tx, { ...hashed, userId, givenBy: null }));
+  }
+
+  async #hash(password: string): Promise<{ passwordHash: string; sessionsSince: number }> {
     const passwordHash = await hashPassword(password);
     // Tokens carry whole seconds: those of this very second stay good, or the next sign-in would be refused.
-    const sessionsSince = Math.floor(this.#deps.clock.now() / 1000) * 1000;
-    await this.#deps.storage.writes.write((tx) => updatePassword(tx, { userId, passwordHash, sessionsSince, givenBy }));
+    return { passwordHash, sessionsSince: Math.floor(this.#deps.clock.now() / 1000) * 1000 };
   }
 
   /**
@@ -168,12 +172,15 @@ export class TeamsService {
    */
   async resetPassword(teamId: string, userId: string): Promise<{ member: Member; password: string }> {
     const member = await this.getMember(teamId, userId);
-    const memberships = await selectMemberships(this.#deps.storage.db, userId);
-    if (memberships.some((other) => other.teamId !== teamId)) {
-      throw new AppError('conflict', "they are a member of another team too; only the server's administrator can do this (signalbox user password)");
-    }
     const password = newSecret(GENERATED_PASSWORD_LENGTH);
-    await this.setPassword(userId, password, teamId);
+    const hashed = await this.#hash(password);
+    await this.#deps.storage.writes.write(async (tx) => {
+      // Another team may have invited them while the password was hashed: it would open that team too.
+      await lockUser(tx, userId);
+      const memberships = await selectMemberships(tx, userId);
+      if (memberships.some((other) => other.teamId !== teamId)) throw memberElsewhere();
+      await updatePassword(tx, { ...hashed, userId, givenBy: teamId });
+    });
     return { member, password };
   }
 
@@ -274,6 +281,10 @@ function nameInUse(site: Site): string {
 
 function isActiveAdmin(member: Member): boolean {
   return member.active && member.role === 'admin';
+}
+
+function memberElsewhere(): AppError {
+  return new AppError('conflict', "they are a member of another team too; only the server's administrator can do this (signalbox user password)");
 }
 
 function stillGiven(email: string): AppError {

@@ -43,18 +43,35 @@ export async function selectTeams(db: DbOrTx): Promise<Team[]> {
   return rows.map(toTeam);
 }
 
-/** Makes the person if the address is new. Returns who the address belongs to, old or new. */
+/**
+ * Makes the person if the address is new. Returns who the address belongs to, old or new; until the transaction ends
+ * nobody gives them another password.
+ */
 export async function insertUserUnlessKnown(
-  db: DbOrTx,
+  tx: Tx,
   user: { id: string; email: string; passwordHash: string; createdAt: number; passwordGivenBy: string | null },
 ): Promise<{ id: string; passwordGivenBy: string | null }> {
-  await db
+  await tx
     .insertInto('users')
     .values({ id: user.id, email: user.email, password_hash: user.passwordHash, created_at: user.createdAt, password_given_by: user.passwordGivenBy })
     .onConflict((conflict) => conflict.column('email').doNothing())
     .execute();
-  const row = await db.selectFrom('users').select(['id', 'password_given_by']).where('email', '=', user.email).executeTakeFirstOrThrow();
+  const row = await tx
+    .updateTable('users')
+    .set((eb) => ({ email: eb.ref('email') }))
+    .where('email', '=', user.email)
+    .returning(['id', 'password_given_by'])
+    .executeTakeFirstOrThrow();
   return { id: row.id, passwordGivenBy: row.password_given_by };
+}
+
+/** Until the transaction ends nobody makes this person a member of another team. */
+export async function lockUser(tx: Tx, userId: string): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set((eb) => ({ email: eb.ref('email') }))
+    .where('id', '=', userId)
+    .execute();
 }
 
 interface UserRow {
