@@ -73,6 +73,28 @@ describe('a router where', () => {
   });
 });
 
+describe('the certificate of a router', () => {
+  const checkTls = async (tls: { fingerprint?: string; password?: string }, simulator: Simulator): Promise<CheckRow[]> => {
+    const { api, ...config } = routers.config(simulator, { api: true });
+    return checkRouter({ ...config, api: { ...api!, ...tls, port: simulator.apiTlsPort, tls: true } }, { stateFolder: await routers.stateFolder() });
+  };
+
+  it('that nobody knows is shown with what to put into fingerprint', async () => {
+    const simulator = await routers.simulate({ apiTlsPort: 0, tls: 'self-signed' });
+    const rows = await checkTls({}, simulator);
+    expect(rows).toMatchObject([{ what: 'api login', ok: false }, { what: 'api certificate', ok: true, warning: true }]);
+    const fingerprint = /set fingerprint: "([0-9A-F:]{95})"/.exec(rows[1]?.detail ?? '')?.[1] ?? 'none';
+    expect((await checkTls({ fingerprint }, simulator))[0]).toMatchObject({ what: 'api login', ok: true });
+  });
+
+  it('is no question where it is pinned, or where there is none', async () => {
+    const pinned = await checkTls({ fingerprint: '00'.repeat(32) }, await routers.simulate({ apiTlsPort: 0, tls: 'self-signed' }));
+    expect(pinned).toMatchObject([{ what: 'api login', ok: false }]);
+    const without = await checkTls({}, await routers.simulate({ apiTlsPort: 0, version: '6.49.10' }));
+    expect(without).toMatchObject([{ what: 'api login', ok: false }]);
+  });
+});
+
 describe('the SSH key of a router', () => {
   const tryRouter = async (config: RouterConfig, stateFolder: string): Promise<CheckRow[]> => checkRouter(config, { stateFolder });
   const aboutKey = (rows: CheckRow[]): CheckRow | undefined => rows.find(({ what }) => what === 'ssh host key');

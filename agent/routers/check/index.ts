@@ -3,6 +3,7 @@ import { type Deadline, toError } from '../../core/deadline.ts';
 import type { RouterFacts } from '../adapter.ts';
 import { apiReader, sshReader } from '../inventory-reader.ts';
 import { openApi, openSsh, type RouterAccess } from '../open-sessions.ts';
+import { unknownCertificate } from './api-certificate.ts';
 import { changeChecks } from './changes.ts';
 import { HostKeyTrial } from './host-key.ts';
 import { policyChecks, readPolicies } from './policies.ts';
@@ -41,6 +42,8 @@ export async function checkRouter(config: RouterAccess, { stateFolder, signal, n
   };
   const loggedIn = (): Finding => ({ ok: true, detail: 'logged in' });
   const api = config.api ? await note('api login', 'no commands and no jobs', () => openApi(config, deadline), loggedIn) : undefined;
+  const unknown = api === undefined ? await unknownCertificate(config, deadline) : undefined;
+  if (unknown) rows.push(toRow(config.name, 'api certificate', '', unknown));
   const trial = await HostKeyTrial.open(config, stateFolder);
   const ssh = config.ssh ? await note('ssh login', 'no forwards by ssh, no files', () => openSsh(config, trial.stateFolder, deadline), loggedIn) : undefined;
   const unpinned = await trial.finding(ssh !== undefined);
