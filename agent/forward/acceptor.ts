@@ -203,7 +203,11 @@ export class ForwardAcceptor {
 
   /** Read once; every forward of this agent needs it. */
   #tag(): Promise<string> {
-    this.#agentTag ??= readAgentTag(this.#options.stateFolder);
+    this.#agentTag ??= readAgentTag(this.#options.stateFolder).catch((error: unknown) => {
+      // A full disk, say, that has room again later.
+      this.#agentTag = undefined;
+      throw error;
+    });
     return this.#agentTag;
   }
 

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
+import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AgentError } from '../../agent/core/errors.ts';
@@ -97,14 +99,14 @@ async function echo(chosen: ChosenWay, text: string): Promise<string> {
   return String(await readAll(stream));
 }
 
-async function acceptor(router: RouterAdapter): Promise<ForwardAcceptor> {
+async function acceptor(router: RouterAdapter, stateFolder?: string): Promise<ForwardAcceptor> {
   const created = new ForwardAcceptor({
     routers: new Map([[router.name, router]]),
     dialChannel: () => Promise.reject(new Error('no control plane here')),
     allow: ['192.168.0.0/16'],
     maxConnections: 10,
     onLost: (id, reason) => lost.push({ id, reason }),
-    stateFolder: await routers.stateFolder(),
+    stateFolder: stateFolder ?? (await routers.stateFolder()),
     clock: routers.clock,
     log: silentLog,
   });
@@ -388,6 +390,17 @@ describe('the agent', () => {
     await vi.waitFor(() => expect(ours(second, '/ip/firewall/nat', 'comment')).toEqual([]), { timeout: 5000 });
     expect(ours(second, '/system/scheduler', 'name')).toEqual([]);
     expect(ours(simulator, '/ip/firewall/nat', 'comment')).toEqual(['signalbox-00000000-somebody-else']);
+  });
+
+  it('opens forwards again once it can write to its state folder, which it could not at its start', async () => {
+    const { router } = await branch({ api: true });
+    const blocked = path.join(await routers.stateFolder(), 'state');
+    await writeFile(blocked, 'not a folder');
+    const agent = await acceptor(router, blocked);
+    const port = await echoService();
+    await expect(agent.open(params(router, port), SOON)).rejects.toThrow();
+    await rm(blocked);
+    expect(await agent.open(params(router, port), SOON)).toMatchObject({ way: 'api' });
   });
 
   it('leaves nothing on the router of any forward once it is revoked itself', async () => {

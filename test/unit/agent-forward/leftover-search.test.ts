@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { AgentError } from '../../../agent/core/errors.ts';
 import { LeftoverSearch } from '../../../agent/forward/leftover-search.ts';
 import { FakeRouter } from '../../harness/fake-router.ts';
@@ -129,6 +129,23 @@ it('a device that was not there before is searched, one that stays is not', asyn
   search.seen(router);
   await search.search(router);
   expect(searches()).toBe(1);
+});
+
+it('a device that is back after another one stood in for it is searched, because what it has could not be removed meanwhile', async () => {
+  const real = router.state();
+  const answers = async (hardwareId: string): Promise<void> => {
+    state.mockReturnValue({ ...real, facts: { ...real.facts!, hardwareId } });
+    search.seen(router);
+    await search.search(router);
+  };
+  const state = vi.spyOn(router, 'state');
+  await answers('first');
+  await answers('second');
+  rules.push(`${TAG}-1`);
+  await answers('second');
+  expect(rules).toEqual(['defconf', `${TAG}-1`]);
+  await answers('first');
+  expect(rules).toEqual(['defconf']);
 });
 
 it('what somebody else removes at the same time is no reason to fail', async () => {
