@@ -163,7 +163,7 @@ class RouterCollector {
   async #read(signal: AbortSignal): Promise<void> {
     try {
       await this.#readHealth(signal);
-      if (this.#options.clock.now() >= this.#devicesDueAt) await this.#readDevices(signal);
+      if (this.#options.clock.monotonic() >= this.#devicesDueAt) await this.#readDevices(signal);
     } catch (error) {
       this.#options.log.debug({ err: toError(error), router: this.#router.name }, 'router could not be read');
     }
@@ -177,11 +177,11 @@ class RouterCollector {
   async #readDevices(signal: AbortSignal): Promise<void> {
     const { clock, everyMs = EVERY_MS } = this.#options;
     const round = this.#round;
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     const table = await this.#reader.readDevices(signal);
     // Meanwhile there is another tunnel or another device, for which it is read again at once.
     if (round !== this.#round) return;
-    const took = clock.now() - startedAt;
+    const took = clock.monotonic() - startedAt;
     // A little less than the regular wait, so that its jitter does not skip a round.
     this.#devicesDueAt = startedAt + Math.min(RARELY_MS, Math.max(everyMs * 0.8, took / SHARE));
     if (table) this.#tell(table, clock.now() / 1000);

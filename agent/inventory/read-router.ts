@@ -64,7 +64,7 @@ export class RouterReader {
   }
 
   async #wanNames(signal: AbortSignal): Promise<string[]> {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (!this.#wan || this.#wan.until <= now) {
       this.#wan = { names: await findWanInterfaces(this.#router, signal), until: now + LOOK_AGAIN_MS };
     }
@@ -73,9 +73,9 @@ export class RouterReader {
 
   /** A menu that is not there would otherwise fill the router's log with refusals. */
   async #unlessAbsent<T>(menu: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
-    if ((this.#absent.get(menu) ?? 0) > this.#clock.now()) return undefined;
+    if ((this.#absent.get(menu) ?? 0) > this.#clock.monotonic()) return undefined;
     const answer = await read();
-    if (answer === undefined) this.#absent.set(menu, this.#clock.now() + LOOK_AGAIN_MS);
+    if (answer === undefined) this.#absent.set(menu, this.#clock.monotonic() + LOOK_AGAIN_MS);
     return answer;
   }
 }

@@ -184,6 +184,19 @@ describe('a router is read', () => {
     expect(times('/system/health')).toBe(2);
   });
 
+  test('as often as ever when the clock of the machine is set back', async () => {
+    const { clock, router, pass, told, collector: reading } = set();
+    router.menus = { '/ip/arp': [phone], '/system/resource': [{}] };
+    reading.onReady();
+    await pass(1000);
+    told();
+    clock.step(-365 * 24 * 60 * MINUTE);
+    router.menus['/ip/arp'] = [laptop];
+    await pass(12 * MINUTE);
+    expect(told()).toContain('delta +1 -0');
+    expect(router.asked.filter((path) => path.startsWith('/system/health'))).toHaveLength(2);
+  });
+
   test('with its health, clock, provider lines and position', async () => {
     const { clock, router, pass, sent, collector: reading } = set();
     router.menus = {
