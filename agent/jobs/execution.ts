@@ -1,13 +1,12 @@
 import type { JobResult } from '../../protocol/index.ts';
-import { type Clock, sleep } from '../core/clock.ts';
+import { sleep } from '../core/clock.ts';
 import { AgentError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
-import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
+import type { Deadline } from '../routers/adapter.ts';
 import { takeBackup } from './backup/take.ts';
 import { hasRebooted, momentNow, recalled } from './boot.ts';
 import type { Moment } from './boot.ts';
+import type { EarlierNotes, ExecutionDeps } from './execution-deps.ts';
 import { UndoGuard } from './guard/undo-guard.ts';
-import type { GuardDeps } from './guard/undo-guard.ts';
 import type { BootMark, StoredOffer } from './journal/records.ts';
 import { menuOf } from './router/menu-of.ts';
 import type { RouterMenu } from './router/menu.ts';
@@ -17,36 +16,8 @@ import type { Marker } from './source.ts';
 import { afterDoubt, freshProgress, hasBegun, nextStep, resumedProgress } from './steps.ts';
 import type { Progress, Step } from './steps.ts';
 import { longestStartMs } from './times.ts';
-import type { ExecutionTimes } from './times.ts';
 import { judge, mayBeRestored, neverRan, restoredForNothing, UNDONE_OR_NEVER_RAN } from './verdict/verdict.ts';
 import type { Aftermath } from './verdict/verdict.ts';
-
-/** What the journal does for an execution. */
-export interface ExecutionJournal {
-  guard(jobId: string, boot: BootMark): Promise<void>;
-  disarmed(jobId: string): Promise<void>;
-  begin(jobId: string, boot: BootMark): Promise<void>;
-  end(jobId: string, result: JobResult): Promise<void>;
-}
-
-export interface ExecutionDeps {
-  router: RouterAdapter;
-  journal: ExecutionJournal;
-  clock: Clock;
-  log: Log;
-  times: ExecutionTimes;
-  isAlive: GuardDeps['isAlive'];
-  /** When `go` came, by the clock's `monotonic`. */
-  permittedAt: number;
-  /** BEGIN is on disk. */
-  onBegun: () => void;
-}
-
-/** What earlier processes left in the journal about a job. */
-export interface EarlierNotes {
-  begun: BootMark | undefined;
-  guard: BootMark | undefined;
-}
 
 /** Timers and clocks round differently, milliseconds. */
 const TIMER_EARLY_MS = 5;

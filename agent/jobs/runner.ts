@@ -201,8 +201,7 @@ export class JobRunner {
     const { offer } = entry;
     const permittedAt = this.#deps.clock.monotonic();
     this.#tasks.start(offer.job_id, 'run', async (signal) => {
-      if (entry.state === 'accepted') await this.#untilFree(offer, signal);
-      else await this.exported(offer.router);
+      await (entry.state === 'accepted' ? this.#untilFree(offer, signal) : this.exported(offer.router));
       if (signal.aborted) return;
       const result = await this.#conclude(entry, permittedAt, signal);
       const hasRun = await this.#afterExecution(offer.job_id);
@@ -217,8 +216,7 @@ export class JobRunner {
   async #untilFree(offer: StoredOffer, signal: AbortSignal): Promise<void> {
     const isFree = Promise.all([this.exported(offer.router), this.#cleared.get(offer.router)]);
     const done = new AbortController();
-    const limit = sleep(this.#deps.clock, longestStartMs(offer, this.#times) + 1, AbortSignal.any([signal, done.signal]));
-    await Promise.race([isFree, limit]);
+    await Promise.race([isFree, sleep(this.#deps.clock, longestStartMs(offer, this.#times) + 1, AbortSignal.any([signal, done.signal]))]);
     done.abort();
   }
 

@@ -1,0 +1,34 @@
+import type { JobResult } from '../../protocol/index.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { RouterAdapter } from '../routers/adapter.ts';
+import type { GuardDeps } from './guard/undo-guard.ts';
+import type { BootMark } from './journal/records.ts';
+import type { ExecutionTimes } from './times.ts';
+
+/** What the journal does for an execution. */
+export interface ExecutionJournal {
+  guard(jobId: string, boot: BootMark): Promise<void>;
+  disarmed(jobId: string): Promise<void>;
+  begin(jobId: string, boot: BootMark): Promise<void>;
+  end(jobId: string, result: JobResult): Promise<void>;
+}
+
+export interface ExecutionDeps {
+  router: RouterAdapter;
+  journal: ExecutionJournal;
+  clock: Clock;
+  log: Log;
+  times: ExecutionTimes;
+  isAlive: GuardDeps['isAlive'];
+  /** When `go` came, by the clock's `monotonic`. */
+  permittedAt: number;
+  /** BEGIN is on disk. */
+  onBegun: () => void;
+}
+
+/** What earlier processes left in the journal about a job. */
+export interface EarlierNotes {
+  begun: BootMark | undefined;
+  guard: BootMark | undefined;
+}
