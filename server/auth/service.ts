@@ -7,7 +7,6 @@ import { FIRST_PAGE } from '../core/page.ts';
 import type { Page } from '../core/page.ts';
 import type { Principal } from '../core/principal.ts';
 import type { Storage } from '../storage/db.ts';
-import { lockTeam } from '../storage/team-lock.ts';
 import { insertAgent, revokeAgent, selectAgent, selectAgentCredential, selectAgents } from './agents/store.ts';
 import {
   API_KEY_SECRET_LENGTH,
@@ -25,6 +24,7 @@ import {
   insertApiKey,
   insertEnrolToken,
   insertServiceToken,
+  lockTeam,
   replaceApiKey,
   revokeApiKey,
   revokeServiceToken,

@@ -7,6 +7,8 @@ import { newestFirst } from '../storage/paging.ts';
 import type { ApiKeysTable, EnrolTokensTable } from '../storage/schema.ts';
 import type { ApiKey, EnrolToken, ServiceToken } from './types.ts';
 
+export { lockTeam } from '../storage/team-lock.ts';
+
 function toApiKey(row: Omit<Selectable<ApiKeysTable>, 'secret_hash'>): ApiKey {
   return {
     id: row.id,

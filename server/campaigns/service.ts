@@ -6,7 +6,6 @@ import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import type { JobsService } from '../jobs/service.ts';
 import type { Storage } from '../storage/db.ts';
-import { lockTeam } from '../storage/team-lock.ts';
 import { fromStoredCounts, isOver, progressOf, statusCounts } from './counts.ts';
 import { CampaignRunner } from './run/runner.ts';
 import { canaryState } from './steps.ts';
@@ -16,6 +15,7 @@ import {
   countOpen,
   countRunning,
   insertCampaign,
+  lockTeam,
   selectCampaign,
   selectCampaignByKey,
   selectCampaigns,

@@ -8,6 +8,8 @@ import type { CampaignsTable } from '../storage/schema-campaigns.ts';
 import type { StatusCount } from './counts.ts';
 import type { CampaignRecord, CampaignState, OutputGroup, Outcome, TargetState, TargetStatus } from './types.ts';
 
+export { lockTeam } from '../storage/team-lock.ts';
+
 /** What callers do: make, read, pause, end. What the runner does is in run/store.ts. */
 
 /** Those of the ids that are routers of the team. */

@@ -2,11 +2,10 @@ import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Storage, Tx } from '../storage/db.ts';
-import { lockTeam } from '../storage/team-lock.ts';
 import type { ForwardLimits } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import { PORT_QUARANTINE_MS, choosePort } from './ports.ts';
-import { countOpenForwards, insertForward, isUnique, selectPortUses, updatePort } from './store.ts';
+import { countOpenForwards, insertForward, isUnique, lockTeam, selectPortUses, updatePort } from './store.ts';
 import type { ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
 
 export interface CreationDeps {

@@ -7,6 +7,8 @@ import type { ForwardsTable } from '../storage/schema.ts';
 import type { PortUse } from './ports.ts';
 import type { ConnectionSummary, ForwardConnectionRecord, ForwardRecord } from './types.ts';
 
+export { lockTeam } from '../storage/team-lock.ts';
+
 export { isUnique } from '../storage/storage-errors.ts';
 
 /** Names one forward of one team in every statement. */

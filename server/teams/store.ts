@@ -7,6 +7,8 @@ import { newestFirst, olderThan } from '../storage/paging.ts';
 import type { SitesTable, TeamsTable } from '../storage/schema.ts';
 import type { Member, Site, Team } from './types.ts';
 
+export { lockTeam } from '../storage/team-lock.ts';
+
 export { isForeignKey, isUnique } from '../storage/storage-errors.ts';
 
 function toTeam(row: Selectable<TeamsTable>): Team {
@@ -147,15 +149,6 @@ export async function selectMember(db: DbOrTx, teamId: string, userId: string): 
     .where('members.user_id', '=', userId)
     .executeTakeFirst();
   return row && toMember(row);
-}
-
-/** Until the transaction ends nobody else changes what the team's members may do. */
-export async function lockTeam(tx: Tx, teamId: string): Promise<void> {
-  await tx
-    .updateTable('teams')
-    .set((eb) => ({ name: eb.ref('name') }))
-    .where('id', '=', teamId)
-    .execute();
 }
 
 export async function countActiveAdmins(db: DbOrTx, teamId: string): Promise<number> {

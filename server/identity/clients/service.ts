@@ -5,13 +5,13 @@ import { FIRST_PAGE } from '../../core/page.ts';
 import type { Page } from '../../core/page.ts';
 import type { Role } from '../../core/principal.ts';
 import type { Storage } from '../../storage/db.ts';
-import { lockTeam } from '../../storage/team-lock.ts';
 import type { Client, ClientKind } from '../types.ts';
 import { checkRedirectUris } from './redirect-uris.ts';
 import {
   countClients,
   deleteClient,
   insertClient,
+  lockTeam,
   selectClient,
   selectClientAnywhere,
   selectClients,

@@ -7,6 +7,8 @@ import type { ClientsTable } from '../../storage/schema-identity.ts';
 import { deleteRecordsOfClient } from '../provider/store.ts';
 import type { Client, ClientKind } from '../types.ts';
 
+export { lockTeam } from '../../storage/team-lock.ts';
+
 function toClient(row: Selectable<ClientsTable>): Client {
   return {
     id: row.id,

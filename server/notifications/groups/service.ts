@@ -3,7 +3,6 @@ import { AppError, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page } from '../../core/page.ts';
 import type { DbOrTx, Storage, Tx } from '../../storage/db.ts';
-import { lockTeam } from '../../storage/team-lock.ts';
 import { replaceLinks, selectActiveMembers, selectOwned } from './links/store.ts';
 import {
   countGroups,
@@ -11,6 +10,7 @@ import {
   hasGroup,
   insertGroup,
   isForeignKey,
+  lockTeam,
   selectGroup,
   selectGroups,
   updateGroup,

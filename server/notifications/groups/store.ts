@@ -9,6 +9,8 @@ import { selectLinks } from './links/store.ts';
 import { MUTES } from './types.ts';
 import type { Group, GroupLinks, Mute } from './types.ts';
 
+export { lockTeam } from '../../storage/team-lock.ts';
+
 export { isForeignKey } from '../../storage/storage-errors.ts';
 
 /** A group without its lists. */

@@ -4,12 +4,12 @@ import { newId } from '../../core/ids.ts';
 import type { Page } from '../../core/page.ts';
 import { ianaTimeZone } from '../../core/time-zone.ts';
 import type { Storage } from '../../storage/db.ts';
-import { lockTeam } from '../../storage/team-lock.ts';
 import {
   countSchedules,
   deleteSchedule,
   insertSchedule,
   isUnique,
+  lockTeam,
   selectSchedule,
   selectSchedules,
   updateSchedule,

@@ -6,6 +6,8 @@ import { newestFirst } from '../../storage/paging.ts';
 import type { SchedulesTable } from '../../storage/schema-notifications.ts';
 import type { Schedule, ScheduleChange, Window } from './types.ts';
 
+export { lockTeam } from '../../storage/team-lock.ts';
+
 export { isUnique } from '../../storage/storage-errors.ts';
 
 function toSchedule(row: Selectable<SchedulesTable>): Schedule {

@@ -3,8 +3,7 @@ import { AppError, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page } from '../../core/page.ts';
 import type { Storage } from '../../storage/db.ts';
-import { lockTeam } from '../../storage/team-lock.ts';
-import { countTopics, deleteTopic, insertTopic, isUnique, selectTopic, selectTopics, updateTopic } from './store.ts';
+import { countTopics, deleteTopic, insertTopic, isUnique, lockTeam, selectTopic, selectTopics, updateTopic } from './store.ts';
 import type { NewTopic, Topic, TopicChange } from './types.ts';
 
 /** Far more than there are kinds of events. */

@@ -6,6 +6,8 @@ import { newestFirst } from '../../storage/paging.ts';
 import type { TopicsTable } from '../../storage/schema-notifications.ts';
 import type { Topic } from './types.ts';
 
+export { lockTeam } from '../../storage/team-lock.ts';
+
 export { isUnique } from '../../storage/storage-errors.ts';
 
 function toTopic(row: Selectable<TopicsTable>): Topic {
