@@ -73,13 +73,14 @@ export function errorHandlerFor(describe: DescribeError) {
 
 /**
  * So that the request id that a caller was given leads somewhere. Without reasons, ids and the query, which may quote what was
- * sent, and 429 only for those who look closer: whoever floods is not to flood the log.
+ * sent. What nobody counts (paths that do not exist) or has counted (429) shows only to those who look closer: whoever floods
+ * is not to flood the log.
  */
 function logRefusal(request: FastifyRequest, error: AppError, status: number): void {
   const { code, errors } = error;
   const about = { method: request.method, route: request.routeOptions.url, status, code, fields: errors && Object.keys(errors) };
   if (code === 'internal') request.log.error({ ...about, err: error.cause ?? error }, 'request failed');
-  else if (code === 'rate_limited') request.log.debug(about, 'request refused');
+  else if (code === 'rate_limited' || about.route === undefined) request.log.debug(about, 'request refused');
   else request.log.info(about, 'request refused');
 }
 

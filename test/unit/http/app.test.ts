@@ -119,6 +119,15 @@ describe('errors are problem+json of one shape', () => {
     expect(JSON.stringify(found)).not.toContain('too long');
   });
 
+  test('strangers cannot fill the log', async () => {
+    for (let i = 0; i < 100; i += 1) {
+      await app.inject({ method: 'GET', url: `/nowhere/${i}` });
+      await app.inject({ method: 'DELETE', url: '/things' });
+      await who('nobody');
+    }
+    expect(logged.length).toBeLessThanOrEqual(60);
+  });
+
   test('every refused field is named with its reasons', async () => {
     const reply = await post({ name: 'too long', size: 'x' });
     expect(Object.keys(reply.json<{ errors: object }>().errors).sort()).toEqual(['name', 'size']);
