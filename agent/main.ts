@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
 import closeWithGrace from 'close-with-grace';
 import pino from 'pino';
+import { keepYoungObjectsYoung } from '../protocol/index.ts';
 import { startAgent } from './app.ts';
 import { checkAgent } from './check.ts';
 import { loadConfig } from './config.ts';
@@ -59,6 +60,7 @@ async function runAgent(args: string[]): Promise<number> {
   const values = readOptions(args, ['config'], []);
   const config = await loadConfig(values['config']!);
   const log = pino({ level: config.log_level });
+  keepYoungObjectsYoung();
   const agent = await startAgent(config, { log });
   const grace = closeWithGrace({ delay: STOP_MS, logger: false, skip: [...END_SIGNALS] }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an unexpected error');

@@ -1,4 +1,4 @@
-import { Channel } from '../../protocol/index.ts';
+import { Channel, Roster } from '../../protocol/index.ts';
 import type { ChannelConnection, ChannelSocket } from '../../protocol/index.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -33,7 +33,7 @@ export class OpenForward {
   readonly opened: OpenedForward;
   readonly #options: OpenForwardOptions;
   readonly #channels = new Set<Channel>();
-  readonly #connections = new Set<ChannelConnection>();
+  readonly #connections = new Roster<ChannelConnection>();
   readonly #stop = new AbortController();
   #token = '';
   #maxChannels = 0;
@@ -84,7 +84,7 @@ export class OpenForward {
     this.#expiry?.cancel();
     this.#stop.abort();
     this.#wanted = 0;
-    for (const connection of this.#connections) connection.cut(reason);
+    for (const connection of this.#connections.members()) connection.cut(reason);
     for (const channel of this.#channels) channel.close(reason);
     await this.way.close();
   }
@@ -118,20 +118,20 @@ export class OpenForward {
       connection.cut('the agent has too many connections');
       return;
     }
-    this.#connections.add(connection);
+    const leave = this.#connections.add(connection);
     if (this.way.connectNow) {
-      connection.whenClosed(() => this.#connections.delete(connection));
+      connection.whenClosed(leave);
       connection.attach(this.way.connectNow({ timeoutMs: CONNECT_TIMEOUT_MS }));
     } else {
-      void this.#carryLater(connection);
+      void this.#carryLater(connection, leave);
     }
   }
 
   /** Never rejects. The target is no longer wanted once the connection is over. */
-  async #carryLater(connection: ChannelConnection): Promise<void> {
+  async #carryLater(connection: ChannelConnection, leave: () => void): Promise<void> {
     const gone = new AbortController();
     connection.whenClosed(() => {
-      this.#connections.delete(connection);
+      leave();
       gone.abort();
     });
     try {

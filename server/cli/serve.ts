@@ -1,4 +1,5 @@
 import closeWithGrace from 'close-with-grace';
+import { keepYoungObjectsYoung } from '../../protocol/index.ts';
 import type { Config } from '../config.ts';
 import type { RunningServer } from '../compose.ts';
 import { END_SIGNALS, whenToldToEnd } from './end-signals.ts';
@@ -11,6 +12,7 @@ const SHUTDOWN_DEADLINE_MS = 20_000;
  * code 0 after a signal and 1 after an error. @throws AppError when it cannot be started
  */
 export async function serve(config: Config, complain: (text: string) => void): Promise<void> {
+  keepYoungObjectsYoung();
   // Loaded here so that the administration commands start without a web server.
   const { startServer } = await import('../compose.ts');
   let server: RunningServer | undefined;

@@ -1,4 +1,5 @@
 import type net from 'node:net';
+import { Roster } from '../../protocol/index.ts';
 import type { ChannelConnection, ChannelSocket, ConnectionEnd } from '../../protocol/index.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
@@ -56,7 +57,7 @@ export class LiveForward implements Entrance {
   readonly pool: ChannelPool;
   readonly #options: LiveForwardOptions;
   readonly #allows: (address: string) => boolean;
-  readonly #connections = new Set<ClientConnection>();
+  readonly #connections = new Roster<ClientConnection>();
   #entry: EntryPort | undefined;
   #expiry: Timer | undefined;
   #idleCheck: Timer | undefined;
@@ -81,7 +82,7 @@ export class LiveForward implements Entrance {
   /** Bytes of the connections that are open. */
   get openBytes(): { in: number; out: number } {
     const sum = { in: 0, out: 0 };
-    for (const connection of this.#connections) {
+    for (const connection of this.#connections.members()) {
       sum.in += connection.bytesIn;
       sum.out += connection.bytesOut;
     }
@@ -146,7 +147,7 @@ export class LiveForward implements Entrance {
       this.retryTimer?.cancel();
       this.listenTimer?.cancel();
       this.#entry?.close();
-      for (const connection of this.#connections) connection.cut(why);
+      for (const connection of this.#connections.members()) connection.cut(why);
       this.pool.close(why);
       if (this.#connections.size === 0) this.#drained.resolve();
     }
@@ -164,9 +165,9 @@ export class LiveForward implements Entrance {
     }
     const openedAt = this.#options.clock.now();
     const client = new ClientConnection(socket, { id: newId(openedAt), source, openedAt });
-    this.#connections.add(client);
+    const leave = this.#connections.add(client);
     client.start(this.pool, (endedBy) => {
-      this.#connections.delete(client);
+      leave();
       this.#options.onConnectionClosed(client.summary(this.#options.clock.now(), endedBy));
       ended?.(endedBy);
       if (this.#ended && this.#connections.size === 0) this.#drained.resolve();
@@ -177,7 +178,7 @@ export class LiveForward implements Entrance {
   /** As the log would tell of them now. */
   openConnections(): LoggedConnection[] {
     const now = this.#options.clock.now();
-    return [...this.#connections].map((client) => ({ ...client.summary(now, 'open'), teamId: this.teamId, forwardId: this.id }));
+    return this.#connections.members().map((client) => ({ ...client.summary(now, 'open'), teamId: this.teamId, forwardId: this.id }));
   }
 
   /** Looks at the counters now and then, so that bytes cost nothing; up to a quarter of the limit too late. */
@@ -186,7 +187,7 @@ export class LiveForward implements Entrance {
     if (idleMs === null || this.#ended) return;
     this.#idleCheck = clock.setTimeout(() => {
       const now = clock.now();
-      for (const connection of this.#connections) if (now - connection.quietSince(now) >= idleMs) connection.cut('idle');
+      for (const connection of this.#connections.members()) if (now - connection.quietSince(now) >= idleMs) connection.cut('idle');
       this.#scheduleIdleCheck();
     }, idleMs / 4);
   }

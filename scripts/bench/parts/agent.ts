@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { startAgent } from '../../../agent/app.ts';
 import { parseConfig } from '../../../agent/config.ts';
 import { enrol } from '../../../agent/link/enrol.ts';
+import { keepYoungObjectsYoung } from '../../../protocol/index.ts';
 import { quietLog } from '../quiet-log.ts';
 
 export interface AgentPartOptions {
@@ -14,6 +15,7 @@ export interface AgentPartOptions {
 
 /** One agent with one router, as `signalbox-agent run` starts it. */
 export async function startAgentPart({ folder, server, enrolToken, caFile, router }: AgentPartOptions): Promise<void> {
+  keepYoungObjectsYoung();
   const ca = caFile === undefined ? undefined : await readFile(caFile, 'utf8');
   await enrol({ server, token: enrolToken, name: 'bench', credentialsFile: `${folder}/credentials.json`, ...(ca === undefined ? {} : { ca }) });
   const config = parseConfig(

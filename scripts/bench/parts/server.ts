@@ -1,3 +1,4 @@
+import { keepYoungObjectsYoung } from '../../../protocol/index.ts';
 import { systemClock } from '../../../server/core/clock.ts';
 import { startServer } from '../../../server/compose.ts';
 import { checkConfig } from '../../../server/config.ts';
@@ -19,6 +20,7 @@ export interface ServerPart {
 
 /** The whole control plane with one team, as `signalbox serve` starts it. */
 export async function startServerPart({ folder, tls }: ServerPartOptions): Promise<ServerPart> {
+  keepYoungObjectsYoung();
   const databaseUrl = `sqlite:${folder}/signalbox.db`;
   const config = checkConfig({
     SIGNALBOX_LISTEN: '127.0.0.1:0',

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Roster } from '../../../protocol/index.ts';
+
+describe('a roster', () => {
+  it('holds exactly those that came and did not leave, in whatever order they do', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.constant('come' as const), fc.nat(50))), (steps) => {
+        const roster = new Roster<number>();
+        const present = new Map<number, () => void>();
+        const gone: (() => void)[] = [];
+        for (const [number, step] of steps.entries()) {
+          if (step === 'come') {
+            present.set(number, roster.add(number));
+            continue;
+          }
+          const [who, leave] = [...present][step % Math.max(present.size, 1)] ?? [];
+          if (who === undefined || leave === undefined) continue;
+          leave();
+          gone.push(leave);
+          present.delete(who);
+        }
+        // Who has left cannot take the place of another with him.
+        for (const leave of gone) leave();
+        expect(roster.size).toBe(present.size);
+        expect(roster.members().toSorted((a, b) => a - b)).toEqual([...present.keys()]);
+      }),
+    );
+  });
+
+  it('lets members leave while they are gone through', () => {
+    const roster = new Roster<{ leave: () => void }>();
+    for (let i = 0; i < 10; i += 1) {
+      const member = { leave: () => undefined as void };
+      member.leave = roster.add(member);
+    }
+    for (const member of roster.members()) member.leave();
+    expect(roster.size).toBe(0);
+  });
+
+  it('takes the same member twice, each time with a place of its own', () => {
+    const roster = new Roster<string>();
+    const leaveFirst = roster.add('x');
+    roster.add('x');
+    leaveFirst();
+    leaveFirst();
+    expect(roster.members()).toEqual(['x']);
+  });
+});
