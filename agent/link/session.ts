@@ -230,7 +230,7 @@ export class LinkSession implements LinkSocketEvents {
     if (this.#state !== 'adopting') return;
     const { ready, results } = readyMessages(epoch, journalId, jobs);
     this.#state = 'ready';
-    this.#readySince = clock.now();
+    this.#readySince = clock.monotonic();
     this.#send(ready);
     for (const result of results) this.#send(result);
     this.#beatEvery(settings.heartbeat_ms);
@@ -296,7 +296,7 @@ export class LinkSession implements LinkSocketEvents {
     this.#pings.clear();
     const { clock, host } = this.#deps;
     if (this.#readySince !== undefined) this.#guard(() => host.onDown());
-    const readyMs = this.#readySince === undefined ? 0 : clock.now() - this.#readySince;
+    const readyMs = this.#readySince === undefined ? 0 : clock.monotonic() - this.#readySince;
     this.#last = { readyMs, reconnectAfterMs: this.#reconnectAfterMs };
   }
 }

@@ -87,7 +87,7 @@ export class RouterPresence<S extends KeptSession> {
 
   async #read(session: S, deadline: Deadline): Promise<RouterFacts> {
     const facts = await this.#options.reader.read(session, deadline);
-    this.#readAt = this.#options.clock.now();
+    this.#readAt = this.#options.clock.monotonic();
     this.#board.reachable(facts);
     return facts;
   }
@@ -95,7 +95,7 @@ export class RouterPresence<S extends KeptSession> {
   async #ping(session: S, deadline: Deadline): Promise<void> {
     const glance = await this.#options.reader.glance(session, deadline);
     const { facts } = this.state;
-    const due = this.#options.clock.now() - this.#readAt >= INVENTORY_INTERVAL_MS;
+    const due = this.#options.clock.monotonic() - this.#readAt >= INVENTORY_INTERVAL_MS;
     if (!facts || due || hasChanged(facts, glance)) await this.#read(session, deadline).catch(ignoreRefusal);
     else this.#board.tick(glance);
   }

@@ -114,13 +114,13 @@ export class SessionKeeper<S extends KeptSession> {
     const { clock, random } = this.#options;
     let attempt = 0;
     while (!this.#stopping.signal.aborted) {
-      const openedAt = clock.now();
+      const openedAt = clock.monotonic();
       const session = await this.#open();
       if (session) {
         // stop() has already been through and closed what it knew of.
         if (this.#stopping.signal.aborted) await session.close();
         await this.#watch(session);
-        if (clock.now() - openedAt >= STABLE_MS) attempt = 0;
+        if (clock.monotonic() - openedAt >= STABLE_MS) attempt = 0;
       }
       this.#wake = new AbortController();
       await sleep(clock, backoffMs(attempt, random), AbortSignal.any([this.#wake.signal, this.#stopping.signal]));

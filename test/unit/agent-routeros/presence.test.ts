@@ -100,6 +100,17 @@ describe('the inventory', () => {
     expect(reads).toBe(2);
   });
 
+  it.each([
+    ['ahead', 30 * HOUR_MS],
+    ['back', -30 * HOUR_MS],
+  ])('is read after a day that passed, wherever the clock is set: %s', async (_direction, step) => {
+    clock.step(step);
+    for (let ping = 0; ping < (23 * HOUR_MS) / 20_000; ping++) await nextPing();
+    expect(reads).toBe(1);
+    for (let ping = 0; ping < (2 * HOUR_MS) / 20_000; ping++) await nextPing();
+    expect(reads).toBe(2);
+  });
+
   it('knows the uptime of the last ping, of which nobody is told', async () => {
     facts = { ...FACTS, uptime: '1h20s', uptimeSeconds: 3620 };
     await nextPing();

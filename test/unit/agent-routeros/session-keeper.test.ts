@@ -122,6 +122,27 @@ describe('a kept session', () => {
     expect(pauses.at(-1)).toBe(1000);
   });
 
+  it.each([
+    { lasted: 60_000, step: -3_600_000, pause: 1000 },
+    { lasted: 20_000, step: 3_600_000, pause: 4000 },
+  ])('is judged by the $lasted ms that passed, when the clock is set by $step ms meanwhile', async ({ lasted, step, pause }) => {
+    const good = open;
+    open = refused;
+    keeper.start();
+    await settled();
+    clock.advance(1000);
+    await settled();
+    open = good;
+    clock.advance(2000);
+    await settled();
+    clock.step(step);
+    clock.advance(lasted);
+    await settled();
+    sessions[0]?.break('reset');
+    await settled();
+    expect(pauses.at(-1)).toBe(pause);
+  });
+
   it('is given up after two pings without an answer', async () => {
     ping = () => Promise.reject(new AgentError('outcome_unknown', 'no answer'));
     keeper.start();

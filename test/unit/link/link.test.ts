@@ -167,6 +167,28 @@ describe('reconnecting', () => {
     expect(bench.dialer.dials).toBe(6);
   });
 
+  test.each([
+    { lasted: 30_000, step: -3_600_000, pause: 500 },
+    { lasted: 10_000, step: 3_600_000, pause: 2000 },
+  ])('a tunnel of $lasted ms is taken for one, when the clock is set by $step ms meanwhile', async ({ lasted, step, pause }) => {
+    const bench = new Bench();
+    bench.dialer.refuse = 'unreachable';
+    await bench.start();
+    await bench.advance(500);
+    bench.dialer.refuse = undefined;
+    await bench.advance(1000);
+    bench.socket.welcome();
+    await settle();
+    bench.clock.step(step);
+    await bench.advance(lasted);
+    bench.socket.terminate();
+    await settle();
+    await bench.advance(pause - 1);
+    expect(bench.dialer.dials).toBe(3);
+    await bench.advance(1);
+    expect(bench.dialer.dials).toBe(4);
+  });
+
   test('goaway: comes back after the server\'s pause', async () => {
     const bench = await new Bench().ready();
     bench.socket.say({ type: 'goaway', reason: 'restart', reconnect_after_ms: 3000 });
