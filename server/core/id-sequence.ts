@@ -3,6 +3,9 @@ import { randomUUID } from 'node:crypto';
 /** A clock may go back so far (a step of NTP, a leap second) and ids rise all the same; further back they tell the new time. */
 const LARGEST_STEP_BACK_MS = 1000;
 
+/** The last moment an id tells: of what 48 bits can say, a second is left for what the counter lends. */
+const LATEST_TIME = 2 ** 48 - 1 - LARGEST_STEP_BACK_MS;
+
 /** The counter behind the time: 12 bits before the variant and 30 behind it. */
 const COUNTER_END = 2 ** 42;
 const LOW_BITS = 2 ** 30;
@@ -21,8 +24,9 @@ export class IdSequence {
   #timeDigits = '';
   #counter = 0;
 
-  /** @param now milliseconds since 1970 */
-  next(now: number): string {
+  /** @param at milliseconds since 1970; see {@link idTime} for what an id cannot tell */
+  next(at: number): string {
+    const now = idTime(at);
     // Of a UUIDv4 the first 8 digits are random, and the last 12.
     const random = randomUUID();
     if (now > this.#time || this.#time - now > LARGEST_STEP_BACK_MS) {
@@ -43,9 +47,24 @@ export class IdSequence {
 
   #setTime(time: number): void {
     this.#time = time;
-    const digits = time.toString(16).padStart(12, '0');
-    this.#timeDigits = `${digits.slice(0, 8)}-${digits.slice(8)}`;
+    this.#timeDigits = timeDigits(time);
   }
+}
+
+/**
+ * The moment that an id tells: whole milliseconds, and the nearest one it can tell when the clock is so wrong that it stands
+ * before 1970 or after the year 10889. No error: ids are made in callbacks of sockets and for error reports, and a machine
+ * without a clock of its own is to be reached until it hears the time.
+ */
+export function idTime(at: number): number {
+  // Not a number comes out as 1970 too.
+  return at >= 0 ? Math.min(Math.floor(at), LATEST_TIME) : 0;
+}
+
+/** A moment that {@link idTime} gave, as an id begins with it. */
+export function timeDigits(time: number): string {
+  const digits = time.toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }
 
 /** In pieces of 16 bits at most: numbers above 2^31 take V8 ten times as long to write in hex. */

@@ -1,5 +1,5 @@
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
-import { IdSequence } from './id-sequence.ts';
+import { IdSequence, idTime, timeDigits } from './id-sequence.ts';
 
 /**
  * The one state of a module in this program: records of different services are put in order by their ids, so the order
@@ -17,8 +17,7 @@ export function newId(now: number): string {
 
 /** Below every id made at or after `at`, above every earlier one: a range of time by primary key. */
 export function idFloor(at: number): string {
-  const time = at.toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-`;
+  return `${timeDigits(idTime(at))}-`;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -46,6 +46,43 @@ describe('ids', () => {
     expect(timeOf(ids.next(NOW - 3_600_000))).toBe(NOW - 3_600_000);
   });
 
+  /** What the first 48 bits can say, less a second for what the counter lends. */
+  const LATEST = 2 ** 48 - 1 - 1000;
+
+  it.each([
+    ['before 1970', -1, 0],
+    ['long before 1970', -62_135_596_800_000, 0],
+    ['before all time', Number.NEGATIVE_INFINITY, 0],
+    ['at the beginning', 0, 0],
+    ['between two milliseconds', NOW + 0.75, NOW],
+    ['between 1970 and the moment before', -0.25, 0],
+    ['at the last moment', LATEST, LATEST],
+    ['behind the last moment', 2 ** 48 - 1, LATEST],
+    ['where 48 bits end', 2 ** 48, LATEST],
+    ['after the last date of JavaScript', 8.64e15 + 1, LATEST],
+    ['after all time', Number.POSITIVE_INFINITY, LATEST],
+    ['nowhere', Number.NaN, 0],
+  ])('are valid and rise when the clock stands %s', (_where, now, told) => {
+    const ids = new IdSequence();
+    const made = Array.from({ length: 100 }, () => ids.next(now));
+    for (const id of made) expect(id).toMatch(UUID_V7);
+    expect(made.map(timeOf)).toEqual(made.map(() => told));
+    expect(made).toEqual([...new Set(made)].sort());
+    expect(idFloor(now)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-$/);
+    expect(idFloor(now) < made[0]!).toBe(true);
+  });
+
+  it('are valid whatever the clock says, and tell the right time once it does', () => {
+    const anyTime = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(-1, 2 ** 48 - 1, 2 ** 48, Number.NaN));
+    fc.assert(
+      fc.property(fc.array(anyTime, { maxLength: 50 }), (times) => {
+        const ids = new IdSequence();
+        for (const time of times) expect(ids.next(time)).toMatch(UUID_V7);
+        expect(Math.abs(timeOf(ids.next(NOW)) - NOW)).toBeLessThanOrEqual(1000);
+      }),
+    );
+  });
+
   it('of one moment lie between its floor and the next', () => {
     const id = newId(NOW + 5000);
     expect(idFloor(NOW + 5000) < id).toBe(true);
