@@ -5,6 +5,8 @@ import { parseDuration } from '../routers/durations.ts';
 import { CLEAN_UP_DEADLINE, removeFound } from './clean-up.ts';
 
 const SCHEDULER = '/system/scheduler';
+const SCRIPT = '/system/script';
+const SCRIPT_JOB = '/system/script/job';
 
 /** The agent removes its rules at the end by itself; the router steps in a little later. */
 const MARGIN_SECONDS = 60;
@@ -20,7 +22,7 @@ export type FailSafe = 'scheduler' | 'delayed script' | 'none';
  * Has the router remove the rules of `mark` after `seconds`, with agent and control plane both gone. Scheduler entries
  * survive a reboot: one looks every now and then whether the time is over, by the router's uptime because its clock may
  * be set meanwhile; the other fires at the next start. Where device-mode forbids the scheduler, a script waits; a reboot
- * ends that. Entries of the same mark are replaced. @throws AgentError; then some of it may be on the router
+ * ends that. What bears the same mark is replaced. @throws AgentError; then some of it may be on the router
  */
 export async function armFailSafe(router: RouterAdapter, mark: string, seconds: number, deadline: Deadline): Promise<FailSafe> {
   try {
@@ -33,27 +35,61 @@ export async function armFailSafe(router: RouterAdapter, mark: string, seconds: 
     await disarmFailSafe(router, mark, CLEAN_UP_DEADLINE).catch(() => undefined);
   }
   try {
-    const script = `:delay ${seconds + MARGIN_SECONDS}s; ${removal(mark)}`;
-    await router.command({ path: '/execute', words: [`=script=${script}`] }, deadline);
+    await startDelayed(router, mark, seconds + MARGIN_SECONDS, deadline);
     return 'delayed script';
   } catch (error) {
     if (!(error instanceof AgentError) || error.code !== 'rejected') throw error;
+    await disarmFailSafe(router, mark, CLEAN_UP_DEADLINE).catch(() => undefined);
     return 'none';
   }
 }
 
-/** Without effect when there is none. */
-export async function disarmFailSafe(router: RouterAdapter, mark: string, deadline: Deadline): Promise<void> {
-  await removeEntries(router, (name) => name === mark || name === bootName(mark), deadline);
+/** Whether the router will still act by itself: a script that waits is lost in a reboot. @throws AgentError */
+export async function isArmed(router: RouterAdapter, mark: string, kind: FailSafe, deadline: Deadline): Promise<boolean> {
+  if (kind === 'none') return true;
+  const [menu, property] = kind === 'scheduler' ? ([SCHEDULER, 'name'] as const) : ([SCRIPT_JOB, 'script'] as const);
+  return (await findNamed(router, menu, property, (name) => name === mark, deadline)).length > 0;
 }
 
-/** Removes scheduler entries by name. */
-export async function removeEntries(router: RouterAdapter, wanted: (name: string) => boolean, deadline: Deadline): Promise<void> {
-  const find = async (): Promise<string[]> => {
-    const { rows } = await router.command({ path: `${SCHEDULER}/print`, words: ['=.proplist=.id,name'] }, deadline);
-    return rows.filter((row) => wanted(row['name'] ?? '')).flatMap((row) => row['.id'] ?? []);
-  };
-  await removeFound(router, SCHEDULER, find, deadline);
+/** Without effect when there is none. */
+export async function disarmFailSafe(router: RouterAdapter, mark: string, deadline: Deadline): Promise<void> {
+  await removeFailSafes(router, (name) => name === mark || name === bootName(mark), deadline);
+}
+
+/** Removes the fail-safes of these names, of either kind; a script that waits is ended. @throws AgentError */
+export async function removeFailSafes(router: RouterAdapter, wanted: (name: string) => boolean, deadline: Deadline): Promise<void> {
+  await removeNamed(router, SCHEDULER, 'name', wanted, deadline);
+  await removeNamed(router, SCRIPT_JOB, 'script', wanted, deadline);
+  await removeNamed(router, SCRIPT, 'name', wanted, deadline);
+}
+
+async function removeNamed(
+  router: RouterAdapter,
+  menu: string,
+  property: 'name' | 'script',
+  wanted: (name: string) => boolean,
+  deadline: Deadline,
+): Promise<void> {
+  await removeFound(router, menu, () => findNamed(router, menu, property, wanted, deadline), deadline);
+}
+
+/** @returns the ids of items whose name the router tells in that property */
+async function findNamed(
+  router: RouterAdapter,
+  menu: string,
+  property: 'name' | 'script',
+  wanted: (name: string) => boolean,
+  deadline: Deadline,
+): Promise<string[]> {
+  const rows = await readRows(router, `${menu}/print`, `.id,${property}`, deadline);
+  return rows.filter((row) => wanted(row[property] ?? '')).flatMap((row) => row['.id'] ?? []);
+}
+
+/** Has a name, so that it can be found and ended again; `/execute` alone starts a nameless one. */
+async function startDelayed(router: RouterAdapter, mark: string, seconds: number, deadline: Deadline): Promise<void> {
+  const source = `:delay ${seconds}s; ${removal(mark)}`;
+  await router.command({ path: `${SCRIPT}/add`, words: [`=name=${mark}`, '=policy=read,write', `=source=${source}`] }, deadline);
+  await router.command({ path: '/execute', words: [`=script=/system script run ${mark}`] }, deadline);
 }
 
 async function schedule(router: RouterAdapter, mark: string, seconds: number, deadline: Deadline): Promise<void> {
@@ -85,6 +121,7 @@ function bootName(mark: string): string {
 function removal(mark: string): string {
   return (
     `/ip firewall nat remove [find comment="${mark}"]; ` +
-    `/system scheduler remove [find name="${mark}"]; /system scheduler remove [find name="${bootName(mark)}"]`
+    `/system scheduler remove [find name="${mark}"]; /system scheduler remove [find name="${bootName(mark)}"]; ` +
+    `/system script remove [find name="${mark}"]`
   );
 }

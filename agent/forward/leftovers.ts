@@ -1,11 +1,11 @@
 import type { Log } from '../core/log.ts';
 import type { RouterAdapter } from '../routers/adapter.ts';
 import { CLEAN_UP_DEADLINE } from './clean-up.ts';
-import { removeEntries } from './fail-safe.ts';
+import { removeFailSafes } from './fail-safe.ts';
 import { removeMarked } from './nat-rules.ts';
 
 /**
- * Removes what forwards that are over have left on a router: rules and scheduler entries that begin with this agent's
+ * Removes what forwards that are over have left on a router: rules, scheduler entries and scripts that begin with this agent's
  * tag and belong to no forward that is open now. Never rejects. @returns false when the router has to be tried again
  */
 export async function removeLeftovers(
@@ -19,7 +19,7 @@ export async function removeLeftovers(
   try {
     const count = await removeMarked(router, isLeftover, CLEAN_UP_DEADLINE);
     if (count > 0) log.info({ router: router.name, count }, 'rules of forwards that are over were removed from the router');
-    await removeEntries(router, isLeftover, CLEAN_UP_DEADLINE);
+    await removeFailSafes(router, isLeftover, CLEAN_UP_DEADLINE);
     return true;
   } catch (error) {
     log.debug({ err: error, router: router.name }, 'the router could not be searched for leftovers');

@@ -7,7 +7,7 @@ import type { Log } from '../../core/log.ts';
 import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
 import { CLEAN_UP_DEADLINE } from '../clean-up.ts';
 import type { EntryPort, EntryPorts } from '../entry-ports.ts';
-import { armFailSafe, disarmFailSafe } from '../fail-safe.ts';
+import { armFailSafe, disarmFailSafe, isArmed } from '../fail-safe.ts';
 import type { FailSafe } from '../fail-safe.ts';
 import { addRules, cutConnections, findMarked, removeRules } from '../nat-rules.ts';
 import type { NatRules } from '../nat-rules.ts';
@@ -152,7 +152,8 @@ export class ApiWay implements Way {
     const left = Math.ceil((this.#endsAt - performance.now()) / 1000);
     // Another device has nothing to do with it.
     if (this.#closed || left <= 0 || router.state().facts?.hardwareId !== this.#hardwareId) return;
-    if ((await findMarked(router, (comment) => comment === mark, deadline)).length >= 2) return;
+    const rules = await findMarked(router, (comment) => comment === mark, deadline);
+    if (rules.length >= 2 && (await isArmed(router, mark, this.failSafe, deadline))) return;
     await replace(router, this.#rules, left, deadline);
   }
 }
