@@ -6,6 +6,7 @@ export * from './channel.ts';
 export * from './close-codes.ts';
 export * from './codec.ts';
 export * from './control.ts';
+export * from './end-signals.ts';
 export * from './enrolment.ts';
 export * from './export-text.ts';
 export * from './lane.ts';

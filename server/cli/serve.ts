@@ -1,8 +1,7 @@
 import closeWithGrace from 'close-with-grace';
-import { keepYoungObjectsYoung } from '../../protocol/index.ts';
+import { END_SIGNALS, keepYoungObjectsYoung, whenToldToEnd } from '../../protocol/index.ts';
 import type { Config } from '../config.ts';
 import type { RunningServer } from '../compose.ts';
-import { END_SIGNALS, whenToldToEnd } from './end-signals.ts';
 
 /** Requests under way get 10 s and agents 5 s (compose.ts); what is in memory is written after that. */
 const SHUTDOWN_DEADLINE_MS = 20_000;

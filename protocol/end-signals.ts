@@ -9,7 +9,10 @@ export const END_SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const satisfies No
  */
 const SAME_SIGNAL_MS = 1000;
 
-/** Calls back at the first signal to end; a later one ends the process at once, with code 1. */
+/**
+ * Calls back at the first signal to end; a later one ends the process at once, with code 1. For both programs, which are
+ * ended by the same hands and have no other place in common.
+ */
 export function whenToldToEnd(end: (signal: NodeJS.Signals) => void): void {
   let toldAt: number | undefined;
   const told = (signal: NodeJS.Signals): void => {
