@@ -4,7 +4,8 @@ import { readRole } from '../core/principal.ts';
 import { inChunks } from '../storage/columns.ts';
 import type { DbOrTx, Tx } from '../storage/db.ts';
 import { newestFirst } from '../storage/paging.ts';
-import type { ApiKeysTable, EnrolTokensTable } from '../storage/schema.ts';
+import type { EnrolTokensTable } from '../storage/schema-routers.ts';
+import type { ApiKeysTable } from '../storage/schema-teams.ts';
 import type { ApiKey, EnrolToken, ServiceToken } from './types.ts';
 
 export { lockTeam } from '../storage/team-lock.ts';

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { FaultsTable } from '../storage/schema.ts';
+import type { FaultsTable } from '../storage/schema-routers.ts';
 
 export type FaultRecord = Selectable<FaultsTable>;
 

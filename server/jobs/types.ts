@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { JobsTable } from '../storage/schema.ts';
+import type { JobsTable } from '../storage/schema-jobs.ts';
 import type { JobOffer } from '../../protocol/index.ts';
 
 /** A row of `jobs`. */

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { RouterPresenceTable, RoutersTable } from '../storage/schema.ts';
+import type { RouterPresenceTable, RoutersTable } from '../storage/schema-routers.ts';
 
 export type RouterRecord = Selectable<RoutersTable>;
 export type PresenceRecord = Selectable<RouterPresenceTable>;

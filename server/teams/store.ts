@@ -4,7 +4,7 @@ import { readRole, type Role } from '../core/principal.ts';
 import { fromFlag, toFlag } from '../storage/columns.ts';
 import type { DbOrTx, Tx } from '../storage/db.ts';
 import { newestFirst, olderThan } from '../storage/paging.ts';
-import type { SitesTable, TeamsTable } from '../storage/schema.ts';
+import type { SitesTable, TeamsTable } from '../storage/schema-teams.ts';
 import type { Member, Site, Team } from './types.ts';
 
 export { lockTeam } from '../storage/team-lock.ts';

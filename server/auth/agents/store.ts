@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Page } from '../../core/page.ts';
 import type { DbOrTx } from '../../storage/db.ts';
 import { newestFirst } from '../../storage/paging.ts';
-import type { AgentsTable } from '../../storage/schema.ts';
+import type { AgentsTable } from '../../storage/schema-routers.ts';
 import type { Agent } from '../types.ts';
 
 function toAgent(row: Omit<Selectable<AgentsTable>, 'secret_hash'>): Agent {

@@ -1,0 +1,48 @@
+import type { Generated } from 'kysely';
+import type { Fixed, Flag, Millis } from './schema-columns.ts';
+
+/** Ways to targets behind routers, and what went through them. */
+
+export interface ForwardsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  router_id: Fixed<string>;
+  port: number;
+  allow_only_cidr: Fixed<string>;
+  dst_address: Fixed<string>;
+  dst_port: Fixed<number>;
+  entry_point: Fixed<string>;
+  /** SHA-256 of the bearer of its channel dials. */
+  channel_token_hash: string;
+  way: string | null;
+  way_reason: string | null;
+  target_reachable: Flag | null;
+  created_by: Fixed<string>;
+  created_at: Fixed<Millis>;
+  authorized_at: Millis | null;
+  expires_at: Fixed<Millis>;
+  /** When the entry port was closed for good, by expiry or revocation. */
+  closed_at: Millis | null;
+  revoked_at: Millis | null;
+  refused_attempts: number;
+  /** Ends a connection through which nothing goes for so long; null for never. */
+  idle_seconds: Fixed<number | null>;
+  /** Connections at the same time; null for as many as there may be. */
+  max_connections: Fixed<number | null>;
+  /** Of connections that are over, however long ago. */
+  connection_count: Generated<number>;
+  bytes_in: Generated<number>;
+  bytes_out: Generated<number>;
+}
+
+export interface ForwardConnectionsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  forward_id: Fixed<string>;
+  source: Fixed<string>;
+  opened_at: Fixed<Millis>;
+  closed_at: Millis;
+  bytes_in: number;
+  bytes_out: number;
+  ended_by: string;
+}

@@ -1,0 +1,44 @@
+import type { Fixed, Flag, Millis } from './schema-columns.ts';
+
+export interface JobsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  router_id: Fixed<string>;
+  site_id: Fixed<string | null>;
+  /** `token` of INTERFACE.md 2.4. */
+  token: Fixed<string>;
+  request_id: Fixed<string>;
+  idempotency_key: Fixed<string>;
+  description: Fixed<string>;
+  script: Fixed<string>;
+  express_execute: Fixed<Flag>;
+  needs_acknowledgement: Fixed<Flag>;
+  make_backup: Fixed<Flag>;
+  notify_url: Fixed<string | null>;
+  timeout_ms: Fixed<number>;
+  phase: string;
+  reason: string | null;
+  error: string | null;
+  output: string | null;
+  output_truncated: Flag;
+  /** Agent and epoch that hold it, from `accepted` on. */
+  agent_id: string | null;
+  epoch: number | null;
+  created_at: Fixed<Millis>;
+  expires_at: Fixed<Millis>;
+  accepted_at: Millis | null;
+  started_at: Millis | null;
+  /** When the control plane gives up waiting for the result of an accepted or running job. */
+  overdue_at: Millis | null;
+  completed_at: Millis | null;
+  failed_at: Millis | null;
+  deleted_at: Millis | null;
+  /** Raised in the same statement as every transition. */
+  version: number;
+  /** The version up to which `job_events` tells what happened; only kept for jobs with a `notify_url`. */
+  notified_version: number;
+  /** Undo guard: within so many seconds everything must be found reachable; null for none. */
+  undo_seconds: Fixed<number | null>;
+  /** The stored backup that was taken for it. */
+  backup_id: string | null;
+}

@@ -1,0 +1,27 @@
+import type { Fixed, Millis } from './schema-columns.ts';
+
+/** What is remembered of requests. */
+
+export interface IdempotencyKeysTable {
+  team_id: Fixed<string>;
+  /** Method and path it was used on: the same key elsewhere is another request. */
+  scope: Fixed<string>;
+  key: Fixed<string>;
+  fingerprint: Fixed<string>;
+  created_at: Fixed<Millis>;
+  /** Null while the first request is under way. */
+  status: number | null;
+  response: string | null;
+}
+
+export interface AuditLogTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  at: Fixed<Millis>;
+  actor_kind: Fixed<string>;
+  actor_id: Fixed<string>;
+  source: Fixed<string>;
+  action: Fixed<string>;
+  target: Fixed<string | null>;
+  result: Fixed<number>;
+}

@@ -1,0 +1,62 @@
+import type { Generated } from 'kysely';
+import type { Fixed, Flag, Millis } from './schema-columns.ts';
+
+/** Teams, the people and programs that act in them, and their sites. */
+
+export interface TeamsTable {
+  id: Fixed<string>;
+  name: string;
+  created_at: Fixed<Millis>;
+}
+
+export interface UsersTable {
+  id: Fixed<string>;
+  email: string;
+  password_hash: string | null;
+  created_at: Fixed<Millis>;
+  /** Sessions that began before are over. */
+  sessions_since: Generated<Millis>;
+  /** The team whose administrator was shown the password; null once it is the person's own. */
+  password_given_by: string | null;
+}
+
+export interface MembersTable {
+  team_id: Fixed<string>;
+  user_id: Fixed<string>;
+  role: string;
+  active: Flag;
+  created_at: Fixed<Millis>;
+}
+
+export interface ApiKeysTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  name: string;
+  secret_hash: string;
+  role: string;
+  created_by: Fixed<string | null>;
+  created_at: Fixed<Millis>;
+  last_used_at: Millis | null;
+  expires_at: Millis | null;
+  revoked_at: Millis | null;
+  /** The key it was rotated to. */
+  replaced_by: string | null;
+}
+
+export interface ServiceTokensTable {
+  id: Fixed<string>;
+  name: string;
+  secret_hash: string;
+  created_at: Fixed<Millis>;
+  revoked_at: Millis | null;
+}
+
+export interface SitesTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  name: string;
+  time_zone: string | null;
+  latitude: number | null;
+  longitude: number | null;
+  created_at: Fixed<Millis>;
+}
