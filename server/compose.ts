@@ -194,7 +194,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     backupRoutes(scope, services);
     campaignRoutes(scope, services);
     webhookRoutes(scope, services);
-    forwardRoutes(scope, { forwards: services.forwards, now: () => clock.now() });
+    forwardRoutes(scope, { forwards: services.forwards, now: () => clock.now(), allowPrivateSources: config.allowPrivateSources });
     connectRoute(scope, { forwards: services.forwards, door, upgrades, authenticate: connectedCaller(services) });
     administrationRoutes(scope, services, () => clock.now());
     clientRoutes(scope, services.identity);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AppError } from '../core/errors.ts';
 import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
@@ -6,27 +7,49 @@ import { problemSchema } from '../http/error-handler.ts';
 import { pathId } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import { FORWARD_LIMITS } from './limits.ts';
+import { normaliseDestination, normaliseSource } from './policy.ts';
 import type { ForwardsService } from './service.ts';
 import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardConnectionRecord, ForwardView } from './types.ts';
 
+/** Text of such a length is no address; one reason is enough. */
+const ENOUGH = { abort: true };
+
 /** INTERFACE.md 4.6; the fields from `idle_seconds` on are ours. */
-const bodySchema = z
-  .object({
-    expire_after_minutes: z.int().min(10).max(1440).meta({ examples: [60] }),
-    dst_port: z.int().min(1).max(65_535).meta({ examples: [22] }),
-    dst_address: z.string().min(1).max(255).meta({ examples: ['192.168.88.10'] }),
-    allow_from: z.string().min(1).max(64).meta({ examples: ['203.0.113.7', '203.0.113.0/24'] }),
-    idle_seconds: z
-      .int()
-      .min(10)
-      .max(86_400)
-      .nullable()
-      .optional()
-      .describe('Ends a connection through which nothing goes for so long; null for never, left out for the default of this server'),
-    max_connections: z.int().min(1).max(FORWARD_LIMITS.connections).optional().describe('Connections at the same time'),
-  })
-  .meta({ id: 'NewTransientForward' });
+const bodySchema = ({ allowPrivateSources }: Pick<ForwardRoutesDeps, 'allowPrivateSources'>) =>
+  z
+    .object({
+      expire_after_minutes: z.int().min(10).max(1440).meta({ examples: [60] }),
+      dst_port: z.int().min(1).max(65_535).meta({ examples: [22] }),
+      dst_address: z.string().min(1, ENOUGH).max(255, ENOUGH).superRefine(acceptedBy(normaliseDestination)).meta({ examples: ['192.168.88.10'] }),
+      allow_from: z
+        .string()
+        .min(1, ENOUGH)
+        .max(64, ENOUGH)
+        .superRefine(acceptedBy((text) => normaliseSource(text, { allowPrivate: allowPrivateSources })))
+        .meta({ examples: ['203.0.113.7', '203.0.113.0/24'] }),
+      idle_seconds: z
+        .int()
+        .min(10)
+        .max(86_400)
+        .nullable()
+        .optional()
+        .describe('Ends a connection through which nothing goes for so long; null for never, left out for the default of this server'),
+      max_connections: z.int().min(1).max(FORWARD_LIMITS.connections).optional().describe('Connections at the same time'),
+    })
+    .meta({ id: 'NewTransientForward' });
+
+/** The service would refuse it as well, but after the others: whoever has three fields wrong hears of all three. */
+function acceptedBy(normalise: (text: string) => string) {
+  return (text: string, context: z.RefinementCtx<string>): void => {
+    try {
+      normalise(text);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      for (const message of Object.values(error.errors ?? {}).flat()) context.addIssue({ code: 'custom', message });
+    }
+  };
+}
 
 /** INTERFACE.md 2.7; the fields from `router_id` on are ours. */
 const forwardSchema = z
@@ -121,6 +144,8 @@ const tags = ['forwards'];
 export interface ForwardRoutesDeps {
   forwards: ForwardsService;
   now: () => number;
+  /** Whether `allow_from` may be an address that is not public. */
+  allowPrivateSources: boolean;
 }
 
 export function forwardRoutes(app: App, deps: ForwardRoutesDeps): void {
@@ -130,7 +155,7 @@ export function forwardRoutes(app: App, deps: ForwardRoutesDeps): void {
   connectionsRoute(app, deps);
 }
 
-function createRoute(app: App, { forwards, now }: ForwardRoutesDeps): void {
+function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRoutesDeps): void {
   app.post(
     '/api/routers/:router_id/transient-forwarding',
     {
@@ -142,7 +167,7 @@ function createRoute(app: App, { forwards, now }: ForwardRoutesDeps): void {
         description:
           'Waits a few seconds for the router; authorized_at stays null in the answer if that takes longer or the agent is away.',
         params: routerParams,
-        body: bodySchema,
+        body: bodySchema({ allowPrivateSources }),
         response: {
           200: forwardSchema,
           ...commonErrors,

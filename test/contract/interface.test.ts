@@ -240,6 +240,22 @@ describe.each(LIMITS)('limit: $limit', ({ endpoint: number, field, inside, outsi
   });
 });
 
+test('whoever has several fields of a forward wrong hears of all of them at once', async () => {
+  const endpoint = ENDPOINTS.find((row) => row.number === 6)!;
+  const body = { expire_after_minutes: 5, dst_port: 0, dst_address: 'printer.lan', allow_from: '203.0.113.0/8' };
+  expect(await call(endpoint, body)).toMatchObject({
+    status: 422,
+    body: {
+      errors: {
+        expire_after_minutes: [expect.any(String)],
+        dst_port: [expect.any(String)],
+        dst_address: ['must be an IP address'],
+        allow_from: ['the prefix length must be from /24 to /32'],
+      },
+    },
+  });
+});
+
 describe('authentication (section 5)', () => {
   test('an API key has the stated form', () => {
     expect(world.caller.apiKey).toMatch(API_KEY);
