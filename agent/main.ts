@@ -12,6 +12,7 @@ import { AgentError } from './core/errors.ts';
 import { readNamedFile } from './core/file-errors.ts';
 import { enrol } from './link/enrol.ts';
 import { LinkError } from './link/errors.ts';
+import { errorForLog } from './log-errors.ts';
 import type { CheckRow } from './routers/check/index.ts';
 import { AGENT_VERSION } from './version.ts';
 
@@ -58,7 +59,7 @@ async function runCheck(args: string[]): Promise<number> {
 async function runAgent(args: string[]): Promise<number> {
   const values = readOptions(args, ['config'], []);
   const config = await loadConfig(values['config']!);
-  const log = pino({ level: config.log_level });
+  const log = pino({ level: config.log_level, serializers: { err: errorForLog } });
   keepYoungObjectsYoung();
   const agent = await startAgent(config, { log });
   const grace = closeWithGrace({ delay: STOP_MS, logger: false, skip: [...END_SIGNALS] }, async ({ err }) => {

@@ -136,10 +136,16 @@ export class CleanUp {
       await work();
       return true;
     } catch (error) {
-      this.#deps.log.warn({ err: error, job_id: key }, 'a router could not be cleaned now');
+      const level = isAway(error) ? 'debug' : 'warn';
+      this.#deps.log[level]({ err: error, job_id: key }, 'a router could not be cleaned now');
       return isEnough?.(error) === true;
     }
   }
+}
+
+/** Tried until the router is back; that it is away, its presence has said. */
+function isAway(error: unknown): boolean {
+  return error instanceof AgentError && error.code === 'router_unreachable';
 }
 
 /** The router will say the same again. */

@@ -26,3 +26,8 @@ export function describeConnectionError(error: unknown, caSetting = 'server_ca i
   }
   return toError(error).message || (code ?? 'no reason given');
 }
+
+/** Why a tunnel ended that the other side closed: by the close code, which 1005 and 1006 stand for where none came. */
+export function describeClose(code: number): string {
+  return code === 1005 || code === 1006 ? 'the connection broke' : `the control plane closed the connection (${code})`;
+}

@@ -1,7 +1,8 @@
 import type { RouterBeat } from '../../protocol/index.ts';
+import { AbsenceLog } from '../core/absence-log.ts';
 import { sleep } from '../core/clock.ts';
 import type { Clock } from '../core/clock.ts';
-import { settleBy } from '../core/deadline.ts';
+import { settleBy, toError } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { Backoff } from './backoff.ts';
@@ -24,17 +25,25 @@ const GOODBYE_MS = 2000;
 
 const NEVER_READY: LastConnection = { readyMs: 0 };
 
+const TEXTS = {
+  away: 'no connection to the control plane',
+  stillAway: 'still no connection to the control plane',
+  back: 'connected to the control plane',
+};
+
 /** Keeps the agent connected: one tunnel at a time, dialled again for ever until {@link stop}. */
 export class AgentLink {
   readonly #options: LinkOptions;
   readonly #stopping = new AbortController();
   readonly #backoff: Backoff;
+  readonly #absence: AbsenceLog;
   #session: LinkSession | undefined;
   #loop: Promise<void> | undefined;
 
   constructor(options: LinkOptions) {
     this.#options = options;
     this.#backoff = new Backoff(options.random);
+    this.#absence = new AbsenceLog({ log: options.log, clock: options.clock, texts: TEXTS });
   }
 
   /** Begins to dial. */
@@ -90,29 +99,37 @@ export class AgentLink {
       const last = await this.#connect();
       if (signal.aborted) return;
       const pause = this.#backoff.next(last);
-      this.#options.log.info({ pause_ms: pause }, 'dialling again');
+      this.#options.log.debug({ pause_ms: pause }, 'dialling again');
       await sleep(this.#options.clock, pause, signal);
     }
   }
 
   /** One connection from dial to end. Never rejects. */
   async #connect(): Promise<LastConnection> {
-    const { dialer, host, log } = this.#options;
+    const { dialer } = this.#options;
+    const { signal } = this.#stopping;
     try {
       const attach = (socket: ConstructorParameters<typeof LinkSession>[0]): LinkSession => {
-        this.#session = new LinkSession(socket, this.#options);
+        this.#session = new LinkSession(socket, { ...this.#options, absence: this.#absence });
         return this.#session;
       };
-      const session = await dialer.dialTunnel(attach, this.#stopping.signal);
-      return await session.ended;
+      const session = await dialer.dialTunnel(attach, signal);
+      const ended = await session.ended;
+      if (!signal.aborted) this.#absence.away(ended.reason);
+      return ended;
     } catch (error) {
-      const code = error instanceof LinkError ? error.code : 'internal';
-      log.warn({ err: error, reason: code }, 'no connection to the control plane');
-      // The word of it may have been lost with the last tunnel.
-      if (code === 'unauthorized') host.onRevoked();
+      if (!signal.aborted) this.#onFailedDial(error);
       return NEVER_READY;
     } finally {
       this.#session = undefined;
     }
+  }
+
+  #onFailedDial(error: unknown): void {
+    const { host, log } = this.#options;
+    if (!(error instanceof LinkError)) log.error({ err: error }, 'the dial failed unexpectedly');
+    this.#absence.away(toError(error).message);
+    // The word of it may have been lost with the last tunnel.
+    if (error instanceof LinkError && error.code === 'unauthorized') host.onRevoked();
   }
 }

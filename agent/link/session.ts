@@ -8,20 +8,24 @@ import {
   PROTOCOL_VERSIONS,
 } from '../../protocol/index.ts';
 import type { AgentMessage, RouterBeat, ServerMessage, Welcome } from '../../protocol/index.ts';
+import type { AbsenceLog } from '../core/absence-log.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { LastConnection } from './backoff.ts';
+import { describeClose } from './connection-errors.ts';
 import { handleJobMessage } from './job-messages.ts';
 import { Outbox } from './outbox.ts';
+import { Pings } from './pings.ts';
 import { readyMessages } from './ready.ts';
 import { ServedRequests } from './requests.ts';
-import type { AgentNotice, JobServerMessage, LinkHost, LinkSocket, LinkSocketEvents } from './types.ts';
+import type { AgentNotice, EndedSession, JobServerMessage, LinkHost, LinkSocket, LinkSocketEvents } from './types.ts';
 
 export interface SessionDeps {
   host: LinkHost;
   clock: Clock;
   random: () => number;
   log: Log;
+  /** Is told when the tunnel is ready. */
+  absence: AbsenceLog;
 }
 
 /** Job messages waiting for the journal: an offer and a go for every job that may be open. */
@@ -37,8 +41,6 @@ const LEAVE_MS = 5000;
  * - after `closed` no request is being worked on with a live signal, and onDown follows every onReady.
  */
 export class LinkSession implements LinkSocketEvents {
-  /** How it went; settles once the socket is closed. Never rejects. */
-  readonly ended: Promise<LastConnection>;
   /** Messages of unknown type, out of place or unreadable. */
   ignored = 0;
 
@@ -47,27 +49,23 @@ export class LinkSession implements LinkSocketEvents {
   readonly #outbox: Outbox;
   readonly #requests: ServedRequests;
   readonly #jobs: Lane;
-  readonly #resolveEnded: (last: LastConnection) => void;
+  readonly #ended = Promise.withResolvers<EndedSession>();
   #state: 'greeting' | 'adopting' | 'ready' | 'closed' = 'greeting';
   #epoch = 0;
   #readySince: number | undefined;
-  #reconnectAfterMs: number | undefined;
-  #last: LastConnection = { readyMs: 0 };
+  #goaway: { reason: string; reconnectAfterMs: number } | undefined;
+  #last: EndedSession = { readyMs: 0, reason: '' };
   /** For welcome; later for the server's close after goaway. */
   #deadline: Timer;
   #heartbeat: Timer | undefined;
   #liveness: Liveness | undefined;
-  /** Answers awaited, by the mark of their ping. */
-  readonly #pings = new Map<string, (alive: boolean) => void>();
-  #lastPing = 0;
+  readonly #pings: Pings;
 
   constructor(socket: LinkSocket, deps: SessionDeps) {
     this.#socket = socket;
     this.#deps = deps;
     this.#outbox = new Outbox(socket, deps.log);
-    const { promise, resolve } = Promise.withResolvers<LastConnection>();
-    this.ended = promise;
-    this.#resolveEnded = resolve;
+    this.#pings = new Pings(socket);
     const { host, clock, log } = deps;
     const port = {
       send: (message: AgentMessage, sent?: () => void) => this.#send(message, sent),
@@ -81,6 +79,11 @@ export class LinkSession implements LinkSocketEvents {
     });
     this.#deadline = clock.setTimeout(() => this.#cut('no welcome in time'), HELLO_TIMEOUT_MS);
     this.#send({ type: 'hello', versions: [...PROTOCOL_VERSIONS], ...host.hello() });
+  }
+
+  /** How it went; settles once the socket is closed. Never rejects. */
+  get ended(): Promise<EndedSession> {
+    return this.#ended.promise;
   }
 
   /** Epoch of a tunnel that is ready, otherwise undefined. */
@@ -100,14 +103,7 @@ export class LinkSession implements LinkSocketEvents {
 
   /** Resolves true when the server answers a ping, false when the tunnel is not ready or breaks first. */
   ping(): Promise<boolean> {
-    if (this.#state !== 'ready') return Promise.resolve(false);
-    this.#lastPing += 1;
-    // A mark of its own: the answer to an earlier ping, late on the line, proves nothing.
-    const mark = `probe ${this.#lastPing}`;
-    return new Promise((resolve) => {
-      this.#pings.set(mark, resolve);
-      this.#socket.ping(mark);
-    });
+    return this.#state === 'ready' ? this.#pings.send() : Promise.resolve(false);
   }
 
   /** Settles when the requests and job messages under way are done. */
@@ -124,8 +120,7 @@ export class LinkSession implements LinkSocketEvents {
 
   /** Cuts the connection without a word. */
   terminate(): void {
-    this.#socket.terminate();
-    this.#end();
+    this.#cut('cut by this agent');
   }
 
   onText(text: string): void {
@@ -152,13 +147,12 @@ export class LinkSession implements LinkSocketEvents {
   }
 
   onPong(mark: string): void {
-    this.#pings.get(mark)?.(true);
-    this.#pings.delete(mark);
+    this.#pings.onPong(mark);
   }
 
-  onClosed(): void {
-    this.#end();
-    this.#resolveEnded(this.#last);
+  onClosed(code: number): void {
+    this.#end(describeClose(code));
+    this.#ended.resolve(this.#last);
   }
 
   #receive(message: ServerMessage): void {
@@ -215,7 +209,7 @@ export class LinkSession implements LinkSocketEvents {
       bytesRead: () => this.#socket.bytesRead,
       paused: () => false,
       ping: () => this.#socket.ping(),
-      onDead: () => this.#cut('the server is silent'),
+      onDead: () => this.#cut('the control plane is silent'),
     });
     this.#adopt(welcome).catch((error: unknown) => {
       this.#deps.log.error({ err: error }, 'the epoch could not be stored');
@@ -224,13 +218,14 @@ export class LinkSession implements LinkSocketEvents {
   }
 
   async #adopt(welcome: Welcome): Promise<void> {
-    const { host, clock } = this.#deps;
+    const { absence, host, clock } = this.#deps;
     const { epoch, reset, agent_id: agentId, settings } = welcome;
     const { journalId, jobs } = await host.adopt({ agentId, epoch, reset });
     if (this.#state !== 'adopting') return;
     const { ready, results } = readyMessages(epoch, journalId, jobs);
     this.#state = 'ready';
     this.#readySince = clock.monotonic();
+    absence.back({ epoch });
     this.#send(ready);
     for (const result of results) this.#send(result);
     this.#beatEvery(settings.heartbeat_ms);
@@ -253,8 +248,7 @@ export class LinkSession implements LinkSocketEvents {
   }
 
   #onGoaway(reason: string, reconnectAfterMs: number): void {
-    this.#deps.log.info({ reason, reconnect_after_ms: reconnectAfterMs }, 'the server closes the tunnel');
-    this.#reconnectAfterMs = reconnectAfterMs;
+    this.#goaway = { reason: `the control plane says goodbye: ${reason}`, reconnectAfterMs };
     if (reason === 'revoked') this.#deps.host.onRevoked();
     this.#deadline.cancel();
     this.#deadline = this.#deps.clock.setTimeout(() => this.#cut('still open after goaway'), LEAVE_MS);
@@ -276,27 +270,25 @@ export class LinkSession implements LinkSocketEvents {
   #close(reason: keyof typeof CLOSE): void {
     if (this.#state === 'closed') return;
     this.#socket.close(CLOSE[reason], reason);
-    this.#end();
+    this.#end(`closed by this agent: ${reason}`);
   }
 
   #cut(reason: string): void {
-    this.#deps.log.info({ reason }, 'tunnel cut');
     this.#socket.terminate();
-    this.#end();
+    this.#end(reason);
   }
 
-  #end(): void {
+  #end(reason: string): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#deadline.cancel();
     this.#heartbeat?.cancel();
     this.#liveness?.stop();
     this.#requests.abortAll();
-    for (const resolve of this.#pings.values()) resolve(false);
-    this.#pings.clear();
+    this.#pings.end();
     const { clock, host } = this.#deps;
     if (this.#readySince !== undefined) this.#guard(() => host.onDown());
     const readyMs = this.#readySince === undefined ? 0 : clock.monotonic() - this.#readySince;
-    this.#last = { readyMs, reconnectAfterMs: this.#reconnectAfterMs };
+    this.#last = { readyMs, reason, ...this.#goaway };
   }
 }

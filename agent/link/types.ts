@@ -8,6 +8,7 @@ import type {
   RouterBeat,
   ServerMessage,
 } from '../../protocol/index.ts';
+import type { LastConnection } from './backoff.ts';
 
 /** A WebSocket as the link's logic sees it: dialer.ts makes one from `ws`, unit tests from memory. */
 export interface LinkSocket {
@@ -28,6 +29,11 @@ export interface LinkSocketEvents {
   onBinary(): void;
   onPong(mark: string): void;
   onClosed(code: number): void;
+}
+
+/** How a tunnel went, and why it ended. */
+export interface EndedSession extends LastConnection {
+  reason: string;
 }
 
 /** Opens the tunnel. `attach` runs before any message can arrive. @throws LinkError */

@@ -1,3 +1,4 @@
+import { AbsenceLog } from '../core/absence-log.ts';
 import type { Clock } from '../core/clock.ts';
 import { type Deadline, toError } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
@@ -8,6 +9,8 @@ import { StateBoard } from './router-state.ts';
 import { type KeptSession, SessionKeeper } from './session-keeper.ts';
 
 export interface PresenceOptions<S> {
+  /** Its name in the configuration. */
+  router: string;
   open: (deadline: Deadline) => Promise<S>;
   reader: InventoryReader<S>;
   clock: Clock;
@@ -18,6 +21,8 @@ export interface PresenceOptions<S> {
 /** Everything is read again this often, although a change is noticed by the ping. */
 const INVENTORY_INTERVAL_MS = 24 * 60 * 60_000;
 
+const TEXTS = { away: 'router unreachable', stillAway: 'router still unreachable', back: 'router reachable' };
+
 /**
  * Whether a router is there, and what it is. Keeps one session, reads the inventory when it comes up, when the
  * ping shows a change (new identity or version, uptime gone back) and daily.
@@ -25,20 +30,22 @@ const INVENTORY_INTERVAL_MS = 24 * 60 * 60_000;
 export class RouterPresence<S extends KeptSession> {
   readonly #options: PresenceOptions<S>;
   readonly #board: StateBoard;
+  readonly #absence: AbsenceLog;
   readonly #keeper: SessionKeeper<S>;
   #readAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PresenceOptions<S>) {
     this.#options = options;
-    this.#board = new StateBoard(options.log);
+    const { clock, log, router } = options;
+    this.#board = new StateBoard(log);
+    this.#absence = new AbsenceLog({ log, clock, texts: TEXTS, fields: { router } });
     this.#keeper = new SessionKeeper<S>({
       ...options,
       ping: (session, deadline) => this.#ping(session, deadline),
       events: {
         up: (session, deadline) => this.#up(session, deadline),
         down: (reason) => {
-          // Once for each reason: a router that stays away is tried again for ever.
-          if (this.state.reachable || this.state.reason !== reason) this.#options.log.info({ reason }, 'router unreachable');
+          this.#absence.away(reason);
           this.#board.unreachable(reason);
         },
       },
@@ -76,12 +83,14 @@ export class RouterPresence<S extends KeptSession> {
   async #up(session: S, deadline: Deadline): Promise<void> {
     try {
       const facts = await this.#read(session, deadline);
-      this.#options.log.info({ identity: facts.identity, version: facts.softwareVersion }, 'router reachable');
+      this.#absence.back({ identity: facts.identity, version: facts.softwareVersion });
     } catch (error) {
       if (!session.alive) throw error;
-      const reason = `inventory: ${toError(error).message}`;
-      this.#options.log.warn({ reason }, 'router reachable, but its inventory cannot be read');
-      this.#board.reachable(null, reason);
+      const { log, router } = this.#options;
+      const reason = toError(error).message;
+      this.#absence.back();
+      log.warn({ router, reason }, 'the inventory of the router cannot be read');
+      this.#board.reachable(null, `inventory: ${reason}`);
     }
   }
 

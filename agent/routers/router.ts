@@ -44,7 +44,7 @@ export function createRouterAdapter(config: RouterConfig, deps: RouterDeps): Rou
     ssh: (deadline: Deadline): Promise<SshSession> => openSsh(config, deps.stateFolder, deadline),
   };
   const present = <S extends RouterOsApi | SshSession>(openIt: (deadline: Deadline) => Promise<S>, reader: InventoryReader<S>): RouterPresence<S> =>
-    new RouterPresence({ open: openIt, reader, clock, random, log: deps.log });
+    new RouterPresence({ router: config.name, open: openIt, reader, clock, random, log: deps.log });
   if (!config.api) {
     const presence = present(open.ssh, sshReader);
     return new Router(config, { presence, ssh: presence, open });

@@ -48,7 +48,7 @@ test.each(signals)('npx signalbox-agent run ends in good order with %s', async (
   await writeFile(config, stringify({ server, credentials, state: 'state', routers }));
   program = new Program('bin/signalbox-agent.mjs', ['run', '--config', config]);
   program.start({ group: true });
-  await waitUntil('it dials', () => program?.output.includes('dialling again'));
+  await waitUntil('it dials', () => program?.output.includes('no connection to the control plane'));
   program.signalGroup(signal);
   expect(await program.ended()).toBe(0);
   expect(program.output).toContain(`"reason":"${signal}"`);

@@ -9,7 +9,7 @@ import { Mortal } from '../../harness/jobs/process.ts';
 import { Chance, turns } from '../../harness/jobs/random.ts';
 import { ScriptedAdapter, ScriptedRouter } from '../../harness/jobs/scripted-router.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
-import { silentLog } from '../../harness/silent-log.ts';
+import { RecordedLog } from '../../harness/recorded-log.ts';
 
 /** The agent's side of the hand-over, with a test in the place of the control plane. */
 
@@ -18,6 +18,7 @@ describe('the job runner', () => {
   let disk: MemoryDisk;
   let router: ScriptedRouter;
   let runner: JobRunner;
+  let log: RecordedLog;
   let sent: string[];
   let results: JobResult[];
 
@@ -25,6 +26,7 @@ describe('the job runner', () => {
     clock = new ManualClock();
     disk = new MemoryDisk();
     router = new ScriptedRouter('S1', clock, new Chance(1));
+    log = new RecordedLog();
     sent = [];
     results = [];
     await start();
@@ -42,7 +44,7 @@ describe('the job runner', () => {
       },
       isAlive: () => Promise.resolve(true),
       clock,
-      log: silentLog,
+      log,
     });
     runner.start();
   }
@@ -73,6 +75,20 @@ describe('the job runner', () => {
     expect((await runner.adopt(1, false)).jobs).toEqual([]);
     expect(router.scripts.size).toBe(0);
     expect(router.runs).toMatchObject([{ jobId: job.job_id, outcome: 'done' }]);
+  });
+
+  it('leaves it to others to say that a router is away, for which it waits with what is left to clean', async () => {
+    const job = offer();
+    await runner.onOffer(job);
+    await runner.onGo(job.job_id);
+    await said(2000);
+    router.reachable = false;
+    await runner.onAck(job.job_id);
+    await said(60_000);
+    expect(log.take()).toEqual([]);
+    router.reachable = true;
+    await said(30_000);
+    expect(router.scripts.size).toBe(0);
   });
 
   it('does nothing without permission', async () => {

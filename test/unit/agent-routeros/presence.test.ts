@@ -5,7 +5,7 @@ import type { InventoryReader } from '../../../agent/routers/inventory-reader.ts
 import { RouterPresence } from '../../../agent/routers/presence.ts';
 import type { KeptSession } from '../../../agent/routers/session-keeper.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
-import { silentLog } from '../../harness/silent-log.ts';
+import { RecordedLog } from '../../harness/recorded-log.ts';
 
 const HOUR_MS = 60 * 60_000;
 
@@ -44,6 +44,10 @@ let reads: number;
 let refusal: AgentError | undefined;
 let states: RouterState[];
 let presence: RouterPresence<KeptSession>;
+let log: RecordedLog;
+/** The newest. */
+let session: FakeSession;
+let open: () => Promise<FakeSession>;
 
 const reader: InventoryReader<KeptSession> = {
   read: () => {
@@ -59,8 +63,12 @@ beforeEach(async () => {
   reads = 0;
   refusal = undefined;
   states = [];
-  const session = new FakeSession();
-  presence = new RouterPresence({ open: () => Promise.resolve(session), reader, clock, random: () => 0, log: silentLog });
+  log = new RecordedLog();
+  open = () => {
+    session = new FakeSession();
+    return Promise.resolve(session);
+  };
+  presence = new RouterPresence({ router: 'edge', open: () => open(), reader, clock, random: () => 1, log });
   presence.subscribe((state) => states.push(state));
   presence.start();
   await settled();
@@ -121,10 +129,50 @@ describe('the inventory', () => {
   it('that is refused leaves the router reachable, and says why nothing is known', async () => {
     await presence.close();
     refusal = new AgentError('rejected', 'not enough permissions (9)');
-    presence = new RouterPresence({ open: () => Promise.resolve(new FakeSession()), reader, clock, random: () => 0, log: silentLog });
+    presence = new RouterPresence({ router: 'edge', open: () => open(), reader, clock, random: () => 1, log });
     presence.start();
     await settled();
     expect(presence.state).toEqual({ reachable: true, reason: 'inventory: not enough permissions (9)', facts: null });
+  });
+});
+
+describe('the log', () => {
+  const here = { identity: 'branch', version: '7.18.2' };
+
+  it('tells once that a router is away and once that it is back, although it is tried again for ever', async () => {
+    expect(log.take()).toEqual([{ level: 'info', message: 'router reachable', router: 'edge', ...here }]);
+    const good = open;
+    open = () => Promise.reject(new AgentError('router_unreachable', '10.0.0.1:8728: connection refused (ECONNREFUSED)'));
+    await session.close();
+    await settled();
+    expect(log.take()).toEqual([{ level: 'warn', message: 'router unreachable', router: 'edge', reason: 'closed' }]);
+    clock.advance(1000);
+    await settled();
+    const reason = '10.0.0.1:8728: connection refused (ECONNREFUSED)';
+    expect(log.take()).toEqual([{ level: 'info', message: 'router still unreachable', router: 'edge', reason, away_seconds: 1 }]);
+    for (let second = 1; second < 120; second++) {
+      clock.advance(1000);
+      await settled();
+    }
+    expect(log.take()).toEqual([]);
+    open = good;
+    clock.advance(30_000);
+    await settled();
+    expect(log.take()).toEqual([{ level: 'info', message: 'router reachable', router: 'edge', ...here, away_seconds: 150 }]);
+  });
+
+  it('tells of a router that is there, but does not let its inventory be read', async () => {
+    log.take();
+    refusal = new AgentError('rejected', 'not enough permissions (9)');
+    await session.close();
+    await settled();
+    clock.advance(1000);
+    await settled();
+    expect(log.take()).toEqual([
+      { level: 'warn', message: 'router unreachable', router: 'edge', reason: 'closed' },
+      { level: 'info', message: 'router reachable', router: 'edge', away_seconds: 1 },
+      { level: 'warn', message: 'the inventory of the router cannot be read', router: 'edge', reason: 'not enough permissions (9)' },
+    ]);
   });
 });
 

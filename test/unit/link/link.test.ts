@@ -8,7 +8,7 @@ import { MAX_UNSENT_BYTES } from '../../../protocol/index.ts';
 import type { OpenJob } from '../../../protocol/index.ts';
 import { FakeDialer } from '../../harness/fake-link-socket.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
-import { silentLog } from '../../harness/silent-log.ts';
+import { RecordedLog } from '../../harness/recorded-log.ts';
 import { settle } from '../../harness/tunnel-bench.ts';
 
 const JOB_A = 'aaaaaaaa-0000-7000-8000-000000000001';
@@ -21,6 +21,7 @@ class Bench {
   readonly clock = new ManualClock();
   readonly dialer = new FakeDialer();
   readonly log: string[] = [];
+  readonly logged = new RecordedLog();
   readonly link: AgentLink;
   journalId: string = randomUUID();
   lastEpoch = 0;
@@ -34,7 +35,7 @@ class Bench {
   jobHandler: (what: keyof JobHandlers, id: string) => Promise<void> = async () => undefined;
 
   constructor(random = 0.5) {
-    this.link = new AgentLink({ dialer: this.dialer, host: this.#host(), clock: this.clock, random: () => random, log: silentLog });
+    this.link = new AgentLink({ dialer: this.dialer, host: this.#host(), clock: this.clock, random: () => random, log: this.logged });
   }
 
   get socket() {
@@ -232,6 +233,66 @@ describe('reconnecting', () => {
     expect(bench.log).toContain('down');
   });
 });
+
+describe('the log', () => {
+  const away = 'no connection to the control plane';
+  const still = 'still no connection to the control plane';
+  const connected = 'connected to the control plane';
+
+  test('tells once that the control plane is away and once that it is back, without a stack', async () => {
+    const bench = new Bench();
+    bench.dialer.refuse = 'unreachable';
+    await bench.start();
+    for (let second = 0; second < 60; second += 1) await bench.advance(1000);
+    expect(bench.dialer.dials).toBeGreaterThan(5);
+    expect(bench.logged.take()).toEqual([{ level: 'warn', message: away, reason: 'refused by the test' }]);
+    bench.dialer.refuse = undefined;
+    await bench.advance(30_000);
+    bench.socket.welcome();
+    await settle();
+    expect(bench.logged.take()).toEqual([{ level: 'info', message: connected, epoch: 1, away_seconds: 90 }]);
+  });
+
+  test('does not count a connection that never became ready as being back', async () => {
+    const bench = await new Bench().start();
+    bench.socket.close(1006);
+    await settle();
+    expect(bench.logged.take()).toEqual([{ level: 'warn', message: away, reason: 'the connection broke' }]);
+    await bench.advance(500);
+    bench.socket.close(4408);
+    await settle();
+    expect(bench.logged.take()).toEqual([{ level: 'info', message: still, reason: 'the control plane closed the connection (4408)', away_seconds: 1 }]);
+    await bench.advance(1000);
+    bench.socket.close(4408);
+    await settle();
+    expect(bench.logged.take()).toEqual([]);
+  });
+
+  test.each([
+    { how: 'broke', end: (bench: Bench) => bench.socket.close(1006), reason: 'the connection broke' },
+    { how: 'was closed', end: (bench: Bench) => bench.socket.close(4409), reason: 'the control plane closed the connection (4409)' },
+    { how: 'was said goodbye', end: goodbye, reason: 'the control plane says goodbye: restart' },
+    { how: 'went silent', end: (bench: Bench) => bench.clock.advance(90_000), reason: 'the control plane is silent' },
+  ])('names why a tunnel ended that $how', async ({ end, reason }) => {
+    const bench = await new Bench().ready();
+    expect(bench.logged.take()).toEqual([{ level: 'info', message: connected, epoch: 1 }]);
+    end(bench);
+    await settle();
+    expect(bench.logged.take()).toEqual([{ level: 'warn', message: away, reason }]);
+  });
+
+  test('says nothing of an end that was asked for', async () => {
+    const bench = await new Bench().ready();
+    bench.logged.take();
+    await bench.link.stop(1000);
+    expect(bench.logged.take()).toEqual([]);
+  });
+});
+
+function goodbye(bench: Bench): void {
+  bench.socket.say({ type: 'goaway', reason: 'restart', reconnect_after_ms: 0 });
+  bench.socket.close(1000);
+}
 
 describe('heartbeats', () => {
   test('come at once, at the server\'s interval, and when a router changes', async () => {
