@@ -1,0 +1,197 @@
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AgentError } from '../../agent/core/errors.ts';
+import type { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
+import type { RouterAdapter } from '../../agent/routers/adapter.ts';
+import { entriesOf, forwardingOf, FORWARD_ID, ForwardBranches, openParams, rulesOf, SOON } from '../harness/forward-branch.ts';
+import type { Simulator } from '../simulator/index.ts';
+
+/** How an agent opens and closes forwards, and that nothing of them stays on a router, whatever came in between. */
+
+let branches: ForwardBranches;
+
+beforeEach(() => {
+  branches = new ForwardBranches();
+});
+
+afterEach(() => branches.close());
+
+function expectNothingLeft(simulator: Simulator): void {
+  expect(rulesOf(simulator)).toEqual([]);
+  expect(entriesOf(simulator)).toEqual([]);
+}
+
+describe('the agent', () => {
+  it('opens, renews and closes a forward, and leaves nothing on the router', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const agent = await branches.agent(router);
+    const port = await branches.echoService();
+    const opened = await agent.open(openParams(router, port), SOON);
+    expect(opened).toMatchObject({ way: 'api', target_reachable: true });
+    expect(await agent.open(openParams(router, port), SOON)).toEqual(opened);
+    expect(rulesOf(simulator)).toHaveLength(2);
+    await agent.close(FORWARD_ID);
+    expectNothingLeft(simulator);
+  });
+
+  it('gives each of many forwards that are opened together a port of its own, also when chance would not', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    const agent = await branches.agent(router);
+    const port = await branches.echoService();
+    const ids = Array.from({ length: 8 }, (_, index) => FORWARD_ID.replace(/1$/, String(index)));
+    await Promise.all(ids.map((id) => agent.open(openParams(router, port, { forward_id: id }), SOON)));
+    random.mockRestore();
+    const entryPorts = simulator.items('/ip/firewall/nat').filter((rule) => rule['action'] === 'dst-nat').map((rule) => rule['dst-port']);
+    expect(new Set(entryPorts).size).toBe(8);
+  });
+
+  it('removes later what it could not remove when the forward ended', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const agent = await branches.agent(router);
+    await agent.open(openParams(router, await branches.echoService()), SOON);
+    const refusing = vi.spyOn(router, 'command').mockRejectedValue(new Error('no answer'));
+    await agent.close(FORWARD_ID);
+    refusing.mockRestore();
+    expect(rulesOf(simulator)).toHaveLength(2);
+    await router.refresh(SOON);
+    await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
+  });
+
+  /** Asks for a forward and gives it up as soon as the router has the first of its rules, as when the tunnel breaks. */
+  async function openAndGiveUp(agent: ForwardAcceptor, router: RouterAdapter, port: number): Promise<void> {
+    const abort = new AbortController();
+    const command = router.command.bind(router);
+    const spy = vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
+      const done = await command(asked, deadline);
+      if (asked.path === '/ip/firewall/nat/add') abort.abort();
+      return done;
+    });
+    await expect(agent.open(openParams(router, port), { ...SOON, signal: abort.signal })).rejects.toThrow('cancelled');
+    spy.mockRestore();
+  }
+
+  it('undoes a forward whose request was given up while its rules were added', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const agent = await branches.agent(router);
+    await openAndGiveUp(agent, router, await branches.echoService());
+    expectNothingLeft(simulator);
+  });
+
+  it('serves a request for a forward that another one has just given up', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const agent = await branches.agent(router);
+    const port = await branches.echoService();
+    const givenUp = openAndGiveUp(agent, router, port);
+    await Promise.all([givenUp, expect(agent.open(openParams(router, port), SOON)).resolves.toMatchObject({ way: 'api' })]);
+    expect(rulesOf(simulator)).toHaveLength(2);
+    expect(entriesOf(simulator)).toHaveLength(2);
+  });
+
+  /** A router that is there, and does not let go of its rules for a while. */
+  async function leaveBehind(router: RouterAdapter, agent: ForwardAcceptor): Promise<void> {
+    await agent.open(openParams(router, await branches.echoService()), SOON);
+    const command = router.command.bind(router);
+    const refusing = vi.spyOn(router, 'command').mockImplementation((asked, deadline) =>
+      asked.path.endsWith('/remove') ? Promise.reject(new AgentError('outcome_unknown', 'no answer within 10 s')) : command(asked, deadline));
+    await agent.close(FORWARD_ID);
+    refusing.mockRestore();
+    expect(router.state().reachable).toBe(true);
+  }
+
+  it('removes later what it could not remove from a router that was never away', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    await leaveBehind(router, await branches.agent(router));
+    expect(rulesOf(simulator)).toHaveLength(2);
+    branches.clock.advance(5000);
+    await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
+  });
+
+  it('says that a forward is over only when nothing of it is on a router that answers', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const agent = await branches.agent(router);
+    await leaveBehind(router, agent);
+    expect(rulesOf(simulator)).toHaveLength(2);
+    await agent.close(FORWARD_ID);
+    expectNothingLeft(simulator);
+  });
+
+  it('opens a forward again although something of it is still on the router, which it replaces', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const agent = await branches.agent(router);
+    await leaveBehind(router, agent);
+    expect(await agent.open(openParams(router, await branches.echoService()), SOON)).toMatchObject({ way: 'api', way_reason: 'a dst-nat rule on the router' });
+    expect(rulesOf(simulator)).toHaveLength(2);
+    expect(entriesOf(simulator)).toHaveLength(2);
+  });
+
+  it('ends a forward by itself when its time is over', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const agent = await branches.agent(router);
+    await agent.open(openParams(router, await branches.echoService()), SOON);
+    branches.clock.advance(599_999);
+    expect(rulesOf(simulator)).toHaveLength(2);
+    branches.clock.advance(1);
+    await vi.waitFor(() => expect(rulesOf(simulator)).toEqual([]), { timeout: 5000 });
+  });
+
+  it('removes what a run that was killed has left, and only that', async () => {
+    const { simulator, router } = await branches.branch({ api: true, ssh: true });
+    const port = await branches.echoService();
+    const killed = await branches.agent(router);
+    const stranger = '=comment=signalbox-00000000-somebody-else';
+    await router.command({ path: '/ip/firewall/nat/add', words: ['=chain=srcnat', '=action=masquerade', stranger] }, SOON);
+    await killed.open(openParams(router, port), SOON);
+    expect(forwardingOf(simulator)).toBe('local');
+    // Nothing of the killed run is asked to tidy up: the next one finds its tag and its memory in the state folder.
+    branches.killAgents();
+    await branches.agent(router);
+    await vi.waitFor(() => expect(forwardingOf(simulator)).toBe('no'), { timeout: 5000 });
+
+    const { simulator: second, router: apiOnly } = await branches.branch({ api: true });
+    const alsoKilled = await branches.agent(apiOnly);
+    await alsoKilled.open(openParams(apiOnly, port), SOON);
+    expect(rulesOf(second)).toHaveLength(2);
+    branches.killAgents();
+    await branches.agent(apiOnly);
+    await vi.waitFor(() => expectNothingLeft(second), { timeout: 5000 });
+    expect(rulesOf(simulator)).toEqual(['signalbox-00000000-somebody-else']);
+  });
+
+  it('opens forwards again once it can write to its state folder, which it could not at its start', async () => {
+    const { router } = await branches.branch({ api: true });
+    const blocked = path.join(await branches.stateFolder(), 'state');
+    await writeFile(blocked, 'not a folder');
+    const agent = await branches.agent(router, blocked);
+    const port = await branches.echoService();
+    await expect(agent.open(openParams(router, port), SOON)).rejects.toThrow();
+    await rm(blocked);
+    expect(await agent.open(openParams(router, port), SOON)).toMatchObject({ way: 'api' });
+  });
+
+  it('leaves nothing on the router of any forward once it is revoked itself', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const agent = await branches.agent(router);
+    const port = await branches.echoService();
+    await agent.open(openParams(router, port), SOON);
+    await agent.open(openParams(router, port, { forward_id: FORWARD_ID.replace(/1$/, '2') }), SOON);
+    expect(rulesOf(simulator)).toHaveLength(4);
+    agent.closeAll('revoked');
+    await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
+    // Should it be wanted again after all.
+    expect(await agent.open(openParams(router, port), SOON)).toMatchObject({ way: 'api' });
+  });
+
+  it.each([
+    ['a destination outside its list', { dst_address: '10.0.0.1' }, 'not_allowed'],
+    ['its own loopback', { dst_address: '127.0.0.1' }, 'not_allowed'],
+    ['a name', { dst_address: 'printer.lan' }, 'not_allowed'],
+    ['a router it does not have', { router: 'other' }, 'invalid'],
+    ['another device under the name', { hardware_id: 'other' }, 'wrong_router'],
+  ])('refuses %s', async (_what, change, code) => {
+    const { router } = await branches.branch({ api: true });
+    const agent = await branches.agent(router);
+    await expect(agent.open(openParams(router, 80, change), SOON)).rejects.toMatchObject({ code });
+  });
+});

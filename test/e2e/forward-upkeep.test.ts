@@ -1,0 +1,170 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AgentError } from '../../agent/core/errors.ts';
+import type { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
+import { within } from '../../server/core/within.ts';
+import { echo, entriesOf, FORWARD_ID, ForwardBranches, LAN_HOST, openParams, rulesOf, SOON } from '../harness/forward-branch.ts';
+import type { Branch, Sessions } from '../harness/forward-branch.ts';
+import { ManualTime } from '../simulator/index.ts';
+import type { SimulatorOptions } from '../simulator/index.ts';
+
+/** What becomes of an open forward when its router reboots, changes or stops taking part. */
+
+let branches: ForwardBranches;
+
+beforeEach(() => {
+  branches = new ForwardBranches();
+});
+
+afterEach(() => branches.close());
+
+describe('an open forward', () => {
+  /** Back from a reboot: the sessions are opened again as soon as the agent's clock moves. */
+  async function rebooted({ simulator, router }: Branch): Promise<void> {
+    await simulator.reboot();
+    await vi.waitFor(() => {
+      branches.clock.advance(1000);
+      expect(router.state().reachable).toBe(false);
+    }, { timeout: 10_000, interval: 20 });
+    await vi.waitFor(() => {
+      branches.clock.advance(1000);
+      expect(router.state().reachable).toBe(true);
+    }, { timeout: 10_000, interval: 20 });
+  }
+
+  async function opened(sessions: Sessions, options: Partial<SimulatorOptions> = {}): Promise<Branch & { agent: ForwardAcceptor }> {
+    const found = await branches.branch(sessions, options);
+    const agent = await branches.agent(found.router);
+    await agent.open(openParams(found.router, await branches.echoService()), SOON);
+    return { ...found, agent };
+  }
+
+  it('has its rules again after the router was rebooted, which takes them away soon after the start, and its fail-safe with them', async () => {
+    const time = new ManualTime();
+    const { simulator, router } = await opened({ api: true }, { time });
+    await rebooted({ simulator, router });
+    await time.advance(5000);
+    expect(rulesOf(simulator)).toEqual([]);
+    branches.clock.advance(60_000);
+    await vi.waitFor(() => expect(rulesOf(simulator)).toHaveLength(2), { timeout: 5000 });
+    expect(entriesOf(simulator)).toHaveLength(2);
+    expect(branches.lost).toEqual([]);
+  });
+
+  it('is not opened before a router that has just started has done what it does at its start', async () => {
+    const time = new ManualTime();
+    const { simulator, router } = await branches.branch({ api: true }, { time, uptimeMs: 1000 });
+    const choosing = branches.choose(router, await branches.echoService());
+    await vi.waitFor(() => expect(branches.clock.pending).toBeGreaterThan(1));
+    await time.advance(5000);
+    branches.clock.advance(9000);
+    const chosen = await choosing;
+    await time.advance(5000);
+    expect(rulesOf(simulator)).toHaveLength(2);
+    await chosen.way.close();
+  });
+
+  it('is lost when the rebooted router does not take the rules any more', async () => {
+    const time = new ManualTime();
+    const { simulator, router } = await opened({ api: true }, { time });
+    const command = router.command.bind(router);
+    vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
+      if (asked.path === '/ip/firewall/nat/add') throw new AgentError('rejected', 'not enough permissions (9)');
+      return command(asked, deadline);
+    });
+    await rebooted({ simulator, router });
+    await time.advance(5000);
+    branches.clock.advance(60_000);
+    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'the rules are gone from the router: not enough permissions (9)' }]), { timeout: 5000 });
+    expect(entriesOf(simulator)).toEqual([]);
+  });
+
+  it('has its rules again when somebody took them away and a connection found out', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const chosen = await branches.choose(router, await branches.echoService());
+    const ids = (await router.command({ path: '/ip/firewall/nat/print', words: [] }, SOON)).rows.map((row) => row['.id']!);
+    await router.command({ path: '/ip/firewall/nat/remove', words: [`=.id=${ids.join(',')}`] }, SOON);
+    const stream = chosen.way.connectNow!(SOON);
+    await new Promise((resolve) => stream.once('error', resolve));
+    await vi.waitFor(() => expect(rulesOf(simulator)).toHaveLength(2), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await echo(chosen, 'again')).toBe('again'), { timeout: 5000 });
+    await chosen.way.close();
+  });
+
+  it('is lost when somebody switches forwarding off, and found again: on again, or by the other way', async () => {
+    const { simulator, router } = await branches.branch({ ssh: true, api: true });
+    const port = await branches.echoService();
+    const onLost = vi.fn<(reason: string) => void>();
+    const chosen = await branches.choose(router, port, LAN_HOST, undefined, { onLost });
+    expect(chosen.way.name).toBe('ssh');
+    await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=no'] }, SOON);
+    await expect(chosen.way.connect(SOON)).rejects.toMatchObject({ code: 'not_allowed' });
+    expect(onLost).toHaveBeenCalledWith(expect.stringContaining('forwarding-enabled'));
+    await chosen.way.close();
+
+    const again = await branches.choose(router, port);
+    expect(again.way.name).toBe('ssh');
+    await again.way.close();
+    const command = router.command.bind(router);
+    vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
+      if (asked.path === '/ip/ssh/set') throw new AgentError('rejected', 'not allowed by device-mode');
+      return command(asked, deadline);
+    });
+    const other = await branches.choose(router, port);
+    expect(other).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router; ssh: not allowed by device-mode' });
+    await other.way.close();
+    expect(simulator.items('/ip/firewall/nat').map((item) => item['comment'])).not.toContain('signalbox-test-1');
+  });
+
+  it('is lost when SSH alone does not answer any more, but not while the whole router is away', async () => {
+    const { router } = await branches.branch({ ssh: true, api: true });
+    const port = await branches.echoService();
+    const onLost = vi.fn<(reason: string) => void>();
+    const chosen = await branches.choose(router, port, LAN_HOST, undefined, { onLost });
+    vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
+    const refresh = vi.spyOn(router, 'refresh').mockRejectedValueOnce(new AgentError('router_unreachable', 'no answer'));
+    await expect(chosen.way.connect(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
+    await vi.waitFor(() => expect(refresh.mock.settledResults).toHaveLength(1));
+    await chosen.way.close();
+    expect(onLost).not.toHaveBeenCalled();
+
+    vi.mocked(router.openTcp).mockRestore();
+    const second = await branches.choose(router, port, LAN_HOST, undefined, { onLost });
+    vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
+    await expect(second.way.connect(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
+    await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('the router does not answer over SSH any more: connection refused'), { timeout: 5000 });
+    await second.way.close();
+    const other = await branches.choose(router, port);
+    expect(other).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router; ssh: connection refused' });
+    await other.way.close();
+  });
+
+  it('that is closed and opened again at once keeps its new rules', async () => {
+    const { simulator, router, agent } = await opened({ api: true });
+    const command = router.command.bind(router);
+    const added = Promise.withResolvers<void>();
+    vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
+      // The old rules go when the new ones are there, if these do not wait.
+      if (asked.path === '/ip/firewall/nat/print' && asked.words.includes('?>comment=')) await within(added.promise, 300);
+      const done = await command(asked, deadline);
+      if (asked.path === '/system/scheduler/add') added.resolve();
+      return done;
+    });
+    const closed = agent.close(FORWARD_ID);
+    const again = agent.open(openParams(router, await branches.echoService()), SOON);
+    await Promise.all([closed, again]);
+    expect(rulesOf(simulator)).toHaveLength(2);
+    expect(entriesOf(simulator)).toHaveLength(2);
+  });
+
+  it('is lost when another device answers in place of the router', async () => {
+    const { router, simulator } = await opened({ api: true });
+    const real = router.state.bind(router);
+    vi.spyOn(router, 'state').mockImplementation(() => {
+      const state = real();
+      return { ...state, facts: state.facts && { ...state.facts, hardwareId: 'another' } };
+    });
+    await router.refresh(SOON);
+    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'another device (another) answers at branch' }]), { timeout: 5000 });
+    expect(rulesOf(simulator)).toEqual([]);
+  });
+});
