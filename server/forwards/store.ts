@@ -3,7 +3,7 @@ import { idFloor } from '../core/ids.ts';
 import type { Page } from '../core/page.ts';
 import { inChunks, storableText, toFlag } from '../storage/columns.ts';
 import type { DbOrTx } from '../storage/db.ts';
-import type { ForwardsTable } from '../storage/schema.ts';
+import type { ForwardsTable } from '../storage/schema-forwards.ts';
 import type { PortUse } from './ports.ts';
 import type { ConnectionSummary, ForwardConnectionRecord, ForwardRecord } from './types.ts';
 

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Selectable } from 'kysely';
-import type { ForwardConnectionsTable, ForwardsTable } from '../storage/schema.ts';
+import type { ForwardConnectionsTable, ForwardsTable } from '../storage/schema-forwards.ts';
 
 export type ForwardRecord = Selectable<ForwardsTable>;
 export type ForwardConnectionRecord = Selectable<ForwardConnectionsTable>;

@@ -19,9 +19,6 @@ import type { AgentsTable, EnrolTokensTable, FaultsTable, RouterPositionsTable, 
 import type { ApiKeysTable, MembersTable, ServiceTokensTable, SitesTable, TeamsTable, UsersTable } from './schema-teams.ts';
 import type { JobEventAttemptsTable, JobEventsTable, WebhookSecretsTable } from './schema-webhooks.ts';
 
-// server/forwards imports them from here.
-export type { ForwardConnectionsTable, ForwardsTable } from './schema-forwards.ts';
-
 /**
  * All tables, for both engines. Text ids, integer milliseconds, 0/1 for booleans, JSON as text. Every record of a
  * tenant carries `team_id`, and every query of a tenant's record names it.
