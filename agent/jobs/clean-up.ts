@@ -40,23 +40,23 @@ export class CleanUp {
 
   /** The stored script and the undo guard of a job that is over; then the journal forgets it. */
   async finish({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
-    await this.#untilDone(offer.job_id, signal, () => this.#onRouter(offer, (router) => this.#removeAll(router, offer, signal)));
+    await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#onRouter(offer, (router) => this.#removeAll(router, offer, signal)));
     // Also however long the disk is full: until then the journal holds the router for its guard.
-    await this.#untilDone(offer.job_id, signal, () => this.#deps.journal.cleaned(offer.job_id));
+    await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#deps.journal.cleaned(offer.job_id));
   }
 
   /** The guard of a job that has not begun: left armed, it would reboot the router for nothing. */
   async standDown({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
     const { errandMs, guard } = this.#deps.times;
     // Its time is short: every chance counts.
-    await this.#untilDone(offer.job_id, signal, () => this.#standDownOnce(offer, { timeoutMs: errandMs, signal }), { longestMs: guard.pollMs });
+    await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#standDownOnce(offer, { timeoutMs: errandMs, signal }), { longestMs: guard.pollMs });
   }
 
   /** As {@link standDown} in the short time that is left to an agent that stops. */
   async standDownNow({ offer }: JournalEntry): Promise<void> {
     const limit = new AbortController();
     const timer = this.#deps.clock.setTimeout(() => limit.abort(), LAST_ERRAND_MS);
-    await this.#attempt(offer.job_id, () => this.#standDownOnce(offer, { timeoutMs: LAST_ERRAND_MS, signal: limit.signal }));
+    await this.#attempt({ job_id: offer.job_id }, () => this.#standDownOnce(offer, { timeoutMs: LAST_ERRAND_MS, signal: limit.signal }));
     timer.cancel();
   }
 
@@ -99,7 +99,7 @@ export class CleanUp {
       const isKnown = (jobId: string): boolean => journal.get(jobId) !== undefined;
       left = await clearLeftovers({ router, isAlive, isKnown, probeMs: times.guard.probeMs }, { timeoutMs: times.errandMs, signal });
     };
-    await this.#untilDone(router.name, signal, look, { isEnough: isFinal });
+    await this.#untilDone({ router: router.name }, signal, look, { isEnough: isFinal });
     return left;
   }
 
@@ -119,25 +119,25 @@ export class CleanUp {
   }
 
   async #untilDone(
-    key: string,
+    about: object,
     signal: AbortSignal,
     work: () => Promise<void>,
     { isEnough, longestMs = this.#deps.times.longestRetryMs }: { isEnough?: (error: unknown) => boolean; longestMs?: number } = {},
   ): Promise<void> {
     const { clock, times } = this.#deps;
     for (let pause = times.retryMs; !signal.aborted; pause = Math.min(pause * 2, longestMs)) {
-      if (await this.#attempt(key, work, isEnough)) return;
+      if (await this.#attempt(about, work, isEnough)) return;
       await sleep(clock, pause, signal);
     }
   }
 
-  async #attempt(key: string, work: () => Promise<void>, isEnough?: (error: unknown) => boolean): Promise<boolean> {
+  async #attempt(about: object, work: () => Promise<void>, isEnough?: (error: unknown) => boolean): Promise<boolean> {
     try {
       await work();
       return true;
     } catch (error) {
       const level = isAway(error) ? 'debug' : 'warn';
-      this.#deps.log[level]({ err: error, job_id: key }, 'a router could not be cleaned now');
+      this.#deps.log[level]({ err: error, ...about }, 'a router could not be cleaned now');
       return isEnough?.(error) === true;
     }
   }
