@@ -94,6 +94,14 @@ export class ChannelPool {
     for (const channel of this.#channels) channel.terminate(reason);
   }
 
+  /** Lets go of those that carry nothing; the others go on. For when the agent has a new tunnel: what it dialled before may lead nowhere. */
+  dropFree(reason: string): void {
+    for (const channel of this.#free.splice(0)) {
+      this.#channels.delete(channel);
+      channel.terminate(reason);
+    }
+  }
+
   close(reason: string): void {
     this.#closed = true;
     this.#askTimer?.cancel();

@@ -168,7 +168,10 @@ export class ForwardsService {
   onReady(connection: AgentConnection): void {
     void this.#track(this.#ways.closeEnded(connection), 'an agent was not told which forwards are over');
     for (const live of this.#live.values()) {
-      if (live.agentId === connection.agentId && live.askedInEpoch !== connection.epoch) this.#reopen(live);
+      if (live.agentId !== connection.agentId || live.askedInEpoch === connection.epoch) continue;
+      // Its line may have died without a word: whoever was given such a channel would wait until that is noticed.
+      live.pool.dropFree('the agent has a new tunnel');
+      this.#reopen(live);
     }
   }
 

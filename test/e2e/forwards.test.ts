@@ -6,6 +6,7 @@ import { ForwardWorld } from '../harness/forward-world.ts';
 import type { WorldOptions } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { readAll } from '../harness/read-all.ts';
+import { StallProxy } from '../harness/stall-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 let world: ForwardWorld;
@@ -280,6 +281,22 @@ describe('a forward', () => {
     world.gateway.currentEpoch += 1;
     world.forwards.onReady(world.connection);
     expect(String(await exchange(record.port, 'anew'))).toBe('anew');
+  });
+
+  it('keeps no client waiting for channels of an agent that lost its power and has started again', async () => {
+    await open();
+    const port = await world.target((socket) => socket.pipe(socket));
+    const line = await StallProxy.start(world.channelPort);
+    world.connectAgent(line.port);
+    const { record } = await world.create({ dstPort: port });
+    expect(String(await exchange(record.port, 'before'))).toBe('before');
+    line.stall();
+    world.connectAgent();
+    world.gateway.currentEpoch += 1;
+    world.forwards.onReady(world.connection);
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => exchange(record.port, `after ${index}`)));
+    expect(answers.map(String)).toEqual(answers.map((_, index) => `after ${index}`));
+    await line.close();
   });
 
   it('resets a client that no channel comes for', async () => {

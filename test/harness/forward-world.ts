@@ -133,9 +133,13 @@ export class ForwardWorld {
     return { agentId, teamId, epoch: this.gateway.currentEpoch, reset: false, address: '127.0.0.1' };
   }
 
+  /** Where agents dial their channels. */
+  get channelPort(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
   /** Starts an agent; its predecessor, if there is one, is forgotten without a goodbye. */
-  connectAgent(): ForwardAcceptor {
-    const { port } = this.#server.address() as AddressInfo;
+  connectAgent(port = this.channelPort): ForwardAcceptor {
     const dialer = new Dialer({ server: `http://127.0.0.1:${port}`, agentId: this.seeded.agentId, secret: 'x' });
     const acceptor = new ForwardAcceptor({
       routers: new Map([[this.router.name, this.router]]),
