@@ -64,42 +64,40 @@ export function candidates(
 }
 
 /**
- * Opens the best way that works and tries the target's port through it.
+ * Opens the best way that works and tries the target's port through it. A router's own port that does not answer may still
+ * be reached over SSH; where that does not work either, it is what the forward was asked for and is dialled when it answers.
  * @throws AgentError of the last way that was tried
  */
 export async function chooseWay(router: RouterAdapter, target: Target, deps: WayDeps, deadline: Deadline): Promise<ChosenWay> {
   const targetIsRouter = await isRouterItself(router, target.host, deadline);
-  const options = candidates(router, targetIsRouter);
   const refused: string[] = [];
+  let silent: { way: OpenedWay; why: string } | undefined;
   let lastError: unknown = new AgentError('unsupported', 'this router offers no way for forwards');
-  for (const [index, { name, why }] of options.entries()) {
-    const reason = refused.length === 0 ? why : `${why}; ${refused.join('; ')}`;
+  for (const { name, why } of candidates(router, targetIsRouter)) {
     try {
-      const isLast = index === options.length - 1;
-      const chosen = await openWay(name, router, target, { ...deps, targetIsRouter, isLast }, deadline);
-      if (chosen) return { ...chosen, reason: [reason, chosen.reason].filter(Boolean).join('; ').slice(0, 300) };
-      refused.push(`${name}: the router's port does not answer the agent`);
+      const way = await openWay(name, router, target, { ...deps, targetIsRouter }, deadline);
+      if (name !== 'direct' || way.targetReachable) return chosenWay(way, why, silent ? [SILENT, ...refused] : refused);
+      silent = { way, why };
     } catch (error) {
       lastError = error;
       refused.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
+  if (silent) return chosenWay(silent.way, silent.why, refused);
   throw lastError;
+}
+
+const SILENT = "direct: the router's port does not answer the agent";
+
+function chosenWay({ reason, ...way }: OpenedWay, why: string, refused: string[]): ChosenWay {
+  return { ...way, reason: [why, ...refused, reason].filter(Boolean).join('; ').slice(0, 300) };
 }
 
 interface OpenContext extends WayDeps {
   targetIsRouter: boolean;
-  /** Nothing else is left to try. */
-  isLast: boolean;
 }
 
-async function openWay(
-  name: WayName,
-  router: RouterAdapter,
-  target: Target,
-  context: OpenContext,
-  deadline: Deadline,
-): Promise<OpenedWay | undefined> {
+async function openWay(name: WayName, router: RouterAdapter, target: Target, context: OpenContext, deadline: Deadline): Promise<OpenedWay> {
   switch (name) {
     case 'direct':
       return openDirect(router, target, context);
@@ -114,14 +112,9 @@ async function openWay(
  * The router's services listen on all of its addresses, and the configured one is known to reach it.
  * @throws AgentError `not_allowed`, `router_unreachable`
  */
-async function openDirect(
-  router: RouterAdapter,
-  target: Target,
-  { targetIsRouter, isLast, allow }: OpenContext,
-): Promise<OpenedWay | undefined> {
+async function openDirect(router: RouterAdapter, target: Target, { targetIsRouter, allow }: OpenContext): Promise<OpenedWay> {
   const actual = targetIsRouter ? { host: await allowedAddress(router.host, allow), port: target.port } : target;
-  const answers = await answersTcp(actual, { timeoutMs: TARGET_CHECK_MS });
-  return answers || isLast ? { way: new DirectWay(actual), targetReachable: answers } : undefined;
+  return { way: new DirectWay(actual), targetReachable: await answersTcp(actual, { timeoutMs: TARGET_CHECK_MS }) };
 }
 
 /** The first address of the router that may be dialled. It is the address that is judged, so it is what is dialled too. */

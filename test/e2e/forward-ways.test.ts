@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AgentError } from '../../agent/core/errors.ts';
 import { echo, entriesOf, forwardingOf, ForwardBranches, LAN_HOST, rulesOf } from '../harness/forward-branch.ts';
 import { ManualTime } from '../simulator/index.ts';
 
@@ -76,11 +77,16 @@ describe.each(['6.49.10', '7.18.2'])('the rules on a router with RouterOS %s', (
 });
 
 describe('the way', () => {
-  it('says when nothing answers at the target, without refusing', async () => {
+  async function closedPort(): Promise<number> {
     const closed = net.createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port } = closed.address() as net.AddressInfo;
     closed.close();
+    return port;
+  }
+
+  it('says when nothing answers at the target, without refusing', async () => {
+    const port = await closedPort();
     // The simulator's NAT accepts before it dials, so only the SSH way can tell here.
     const { router } = await branches.branch({ ssh: true, api: true });
     const overSsh = await branches.choose(router, port);
@@ -93,6 +99,13 @@ describe('the way', () => {
     const chosen = await branches.choose(router, await branches.echoService(), '127.0.0.1');
     expect(chosen).toMatchObject({ way: { name: 'direct' }, reason: 'the target is the router itself' });
     expect(await echo(chosen, 'direct')).toBe('direct');
+  });
+
+  it('stays direct when the port of the router itself is closed at the moment and SSH refuses', async () => {
+    const { router } = await branches.branch({ ssh: true, api: true });
+    vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
+    const chosen = await branches.choose(router, await closedPort(), '127.0.0.1');
+    expect(chosen).toMatchObject({ way: { name: 'direct' }, targetReachable: false, reason: 'the target is the router itself; ssh: connection refused' });
   });
 
   it('is not direct when the address under which the agent reaches the router is not allowed', async () => {
