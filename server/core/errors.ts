@@ -35,6 +35,8 @@ export interface AppErrorOptions {
   errors?: FieldErrors;
   /** Further public members of the answer, for example the router's trap category. */
   extra?: Record<string, unknown>;
+  /** When it is worth asking again, milliseconds from now; answered as `Retry-After`. */
+  retryAfterMs?: number | undefined;
 }
 
 /** The one error type of the control plane. `message` is shown to the caller; `cause` only reaches the log. */
@@ -42,6 +44,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly errors: FieldErrors | undefined;
   readonly extra: Record<string, unknown> | undefined;
+  readonly retryAfterMs: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -49,6 +52,7 @@ export class AppError extends Error {
     this.code = code;
     this.errors = options.errors;
     this.extra = options.extra;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 

@@ -6,6 +6,7 @@ import type { ForwardLimits } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import { PORT_QUARANTINE_MS, choosePort } from './ports.ts';
 import { countOpenForwards, insertForward, isUnique, lockTeam, selectPortUses, updatePort } from './store.ts';
+import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
 
 export interface CreationDeps {
@@ -112,9 +113,13 @@ async function movePort(deps: CreationDeps, record: ForwardRecord, unusable: Rea
 
 async function freePort({ clock, settings }: CreationDeps, tx: Tx, unusable: ReadonlySet<number>): Promise<number> {
   const uses = await selectPortUses(tx, clock.now() - PORT_QUARANTINE_MS);
-  const port = choosePort(settings.ports, uses, unusable);
-  if (port === undefined) throw new AppError('unavailable', 'every port for forwards is in use');
-  return port;
+  const choice = choosePort(settings.ports, uses, unusable);
+  if (choice.state === 'free') return choice.port;
+  if (choice.until === undefined) throw new AppError('unavailable', 'every port for forwards is in use');
+  // A clock that was set back makes nobody wait for longer than the quarantine lasts.
+  const retryAfterMs = Math.min(PORT_QUARANTINE_MS, Math.max(1000, choice.until - clock.now()));
+  const when = timeToExpire(retryAfterMs, 0);
+  throw new AppError('unavailable', `every port for forwards is in use, or was until lately; the next is free ${when}`, { retryAfterMs });
 }
 
 async function retryOnCollision<T>(deps: CreationDeps, work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -172,7 +172,7 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
           200: forwardSchema,
           ...commonErrors,
           409: problemSchema.describe('The team or the router has too many open forwards'),
-          503: problemSchema.describe('No free port'),
+          503: problemSchema.describe('No free port; Retry-After says when the next one is free, if that is known'),
         },
       },
     },

@@ -65,6 +65,7 @@ export function errorHandlerFor(describe: DescribeError) {
     logRefusal(request, error, status);
     if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalbox"');
     if (error.code === 'in_progress') reply.header('retry-after', IN_PROGRESS_S);
+    if (error.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
     // Set here as well: errors before routing run no hook. A string, so that the response schema of the route's
     // success does not get to see it.
     void reply.code(status).header('x-request-id', request.id).type(type).serializer(String).send(body);

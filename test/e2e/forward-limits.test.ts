@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Log } from '../../server/core/log.ts';
-import type { ForwardConnectionRecord, ForwardRecord } from '../../server/forwards/types.ts';
+import type { ForwardConnectionRecord, ForwardRecord, ForwardView } from '../../server/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import type { WorldOptions } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -32,6 +32,7 @@ async function echoed(socket: net.Socket, text = 'hello'): Promise<void> {
 }
 
 const echo = (): Promise<number> => world.target((socket) => socket.pipe(socket));
+const revoke = ({ record }: ForwardView): Promise<void> => world.forwards.revoke(record.team_id, record.router_id, record.id);
 const closeOf = (socket: net.Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()));
 const logOf = ({ team_id: team, router_id: router, id }: ForwardRecord): Promise<ForwardConnectionRecord[]> =>
   world.forwards.connections(team, router, id, { limit: 10, before: undefined });
@@ -95,7 +96,7 @@ describe('open forwards', () => {
     await open({ limits: { openPerRouter: 2 } });
     const [first] = [await world.create({ dstPort: 9 }), await world.create({ dstPort: 9 })];
     await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('the router has 2') });
-    await world.forwards.revoke(first.record.team_id, first.record.router_id, first.record.id);
+    await revoke(first);
     await world.create({ dstPort: 9 });
   });
 
@@ -108,15 +109,22 @@ describe('open forwards', () => {
     await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('the team has 1') });
   });
 
-  it('leave their port to nobody for a while: another is taken first', async () => {
+  it('leave their port to nobody for ten minutes, and whoever comes meanwhile is told when to come again', async () => {
     const clock = new ManualClock(Date.now());
     await open({ clock, ports: { from: 41_201, to: 41_202 } });
-    const first = await world.create({ dstPort: 9 });
-    await world.forwards.revoke(first.record.team_id, first.record.router_id, first.record.id);
-    const second = await world.create({ dstPort: 9 });
-    expect(second.record.port).not.toBe(first.record.port);
-    await world.create({ dstPort: 9 });
-    await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({ code: 'unavailable' });
+    const [first, second] = [await world.create({ dstPort: 9 }), await world.create({ dstPort: 9 })];
+    await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({ code: 'unavailable', message: 'every port for forwards is in use' });
+    await revoke(first);
+    clock.advance(60_000);
+    await revoke(second);
+    await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'every port for forwards is in use, or was until lately; the next is free 9 minutes from now',
+      retryAfterMs: 540_000,
+    });
+    clock.advance(540_000);
+    expect((await world.create({ dstPort: 9 })).record.port).toBe(first.record.port);
+    await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({ retryAfterMs: 60_000 });
   });
 });
 

@@ -68,6 +68,7 @@ beforeEach(async () => {
         if (request.body.name === 'teapot') throw new AppError('conflict', 'it is a teapot');
         if (request.body.name === 'unsure') throw new AppError('outcome_unknown', 'no answer in time');
         if (request.body.name === 'lost') throw new AppError('router_unreachable', 'the router does not answer');
+        if (request.body.name === 'full') throw new AppError('unavailable', 'every place is taken', { retryAfterMs: 2500 });
         return { run: runs };
       },
     );
@@ -126,6 +127,11 @@ describe('errors are problem+json of one shape', () => {
       await who('nobody');
     }
     expect(logged.length).toBeLessThanOrEqual(60);
+  });
+
+  test('what is free again at a known time says when', async () => {
+    expect((await post({ name: 'full', size: 1 })).headers['retry-after']).toBe('3');
+    expect((await post({ name: 'lost', size: 1 })).headers['retry-after']).toBeUndefined();
   });
 
   test('every refused field is named with its reasons', async () => {
