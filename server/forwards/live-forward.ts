@@ -16,6 +16,7 @@ export interface LiveForwardOptions {
   teamId: string;
   routerId: string;
   allowOnlyCidr: string;
+  createdAt: number;
   expiresAt: number;
   /** Connections at the same time. */
   maxConnections: number;
@@ -28,6 +29,12 @@ export interface LiveForwardOptions {
   onRefused: (source: string) => void;
   onExpired: () => void;
 }
+
+/**
+ * A timer counts the time in which the machine runs, a clock may be set and goes on while the machine sleeps. The forward is
+ * over when either says so, and the clock is asked this often.
+ */
+const LOOK_AT_CLOCK_MS = 30_000;
 
 const END_WORDS: Record<ConnectionEnd, EndedBy> = {
   finished: 'closed',
@@ -104,11 +111,25 @@ export class LiveForward implements Entrance {
     else this.#entry = entry;
   }
 
+  /** By the clock, in milliseconds; never more than it was given in the first place, whatever the clock said then. */
+  get timeLeft(): number {
+    const { clock, createdAt } = this.#options;
+    return Math.max(0, Math.min(this.expiresAt - clock.now(), this.expiresAt - createdAt));
+  }
+
   /** From here on it ends by itself. */
   startExpiry(): void {
-    const left = this.expiresAt - this.#options.clock.now();
-    this.#expiry = this.#options.clock.setTimeout(this.#options.onExpired, left);
+    this.#watchTime(this.timeLeft);
     this.#scheduleIdleCheck();
+  }
+
+  #watchTime(left: number): void {
+    const wait = Math.min(left, LOOK_AT_CLOCK_MS);
+    this.#expiry = this.#options.clock.setTimeout(() => {
+      const still = Math.min(left - wait, this.timeLeft);
+      if (still > 0) this.#watchTime(still);
+      else this.#options.onExpired();
+    }, wait);
   }
 
   /** Whether a client from there may come in; a no is counted. */
@@ -156,6 +177,8 @@ export class LiveForward implements Entrance {
 
   /** Whoever calls it has checked where the connection comes from. */
   accept(socket: ClientStream, source: string, ended?: (endedBy: EndedBy) => void): (why: EndedBy) => void {
+    const openedAt = this.#options.clock.now();
+    if (openedAt >= this.expiresAt && !this.#ended) this.#options.onExpired();
     if (this.#ended || this.full) {
       if (!this.#ended) this.refused(source);
       socket.on('error', () => undefined);
@@ -163,7 +186,6 @@ export class LiveForward implements Entrance {
       socket.resetAndDestroy();
       return () => undefined;
     }
-    const openedAt = this.#options.clock.now();
     const client = new ClientConnection(socket, { id: newId(openedAt), source, openedAt });
     const leave = this.#connections.add(client);
     client.start(this.pool, (endedBy) => {

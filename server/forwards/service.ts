@@ -225,6 +225,7 @@ export class ForwardsService {
       teamId: record.team_id,
       routerId: record.router_id,
       allowOnlyCidr: record.allow_only_cidr,
+      createdAt: record.created_at,
       expiresAt: record.expires_at,
       maxConnections: record.max_connections ?? limits.connections,
       idleMs: record.idle_seconds === null ? null : record.idle_seconds * 1000,

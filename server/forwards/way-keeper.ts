@@ -29,6 +29,9 @@ const CHANNEL_SECRET_LENGTH = 48;
 /** What an agent that comes back is told about at most; of what ended before that, the time runs out soonest. */
 const MOST_ENDED = 1000;
 
+/** It is also told of those whose time was over so lately: the timers of a machine that slept know nothing of it. */
+const LATELY_MS = 24 * 3_600_000;
+
 /** A channel bearer is `<forward id>:<secret>`, so that it is found without a query. */
 export function newChannelToken(forwardId: string): { token: string; hash: string } {
   const token = `${forwardId}:${newSecret(CHANNEL_SECRET_LENGTH)}`;
@@ -91,10 +94,10 @@ export class WayKeeper {
     }
   }
 
-  /** Tells an agent that is back which forwards have ended before the time that it knows. @throws a storage error */
+  /** Tells an agent that is back which forwards it may still take for open. @throws a storage error */
   async closeEnded({ agentId, teamId, epoch }: AgentConnection): Promise<void> {
     const { storage, clock, gateway } = this.#deps;
-    const ended = await selectEndedEarly(storage.db, { teamId, agentId }, clock.now(), MOST_ENDED);
+    const ended = await selectEndedEarly(storage.db, { teamId, agentId }, clock.now() - LATELY_MS, MOST_ENDED);
     for (const { id } of ended) {
       if (gateway.epoch(agentId) !== epoch) return;
       await this.close({ id, agentId });
@@ -132,7 +135,7 @@ export class WayKeeper {
         forward_id: live.id,
         dst_address: record.dst_address,
         dst_port: record.dst_port,
-        expires_in_ms: Math.max(0, live.expiresAt - clock.now()),
+        expires_in_ms: live.timeLeft,
         channel_token: token,
         warm_channels: limits.warmChannels,
         max_channels: limits.channels,

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ForwardWorld } from '../harness/forward-world.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+/** The end of a forward when the clock of the control plane's machine is set, or the machine sleeps. */
+
+const MINUTES = 60_000;
+
+let world: ForwardWorld;
+afterEach(() => world.close());
+
+async function open(): Promise<ManualClock> {
+  const clock = new ManualClock(Date.now());
+  world = await ForwardWorld.open({ clock });
+  return clock;
+}
+
+async function errorOf(port: number): Promise<string | undefined> {
+  const socket = net.connect({ port, host: '127.0.0.1' });
+  const [error] = (await once(socket, 'error').catch((cause: unknown) => [cause])) as [NodeJS.ErrnoException];
+  return error.code;
+}
+
+const isClosed = async (id: string): Promise<boolean> => (await world.get(id)).record.closed_at !== null;
+
+describe('a forward of ten minutes', () => {
+  it('is over half a minute after a clock that jumped past its end, as its record says at once', async () => {
+    const clock = await open();
+    const { record } = await world.create({ dstPort: 9 });
+    clock.step(20 * MINUTES);
+    clock.advance(30_000);
+    await waitUntil('the forward is closed', () => isClosed(record.id));
+    expect(await errorOf(record.port)).toBe('ECONNREFUSED');
+  });
+
+  it('lets nobody in after its end, even if nobody has looked at the clock yet', async () => {
+    const clock = await open();
+    let accepted = 0;
+    const port = await world.target(() => (accepted += 1));
+    const { record } = await world.create({ dstPort: port });
+    clock.step(20 * MINUTES);
+    expect(await errorOf(record.port)).toBe('ECONNRESET');
+    await waitUntil('the forward is closed', () => isClosed(record.id));
+    expect(accepted).toBe(0);
+  });
+
+  it('lasts ten minutes when the clock is set back meanwhile', async () => {
+    const clock = await open();
+    const { record } = await world.create({ dstPort: 9 });
+    clock.step(-48 * 60 * MINUTES);
+    clock.advance(10 * MINUTES);
+    await waitUntil('the forward is closed', () => isClosed(record.id));
+  });
+
+  it('made while the clock was two days ahead lasts ten more after a restart, for the agent as well', async () => {
+    const clock = await open();
+    clock.step(48 * 60 * MINUTES);
+    const { record } = await world.create({ dstPort: 9 });
+    clock.step(-48 * 60 * MINUTES);
+    const asked = vi.spyOn(world.gateway, 'request');
+    await world.restartServer();
+    await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+    expect(asked.mock.calls[0]![2]).toMatchObject({ expires_in_ms: 10 * MINUTES });
+    clock.advance(10 * MINUTES);
+    await waitUntil('the forward is closed', () => isClosed(record.id));
+  });
+
+  it('that ended while the machine of its agent slept is told to the agent when it wakes up', async () => {
+    const clock = await open();
+    const { record } = await world.create({ dstPort: 9 });
+    const agent = world.gateway.acceptor!;
+    world.gateway.disconnect();
+    clock.advance(11 * MINUTES);
+    await waitUntil('the forward is closed', () => isClosed(record.id));
+    const close = vi.spyOn(agent, 'close');
+    world.gateway.acceptor = agent;
+    world.gateway.currentEpoch += 1;
+    world.forwards.onReady(world.connection);
+    await vi.waitFor(() => expect(close).toHaveBeenCalledWith(record.id));
+  });
+});
