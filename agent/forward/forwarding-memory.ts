@@ -6,6 +6,8 @@ import { syncFolder } from '../core/sync-folder.ts';
 const recordSchema = z.object({
   /** Value of `forwarding-enabled` before the agent changed it. */
   previous: z.string().min(1).max(16),
+  /** What the agent set instead; records of earlier agents did not tell. */
+  set: z.string().min(1).max(16).optional(),
   hardwareId: z.string().max(128),
 });
 
@@ -35,10 +37,10 @@ export class ForwardingMemory {
   }
 
   /** On disk when it resolves. */
-  async write(device: NamedDevice, previous: string): Promise<void> {
+  async write(device: NamedDevice, change: { previous: string; set: string }): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const draft = `${this.#file(device)}.new`;
-    const record: ForwardingRecord = { previous, hardwareId: device.hardwareId };
+    const record: ForwardingRecord = { ...change, hardwareId: device.hardwareId };
     await writeFile(draft, JSON.stringify(record), { mode: 0o600, flush: true });
     await rename(draft, this.#file(device));
     await syncFolder(this.#folder);

@@ -1,7 +1,7 @@
 import type { Log } from '../core/log.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
-import type { ForwardingMemory, NamedDevice } from './forwarding-memory.ts';
+import type { ForwardingMemory, ForwardingRecord, NamedDevice } from './forwarding-memory.ts';
 
 /** Setting it back takes one command; a router that does not answer gets it when it is reachable again. */
 const RESTORE_TIMEOUT_MS = 10_000;
@@ -10,8 +10,8 @@ const ON_VALUES = new Set(['local', 'both', 'yes', 'true']);
 
 /**
  * `/ip/ssh forwarding-enabled` of every router: switched on while a forward needs it, then set back to what it was.
- * The old value is on the agent's disk before anything is changed, so that a crash does not leave it on; a value that
- * somebody else has changed meanwhile is left alone. Everything is kept by device: one that was exchanged while it was
+ * The old value and the new one are on the agent's disk before anything is changed, so that a crash does not leave it on;
+ * only a value that is still the agent's own is set back: what somebody else has set meanwhile is left alone. Everything is kept by device: one that was exchanged while it was
  * switched on is set back when it answers again.
  */
 export class SshForwarding {
@@ -65,16 +65,20 @@ export class SshForwarding {
     const present = await readValue(router, deadline);
     checkPresent(router, device);
     if (ON_VALUES.has(present)) return;
-    const wanted = present === 'remote' ? 'both' : 'local';
-    // A record that is there already holds the value of before: somebody switched it off in between.
-    if ((await this.#memory.read(device)) === undefined) await this.#memory.write(device, present);
+    // In place of an older record: whoever switched it off in between has decided what it is set back to.
+    const change = (set: string): Promise<void> => this.#change(router, device, { previous: present, set }, deadline);
     try {
-      await writeValue(router, wanted, deadline);
+      await change(onValueAfter(present));
     } catch (error) {
       if (!(error instanceof AgentError) || error.code !== 'rejected') throw error;
       // Early v6 knows only yes and no.
-      await writeValue(router, 'yes', deadline);
+      await change('yes');
     }
+  }
+
+  async #change(router: RouterAdapter, device: NamedDevice, change: { previous: string; set: string }, deadline: Deadline): Promise<void> {
+    await this.#memory.write(device, change);
+    await writeValue(router, change.set, deadline);
   }
 
   async #switchBack(router: RouterAdapter, device: NamedDevice): Promise<void> {
@@ -84,7 +88,7 @@ export class SshForwarding {
     const deadline = { timeoutMs: RESTORE_TIMEOUT_MS };
     const present = await readValue(router, deadline);
     checkPresent(router, device);
-    if (ON_VALUES.has(present)) await writeValue(router, record.previous, deadline);
+    if (isOurs(present, record)) await writeValue(router, record.previous, deadline);
     await this.#memory.forget(device);
   }
 
@@ -109,6 +113,16 @@ export class SshForwarding {
     turn.then(end, end);
     return turn;
   }
+}
+
+function onValueAfter(previous: string): string {
+  return previous === 'remote' ? 'both' : 'local';
+}
+
+/** Is it what the agent set? The API prints `true` for the `yes` of early v6. */
+function isOurs(present: string, { previous, set }: ForwardingRecord): boolean {
+  const isYes = present === 'yes' || present === 'true';
+  return isYes ? set === undefined || set === 'yes' : present === (set ?? onValueAfter(previous));
 }
 
 function keyOf({ router, hardwareId }: NamedDevice): string {

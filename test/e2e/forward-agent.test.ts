@@ -159,6 +159,65 @@ describe('the agent', () => {
     expect(rulesOf(simulator)).toEqual(['signalbox-00000000-somebody-else']);
   });
 
+  it.each(['both', 'remote', 'no'])('leaves the SSH forwarding of a router as an administrator has set it meanwhile: %s', async (wanted) => {
+    const { simulator, router } = await branches.branch({ api: true, ssh: true });
+    const agent = await branches.agent(router);
+    await agent.open(openParams(router, await branches.echoService()), SOON);
+    expect(forwardingOf(simulator)).toBe('local');
+    await router.command({ path: '/ip/ssh/set', words: [`=forwarding-enabled=${wanted}`] }, SOON);
+    await agent.close(FORWARD_ID);
+    expect(forwardingOf(simulator)).toBe(wanted);
+    // That was the last word about it: what is set from now on is nobody's but the administrator's.
+    await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=local'] }, SOON);
+    await router.refresh(SOON);
+    await agent.stop();
+    expect(forwardingOf(simulator)).toBe('local');
+  });
+
+  it('leaves it so, too, after a run that was killed', async () => {
+    const { simulator, router } = await branches.branch({ api: true, ssh: true });
+    await (await branches.agent(router)).open(openParams(router, await branches.echoService()), SOON);
+    branches.killAgents();
+    await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=both'] }, SOON);
+    const agent = await branches.agent(router);
+    await agent.stop();
+    expect(forwardingOf(simulator)).toBe('both');
+  });
+
+  it('gives back the last value that an administrator has set, not one from before', async () => {
+    const { simulator, router } = await branches.branch({ api: true, ssh: true });
+    await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=remote'] }, SOON);
+    const agent = await branches.agent(router);
+    const port = await branches.echoService();
+    await agent.open(openParams(router, port), SOON);
+    expect(forwardingOf(simulator)).toBe('both');
+    await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=no'] }, SOON);
+    await agent.open(openParams(router, port, { forward_id: FORWARD_ID.replace(/1$/, '2') }), SOON);
+    expect(forwardingOf(simulator)).toBe('local');
+    await agent.stop();
+    expect(forwardingOf(simulator)).toBe('no');
+  });
+
+  it('gives back what a router of early v6, which knows yes and no, had', async () => {
+    const { router } = await branches.branch({ api: true, ssh: true });
+    const [command, openTcp] = [router.command.bind(router), vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('rejected', 'closed'))];
+    let value = 'false';
+    vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
+      if (asked.path === '/ip/ssh/print') return { rows: [{ 'forwarding-enabled': value }] };
+      if (asked.path !== '/ip/ssh/set') return command(asked, deadline);
+      const wanted = asked.words[0]!.split('=')[2]!;
+      if (!/^(yes|no|true|false)$/.test(wanted)) throw new AgentError('rejected', 'invalid value');
+      value = /yes|true/.test(wanted) ? 'true' : 'false';
+      return { rows: [] };
+    });
+    const agent = await branches.agent(router);
+    expect(await agent.open(openParams(router, 443), SOON)).toMatchObject({ way: 'ssh' });
+    expect(openTcp).toHaveBeenCalled();
+    expect(value).toBe('true');
+    await agent.close(FORWARD_ID);
+    expect(value).toBe('false');
+  });
+
   it('opens forwards again once it can write to its state folder, which it could not at its start', async () => {
     const { router } = await branches.branch({ api: true });
     const blocked = path.join(await branches.stateFolder(), 'state');

@@ -41,7 +41,7 @@ it('does not forget what has to be set back while it is not known which device a
   vi.mocked(router.state).mockReturnValueOnce({ reachable: true, reason: null, facts: null });
   await forwarding.release(router, acquired);
   expect(values.R1).toBe('local');
-  expect(await recordOf('R1')).toEqual({ previous: 'no', hardwareId: 'R1' });
+  expect(await recordOf('R1')).toEqual({ previous: 'no', set: 'local', hardwareId: 'R1' });
   await forwarding.restore(router);
   expect(values.R1).toBe('no');
   expect(await files()).toEqual([]);
