@@ -141,8 +141,9 @@ async function startServices(services: Services, closers: (() => Promise<void>)[
   closers.push(() => services.campaigns.stop());
   services.webhooks.start();
   closers.push(() => services.webhooks.stop());
-  await services.forwards.start();
+  // Before the start: of one that fails some ports may be open.
   closers.push(() => services.forwards.stop());
+  await services.forwards.start();
 }
 
 /** A port that the system chooses is only known now. */

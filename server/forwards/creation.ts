@@ -2,10 +2,11 @@ import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Storage, Tx } from '../storage/db.ts';
+import { cannotListen, isOfThisPort } from './doors/listen-errors.ts';
 import type { ForwardLimits } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import { PORT_QUARANTINE_MS, choosePort } from './ports.ts';
-import { countOpenForwards, insertForward, isUnique, lockTeam, selectPortUses, updatePort } from './store.ts';
+import { countOpenForwards, deleteForward, insertForward, isUnique, lockTeam, selectPortUses, updatePort } from './store.ts';
 import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
 
@@ -19,8 +20,11 @@ export interface CreationDeps {
 /** Two nodes may choose the same port in the same moment; the unique index lets one of them try again. */
 const INSERT_ATTEMPTS = 5;
 
-/** Other programs may hold ports of the range; so many are tried before giving up. */
-const PORT_ATTEMPTS = 20;
+/**
+ * Other programs may hold ports of the range; so many are tried before giving up, each with a commit of about a millisecond.
+ * A range of this size is searched to its last port; in a larger one every try begins elsewhere.
+ */
+const PORT_ATTEMPTS = 1000;
 
 export interface NewForward {
   teamId: string;
@@ -80,14 +84,25 @@ async function checkRoom(limits: ForwardLimits, tx: Tx, { teamId, routerId }: Ne
 }
 
 /**
- * Listens on the record's port, or moves the forward to another when some other program holds it. @returns the port
- * @throws AppError `unavailable`, or the system's error after many attempts
+ * Listens on the record's port, or moves the forward to another when some other program holds it. Nobody knows of a forward
+ * that cannot be opened: its record is deleted, so that its port is not in quarantine either. @returns the port
+ * @throws AppError `unavailable` when there is no port, or naming why none can be opened
  */
 export async function listenOnFreePort(
   deps: CreationDeps,
   record: ForwardRecord,
   listen: (port: number) => Promise<void>,
 ): Promise<number> {
+  try {
+    return await listenSomewhere(deps, record, listen);
+  } catch (error) {
+    // What cannot be deleted is closed by whoever sees the error.
+    await deps.storage.writes.write((tx) => deleteForward(tx, { teamId: record.team_id, id: record.id })).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function listenSomewhere(deps: CreationDeps, record: ForwardRecord, listen: (port: number) => Promise<void>): Promise<number> {
   const unusable = new Set<number>();
   let { port } = record;
   for (;;) {
@@ -96,9 +111,9 @@ export async function listenOnFreePort(
       return port;
     } catch (error) {
       unusable.add(port);
-      if (unusable.size >= PORT_ATTEMPTS) throw error;
-      port = await movePort(deps, record, unusable);
+      if (!isOfThisPort(error) || unusable.size >= PORT_ATTEMPTS) throw cannotListen(`port ${port} cannot be opened`, error);
     }
+    port = await movePort(deps, record, unusable);
   }
 }
 
@@ -115,11 +130,12 @@ async function freePort({ clock, settings }: CreationDeps, tx: Tx, unusable: Rea
   const uses = await selectPortUses(tx, clock.now() - PORT_QUARANTINE_MS);
   const choice = choosePort(settings.ports, uses, unusable);
   if (choice.state === 'free') return choice.port;
-  if (choice.until === undefined) throw new AppError('unavailable', 'every port for forwards is in use');
+  const others = unusable.size === 0 ? '' : `; other programs hold ${unusable.size} of them`;
+  if (choice.until === undefined) throw new AppError('unavailable', `every port for forwards is in use${others}`);
   // A clock that was set back makes nobody wait for longer than the quarantine lasts.
   const retryAfterMs = Math.min(PORT_QUARANTINE_MS, Math.max(1000, choice.until - clock.now()));
   const when = timeToExpire(retryAfterMs, 0);
-  throw new AppError('unavailable', `every port for forwards is in use, or was until lately; the next is free ${when}`, { retryAfterMs });
+  throw new AppError('unavailable', `every port for forwards is in use, or was until lately; the next is free ${when}${others}`, { retryAfterMs });
 }
 
 async function retryOnCollision<T>(deps: CreationDeps, work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -55,6 +55,7 @@ export class ForwardsService {
 
   /** Opens the ports of forwards that were open when the server stopped and closes those whose time has passed. */
   async start(): Promise<void> {
+    await this.#doors.check();
     this.#sweep.start();
     await this.#connectionLog.start();
     const now = this.#deps.clock.now();

@@ -146,6 +146,11 @@ export async function markNoWay(db: DbOrTx, { teamId, id }: ForwardKey, reason: 
     .executeTakeFirst();
 }
 
+/** Only for one that nobody has been told of. */
+export async function deleteForward(db: DbOrTx, { teamId, id }: ForwardKey): Promise<void> {
+  await db.deleteFrom('forwards').where('team_id', '=', teamId).where('id', '=', id).execute();
+}
+
 /** @returns undefined when it was closed before */
 export async function closeForward(
   db: DbOrTx,

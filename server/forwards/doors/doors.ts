@@ -1,9 +1,10 @@
-import { EntryPort } from '../entry-port.ts';
+import { EntryPort, breakOff } from '../entry-port.ts';
 import { listenOnFreePort } from '../creation.ts';
 import type { CreationDeps } from '../creation.ts';
 import type { Log } from '../../core/log.ts';
 import type { LiveForward } from '../live-forward.ts';
 import type { ForwardRecord } from '../types.ts';
+import { cannotListen } from './listen-errors.ts';
 import { NameDoor } from './name-door.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
@@ -25,21 +26,28 @@ export class Doors {
     this.#room = new WaitingRoom({ clock, places: limits.waitingClients, timeoutMs: limits.clientSpeaksMs });
   }
 
-  /** Opens the door by name, if there is to be one. @throws the system's error when another program holds its port */
+  /** Call it first. @throws AppError naming the setting, when its address is none of this machine */
+  async check(): Promise<void> {
+    const { listen } = this.#deps.settings;
+    try {
+      const anyPort = await EntryPort.listen({ host: listen, port: 0, room: this.#room, onArrival: breakOff, onNameless: () => undefined });
+      anyPort.close();
+    } catch (error) {
+      throw cannotListen(`SIGNALBOX_FORWARD_LISTEN: ${listen} cannot be listened on`, error);
+    }
+  }
+
+  /** Opens the door by name, if there is to be one. @throws AppError naming the setting, when its port cannot be had */
   async start(find: (forwardId: string) => LiveForward | undefined): Promise<void> {
     const { settings, clock, log, limits } = this.#deps;
     if (!settings.names) return;
     const { domain, listen } = settings.names;
-    this.#nameDoor = await NameDoor.open({
-      ...listen,
-      domain,
-      isProxy: settings.isProxy,
-      room: this.#room,
-      find,
-      clock,
-      log,
-      logEveryMs: limits.flushMs,
-    });
+    const options = { ...listen, domain, isProxy: settings.isProxy, room: this.#room, find, clock, log, logEveryMs: limits.flushMs };
+    try {
+      this.#nameDoor = await NameDoor.open(options);
+    } catch (error) {
+      throw cannotListen(`SIGNALBOX_FORWARD_NAME_LISTEN: ${listen.host}:${listen.port} cannot be listened on`, error);
+    }
   }
 
   /** Lets nobody in any more. The ports of the forwards are closed with these. */
@@ -57,7 +65,7 @@ export class Doors {
 
   /**
    * Opens the port of a new forward, or moves it to another when some other program holds its own. @returns the port
-   * @throws AppError `unavailable`, or the system's error after many attempts
+   * @throws AppError `unavailable`
    */
   async open(live: LiveForward, record: ForwardRecord): Promise<number> {
     return listenOnFreePort(this.#deps, record, (port) => this.#listen(live, port));

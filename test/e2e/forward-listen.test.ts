@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../server/core/clock.ts';
+import { listenOnFreePort } from '../../server/forwards/creation.ts';
+import { Doors } from '../../server/forwards/doors/doors.ts';
+import { FORWARD_LIMITS } from '../../server/forwards/limits.ts';
+import type { ForwardSettings } from '../../server/forwards/types.ts';
+import { ForwardWorld } from '../harness/forward-world.ts';
+import type { WorldOptions } from '../harness/forward-world.ts';
+import { silentLog } from '../harness/silent-log.ts';
+
+/** What becomes of forwards whose ports cannot be listened on. */
+
+let world: ForwardWorld;
+const others: net.Server[] = [];
+afterEach(async () => {
+  for (const other of others.splice(0)) other.close();
+  await world.close();
+});
+
+async function open(options?: WorldOptions): Promise<ForwardWorld> {
+  world = await ForwardWorld.open(options);
+  return world;
+}
+
+/** Another program takes a port. */
+async function take(port: number): Promise<void> {
+  const other = net.createServer().listen(port, '127.0.0.1');
+  await once(other, 'listening');
+  others.push(other);
+}
+
+const ofSystem = (code: string, errno: number): Error => Object.assign(new Error(`listen ${code}`), { code, errno, syscall: 'listen' });
+
+describe('a new forward', () => {
+  it('finds the one port of its range that no other program holds', async () => {
+    await open({ ports: { from: 19_210, to: 19_249 } });
+    for (let port = 19_210; port <= 19_249; port += 1) if (port !== 19_233) await take(port);
+    expect((await world.create({ dstPort: 9 })).record.port).toBe(19_233);
+    await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'every port for forwards is in use; other programs hold 39 of them',
+    });
+  });
+
+  it.each([
+    ['EMFILE', -24, 'too many open files'],
+    ['EADDRNOTAVAIL', -99, 'address not available'],
+  ])('is refused with the reason where no other port would do better (%s), and leaves no record and no port', async (code, errno, words) => {
+    await open({ ports: { from: 19_250, to: 19_250 } });
+    const { record } = await world.create({ dstPort: 9 });
+    const settings = { ports: { from: 19_250, to: 19_259 } } as ForwardSettings;
+    const deps = { storage: world.storage, clock: systemClock, limits: FORWARD_LIMITS, settings };
+    const tried: number[] = [];
+    const listen = async (port: number): Promise<void> => {
+      tried.push(port);
+      throw ofSystem(code, errno);
+    };
+    await expect(listenOnFreePort(deps, record, listen)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: `port 19250 cannot be opened: ${words} (${code})`,
+    });
+    expect(tried).toEqual([19_250]);
+  });
+
+  it('that could not be opened is not there afterwards, and its port is not in quarantine', async () => {
+    await open({ ports: { from: 19_260, to: 19_260 } });
+    await take(19_260);
+    await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({ code: 'unavailable' });
+    const { teamId, routerId } = world.seeded;
+    expect(await world.forwards.list(teamId, routerId, { limit: 10, before: undefined })).toEqual([]);
+    others.splice(0)[0]!.close();
+    expect((await world.create({ dstPort: 9 })).record.port).toBe(19_260);
+  });
+});
+
+describe('a control plane whose settings name an address that is not its own', () => {
+  const doors = (settings: Partial<ForwardSettings>): Doors => {
+    const all = { host: 'localhost', listen: '127.0.0.1', ports: { from: 19_270, to: 19_279 }, allowPrivateSources: true, idleSeconds: null, ...settings };
+    return new Doors({ storage: world.storage, clock: systemClock, log: silentLog, limits: FORWARD_LIMITS, settings: all, track: () => undefined });
+  };
+
+  it('does not start, and names the setting', async () => {
+    await open();
+    await expect(doors({ listen: '192.0.2.77' }).check()).rejects.toMatchObject({
+      message: 'SIGNALBOX_FORWARD_LISTEN: 192.0.2.77 cannot be listened on: address not available (EADDRNOTAVAIL)',
+    });
+    await doors({}).check();
+  });
+
+  it('or a port that another program holds, for the door by name, does the same', async () => {
+    await open();
+    await take(19_279);
+    const names = { domain: 'forward.example.net', listen: { host: '127.0.0.1', port: 19_279 }, publicPort: undefined };
+    await expect(doors({ names }).start(() => undefined)).rejects.toMatchObject({
+      message: 'SIGNALBOX_FORWARD_NAME_LISTEN: 127.0.0.1:19279 cannot be listened on: address already in use (EADDRINUSE)',
+    });
+  });
+});
