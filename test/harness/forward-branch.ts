@@ -60,10 +60,12 @@ export class ForwardBranches {
     return (server.address() as net.AddressInfo).port;
   }
 
-  /** A router, and the agent's sessions with it. */
-  async branch(sessions: Sessions, options: Partial<SimulatorOptions> = {}): Promise<Branch> {
+  /** A router, and the agent's sessions with it. @param sshThrough another port that leads to the router's SSH */
+  async branch(sessions: Sessions, options: Partial<SimulatorOptions> = {}, sshThrough?: (port: number) => Promise<number>): Promise<Branch> {
     const simulator = await this.#routers.simulate({ hosts: { [LAN_HOST]: '127.0.0.1' }, ...options });
-    const router = await this.#routers.adapter(this.#routers.config(simulator, sessions));
+    const config = this.#routers.config(simulator, sessions);
+    if (sshThrough && config.ssh) config.ssh.port = await sshThrough(config.ssh.port);
+    const router = await this.#routers.adapter(config);
     await reachable(router);
     return { simulator, router };
   }

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 export class StallProxy {
   readonly #server: net.Server;
   readonly #sockets = new Set<net.Socket>();
+  readonly #stranded = new WeakSet<net.Socket>();
   #stalled = false;
 
   private constructor(targetPort: number) {
@@ -26,6 +27,11 @@ export class StallProxy {
   /** From now on every byte is swallowed, and no end is passed on. */
   stall(): void {
     this.#stalled = true;
+  }
+
+  /** The connections there are carry nothing any more, new ones do: the far end has lost its power and is back. */
+  strand(): void {
+    for (const socket of this.#sockets) this.#stranded.add(socket);
   }
 
   /** New connections are carried again. */
@@ -50,14 +56,14 @@ export class StallProxy {
     for (const [from, to] of [[client, server], [server, client]] as const) {
       this.#sockets.add(from);
       from.on('data', (chunk) => {
-        if (this.#stalled || to.write(chunk)) return;
+        if (this.#stalled || this.#stranded.has(from) || to.write(chunk)) return;
         from.pause();
         to.once('drain', () => from.resume());
       });
       from.on('error', () => undefined);
       from.on('close', () => {
         this.#sockets.delete(from);
-        if (!this.#stalled) to.destroy();
+        if (!this.#stalled && !this.#stranded.has(from)) to.destroy();
       });
     }
   }

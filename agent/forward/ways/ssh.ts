@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { remaining, tooLate } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
 import type { NamedDevice } from '../forwarding-memory.ts';
@@ -38,7 +39,7 @@ export class SshWay implements Way {
 
   async connect(deadline: Deadline): Promise<Duplex> {
     try {
-      return await this.#options.router.openTcp(this.#options.target, deadline);
+      return await this.#openTcp(deadline);
     } catch (error) {
       const code = error instanceof AgentError ? error.code : undefined;
       // Somebody has switched it off, which holds for every connection to come.
@@ -52,6 +53,20 @@ export class SshWay implements Way {
     this.#stop.abort();
     await this.#checking;
     await this.#options.forwarding.release(this.#options.router, this.#device);
+  }
+
+  /** A session that ended instead of an answer is no reason to send the client away: nothing was said on the connection yet. */
+  async #openTcp(deadline: Deadline): Promise<Duplex> {
+    const { router, target } = this.#options;
+    const startedAt = performance.now();
+    try {
+      return await router.openTcp(target, deadline);
+    } catch (error) {
+      const left = remaining(deadline, startedAt);
+      const isUnanswered = error instanceof AgentError && error.code === 'outcome_unknown';
+      if (!isUnanswered || tooLate(left) !== undefined) throw error;
+      return router.openTcp(target, left);
+    }
   }
 
   #suspect(): void {

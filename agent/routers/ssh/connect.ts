@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { type Algorithms, type AuthenticationType, Client, type ConnectConfig } from 'ssh2';
-import { type Deadline, remaining, settleBy, toError } from '../../core/deadline.ts';
+import { type Deadline, onExpiry, remaining, settleBy, toError } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import { describeNetworkError } from '../network-errors.ts';
 import { checkHostKey, type HostKeyPolicy } from './host-key.ts';
@@ -37,7 +37,7 @@ export async function connectSsh(options: SshOptions): Promise<SshSession> {
   const startedAt = performance.now();
   const socket = await connectTcp(options, options.deadline);
   const client = new Client();
-  const connection = new SshConnection(client, socket);
+  const connection = new SshConnection(client, socket, (deadline) => greets(options, deadline));
   try {
     await loggedIn(client, connection, socket, options, remaining(options.deadline, startedAt));
     return connection;
@@ -70,6 +70,22 @@ async function connectTcp(target: { host: string; port: number }, deadline: Dead
     socket.destroy();
     throw error;
   }
+}
+
+/** Does an SSH server say hello there? Never rejects. */
+async function greets(target: { host: string; port: number }, deadline: Deadline): Promise<boolean> {
+  const startedAt = performance.now();
+  const socket = await connectTcp(target, deadline).catch(() => undefined);
+  if (!socket) return false;
+  return new Promise((resolve) => {
+    const settle = (greeted: boolean): void => {
+      endWait();
+      socket.destroy();
+      resolve(greeted);
+    };
+    const endWait = onExpiry(remaining(deadline, startedAt), () => settle(false));
+    socket.once('data', () => settle(true)).once('close', () => settle(false));
+  });
 }
 
 function loggedIn(client: Client, connection: SshConnection, socket: Socket, options: SshOptions, deadline: Deadline): Promise<void> {

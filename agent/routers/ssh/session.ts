@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Client, ClientChannel, SFTPWrapper } from 'ssh2';
+import { systemClock } from '../../core/clock.ts';
 import { type Deadline, onExpiry, toError, tooLate } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import { channelFailure, describeSshError, forwardFailure } from './errors.ts';
+import { SilenceTest } from './silence-test.ts';
 import { readWholeFile } from './sftp.ts';
 import { TcpChannel } from './tcp-channel.ts';
 
@@ -49,12 +51,18 @@ export class SshConnection implements SshSession {
   readonly #client: Client;
   readonly #socket: Socket;
   readonly #ending = new Set<(reason: string) => void>();
+  readonly #silenceTest: SilenceTest;
   #reason: string | undefined;
 
-  /** Takes over both; listens from now on, so that no error of either is ever without a listener. */
-  constructor(client: Client, socket: Socket) {
+  /**
+   * Takes over both; listens from now on, so that no error of either is ever without a listener.
+   * @param greetsAfresh does the router's SSH server greet a new connection? Never rejects
+   */
+  constructor(client: Client, socket: Socket, greetsAfresh: (deadline: Deadline) => Promise<boolean>) {
     this.#client = client;
     this.#socket = socket;
+    const forgotten = (): void => this.end('the router has forgotten the connection');
+    this.#silenceTest = new SilenceTest({ bytesReceived: () => socket.bytesRead, ping: () => ping(client), greetsAfresh, forgotten }, systemClock);
     client.on('error', (error) => {
       this.end(describeSshError(error));
     });
@@ -72,6 +80,7 @@ export class SshConnection implements SshSession {
   end(reason: string): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
+    this.#silenceTest.stop();
     const ending = [...this.#ending];
     this.#ending.clear();
     for (const ended of ending) ended(reason);
@@ -103,14 +112,19 @@ export class SshConnection implements SshSession {
     });
   }
 
-  openTcp({ host, port }: { host: string; port: number }, deadline: Deadline): Promise<Duplex> {
-    return this.#ask(deadline, (ask) => {
-      this.#client.forwardOut('127.0.0.1', 0, host, port, (error, channel) => {
-        if (error) ask.fail(forwardFailure(error));
-        else if (ask.settled) channel.close();
-        else ask.succeed(this.#adopt(new TcpChannel(channel)));
+  async openTcp({ host, port }: { host: string; port: number }, deadline: Deadline): Promise<Duplex> {
+    const settled = this.#silenceTest.expectAnswer();
+    try {
+      return await this.#ask<TcpChannel>(deadline, (ask) => {
+        this.#client.forwardOut('127.0.0.1', 0, host, port, (error, channel) => {
+          if (error) ask.fail(forwardFailure(error));
+          else if (ask.settled) channel.close();
+          else ask.succeed(this.#adopt(new TcpChannel(channel)));
+        });
       });
-    });
+    } finally {
+      settled();
+    }
   }
 
   readFile(name: string, { maxBytes, ...deadline }: Deadline & { maxBytes: number }): Promise<Buffer> {
@@ -210,6 +224,24 @@ export class SshConnection implements SshSession {
         if (settle()) reject(new AgentError('router_unreachable', toError(error).message, { cause: error }));
       }
     });
+  }
+}
+
+/** The parts of a client that its own keepalive uses; it offers no public way to send one now. */
+interface Pinging {
+  _protocol: { ping(): void };
+  /** Called in the order of the requests, one for each answer. */
+  _callbacks: (() => void)[];
+}
+
+/** Sends what ssh2's keepalive sends. Never throws. */
+function ping(client: Client): void {
+  const { _protocol: protocol, _callbacks: callbacks } = client as unknown as Pinging;
+  try {
+    protocol.ping();
+    callbacks.push(() => undefined);
+  } catch {
+    // The session is about to say that it has ended.
   }
 }
 
