@@ -1,27 +1,27 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import http2 from 'node:http2';
 import net from 'node:net';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { askForServer } from '../harness/databases.ts';
+import { BEHIND, openNatSite, openSshSite } from '../harness/forward-sites.ts';
+import type { ForwardSite } from '../harness/forward-sites.ts';
+import { whyNoLab } from '../harness/network-lab.ts';
 import { hasOpensshServer, startOpensshServer } from '../harness/openssh-server.ts';
 import type { OpensshServer } from '../harness/openssh-server.ts';
-import { ProcessWorld } from '../harness/process-world.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSelfSigned } from '../simulator/certificate.ts';
 
 /**
- * Programs nobody here wrote, through a router whose SSH server nobody here wrote either: OpenSSH in front of a
- * RouterOS console. The agent knows it by SSH alone. Other ways: real-programs.test.ts.
+ * Programs nobody here wrote, through routers nobody here wrote either: OpenSSH in front of a RouterOS console, and the
+ * kernel's NAT behind a RouterOS API. Other ways: real-programs.test.ts.
  */
 const run = promisify(execFile);
 const CHROMIUM = '/usr/bin/chromium';
@@ -31,34 +31,37 @@ if (!existsSync(CHROMIUM)) missing.push(CHROMIUM);
 if (!hasOpensshServer) missing.push('sshd');
 for (const program of missing) process.stderr.write(`${program} is not installed: its test is skipped\n`);
 
-/** An address behind the router: 127.0.0.1 would be the router itself. */
-const BEHIND = '127.0.0.5';
+const noLab = whyNoLab();
+if (noLab !== undefined) process.stderr.write(`programs through network namespaces are not tested: ${noLab}\n`);
+
+/** Carries a connection on to where a program really listens. */
+function join(client: net.Socket, to: net.NetConnectOpts): void {
+  const server = net.connect({ ...to, allowHalfOpen: true });
+  client.pipe(server).pipe(client);
+  for (const socket of [client, server]) socket.on('error', () => socket.destroy());
+}
+
 const LIMIT = { timeout: 60_000, maxBuffer: 32 * 1024 * 1024 };
 
-describe.skipIf(!hasOpensshServer)('through OpenSSH as the router', () => {
-  let world: ProcessWorld;
+describe.skipIf(!hasOpensshServer)('through OpenSSH as the router', () => programs(openSshSite));
+describe.skipIf(noLab !== undefined)('through nftables as the router', () => programs(openNatSite));
+
+function programs(open: () => Promise<ForwardSite>): void {
+  let site: ForwardSite;
   const servers: { close(): unknown }[] = [];
 
   beforeAll(async () => {
-    world = await ProcessWorld.start({ routers: [{ ways: { ssh: 'openssh' } }] });
+    site = await open();
   });
   afterAll(async () => {
-    await world?.close();
+    await site?.close();
     for (const server of servers) server.close();
   });
 
-  async function listen(server: net.Server | http2.Http2SecureServer): Promise<number> {
+  /** The entry port of a new forward to a server behind the router. */
+  async function forwardTo(server: net.Server | http2.Http2SecureServer): Promise<string> {
     servers.push(server);
-    server.listen(0, BEHIND);
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  }
-
-  /** The entry port of a new forward. */
-  async function forward(port: number): Promise<string> {
-    const made = await world.forward(port, { address: BEHIND });
-    expect(made).toMatchObject({ way: 'ssh', target_reachable: true });
-    return String(made.port);
+    return site.forward(await site.listen(server));
   }
 
   describe('to a machine with sshd', () => {
@@ -67,7 +70,7 @@ describe.skipIf(!hasOpensshServer)('through OpenSSH as the router', () => {
 
     beforeAll(async () => {
       host = await startOpensshServer([`ListenAddress ${BEHIND}`]);
-      port = await forward(host.port);
+      port = await forwardTo(net.createServer({ allowHalfOpen: true }, (client) => join(client, { host: BEHIND, port: host.port })));
     });
     afterAll(() => host?.close());
 
@@ -81,10 +84,10 @@ describe.skipIf(!hasOpensshServer)('through OpenSSH as the router', () => {
     });
 
     test.runIf(has('sftp'))('sftp puts and gets 128 MB unchanged', async () => {
-      const file = path.join(world.folder, 'large');
+      const file = path.join(site.folder, 'large');
       const bytes = randomBytes(128_000_000);
       await writeFile(file, bytes);
-      const batch = path.join(world.folder, 'batch');
+      const batch = path.join(site.folder, 'batch');
       await writeFile(batch, `put ${file} ${file}.there\nget ${file}.there ${file}.back\n`);
       await run('sftp', ['-q', '-b', batch, ...words(), '-P', port, `${host.username}@127.0.0.1`], LIMIT);
       for (const copy of ['there', 'back']) expect((await readFile(`${file}.${copy}`)).equals(bytes), copy).toBe(true);
@@ -93,8 +96,8 @@ describe.skipIf(!hasOpensshServer)('through OpenSSH as the router', () => {
 
   test.runIf(has('curl'))('curl keeps an HTTP/1.1 connection and asks on it again', async () => {
     const big = randomBytes(5_000_000);
-    const port = await forward(await listen(http.createServer((_request, response) => response.end(big))));
-    const files = ['one', 'two', 'three'].map((name) => path.join(world.folder, name));
+    const port = await forwardTo(http.createServer((_request, response) => response.end(big)));
+    const files = ['one', 'two', 'three'].map((name) => path.join(site.folder, name));
     const urls = files.flatMap((file) => ['-o', file, `http://127.0.0.1:${port}/`]);
     const { stdout } = await run('curl', ['-sS', '--http1.1', ...urls, '-w', '%{http_version} %{num_connects}\n'], LIMIT);
     expect(stdout).toBe('1.1 1\n1.1 0\n1.1 0\n');
@@ -111,7 +114,7 @@ describe.skipIf(!hasOpensshServer)('through OpenSSH as the router', () => {
     };
 
     async function fetchParts(base: string, count: number, ...options: string[]): Promise<void> {
-      const files = parts.slice(0, count).map((_part, n) => path.join(world.folder, `part-${n}`));
+      const files = parts.slice(0, count).map((_part, n) => path.join(site.folder, `part-${n}`));
       const urls = files.flatMap((file, n) => ['-o', file, `${base}/${n}`]);
       const { stdout } = await run('curl', ['-sS', ...options, ...urls, '-w', '%{http_version}\n'], LIMIT);
       expect(stdout).toBe('2\n'.repeat(count));
@@ -119,26 +122,22 @@ describe.skipIf(!hasOpensshServer)('through OpenSSH as the router', () => {
     }
 
     test('in the clear', async () => {
-      const port = await forward(await listen(http2.createServer().on('stream', serve)));
+      const port = await forwardTo(http2.createServer().on('stream', serve));
       // One: curl 7.88 fails on the second request of such a connection, without any forward too.
       await fetchParts(`http://127.0.0.1:${port}`, 1, '--http2-prior-knowledge');
     });
 
     test('under TLS, twenty requests at once', async () => {
       const certificate = await createSelfSigned('behind');
-      const port = await forward(await listen(http2.createSecureServer(certificate).on('stream', serve)));
+      const port = await forwardTo(http2.createSecureServer(certificate).on('stream', serve));
       await fetchParts(`https://127.0.0.1:${port}`, parts.length, '--http2', '--insecure', '--parallel', '--parallel-max', '20');
     });
   });
 
   test.runIf(has('psql') && inject('postgresPort') !== 0)('psql copies a table in and out', async () => {
     const socketFolder = await askForServer(inject('postgresPort'));
-    const database = net.createServer({ allowHalfOpen: true }, (client) => {
-      const server = net.connect({ path: path.join(socketFolder, '.s.PGSQL.5432'), allowHalfOpen: true });
-      client.pipe(server).pipe(client);
-      for (const socket of [client, server]) socket.on('error', () => socket.destroy());
-    });
-    const port = await forward(await listen(database));
+    const database = net.createServer({ allowHalfOpen: true }, (client) => join(client, { path: path.join(socketFolder, '.s.PGSQL.5432') }));
+    const port = await forwardTo(database);
     const script = [
       'create temp table t (n int, filler text)',
       "insert into t select n, repeat('x', 100) from generate_series(1, 50000) n",
@@ -153,15 +152,12 @@ describe.skipIf(!hasOpensshServer)('through OpenSSH as the router', () => {
   });
 
   test.runIf(has('iperf3'))('iperf3 measures both directions, four streams at once', async () => {
-    const free = net.createServer();
-    const listening = await listen(free);
-    free.close();
-    const server = spawn('iperf3', ['-s', '-B', BEHIND, '-p', String(listening), '--forceflush'], { stdio: ['ignore', 'pipe', 'ignore'] });
-    servers.push({ close: () => server.kill() });
+    const listening = await site.freePort();
+    const server = site.start('iperf3', ['-s', '-B', site.address, '-p', String(listening), '--forceflush']);
     let said = '';
-    server.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    server.stdout!.on('data', (chunk: Buffer) => (said += chunk.toString()));
     await waitUntil('iperf3 listens', () => said.includes('listening'));
-    const port = String((await world.forward(listening, { address: BEHIND })).port);
+    const port = await site.forward(listening);
     // The check whether the target answers counts as a client that has gone.
     await waitUntil('iperf3 listens again', () => said.split('listening').length > 2);
     for (const direction of [[], ['--reverse']]) {
@@ -174,11 +170,11 @@ describe.skipIf(!hasOpensshServer)('through OpenSSH as the router', () => {
 
   test.runIf(existsSync(CHROMIUM))('a browser loads a page with sixty parts', async () => {
     const parts = Array.from({ length: 60 }, (_unused, n) => `window.parts = (window.parts ?? 0) + ${n};${' '.repeat(n * 1000)}`);
-    const port = await forward(await listen(http.createServer((request, response) => {
+    const port = await forwardTo(http.createServer((request, response) => {
       const n = /^\/part-(\d+)\.js$/.exec(request.url ?? '')?.[1];
       response.setHeader('content-type', n === undefined ? 'text/html' : 'text/javascript');
       response.end(n === undefined ? parts.map((_part, index) => `<script src="/part-${index}.js" async></script>`).join('') : parts[Number(n)]);
-    })));
+    }));
     const browser = await chromium.launch({
       executablePath: CHROMIUM,
       args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -193,4 +189,4 @@ describe.skipIf(!hasOpensshServer)('through OpenSSH as the router', () => {
     expect(arrived.filter((status) => status === 200).length).toBeGreaterThanOrEqual(61);
     await browser.close();
   }, 60_000);
-});
+}
