@@ -61,6 +61,8 @@ export class LiveForward implements Entrance {
   retryTimer: Timer | undefined;
   /** Tries to open the port again. */
   listenTimer: Timer | undefined;
+  /** Why its port is not open, while it is not. */
+  portProblem: string | undefined;
   readonly pool: ChannelPool;
   readonly #options: LiveForwardOptions;
   readonly #allows: (address: string) => boolean;

@@ -50,7 +50,7 @@ export class ForwardsService {
     const open = (): LoggedConnection[] => [...this.#live.values()].flatMap((live) => live.openConnections());
     this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs, open });
     this.#sweep = new ConnectionSweep(this.#deps);
-    this.#doors = new Doors({ ...this.#deps, track: (work) => void this.#track(work) });
+    this.#doors = new Doors({ ...this.#deps, changes: this.changes, reopen: (live) => this.#reopen(live), track: (work) => void this.#track(work) });
   }
 
   /** Opens the ports of forwards that were open when the server stopped and closes those whose time has passed. */

@@ -114,10 +114,11 @@ export interface WayFound {
   way: string;
   wayReason: string;
   targetReachable: boolean | null;
-  authorizedAt: number;
+  /** Null while its port is not open. */
+  authorizedAt: number | null;
 }
 
-/** The agent has opened the way; the first time counts as `authorized_at`. @returns undefined when the forward is closed */
+/** The agent has opened the way; the first time since the port is open counts as `authorized_at`. @returns undefined when the forward is closed */
 export async function markAuthorized(db: DbOrTx, { teamId, id }: ForwardKey, found: WayFound): Promise<ForwardRecord | undefined> {
   return db
     .updateTable('forwards')
@@ -125,7 +126,7 @@ export async function markAuthorized(db: DbOrTx, { teamId, id }: ForwardKey, fou
       way: found.way,
       way_reason: storableText(found.wayReason),
       target_reachable: found.targetReachable === null ? null : toFlag(found.targetReachable),
-      authorized_at: eb.fn.coalesce('authorized_at', eb.val(found.authorizedAt)),
+      authorized_at: found.authorizedAt === null ? null : eb.fn.coalesce('authorized_at', eb.val(found.authorizedAt)),
     }))
     .where('team_id', '=', teamId)
     .where('id', '=', id)
@@ -135,10 +136,23 @@ export async function markAuthorized(db: DbOrTx, { teamId, id }: ForwardKey, fou
 }
 
 /** The agent could not open the way, or lost it. */
-export async function markNoWay(db: DbOrTx, { teamId, id }: ForwardKey, reason: string): Promise<ForwardRecord | undefined> {
+export async function markNoWay(db: DbOrTx, key: ForwardKey, reason: string): Promise<ForwardRecord | undefined> {
+  return markClosedUp(db, key, { way_reason: storableText(reason) });
+}
+
+/** Its port cannot be opened any more. Of a way nothing is known until the agent is asked again. */
+export async function markNoPort(db: DbOrTx, key: ForwardKey, reason: string): Promise<ForwardRecord | undefined> {
+  return markClosedUp(db, key, { way_reason: reason, authorized_at: null });
+}
+
+async function markClosedUp(
+  db: DbOrTx,
+  { teamId, id }: ForwardKey,
+  change: { way_reason: string; authorized_at?: null },
+): Promise<ForwardRecord | undefined> {
   return db
     .updateTable('forwards')
-    .set({ way: null, way_reason: storableText(reason), target_reachable: null })
+    .set({ ...change, way: null, target_reachable: null })
     .where('team_id', '=', teamId)
     .where('id', '=', id)
     .where('closed_at', 'is', null)

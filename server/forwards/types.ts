@@ -60,7 +60,7 @@ export interface NameSettings {
 
 /** What became of a forward's record; for whoever tells people. */
 export interface ForwardChange {
-  /** `authorized`: the agent has opened the way, perhaps once more. `lost`: there is no way at present. */
+  /** `authorized`: the agent has opened the way, perhaps once more. `lost`: there is no way at present, or no port. */
   kind: 'created' | 'authorized' | 'lost' | 'closed';
   forward: ForwardRecord;
 }

@@ -147,13 +147,14 @@ export class WayKeeper {
   async #opened(live: LiveForward, result: RequestResult<'forward.open'>): Promise<void> {
     const found = {
       way: result.way,
-      wayReason: result.way_reason,
+      wayReason: live.portProblem ?? result.way_reason,
       targetReachable: result.target_reachable,
-      authorizedAt: this.#deps.clock.now(),
+      // Whoever comes by the port of a forward that has lost it reaches another program.
+      authorizedAt: live.portProblem === undefined ? this.#deps.clock.now() : null,
     };
     const key = { teamId: live.teamId, id: live.id };
     const open = await this.#deps.storage.writes.write((tx) => markAuthorized(tx, key, found));
-    if (open && !live.ended) this.#deps.changes.publish({ kind: 'authorized', forward: open });
+    if (open && !live.ended) this.#deps.changes.publish({ kind: found.authorizedAt === null ? 'lost' : 'authorized', forward: open });
     // Revoked or expired while the agent was opening it.
     else await this.close(live);
   }

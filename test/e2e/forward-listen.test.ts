@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
+import { Listeners } from '../../server/core/listeners.ts';
 import { listenOnFreePort } from '../../server/forwards/creation.ts';
 import { Doors } from '../../server/forwards/doors/doors.ts';
 import { FORWARD_LIMITS } from '../../server/forwards/limits.ts';
-import type { ForwardSettings } from '../../server/forwards/types.ts';
+import type { ForwardChange, ForwardRecord, ForwardSettings } from '../../server/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import type { WorldOptions } from '../harness/forward-world.ts';
 import { silentLog } from '../harness/silent-log.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 /** What becomes of forwards whose ports cannot be listened on. */
 
@@ -75,10 +78,52 @@ describe('a new forward', () => {
   });
 });
 
+describe('a forward whose port another program took while the control plane was away', () => {
+  async function restartWhileTaken(): Promise<ForwardRecord> {
+    await open({ limits: { retryMs: 50 } });
+    const { record } = await world.create({ dstPort: await world.target((socket) => socket.end('the target')) });
+    await world.forwards.stop();
+    await take(record.port);
+    await world.restartServer();
+    return record;
+  }
+
+  it('says so and is not authorised, whatever its agent says, until it listens again', async () => {
+    const before = await restartWhileTaken();
+    const reason = `port ${before.port} is held by another program`;
+    const held = async (): Promise<ForwardRecord | false> => {
+      const { record } = await world.get(before.id);
+      return record.way === 'direct' && record;
+    };
+    expect(await waitUntil('the way is open', held)).toMatchObject({ authorized_at: null, way_reason: reason });
+    const told: ForwardChange[] = [];
+    world.forwards.changes.subscribe((change) => told.push(change));
+    world.gateway.currentEpoch += 1;
+    world.forwards.onReady(world.connection);
+    await waitUntil('the agent is back', () => told.length === 1);
+    expect((await world.get(before.id)).record).toMatchObject({ authorized_at: null, way_reason: reason });
+    others.splice(0)[0]!.close();
+    await waitUntil('it is authorised', async () => (await world.get(before.id)).record.authorized_at !== null);
+    expect((await world.get(before.id)).record).toMatchObject({ port: before.port, way: 'direct', way_reason: before.way_reason });
+    expect(told.map(({ kind }) => kind)).toEqual(['lost', 'authorized']);
+    const client = net.connect(before.port, '127.0.0.1');
+    expect(String((await once(client, 'data'))[0])).toBe('the target');
+    client.destroy();
+  });
+
+  it('is reached by the other doors all the same', async () => {
+    const { team_id: team, router_id: router, id } = await restartWhileTaken();
+    const entrance = await world.forwards.entrance(team, router, id, 'by WebSocket');
+    const stream = Object.assign(new PassThrough(), { resetAndDestroy: () => stream.destroy() });
+    const ended = new Promise((resolve) => entrance.accept(stream, 'by WebSocket', resolve));
+    expect(await ended).toBe('closed');
+  });
+});
+
 describe('a control plane whose settings name an address that is not its own', () => {
   const doors = (settings: Partial<ForwardSettings>): Doors => {
     const all = { host: 'localhost', listen: '127.0.0.1', ports: { from: 19_270, to: 19_279 }, allowPrivateSources: true, idleSeconds: null, ...settings };
-    return new Doors({ storage: world.storage, clock: systemClock, log: silentLog, limits: FORWARD_LIMITS, settings: all, track: () => undefined });
+    return new Doors({ storage: world.storage, clock: systemClock, log: silentLog, limits: FORWARD_LIMITS, settings: all, changes: new Listeners(), reopen: () => undefined, track: () => undefined });
   };
 
   it('does not start, and names the setting', async () => {

@@ -1,15 +1,20 @@
 import { EntryPort, breakOff } from '../entry-port.ts';
 import { listenOnFreePort } from '../creation.ts';
 import type { CreationDeps } from '../creation.ts';
+import type { Listeners } from '../../core/listeners.ts';
 import type { Log } from '../../core/log.ts';
 import type { LiveForward } from '../live-forward.ts';
-import type { ForwardRecord } from '../types.ts';
-import { cannotListen } from './listen-errors.ts';
+import { markNoPort } from '../store.ts';
+import type { ForwardChange, ForwardRecord } from '../types.ts';
+import { cannotListen, whyNoPort } from './listen-errors.ts';
 import { NameDoor } from './name-door.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
 export interface DoorsDeps extends CreationDeps {
   log: Log;
+  changes: Pick<Listeners<ForwardChange>, 'publish'>;
+  /** Asks the agent again, as work that has an owner. */
+  reopen: (live: LiveForward) => void;
   /** Gives work an owner that waits for it at the end. */
   track: (work: Promise<void>) => void;
 }
@@ -71,15 +76,34 @@ export class Doors {
     return listenOnFreePort(this.#deps, record, (port) => this.#listen(live, port));
   }
 
-  /** After a restart the port stays the same: people have written it down. If it is taken, it is tried again until the end. */
+  /**
+   * After a restart the port stays the same: people have written it down. If it is taken, the record says so, and it is
+   * tried again until the end. @throws a storage error
+   */
   async reopen(live: LiveForward, record: ForwardRecord): Promise<void> {
-    const { log, clock, limits, track } = this.#deps;
+    const { clock, limits, track, reopen } = this.#deps;
     try {
       await this.#listen(live, record.port);
     } catch (error) {
-      log.error({ err: error, forward_id: live.id, port: record.port }, 'the port of a forward is taken; trying again');
-      if (!live.ended) live.listenTimer = clock.setTimeout(() => track(this.reopen(live, record)), limits.retryMs);
+      if (live.ended) return;
+      live.listenTimer = clock.setTimeout(() => track(this.reopen(live, record)), limits.retryMs);
+      await this.#notePortLost(live, record.port, error);
+      return;
     }
+    if (live.portProblem === undefined) return;
+    live.portProblem = undefined;
+    reopen(live);
+  }
+
+  /** Once, not at every attempt. */
+  async #notePortLost(live: LiveForward, port: number, error: unknown): Promise<void> {
+    const { storage, log, changes } = this.#deps;
+    const reason = whyNoPort(port, error);
+    if (live.portProblem === reason) return;
+    live.portProblem = reason;
+    log.error({ err: error, forward_id: live.id, port }, 'the port of a forward is taken; trying again');
+    const lost = await storage.writes.write((tx) => markNoPort(tx, { teamId: live.teamId, id: live.id }, reason));
+    if (lost) changes.publish({ kind: 'lost', forward: lost });
   }
 
   async #listen(live: LiveForward, port: number): Promise<void> {
