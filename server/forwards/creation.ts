@@ -6,9 +6,9 @@ import { cannotListen, isOfThisPort } from './doors/listen-errors.ts';
 import type { ForwardLimits } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import { PORT_QUARANTINE_MS, choosePort } from './ports.ts';
-import { countOpenForwards, deleteForward, insertForward, isUnique, lockTeam, selectPortUses, updatePort } from './store.ts';
+import { countOpenForwards, deleteForward, insertForward, isUnique, lockTeam, selectForwardByKey, selectPortUses, updatePort } from './store.ts';
 import { timeToExpire } from './time-to-expire.ts';
-import type { ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
+import type { ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
 
 export interface CreationDeps {
   storage: Storage;
@@ -26,27 +26,32 @@ const INSERT_ATTEMPTS = 5;
  */
 const PORT_ATTEMPTS = 1000;
 
+/** As long as other keys (server/idempotency). */
+const KEY_KEPT_MS = 24 * 3_600_000;
+
 export interface NewForward {
   teamId: string;
   routerId: string;
-  createdBy: string;
+  maker: ForwardMaker;
   channelTokenHash: string;
   request: ForwardRequest;
 }
 
 /**
- * Checks a request and stores it with a port of its own.
+ * Checks a request and stores it with a port of its own. A key that its maker chose finds the earlier forward again.
  * @throws AppError `invalid` naming the field, `conflict` when the team or the router has too many, `unavailable` without a free port
  */
-export async function storeNewForward(deps: CreationDeps, forward: NewForward): Promise<ForwardRecord> {
+export async function storeNewForward(deps: CreationDeps, forward: NewForward): Promise<{ record: ForwardRecord; isNew: boolean }> {
   const { request } = forward;
   const source = normaliseSource(request.allowFrom, { allowPrivate: deps.settings.allowPrivateSources });
   const destination = normaliseDestination(request.dstAddress);
   const now = deps.clock.now();
   return retryOnCollision(deps, async (tx) => {
     await lockTeam(tx, forward.teamId);
+    const earlier = await findEarlier(tx, forward, now - KEY_KEPT_MS);
+    if (earlier) return { record: earlier, isNew: false };
     await checkRoom(deps.limits, tx, forward);
-    return insertForward(tx, {
+    const record = await insertForward(tx, {
       id: newId(now),
       team_id: forward.teamId,
       router_id: forward.routerId,
@@ -59,7 +64,8 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
       way: null,
       way_reason: null,
       target_reachable: null,
-      created_by: forward.createdBy,
+      created_by: forward.maker.id,
+      idempotency_key: forward.maker.idempotencyKey ?? null,
       created_at: now,
       authorized_at: null,
       expires_at: now + request.expireAfterMinutes * 60_000,
@@ -69,7 +75,13 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
       idle_seconds: request.idleSeconds === undefined ? deps.settings.idleSeconds : request.idleSeconds,
       max_connections: request.maxConnections ?? null,
     });
+    return { record, isNew: true };
   });
+}
+
+async function findEarlier(tx: Tx, { teamId, routerId, maker }: NewForward, since: number): Promise<ForwardRecord | undefined> {
+  const { idempotencyKey } = maker;
+  return idempotencyKey === undefined ? undefined : selectForwardByKey(tx, { teamId, routerId, idempotencyKey, since });
 }
 
 /** @throws AppError `conflict` when the team or the router has as many open forwards as it may */

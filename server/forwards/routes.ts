@@ -159,7 +159,8 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
   app.post(
     '/api/routers/:router_id/transient-forwarding',
     {
-      config: { role: 'operator' },
+      // An earlier forward with the same key is found again, also after a crash.
+      config: { role: 'operator', resumable: true },
       schema: {
         tags,
         operationId: 'createForward',
@@ -178,7 +179,8 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
     },
     async (request) => {
       const { teamId, id } = principalOf(request);
-      const view = await forwards.create(teamId, request.params.router_id, id, {
+      const idempotencyKey = request.idempotency?.given === true ? request.idempotency.key : undefined;
+      const view = await forwards.create(teamId, request.params.router_id, { id, idempotencyKey }, {
         expireAfterMinutes: request.body.expire_after_minutes,
         dstPort: request.body.dst_port,
         dstAddress: request.body.dst_address,

@@ -17,7 +17,7 @@ import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
 import { closeForward, markNoWay, selectConnections, selectForward, selectForwards, selectOpenForwards } from './store.ts';
 import type { LoggedConnection } from './store.ts';
-import type { ChannelGrant, Entrance, ForwardChange, ForwardConnectionRecord, ForwardRecord, ForwardRequest, ForwardSettings, ForwardView } from './types.ts';
+import type { ChannelGrant, Entrance, ForwardChange, ForwardConnectionRecord, ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings, ForwardView } from './types.ts';
 import { WayKeeper, newChannelToken } from './way-keeper.ts';
 
 export interface ForwardsDeps {
@@ -80,14 +80,15 @@ export class ForwardsService {
   }
 
   /**
-   * Stores the forward, opens its port and waits briefly for the router's side.
+   * Stores the forward, opens its port and waits briefly for the router's side; of a repeated request, tells what became of the first.
    * @throws AppError `not_found`, `invalid`, `conflict`, `unavailable`
    */
-  async create(teamId: string, routerId: string, createdBy: string, request: ForwardRequest): Promise<ForwardView> {
+  async create(teamId: string, routerId: string, maker: ForwardMaker, request: ForwardRequest): Promise<ForwardView> {
     await this.#deps.routers.getRouter(teamId, routerId);
     // Replaced when the agent is asked; until then nobody knows it.
     const { hash } = newChannelToken(routerId);
-    const record = await storeNewForward(this.#deps, { teamId, routerId, createdBy, channelTokenHash: hash, request });
+    const { record, isNew } = await storeNewForward(this.#deps, { teamId, routerId, maker, channelTokenHash: hash, request });
+    if (!isNew) return this.get(teamId, routerId, record.id);
     const live = this.#makeLive(record);
     try {
       const port = await this.#listen(live, record);

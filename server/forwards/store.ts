@@ -22,6 +22,22 @@ export async function insertForward(db: DbOrTx, forward: Insertable<ForwardsTabl
   return db.insertInto('forwards').values(forward).returningAll().executeTakeFirstOrThrow();
 }
 
+/** The forward that a key made on this router since a moment: what a repeated POST gets after a crash. */
+export async function selectForwardByKey(
+  db: DbOrTx,
+  key: { teamId: string; routerId: string; idempotencyKey: string; since: number },
+): Promise<ForwardRecord | undefined> {
+  return db
+    .selectFrom('forwards')
+    .selectAll()
+    .where('team_id', '=', key.teamId)
+    .where('router_id', '=', key.routerId)
+    .where('idempotency_key', '=', key.idempotencyKey)
+    .where('created_at', '>=', key.since)
+    .orderBy('created_at', 'desc')
+    .executeTakeFirst();
+}
+
 export async function selectForward(
   db: DbOrTx,
   { teamId, id }: ForwardKey,

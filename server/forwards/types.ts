@@ -17,6 +17,13 @@ export interface ForwardRequest {
   maxConnections?: number | undefined;
 }
 
+/** Who asks for a forward. */
+export interface ForwardMaker {
+  id: string;
+  /** The Idempotency-Key that they chose: with it they find their earlier forward again. */
+  idempotencyKey?: string | undefined;
+}
+
 /** A forward as the interface shows it: the record and what only this process knows. */
 export interface ForwardView {
   record: ForwardRecord;

@@ -18,6 +18,8 @@ export interface ForwardsTable {
   way_reason: string | null;
   target_reachable: Flag | null;
   created_by: Fixed<string>;
+  /** Null where its maker chose none. */
+  idempotency_key: Fixed<string | null>;
   created_at: Fixed<Millis>;
   authorized_at: Millis | null;
   expires_at: Fixed<Millis>;

@@ -13,7 +13,7 @@ describeEachDatabase('new forwards', (open) => {
     const deps = { storage, clock: systemClock, settings, limits: { ...FORWARD_LIMITS, ...limit } };
     const request = { expireAfterMinutes: 60, dstPort: 22, dstAddress: '192.168.88.10', allowFrom: '198.51.100.7' };
     const made = await Promise.allSettled(
-      Array.from({ length: 12 }, () => storeNewForward(deps, { teamId, routerId, createdBy: 'key', channelTokenHash: 'x', request })),
+      Array.from({ length: 12 }, () => storeNewForward(deps, { teamId, routerId, maker: { id: 'key' }, channelTokenHash: 'x', request })),
     );
     const kept = made.filter(({ status }) => status === 'fulfilled');
     expect(kept).toHaveLength(3);

@@ -105,7 +105,7 @@ describe('open forwards', () => {
     await world.create({ dstPort: 9 });
     const other = await seedRouter(world.storage);
     const request = { expireAfterMinutes: 10, dstAddress: '127.0.0.1', dstPort: 9, allowFrom: '127.0.0.1' };
-    await world.forwards.create(other.teamId, other.routerId, 'key', request);
+    await world.forwards.create(other.teamId, other.routerId, { id: 'key' }, request);
     await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('the team has 1') });
   });
 

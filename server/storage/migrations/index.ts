@@ -9,7 +9,8 @@ import { forwardLimits } from './0008-forward-limits.ts';
 import { userSessions } from './0009-user-sessions.ts';
 import { keptEvents } from './0010-kept-events.ts';
 import { givenPasswords } from './0011-given-passwords.ts';
+import { repeatedForwards } from './0012-repeated-forwards.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
-export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns, backups, campaignJobs, forwardLimits, userSessions, keptEvents, givenPasswords];
+export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns, backups, campaignJobs, forwardLimits, userSessions, keptEvents, givenPasswords, repeatedForwards];
