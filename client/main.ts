@@ -11,7 +11,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.stdout.on('error', () => ended.abort());
 process.stderr.on('error', () => ended.abort());
 
-process.exitCode = await runCli(process.argv.slice(2), {
+const exitCode = await runCli(process.argv.slice(2), {
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
   readInput: async () => {
@@ -23,3 +23,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   signal: ended.signal,
   columns: process.stdout.columns || 120,
 });
+// A pipe takes what its reader leaves room for.
+for (const stream of [process.stdout, process.stderr]) await new Promise((resolve) => stream.write('', resolve));
+// Not left to the loop's running out: before a program is gone by itself the engine takes its handlers away, and a signal
+// that was passed on late would then kill what has ended in good order.
+process.exit(exitCode);

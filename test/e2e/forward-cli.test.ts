@@ -74,6 +74,18 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s from a terminal reaches 
   expect(await newest()).toMatchObject({ revoked_early: true, closed_at: expect.any(String) });
 });
 
+test.each(['SIGTERM', 'SIGHUP'] as const)('%s that comes again while the program ends changes nothing, however late it is', async (signal) => {
+  const code = cli.ended();
+  // As a wrapper on a busy machine does; a program whose loop has run out is still there for some milliseconds.
+  const again = setInterval(() => cli.signal(signal), 1);
+  try {
+    expect(await code).toBe(130);
+  } finally {
+    clearInterval(again);
+  }
+  expect(cli.output).toMatch(/the forward is closed\n$/);
+});
+
 test('when its key is revoked it ends and says so', async () => {
   expect(await cli.interrupt()).toBe(130);
   const made = await world.call<{ data: { id: string; api_key: string } }>('POST', '/api/api-keys', { name: 'short' });
