@@ -3,6 +3,8 @@ import { whenUptimeIsOver } from '../core/router-uptime.ts';
 import type { Deadline, RouterAdapter, RouterRow } from '../routers/adapter.ts';
 import { parseDuration } from '../routers/durations.ts';
 import { CLEAN_UP_DEADLINE, removeFound } from './clean-up.ts';
+import { connectionCut } from './nat-rules.ts';
+import type { NatRules } from './nat-rules.ts';
 
 const SCHEDULER = '/system/scheduler';
 const SCRIPT = '/system/script';
@@ -19,23 +21,24 @@ const LONGEST_TICK_SECONDS = 300;
 export type FailSafe = 'scheduler' | 'delayed script' | 'none';
 
 /**
- * Has the router remove the rules of `mark` after `seconds`, with agent and control plane both gone. Scheduler entries
+ * Has the router remove the rules after `seconds`, with agent and control plane both gone, and end the connections through them. Scheduler entries
  * survive a reboot: one looks every now and then whether the time is over, by the router's uptime because its clock may
  * be set meanwhile; the other fires at the next start. Where device-mode forbids the scheduler, a script waits; a reboot
- * ends that. What bears the same mark is replaced. @throws AgentError; then some of it may be on the router
+ * ends that. What bears the mark of the rules is replaced. @throws AgentError; then some of it may be on the router
  */
-export async function armFailSafe(router: RouterAdapter, mark: string, seconds: number, deadline: Deadline): Promise<FailSafe> {
+export async function armFailSafe(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<FailSafe> {
+  const { mark } = rules;
   try {
     // Left behind by an earlier opening; the router does not take the same name twice.
     await disarmFailSafe(router, mark, deadline);
-    await schedule(router, mark, seconds + MARGIN_SECONDS, deadline);
+    await schedule(router, rules, seconds + MARGIN_SECONDS, deadline);
     return 'scheduler';
   } catch (error) {
     if (!(error instanceof AgentError) || error.code !== 'rejected') throw error;
     await disarmFailSafe(router, mark, CLEAN_UP_DEADLINE).catch(() => undefined);
   }
   try {
-    await startDelayed(router, mark, seconds + MARGIN_SECONDS, deadline);
+    await startDelayed(router, rules, seconds + MARGIN_SECONDS, deadline);
     return 'delayed script';
   } catch (error) {
     if (!(error instanceof AgentError) || error.code !== 'rejected') throw error;
@@ -86,13 +89,14 @@ async function findNamed(
 }
 
 /** Has a name, so that it can be found and ended again; `/execute` alone starts a nameless one. */
-async function startDelayed(router: RouterAdapter, mark: string, seconds: number, deadline: Deadline): Promise<void> {
-  const source = `:delay ${seconds}s; ${removal(mark)}`;
+async function startDelayed(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<void> {
+  const { mark } = rules;
+  const source = `:delay ${seconds}s; ${removal(rules)}`;
   await router.command({ path: `${SCRIPT}/add`, words: [`=name=${mark}`, '=policy=read,write', `=source=${source}`] }, deadline);
   await router.command({ path: '/execute', words: [`=script=/system script run ${mark}`] }, deadline);
 }
 
-async function schedule(router: RouterAdapter, mark: string, seconds: number, deadline: Deadline): Promise<void> {
+async function schedule(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<void> {
   const [[resource], [clock]] = await Promise.all([
     readRows(router, '/system/resource/print', 'uptime', deadline),
     readRows(router, '/system/clock/print', 'date', deadline),
@@ -102,11 +106,12 @@ async function schedule(router: RouterAdapter, mark: string, seconds: number, de
   // Any clock has this behind it, so the next look is never farther away than the interval.
   const start = clock?.['date']?.includes('/') ? 'jan/01/1970' : '1970-01-01';
   const tick = Math.min(LONGEST_TICK_SECONDS, Math.ceil(seconds / LOOKS));
-  const source = whenUptimeIsOver({ armedAt: Math.floor(uptime), allowed: seconds }, removal(mark));
+  const source = whenUptimeIsOver({ armedAt: Math.floor(uptime), allowed: seconds }, removal(rules));
   const add = (...words: string[]): Promise<unknown> =>
     router.command({ path: `${SCHEDULER}/add`, words: [...words, '=policy=read,write'] }, deadline);
+  const { mark } = rules;
   await add(`=name=${mark}`, `=start-date=${start}`, '=start-time=00:00:00', `=interval=${tick}s`, `=on-event=${source}`);
-  await add(`=name=${bootName(mark)}`, '=start-time=startup', '=interval=0s', `=on-event=${removal(mark)}`);
+  await add(`=name=${bootName(mark)}`, '=start-time=startup', '=interval=0s', `=on-event=${removal(rules)}`);
 }
 
 async function readRows(router: RouterAdapter, path: string, property: string, deadline: Deadline): Promise<RouterRow[]> {
@@ -117,10 +122,11 @@ function bootName(mark: string): string {
   return `${mark}-boot`;
 }
 
-/** The mark has only letters, digits and hyphens, so it needs no quoting of its own. */
-function removal(mark: string): string {
+/** Rules first, so that no new connection comes while the old ones end. The mark has only letters, digits and hyphens: it needs no quoting. */
+function removal(rules: NatRules): string {
+  const { mark } = rules;
   return (
-    `/ip firewall nat remove [find comment="${mark}"]; ` +
+    `/ip firewall nat remove [find comment="${mark}"]; ${connectionCut(rules)}; ` +
     `/system scheduler remove [find name="${mark}"]; /system scheduler remove [find name="${bootName(mark)}"]; ` +
     `/system script remove [find name="${mark}"]`
   );

@@ -1,11 +1,14 @@
+import { once } from 'node:events';
+import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AgentError } from '../../agent/core/errors.ts';
 import { FORWARD_ID, ForwardBranches, SOON, openParams } from '../harness/forward-branch.ts';
 import type { Branch } from '../harness/forward-branch.ts';
 import { ManualTime } from '../simulator/index.ts';
 import type { Simulator } from '../simulator/index.ts';
+import { Trap } from '../simulator/menu/types.ts';
 
-/** How a router whose device-mode forbids the scheduler gets rid of a forward's rules by itself: a script that waits. */
+/** How a router gets rid of a forward by itself: by its scheduler, or, where device-mode forbids that, by a script that waits. */
 
 let branches: ForwardBranches;
 let time: ManualTime;
@@ -92,5 +95,78 @@ describe('where the scheduler is forbidden', () => {
     const opened = await (await branches.agent(router)).open(openParams(router, 443), SOON);
     expect(opened.way_reason).toBe('a dst-nat rule on the router; device-mode forbids the scheduler, so only the agent removes the rule');
     expect(onRouter(simulator)).toEqual({ ...NOTHING, rules: 2 });
+  });
+});
+
+describe('a router that is left alone', () => {
+  const CONNECTIONS = '/ip/firewall/connection';
+  const OVER_MS = 660_000 + 35_000;
+  const clients: net.Socket[] = [];
+  afterEach(() => clients.splice(0).forEach((client) => client.destroy()));
+
+  async function connected(port: number): Promise<net.Socket> {
+    const client = net.connect({ host: '127.0.0.1', port });
+    clients.push(client);
+    client.on('error', () => undefined);
+    client.write('hello');
+    await once(client, 'data');
+    return client;
+  }
+
+  function entryPort(simulator: Simulator): number {
+    return Number(simulator.items('/ip/firewall/nat').find((rule) => rule['chain'] === 'dstnat' && rule['comment']?.startsWith('signalbox-'))?.['dst-port']);
+  }
+
+  it.each([
+    ['6.49.10', 'scheduler'],
+    ['7.18.2', 'scheduler'],
+    ['7.18.2', 'delayed script'],
+    ['7.20.8', 'scheduler'],
+  ])('with RouterOS %s ends the connections through the rules that it removes, and no others: %s', async (version, kind) => {
+    const deviceMode = kind === 'scheduler' ? {} : { deviceMode: 'home' as const };
+    const { simulator, router } = await branches.branch({ api: true }, { version, time, ...deviceMode });
+    const target = await branches.echoService();
+    const words = ['=chain=dstnat', '=action=dst-nat', '=protocol=tcp', '=dst-port=60999', '=to-addresses=192.168.88.10', `=to-ports=${target}`];
+    await router.command({ path: '/ip/firewall/nat/add', words }, SOON);
+    await (await branches.agent(router)).open(openParams(router, target), SOON);
+    const through = await connected(entryPort(simulator));
+    const past = await connected(60_999);
+    branches.killAgents();
+    await time.advance(OVER_MS);
+    expect(onRouter(simulator)).toEqual(NOTHING);
+    await vi.waitFor(() => expect(through.destroyed).toBe(true));
+    past.write('still there?');
+    expect(String((await once(past, 'data'))[0])).toBe('still there?');
+  });
+
+  it('knows them also where ports stand apart from the addresses', async () => {
+    const { simulator, router } = await branches.branch({ api: true }, { version: '7.20.8', time });
+    await (await branches.agent(router)).open(openParams(router, 443), SOON);
+    const row = (source: string, port: number): [string, string][] =>
+      [['protocol', 'tcp'], ['src-address', source], ['src-port', '50000'], ['dst-address', '127.0.0.1'], ['dst-port', String(port)]];
+    const table = simulator.router.table(CONNECTIONS);
+    const add = (source: string, port: number): string => table.add(row(source, port), { dynamic: true }).id;
+    const ours = add('127.0.0.1', entryPort(simulator));
+    const others = [add('127.0.0.1', 60_999), add('127.0.0.10', entryPort(simulator))];
+    branches.killAgents();
+    await time.advance(OVER_MS);
+    const left = simulator.items(CONNECTIONS).map((item) => item['.id']);
+    expect(left).toEqual(expect.arrayContaining(others));
+    expect(left).not.toContain(ours);
+  });
+
+  it('removes everything else also where it may not look at connections', async () => {
+    const { simulator, router } = await branches.branch({ api: true }, { time });
+    await (await branches.agent(router)).open(openParams(router, await branches.echoService()), SOON);
+    const through = await connected(entryPort(simulator));
+    branches.killAgents();
+    const refusing = vi.spyOn(simulator.router.table(CONNECTIONS), 'remove').mockImplementation(() => {
+      throw new Trap('failure: not allowed');
+    });
+    await time.advance(OVER_MS);
+    expect(onRouter(simulator)).toEqual(NOTHING);
+    expect(refusing).toHaveBeenCalled();
+    refusing.mockRestore();
+    expect(through.destroyed).toBe(false);
   });
 });

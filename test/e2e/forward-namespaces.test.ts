@@ -157,18 +157,24 @@ describe.skipIf(reason !== undefined)('a forward by dst-nat', () => {
     expect((await lab.items('/system/scheduler')).map((entry) => entry['name'])).toEqual([]);
   });
 
-  test('is taken off the router by its own scheduler when control plane and agent are dead', async () => {
+  test('is taken off the router, with its connections, by its own scheduler when control plane and agent are dead', async () => {
     await open(7);
     const port = await routersPort();
     await installation.server.kill();
     await installation.agent.kill();
     // Nobody is left to tidy up: the router still forwards.
-    await dial(lab.routerAddress, port, lab.agentAddress);
+    const kept = await dial(lab.routerAddress, port, lab.agentAddress);
+    kept.write('hello');
+    await once(kept, 'data');
     expect(await mine()).toHaveLength(2);
     await lab.ask({ method: 'jump', ms: (MINUTES + GRACE_MINUTES) * 60_000 });
     await rulesGone(port);
+    await waitUntil('the router resets what it has forgotten', async () => {
+      kept.write('anybody there?');
+      return kept.destroyed;
+    });
     await expect(dial(lab.routerAddress, port, lab.agentAddress)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    expect(await lab.items('/system/scheduler')).toEqual([]);
+    await waitUntil('its own entries are gone', async () => (await lab.items('/system/scheduler')).length === 0);
   });
 });
 

@@ -176,7 +176,7 @@ async function write(options: ApiWayOptions, rules: NatRules, deadline: Deadline
 /** Instead of what bears the mark by now. The removal comes first, so that the rules can at no moment stay for ever. */
 async function replace(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<FailSafe> {
   await removeRules(router, rules.mark, deadline);
-  const failSafe = await armFailSafe(router, rules.mark, seconds, deadline);
+  const failSafe = await armFailSafe(router, rules, seconds, deadline);
   await addRules(router, rules, deadline);
   return failSafe;
 }

@@ -103,6 +103,10 @@ export class MenuRegistry implements MenuTree {
     return rowsOf(this.#router, menu);
   }
 
+  async observe(path: string): Promise<void> {
+    if (clean(path).startsWith(FIREWALL)) await this.#router.observe();
+  }
+
   async run(call: CommandCall): Promise<CommandResult> {
     const path = clean(call.path);
     if (!this.#directories.has(path)) throw unknownPath(this.#router, path, this.#directories);
@@ -113,7 +117,7 @@ export class MenuRegistry implements MenuTree {
     this.#checkParameters(path, call);
     if (call.command === 'export') return this.#export(this.#router, this.definitions(), path, call);
     if (!menu) throw new Trap('no such command', 0);
-    if (path.startsWith(FIREWALL)) await this.#router.observe();
+    await this.observe(path);
     const context = { router: this.#router, menu, table: this.#tables.get(menu.tableOf ?? menu.path) ?? NO_TABLE, call };
     const run = custom ? custom.run : STANDARD[call.command as StandardCommand];
     return NEVER_WRITES.has(call.command) ? run(context) : this.#recorded(call, () => run(context));

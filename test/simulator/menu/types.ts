@@ -69,6 +69,8 @@ export interface MenuTree {
   run(call: CommandCall): Promise<CommandResult>;
   /** All items of a menu as its detailed print shows them: what `find`, `get` and `where` work on. */
   items(session: Session, path: string): Row[];
+  /** Brings a menu up to date whose items come from outside, before they are asked for. */
+  observe(path: string): Promise<void>;
 }
 
 /** The script language, as the menus see it (`/execute`, `/system/script/run`, the scheduler). */

@@ -14,6 +14,7 @@ export function itemValue(row: Row, name: string): Value {
 
 /** The items of a menu for which a condition holds; all of them without one. */
 export async function filterItems(machine: Machine, path: string, where: Expr | undefined, env: Environment): Promise<Row[]> {
+  await machine.menus.observe(path);
   const rows = machine.menus.items(machine.session, path);
   return where === undefined ? rows : filterRows(machine, path, rows, where, env);
 }

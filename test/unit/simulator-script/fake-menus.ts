@@ -54,6 +54,10 @@ export class FakeMenus implements MenuTree {
     return menu?.parameters;
   }
 
+  observe(): Promise<void> {
+    return Promise.resolve();
+  }
+
   items(_session: Session, path: string): Row[] {
     return this.menus.get(path)?.rows ?? [];
   }

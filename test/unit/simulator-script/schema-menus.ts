@@ -17,6 +17,7 @@ export function schemaMenus(schema: SchemaNode): MenuTree {
     children: (path) => names(path, 'dir'),
     parameters: (path, command) => names(`${path}/${command}`, 'arg'),
     items: () => [],
+    observe: () => Promise.resolve(),
     run: () => Promise.reject(new Trap('no such command')),
   };
 }

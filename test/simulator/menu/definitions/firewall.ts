@@ -83,6 +83,8 @@ export const FIREWALL_MENUS: readonly MenuDefinition[] = [
       protocol: readOnly, 'src-address': readOnly, 'dst-address': readOnly, 'reply-src-address': readOnly, 'reply-dst-address': readOnly,
       'tcp-state': readOnly, timeout: readOnly, 'orig-bytes': readOnly, 'repl-bytes': readOnly, dstnat: readOnly, srcnat: readOnly, assured: readOnly,
       confirmed: readOnly, 'seen-reply': readOnly,
+      // Known of these versions; since when, and whether addresses are without ports then, is not.
+      'src-port': { ...readOnly, since: '7.20' }, 'dst-port': { ...readOnly, since: '7.20' },
     },
   },
 ];
