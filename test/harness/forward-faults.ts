@@ -101,15 +101,19 @@ const silence: Fault = {
 const reboot: Fault = {
   name: 'the router reboots',
   happen: () => Promise.all(world.simulators.map((simulator) => simulator.reboot())),
-  recover: () => undefined,
+  // Before that a rule of the time before the reboot may still carry.
+  recover: () => waitUntil('the routers have taken away what a reboot takes away', rulesAreGone, 15_000),
   endedBy: ['target', 'closed'],
 };
 
+function rulesAreGone(): boolean {
+  return world.simulators.every((simulator) => simulator.items('/ip/firewall/nat').every((rule) => !rule['comment']?.startsWith('signalbox')));
+}
+
 /** Read from the routers themselves. */
 function routersAreClean(): boolean {
-  return world.simulators.every(
+  return rulesAreGone() && world.simulators.every(
     (simulator) =>
-      simulator.items('/ip/firewall/nat').every((rule) => !rule['comment']?.startsWith('signalbox')) &&
       simulator.items('/system/scheduler').every((entry) => !entry['name']?.startsWith('signalbox')) &&
       simulator.items('/ip/ssh').every((settings) => settings['forwarding-enabled'] === 'no'),
   );
