@@ -66,8 +66,10 @@ export interface AuditEntry {
   action: string;
   /** The path that was asked for */
   target: string | null;
-  /** HTTP status of the answer */
+  /** HTTP status of the answer; 101 when a WebSocket was opened */
   result: number;
+  /** What was made, where the path cannot say it: of a forward its id, destination and source */
+  detail: string | null;
 }
 
 export interface Backup {

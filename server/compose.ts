@@ -196,7 +196,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     campaignRoutes(scope, services);
     webhookRoutes(scope, services);
     forwardRoutes(scope, { forwards: services.forwards, now: () => clock.now(), allowPrivateSources: config.allowPrivateSources });
-    connectRoute(scope, { forwards: services.forwards, door, upgrades, authenticate: connectedCaller(services) });
+    connectRoute(scope, { ...services, door, upgrades, authenticate: connectedCaller(services), clock });
     administrationRoutes(scope, services, () => clock.now());
     clientRoutes(scope, services.identity);
     accountRoutes(scope, services);

@@ -17,7 +17,8 @@ const entrySchema = z
     source: z.string().describe('Address the request came from'),
     action: z.string().describe('Method and route'),
     target: z.string().nullable().describe('The path that was asked for'),
-    result: z.int().describe('HTTP status of the answer'),
+    result: z.int().describe('HTTP status of the answer; 101 when a WebSocket was opened'),
+    detail: z.string().nullable().describe('What was made, where the path cannot say it: of a forward its id, destination and source'),
   })
   .meta({
     id: 'AuditEntry',
@@ -32,6 +33,7 @@ const entrySchema = z
         action: 'POST /api/synchronous/:router_id',
         target: '/api/synchronous/01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
         result: 200,
+        detail: null,
       },
     ],
   });
@@ -84,5 +86,6 @@ function present(entry: ListedAuditEntry): z.infer<typeof entrySchema> {
     action: entry.action,
     target: entry.target,
     result: entry.result,
+    detail: entry.detail ?? null,
   };
 }

@@ -10,8 +10,10 @@ export interface AuditEntry {
   action: string;
   /** The path as it was asked for; of a sign-in, the client. */
   target: string | null;
-  /** HTTP status of the answer. */
+  /** HTTP status of the answer; 101 for a WebSocket. */
   result: number;
+  /** What was made, where the target cannot say it. */
+  detail?: string | null;
 }
 
 export interface ListedAuditEntry extends AuditEntry {

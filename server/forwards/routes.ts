@@ -188,9 +188,15 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
         idleSeconds: request.body.idle_seconds,
         maxConnections: request.body.max_connections,
       });
+      const { record } = view;
+      request.auditDetail = `forward ${record.id} to ${addressAndPort(record.dst_address, record.dst_port)} for ${record.allow_only_cidr}`;
       return present(view, now());
     },
   );
+}
+
+function addressAndPort(address: string, port: number): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 function readRoutes(app: App, { forwards, now }: ForwardRoutesDeps): void {

@@ -24,4 +24,6 @@ export interface AuditLogTable {
   action: Fixed<string>;
   target: Fixed<string | null>;
   result: Fixed<number>;
+  /** What was made, where the target cannot say it. */
+  detail: Fixed<string | null>;
 }

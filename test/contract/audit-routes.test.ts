@@ -62,6 +62,7 @@ describeEachDatabase('the audit log', (open) => {
       action: 'POST /things/:id',
       target: '/things/7',
       result: 200,
+      detail: null,
     });
     expect(listed).toContainEqual(expect.objectContaining({ actor_id: `${north}/viewer`, result: 403 }));
     expect(listed).toContainEqual(expect.objectContaining({ action: 'PUT /:group', target: '/42' }));

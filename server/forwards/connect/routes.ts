@@ -1,5 +1,8 @@
+import type { AuditService } from '../../audit/service.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { App } from '../../http/app.ts';
+import { recordOf } from '../../http/audit-hook.ts';
 import { bearerOf, principalOf } from '../../http/authentication.ts';
 import type { Authenticate } from '../../http/authentication.ts';
 import { routerParams } from '../../http/envelope.ts';
@@ -8,16 +11,22 @@ import type { Upgrades } from '../../http/upgrades.ts';
 import type { ForwardsService } from '../service.ts';
 import { CONNECT_SUBPROTOCOL } from './door.ts';
 import type { ForwardDoor } from './door.ts';
+import { EntryRecorder } from './entry-recorder.ts';
 
 export interface ConnectRouteDeps {
   forwards: ForwardsService;
   door: ForwardDoor;
   upgrades: Upgrades;
   authenticate: Authenticate;
+  clock: Clock;
+  audit: Pick<AuditService, 'record'>;
 }
 
 /** A page of a browser takes sixty connections at once; they count on their own, not as sixty requests. */
 const RATE_FACTOR = 10;
+
+/** HTTP's word for an upgrade. */
+const ENTERED = 101;
 
 /** Upgrades of other routes are not for the application: their bodies and long answers would have no limits. */
 export function isConnectRequest({ method, url = '' }: { method?: string | undefined; url?: string | undefined }): boolean {
@@ -29,12 +38,18 @@ export function isConnectRequest({ method, url = '' }: { method?: string | undef
  * nobody shows a credential; here the caller has shown one. Not in the OpenAPI document, which cannot say what happens
  * after an upgrade: README.md does.
  */
-export function connectRoute(app: App, { forwards, door, upgrades, authenticate }: ConnectRouteDeps): void {
+export function connectRoute(app: App, { forwards, door, upgrades, authenticate, clock, audit }: ConnectRouteDeps): void {
+  const entries = new EntryRecorder(clock, (entry) => audit.record(entry));
   app.get(
     '/api/routers/:router_id/transient-forwarding/:id/connect',
     {
       exposeHeadRoute: false,
       config: { role: 'operator', rateFactor: RATE_FACTOR },
+      // Of a WebSocket there is no answer to send.
+      onSend: async (request, reply, payload) => {
+        if (request.principal) entries.record(recordOf(request, reply.statusCode));
+        return payload;
+      },
       schema: { hide: true, params: routerParams.extend({ id: pathId }) },
     },
     async (request, reply) => {
@@ -46,6 +61,7 @@ export function connectRoute(app: App, { forwards, door, upgrades, authenticate 
       const entrance = await forwards.entrance(principal.teamId, request.params.router_id, request.params.id, source);
       door.checkOpen();
       const ws = upgrades.accept(request, reply, CONNECT_SUBPROTOCOL);
+      entries.record(recordOf(request, ENTERED));
       door.carry(entrance, ws, { source, isStillAllowed: async () => isSame(await authenticate(bearer), principal) });
       return reply;
     },

@@ -10,7 +10,8 @@ import { userSessions } from './0009-user-sessions.ts';
 import { keptEvents } from './0010-kept-events.ts';
 import { givenPasswords } from './0011-given-passwords.ts';
 import { repeatedForwards } from './0012-repeated-forwards.ts';
+import { auditDetail } from './0013-audit-detail.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
-export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns, backups, campaignJobs, forwardLimits, userSessions, keptEvents, givenPasswords, repeatedForwards];
+export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns, backups, campaignJobs, forwardLimits, userSessions, keptEvents, givenPasswords, repeatedForwards, auditDetail];
