@@ -344,9 +344,13 @@ export interface ForwardConnection {
   id: string;
   source: string;
   opened_at: string;
-  closed_at: string;
+  /** null while it is open */
+  closed_at: string | null;
+  /** From the client to the target, so far */
   bytes_in: number;
+  /** From the target to the client, so far */
   bytes_out: number;
+  /** open while it goes on, then closed, client, target, channel, no_channel, idle, expired, revoked, shutdown or unknown */
   ended_by: string;
 }
 
@@ -974,7 +978,7 @@ export interface Operations {
   listEnrolTokens: { input: { query?: { limit?: number; cursor?: string } }; result: Success<EnrolToken[]> };
   /** List the faults of a router, newest first */
   listFaults: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; status?: 'open' | 'resolved' } }; result: Success<Fault[]> };
-  /** List the finished connections of a forward, newest first */
+  /** List the connections of a forward, those that are open included, newest first */
   listForwardConnections: { input: { path: { router_id: string; id: string }; query?: { limit?: number; cursor?: string } }; result: Success<ForwardConnection[]> };
   /** List the transient port forwards of a router, newest first */
   listForwards: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<TransientForward[]> };

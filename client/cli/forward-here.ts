@@ -1,28 +1,14 @@
-import type { Signalbox } from '../client.ts';
-import { ProblemError } from '../errors.ts';
 import type { TransientForward } from '../generated.ts';
 import { LocalPort } from '../local-port.ts';
-import { pauseFor } from '../transport.ts';
 import type { Command, Context, Outcome } from './command.ts';
 import { UsageError } from './command.ts';
-import { EXIT } from './exit-codes.ts';
 import { readTarget } from './forward-commands.ts';
+import { ANSWER_MS, closeForward, systemWatchClock, watchForward } from './forward-watch.ts';
 
 const MINUTES = 60;
 
 /** Reserved for examples (RFC 5737): nobody comes from there, so the entry port on the server admits nobody. */
 const NOBODY = '192.0.2.1/32';
-
-/** Key revoked or expired, rights taken away, forward of nobody any more: asking again changes nothing. */
-const GIVEN_UP = new Set(['unauthenticated', 'forbidden', 'not_found']);
-
-/** Past its end the server gets so long to say so. Clocks differ. */
-const UNHEARD_MS = 60_000;
-
-/** How often is asked whether the forward is still open. */
-const LOOK_EVERY_MS = 10_000;
-/** Longest wait for the creation or the end of the forward; Ctrl-C does not shorten it, else one could stay open. */
-const ANSWER_MS = 30_000;
 
 /** `signalbox forward --router R --to 192.168.88.10:443 --listen 127.0.0.1:8443` */
 export const forwardHere: Command = {
@@ -56,7 +42,7 @@ export const forwardHere: Command = {
         return await carryUntilOver(context, forward, local);
       } finally {
         local.close();
-        await revoke(context, forward);
+        await closeForward({ signalbox, forward, clock: systemWatchClock, stderr: surroundings.stderr });
       }
     } finally {
       local.close();
@@ -65,62 +51,9 @@ export const forwardHere: Command = {
 };
 
 async function carryUntilOver({ signalbox, surroundings }: Context, forward: TransientForward, local: LocalPort): Promise<Outcome> {
-  const { stderr } = surroundings;
+  const { stderr, signal } = surroundings;
   local.leadTo(() => signalbox.connectForward(forward.router_id, forward.id));
   stderr(`${local.name} leads to ${forward.dst_address}:${forward.dst_port} until ${forward.expires_at}; Ctrl-C ends it\n`);
   if (forward.authorized_at === null) stderr(`not open yet: ${forward.way_reason ?? 'its agent has not answered'}\n`);
-  return watch({ forward, local, look: () => lookAt(signalbox, forward, surroundings), ...surroundings });
-}
-
-interface Watched {
-  forward: TransientForward;
-  local: LocalPort;
-  look: () => Promise<TransientForward | undefined>;
-  stderr: (text: string) => void;
-  signal: AbortSignal;
-}
-
-/** Says what there is to say until the forward is over. @throws the signal's reason at Ctrl-C */
-async function watch({ forward, local, look, stderr, signal }: Watched): Promise<Outcome> {
-  let said = '';
-  for (;;) {
-    const { open, total } = local.counts;
-    const leftMs = Date.parse(forward.expires_at) - Date.now();
-    const minutes = Math.max(0, Math.ceil(leftMs / 60_000));
-    const line = `${minutes} min left, ${open} connections open, ${total} in all\n`;
-    if (line !== said) stderr(line);
-    said = line;
-    await pauseFor(Math.max(1000, Math.min(LOOK_EVERY_MS, leftMs)), signal);
-    const now = await look();
-    if (now === undefined && leftMs + UNHEARD_MS < 0) {
-      stderr('its time is over, and the server does not answer\n');
-      return { json: undefined, text: '', exitCode: EXIT.notConnected };
-    }
-    if (now === undefined || now.closed_at === null) continue;
-    stderr(now.revoked_early ? 'the forward was revoked by someone else\n' : 'its time is over\n');
-    return { json: undefined, text: '', exitCode: now.revoked_early ? EXIT.failed : EXIT.ok };
-  }
-}
-
-/**
- * Undefined when the server does not answer: connections may go on, and it is asked again.
- * @throws ProblemError when it refuses: nobody is told any more what becomes of the forward
- */
-async function lookAt(signalbox: Signalbox, { router_id: routerId, id }: TransientForward, { signal }: { signal: AbortSignal }): Promise<TransientForward | undefined> {
-  try {
-    return await signalbox.call('getForward', { path: { router_id: routerId, id } }, { signal, timeoutMs: ANSWER_MS });
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof ProblemError && GIVEN_UP.has(error.code)) throw error;
-    return undefined;
-  }
-}
-
-async function revoke({ signalbox, surroundings: { stderr } }: Context, { router_id: routerId, id, expires_at: end }: TransientForward): Promise<void> {
-  try {
-    await signalbox.call('revokeForward', { path: { router_id: routerId, id } }, { signal: AbortSignal.timeout(ANSWER_MS) });
-    stderr('the forward is closed\n');
-  } catch (error) {
-    stderr(`the forward ${id} could not be closed and stays until ${end}: ${(error as Error).message}\n`);
-  }
+  return watchForward({ signalbox, forward, local, clock: systemWatchClock, stderr, signal });
 }
