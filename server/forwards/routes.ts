@@ -10,7 +10,7 @@ import { FORWARD_LIMITS } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import type { ForwardsService } from './service.ts';
 import { timeToExpire } from './time-to-expire.ts';
-import type { ForwardConnectionRecord, ForwardView } from './types.ts';
+import type { ForwardView, ListedConnection } from './types.ts';
 
 /** Text of such a length is no address; one reason is enough. */
 const ENOUGH = { abort: true };
@@ -118,10 +118,10 @@ const connectionSchema = z
     id: z.string(),
     source: z.string(),
     opened_at: dateTime,
-    closed_at: dateTime,
-    bytes_in: z.int(),
-    bytes_out: z.int(),
-    ended_by: z.string(),
+    closed_at: dateTime.nullable().describe('null while it is open'),
+    bytes_in: z.int().describe('From the client to the target, so far'),
+    bytes_out: z.int().describe('From the target to the client, so far'),
+    ended_by: z.string().describe('open while it goes on, then closed, client, target, channel, no_channel, idle, expired, revoked, shutdown or unknown'),
   })
   .meta({
     id: 'ForwardConnection',
@@ -265,7 +265,7 @@ function connectionsRoute(app: App, { forwards }: ForwardRoutesDeps): void {
       schema: {
         tags,
         operationId: 'listForwardConnections',
-        summary: 'List the finished connections of a forward, newest first',
+        summary: 'List the connections of a forward, those that are open included, newest first',
         params: forwardParams,
         querystring: pageQuery,
         response: { 200: envelope(z.array(connectionSchema)), ...commonErrors },
@@ -312,12 +312,12 @@ function present({ record, openConnections, maxConnections, entryName, ...traffi
   };
 }
 
-function presentConnection(record: ForwardConnectionRecord): z.infer<typeof connectionSchema> {
+function presentConnection(record: ListedConnection): z.infer<typeof connectionSchema> {
   return {
     id: record.id,
     source: record.source,
     opened_at: toDateTime(record.opened_at),
-    closed_at: toDateTime(record.closed_at),
+    closed_at: toDateTimeOrNull(record.closed_at),
     bytes_in: record.bytes_in,
     bytes_out: record.bytes_out,
     ended_by: record.ended_by,

@@ -8,6 +8,7 @@ import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { Storage } from '../storage/db.ts';
+import { listConnections } from './connection-list.ts';
 import { ConnectionLog } from './connection-log.ts';
 import { ConnectionSweep } from './connection-sweep.ts';
 import { storeNewForward } from './creation.ts';
@@ -15,9 +16,9 @@ import { Doors } from './doors/doors.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
-import { closeForward, markNoWay, selectConnections, selectForward, selectForwards, selectOpenForwards } from './store.ts';
+import { closeForward, markNoWay, selectForward, selectForwards, selectOpenForwards } from './store.ts';
 import type { LoggedConnection } from './store.ts';
-import type { ChannelGrant, Entrance, ForwardChange, ForwardConnectionRecord, ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings, ForwardView } from './types.ts';
+import type { ChannelGrant, Entrance, ForwardChange, ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings, ForwardView, ListedConnection } from './types.ts';
 import { WayKeeper, newChannelToken } from './way-keeper.ts';
 
 export interface ForwardsDeps {
@@ -130,11 +131,11 @@ export class ForwardsService {
     return records.map((record) => this.#view(record));
   }
 
-  /** Finished connections, newest first. @throws AppError `not_found` */
-  async connections(teamId: string, routerId: string, id: string, page: Page): Promise<ForwardConnectionRecord[]> {
+  /** Those that are open and those that are over, newest first. @throws AppError `not_found` */
+  async connections(teamId: string, routerId: string, id: string, page: Page): Promise<ListedConnection[]> {
     await this.get(teamId, routerId, id);
     await this.#connectionLog.flush();
-    return selectConnections(this.#deps.storage.db, { teamId, id }, page);
+    return listConnections(this.#deps.storage.db, { teamId, id }, page, this.#live.get(id)?.openConnections() ?? []);
   }
 
   /** Closes the port and cuts its connections. A forward that is over stays so; its agent is told again. @throws AppError `not_found` */

@@ -5,6 +5,9 @@ import type { ForwardConnectionsTable, ForwardsTable } from '../storage/schema-f
 export type ForwardRecord = Selectable<ForwardsTable>;
 export type ForwardConnectionRecord = Selectable<ForwardConnectionsTable>;
 
+/** As the list shows it: `closed_at` is null and `ended_by` is `open` while it goes on. */
+export type ListedConnection = Omit<ForwardConnectionRecord, 'closed_at'> & { closed_at: number | null };
+
 /** INTERFACE.md 4.6, checked by the route for types and ranges. */
 export interface ForwardRequest {
   expireAfterMinutes: number;

@@ -205,15 +205,18 @@ describe('the end', () => {
     const ws = await opened(id);
     await once(ws, 'message');
     expect((await world.caller.call<{ open_connections: number }>('GET', pathOf(id))).body.open_connections).toBe(1);
+    const logged = async (): Promise<Logged[]> => (await world.caller.call<{ data: Logged[] }>('GET', `${pathOf(id)}/connections`)).body.data;
+    expect(await logged()).toMatchObject([{ closed_at: null, bytes_out: 5, ended_by: 'open' }]);
     ws.terminate();
     await broken;
-    const log = await waitUntil('the connection is logged', async () => {
-      const { body } = await world.caller.call<{ data: object[] }>('GET', `${pathOf(id)}/connections`);
-      return body.data.length === 1 && body.data[0];
-    });
+    const log = await waitUntil('the connection is over', async () => (await logged()).find(({ closed_at }) => closed_at !== null));
     expect(log).toMatchObject({ source: expect.stringMatching(/^127\.0\.0\.1:\d+$/), bytes_in: 0, bytes_out: 5, ended_by: 'client' });
   });
 });
+
+interface Logged {
+  closed_at: string | null;
+}
 
 interface Refused {
   status: number;

@@ -49,7 +49,7 @@ export interface ShownForward {
   open_connections: number;
 }
 
-/** One line of a forward's connection log. */
+/** One line of a forward's connection log: a connection that is over. */
 export interface ShownConnection {
   id: string;
   source: string;
@@ -136,7 +136,7 @@ export class ProcessWorld {
   /** Newest first, at most a hundred. */
   async connectionsOf({ id, router_id: routerId }: ShownForward): Promise<ShownConnection[]> {
     const { data } = await this.call<{ data: ShownConnection[] }>('GET', `/api/routers/${routerId}/transient-forwarding/${id}/connections?limit=100`);
-    return data;
+    return data.filter((connection) => connection.ended_by !== 'open');
   }
 
   /** Starts it (again) and waits until it serves requests. */
