@@ -98,11 +98,11 @@ export class ForwardAcceptor {
   /** Ends a forward. Of one that is not open, nothing is on a router that answers any more then. Never rejects. */
   async close(forwardId: string, reason = 'revoked'): Promise<void> {
     const opening = this.#forwards.get(forwardId);
-    if (!opening) return this.#closing.get(forwardId) ?? this.#leftovers.settle();
+    if (!opening) return this.#closing.get(forwardId) ?? this.#leftovers.settle(forwardId);
     this.#forwards.delete(forwardId);
     this.#ready.delete(forwardId);
     const closing = (this.#closing.get(forwardId) ?? Promise.resolve())
-      .then(() => opening.then((forward) => forward.close(reason), () => this.#leftovers.settle()))
+      .then(() => opening.then((forward) => forward.close(reason), () => this.#leftovers.settle(forwardId)))
       .finally(() => {
         if (this.#closing.get(forwardId) === closing) this.#closing.delete(forwardId);
       });

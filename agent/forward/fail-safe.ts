@@ -54,6 +54,13 @@ export async function isArmed(router: RouterAdapter, mark: string, kind: FailSaf
   return (await findNamed(router, menu, property, (name) => name === mark, deadline)).length > 0;
 }
 
+/** @returns the marks of fail-safes of either kind that are armed @throws AgentError */
+export async function findFailSafes(router: RouterAdapter, isWanted: (mark: string) => boolean, deadline: Deadline): Promise<string[]> {
+  const entries = await readRows(router, `${SCHEDULER}/print`, 'name', deadline);
+  const scripts = await readRows(router, `${SCRIPT_JOB}/print`, 'script', deadline);
+  return [...entries.map((row) => row['name'] ?? ''), ...scripts.map((row) => row['script'] ?? '')].filter(isWanted);
+}
+
 /** Without effect when there is none. */
 export async function disarmFailSafe(router: RouterAdapter, mark: string, deadline: Deadline): Promise<void> {
   await removeFailSafes(router, (name) => name === mark || name === bootName(mark), deadline);

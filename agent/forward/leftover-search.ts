@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { RouterAdapter } from '../routers/adapter.ts';
 import { removeLeftovers } from './leftovers.ts';
+import type { SearchResult } from './leftovers.ts';
 
 export interface LeftoverSearchOptions {
   /** What everything of this agent on a router begins with. */
@@ -31,6 +32,8 @@ export class LeftoverSearch {
   readonly #suspects = new Map<RouterAdapter, Suspect>();
   /** Which device answered last. */
   readonly #devices = new Map<RouterAdapter, string>();
+  /** Forwards that {@link settle} was told of. */
+  readonly #over = new Set<string>();
   #stopped = false;
 
   constructor(options: LeftoverSearchOptions) {
@@ -63,9 +66,14 @@ export class LeftoverSearch {
     await suspect.running;
   }
 
-  /** Searches all suspects that have not just refused. What is left behind before the call is gone then. Never rejects. */
-  async settle(): Promise<void> {
+  /**
+   * Searches all suspects that have not just refused. What is left behind before the call is gone then, of a forward that is
+   * over also what somebody disabled. Never rejects.
+   */
+  async settle(forwardId?: string): Promise<void> {
+    if (forwardId !== undefined) this.#over.add(forwardId);
     await Promise.all([...this.#suspects.keys()].map((router) => this.#settle(router)));
+    if (forwardId !== undefined) this.#over.delete(forwardId);
   }
 
   /** Ends all waits; the next run of the agent searches every router. */
@@ -84,27 +92,26 @@ export class LeftoverSearch {
   async #run(router: RouterAdapter, suspect: Suspect): Promise<void> {
     suspect.timer?.cancel();
     suspect.again = false;
-    const searched = await this.#remove(router);
+    const result = await this.#remove(router);
     suspect.running = undefined;
-    suspect.failures = searched ? 0 : suspect.failures + 1;
-    if (searched && !suspect.again) this.#suspects.delete(router);
-    else this.#schedule(router, suspect);
+    suspect.failures = result === 'failed' ? suspect.failures + 1 : 0;
+    if (result === 'searched' && !suspect.again) this.#suspects.delete(router);
+    else this.#schedule(router, suspect, result === 'held' && !suspect.again ? LONGEST_WAIT_MS : FIRST_WAIT_MS * 2 ** Math.min(suspect.failures, 10));
   }
 
-  async #remove(router: RouterAdapter): Promise<boolean> {
+  async #remove(router: RouterAdapter): Promise<SearchResult> {
     const { agentTag, isOpen, log } = this.#options;
     try {
-      return await removeLeftovers(router, await agentTag(), isOpen, log);
+      return await removeLeftovers(router, await agentTag(), { isOpen, isOver: (id) => this.#over.has(id) }, log);
     } catch (error) {
       log.warn({ err: error }, 'the tag of this agent could not be read');
-      return false;
+      return 'failed';
     }
   }
 
   /** A router that is away then is searched when it is back. */
-  #schedule(router: RouterAdapter, suspect: Suspect): void {
+  #schedule(router: RouterAdapter, suspect: Suspect, waitMs = FIRST_WAIT_MS): void {
     if (this.#stopped) return;
-    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(suspect.failures, 10));
-    suspect.timer = this.#options.clock.setTimeout(() => void this.search(router), wait);
+    suspect.timer = this.#options.clock.setTimeout(() => void this.search(router), Math.min(LONGEST_WAIT_MS, waitMs));
   }
 }

@@ -3,7 +3,7 @@ import type { Deadline, RouterAdapter, RouterRow } from '../routers/adapter.ts';
 import { removeFound } from './clean-up.ts';
 import type { Target } from './types.ts';
 
-const NAT = '/ip/firewall/nat';
+export const NAT = '/ip/firewall/nat';
 
 export interface NatRules {
   /** On the router, for the agent's source address only. */
@@ -13,11 +13,25 @@ export interface NatRules {
   target: Target;
 }
 
+/** A rule of an agent. */
+export interface MarkedRule {
+  id: string;
+  mark: string;
+  /** Somebody has switched it off; `invalid` is the router's own verdict. */
+  disabled: boolean;
+  invalid: boolean;
+}
+
 /** Static items of this mark; dynamic ones belong to the router. */
-export async function findMarked(router: RouterAdapter, mark: (comment: string) => boolean, deadline: Deadline): Promise<string[]> {
-  const words = ['=.proplist=.id,comment,dynamic', '?>comment='];
+export async function findMarked(router: RouterAdapter, isWanted: (mark: string) => boolean, deadline: Deadline): Promise<MarkedRule[]> {
+  const words = ['=.proplist=.id,comment,dynamic,disabled,invalid', '?>comment='];
   const { rows } = await router.command({ path: `${NAT}/print`, words }, deadline);
-  return rows.filter((row) => row['dynamic'] !== 'true' && mark(row['comment'] ?? '')).flatMap((row) => row['.id'] ?? []);
+  const rules = rows.filter((row) => row['dynamic'] !== 'true' && row['.id'] !== undefined).map(toMarkedRule);
+  return rules.filter(({ mark }) => isWanted(mark));
+}
+
+function toMarkedRule(row: RouterRow): MarkedRule {
+  return { id: row['.id']!, mark: row['comment'] ?? '', disabled: row['disabled'] === 'true', invalid: row['invalid'] === 'true' };
 }
 
 /** The ports of the router that its rules name now. */
@@ -70,12 +84,8 @@ async function addFirst(router: RouterAdapter, before: string | undefined, words
 }
 
 export async function removeRules(router: RouterAdapter, mark: string, deadline: Deadline): Promise<void> {
-  await removeMarked(router, (comment) => comment === mark, deadline);
-}
-
-/** Removes rules by comment. @returns how many */
-export function removeMarked(router: RouterAdapter, mark: (comment: string) => boolean, deadline: Deadline): Promise<number> {
-  return removeFound(router, NAT, () => findMarked(router, mark, deadline), deadline);
+  const isOurs = (comment: string): boolean => comment === mark;
+  await removeFound(router, NAT, async () => (await findMarked(router, isOurs, deadline)).map(({ id }) => id), deadline);
 }
 
 const CONNECTION = '/ip/firewall/connection';

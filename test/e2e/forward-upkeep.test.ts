@@ -4,8 +4,9 @@ import type { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
 import { within } from '../../server/core/within.ts';
 import { echo, entriesOf, FORWARD_ID, ForwardBranches, LAN_HOST, openParams, rulesOf, SOON } from '../harness/forward-branch.ts';
 import type { Branch, Sessions } from '../harness/forward-branch.ts';
+import type { RouterAdapter } from '../../agent/routers/adapter.ts';
 import { ManualTime } from '../simulator/index.ts';
-import type { SimulatorOptions } from '../simulator/index.ts';
+import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
 
 /** What becomes of an open forward when its router reboots, changes or stops taking part. */
 
@@ -88,6 +89,67 @@ describe('an open forward', () => {
     await vi.waitFor(() => expect(rulesOf(simulator)).toHaveLength(2), { timeout: 5000 });
     await vi.waitFor(async () => expect(await echo(chosen, 'again')).toBe('again'), { timeout: 5000 });
     await chosen.way.close();
+  });
+
+  async function setRules(router: RouterAdapter, change: 'disable' | 'enable'): Promise<void> {
+    const { rows } = await router.command({ path: '/ip/firewall/nat/print', words: [] }, SOON);
+    const ids = rows.filter((row) => row['comment']?.startsWith('signalbox-')).map((row) => row['.id']!);
+    await router.command({ path: `/ip/firewall/nat/${change}`, words: [`=.id=${ids.join(',')}`] }, SOON);
+  }
+
+  const disabledOf = (simulator: Simulator): (string | undefined)[] =>
+    simulator.items('/ip/firewall/nat').filter((rule) => rule['comment']?.startsWith('signalbox-')).map((rule) => rule['disabled']);
+
+  it('is lost when somebody disabled its rules and a connection found out', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const onLost = vi.fn<(reason: string) => void>();
+    const chosen = await branches.choose(router, await branches.echoService(), LAN_HOST, undefined, { onLost });
+    await setRules(router, 'disable');
+    const stream = chosen.way.connectNow!(SOON);
+    await new Promise((resolve) => stream.once('error', resolve));
+    await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('the rules were disabled on the router'), { timeout: 5000 });
+    await chosen.way.close();
+    expect(disabledOf(simulator)).toEqual(['true', 'true']);
+  });
+
+  /** The agent looks at the rules of a router that was away. */
+  async function backAgain({ simulator, router }: Branch): Promise<void> {
+    simulator.faults.resetConnections();
+    await vi.waitFor(() => expect(router.state().reachable).toBe(false), { timeout: 5000 });
+    await vi.waitFor(() => {
+      branches.clock.advance(1000);
+      expect(router.state().reachable).toBe(true);
+    }, { timeout: 10_000, interval: 20 });
+    branches.clock.advance(1000);
+  }
+
+  it('whose rules were disabled is refused until they are enabled again, which no restart of the agent does', async () => {
+    const { simulator, router, agent } = await opened({ api: true });
+    await setRules(router, 'disable');
+    await backAgain({ simulator, router });
+    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'the rules were disabled on the router' }]), { timeout: 5000 });
+    const refused = { code: 'rejected', message: 'the rules were disabled on the router' };
+    await expect(agent.open(openParams(router, 443), SOON)).rejects.toMatchObject(refused);
+    await agent.stop();
+    branches.killAgents();
+    const next = await branches.agent(router);
+    branches.clock.advance(10_000);
+    await expect(next.open(openParams(router, 443), SOON)).rejects.toMatchObject(refused);
+    expect(disabledOf(simulator)).toEqual(['true', 'true']);
+    await setRules(router, 'enable');
+    expect(await next.open(openParams(router, 443), SOON)).toMatchObject({ way: 'api' });
+    expect(disabledOf(simulator)).toEqual(['false', 'false']);
+    expect(entriesOf(simulator)).toHaveLength(2);
+  });
+
+  it('whose rules were disabled leaves none of them behind when it is revoked', async () => {
+    const { simulator, router, agent } = await opened({ api: true });
+    await setRules(router, 'disable');
+    await backAgain({ simulator, router });
+    await vi.waitFor(() => expect(branches.lost).toHaveLength(1), { timeout: 5000 });
+    await agent.close(FORWARD_ID);
+    expect(rulesOf(simulator)).toEqual([]);
+    expect(entriesOf(simulator)).toEqual([]);
   });
 
   it('is lost when somebody switches forwarding off, and found again: on again, or by the other way', async () => {

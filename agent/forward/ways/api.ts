@@ -10,7 +10,7 @@ import type { EntryPort, EntryPorts } from '../entry-ports.ts';
 import { armFailSafe, disarmFailSafe, isArmed } from '../fail-safe.ts';
 import type { FailSafe } from '../fail-safe.ts';
 import { addRules, cutConnections, findMarked, removeRules } from '../nat-rules.ts';
-import type { NatRules } from '../nat-rules.ts';
+import type { MarkedRule, NatRules } from '../nat-rules.ts';
 import { sourceAddress } from '../source-address.ts';
 import { connectTcp, connectedTcp } from '../tcp.ts';
 import type { Target, Way } from '../types.ts';
@@ -39,7 +39,11 @@ const SETTLED_UPTIMES = [10, 60];
 /** A target that refuses is looked at no more often than this: only the router knows whether the rules are still there. */
 const CHECK_EVERY_MS = 10_000;
 
-/** A dst-nat rule on the router leads one of its ports, for this agent's address only, to the target. */
+/**
+ * A dst-nat rule on the router leads one of its ports, for this agent's address only, to the target. Rules that are gone or
+ * invalid are written again. Rules that are disabled are somebody's will: the way is lost and they stay as they are, and so
+ * the forward is refused this way until they are enabled or removed, or its time is over, when the router removes them.
+ */
 export class ApiWay implements Way {
   readonly name = 'api';
   readonly failSafe: FailSafe;
@@ -54,6 +58,7 @@ export class ApiWay implements Way {
   #checks: Timer[] = [];
   #checkedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
+  #isDisabled = false;
   #working: Promise<void> = Promise.resolve();
 
   private constructor(options: ApiWayOptions, rules: NatRules, entryPort: EntryPort, failSafe: FailSafe, endsAt: number) {
@@ -77,6 +82,7 @@ export class ApiWay implements Way {
     if (!isIPv4(target.host)) throw new AgentError('unsupported', 'the dst-nat way leads to IPv4 addresses only');
     const endsAt = performance.now() + expiresInMs;
     await startIsOver(options, deadline);
+    if (isDisabled(await marked(router, mark, deadline))) throw new AgentError('rejected', DISABLED);
     const source = await sourceAddress(router, deadline);
     const entryPort = await entryPorts.take(router, deadline);
     const rules = { mark, source, target, entryPort: entryPort.number };
@@ -114,7 +120,8 @@ export class ApiWay implements Way {
     const { router, mark, log, onLeftBehind } = this.#options;
     await this.#working;
     try {
-      await undo(router, mark);
+      if (this.#isDisabled) onLeftBehind();
+      else await undo(router, mark);
       await cutConnections(router, this.#rules, CLEAN_UP_DEADLINE);
     } catch (error) {
       // The agent searches the router soon and until it could; the router's own entry does it at the end of the time.
@@ -147,15 +154,27 @@ export class ApiWay implements Way {
   }
 
   async #restore(): Promise<void> {
-    const { router, mark } = this.#options;
+    const { router, mark, onLost } = this.#options;
     const deadline = CLEAN_UP_DEADLINE;
     const left = Math.ceil((this.#endsAt - performance.now()) / 1000);
     // Another device has nothing to do with it.
     if (this.#closed || left <= 0 || router.state().facts?.hardwareId !== this.#hardwareId) return;
-    const rules = await findMarked(router, (comment) => comment === mark, deadline);
-    if (rules.length >= 2 && (await isArmed(router, mark, this.failSafe, deadline))) return;
+    const rules = await marked(router, mark, deadline);
+    this.#isDisabled = isDisabled(rules);
+    if (this.#isDisabled) return onLost(DISABLED);
+    if (rules.filter(({ invalid }) => !invalid).length >= 2 && (await isArmed(router, mark, this.failSafe, deadline))) return;
     await replace(router, this.#rules, left, deadline);
   }
+}
+
+const DISABLED = 'the rules were disabled on the router';
+
+function marked(router: RouterAdapter, mark: string, deadline: Deadline): Promise<MarkedRule[]> {
+  return findMarked(router, (comment) => comment === mark, deadline);
+}
+
+function isDisabled(rules: readonly MarkedRule[]): boolean {
+  return rules.some(({ disabled }) => disabled);
 }
 
 /** @throws AgentError; then nothing is left on the router, or it is searched for. */
