@@ -35,6 +35,7 @@ class ReadBuffers {
   readonly #deliver: Deliver;
   /** Reading has stopped; it goes on when others have had their turn. */
   readonly #resumeLater: () => void;
+  readonly #fullReadsPerTurn: number;
   #current: Buffer = Buffer.allocUnsafeSlow(SMALL_BYTES);
   #small: Buffer | undefined;
   #free: Buffer[] = [];
@@ -42,9 +43,10 @@ class ReadBuffers {
   #fullReads = 0;
   #large = false;
 
-  constructor(deliver: Deliver, resumeLater: () => void) {
+  constructor(deliver: Deliver, resumeLater: () => void, fullReadsPerTurn: number) {
     this.#deliver = deliver;
     this.#resumeLater = resumeLater;
+    this.#fullReadsPerTurn = fullReadsPerTurn;
   }
 
   /** For the `onread` option of net.connect, tls.connect and net.Socket. */
@@ -63,7 +65,7 @@ class ReadBuffers {
     const chunk = length === buffer.length ? buffer : buffer.subarray(0, length);
     this.#deliver(chunk, () => this.#giveBack(buffer));
     this.#fullReads = length === LARGE_BYTES ? this.#fullReads + 1 : 0;
-    if (this.#fullReads < FULL_READS_PER_TURN) return true;
+    if (this.#fullReads < this.#fullReadsPerTurn) return true;
     this.#fullReads = 0;
     this.#resumeLater();
     return false;
@@ -86,15 +88,18 @@ class ReadBuffers {
   }
 }
 
-/** Options for net.connect or tls.connect; call `attach` with the socket before it can read anything. */
-export function pooledReads(): { onread: OnReadOpts; attach(socket: net.Socket): void } {
+/**
+ * Options for net.connect or tls.connect; call `attach` with the socket before it can read anything.
+ * @param fullReadsPerTurn fewer where a byte is more work than to pass it on
+ */
+export function pooledReads(fullReadsPerTurn: number = FULL_READS_PER_TURN): { onread: OnReadOpts; attach(socket: net.Socket): void } {
   let socket: net.Socket | undefined;
   const deliver: Deliver = (chunk, release) => socket?.emit('data', chunk, release);
   // Whoever has paused it meanwhile resumes it.
   const resume = (): void => {
     if (socket && !socket.destroyed && !socket.isPaused()) socket.resume();
   };
-  const buffers = new ReadBuffers(deliver, () => bulkPace.whenNext(resume));
+  const buffers = new ReadBuffers(deliver, () => bulkPace.whenNext(resume), fullReadsPerTurn);
   return {
     onread: buffers.options,
     attach: (of) => {

@@ -175,6 +175,29 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       stream.destroy();
     });
 
+    it('that is busy lets others have their turn after 128 KB', async () => {
+      const address = await listen((socket) => socket.end(Buffer.alloc(32 * 1024 * 1024)));
+      const stream = await (await connect()).openTcp(address, SOON);
+      let [bytes, thisTurn, most] = [0, 0, 0];
+      let isCounting = true;
+      const nextTurn = (): void => {
+        thisTurn = 0;
+        if (isCounting) setImmediate(nextTurn);
+      };
+      nextTurn();
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        thisTurn += chunk.length;
+        most = Math.max(most, thisTurn);
+      });
+      await once(stream, 'end');
+      stream.destroy();
+      isCounting = false;
+      expect(bytes).toBe(32 * 1024 * 1024);
+      // And short reads in between, and the packet that was not whole in the turn before. It was 2 MB without a limit.
+      expect(most).toBeLessThanOrEqual(256 * 1024);
+    });
+
     it('to a closed port is refused as connect failed', async () => {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import { type Algorithms, type AuthenticationType, Client, type ConnectConfig } from 'ssh2';
+import { pooledReads, type Release } from '../../../protocol/index.ts';
 import { type Deadline, onExpiry, remaining, settleBy, toError } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import { describeNetworkError } from '../network-errors.ts';
@@ -22,6 +23,9 @@ export interface SshOptions {
 const KEEPALIVE_INTERVAL_MS = 15_000;
 const KEEPALIVES_MISSED = 3;
 
+/** Of 64 KB: what is read has to be decrypted as well, which takes twice as long as to pass it on. */
+const FULL_READS_PER_TURN = 2;
+
 /** What very old v6 offers alone; last in the list, so that nobody else ends up with it. */
 const OLD_ALGORITHMS = {
   kex: { append: ['diffie-hellman-group14-sha1', 'diffie-hellman-group-exchange-sha1'] },
@@ -40,6 +44,7 @@ export async function connectSsh(options: SshOptions): Promise<SshSession> {
   const connection = new SshConnection(client, socket, (deadline) => greets(options, deadline));
   try {
     await loggedIn(client, connection, socket, options, remaining(options.deadline, startedAt));
+    giveBuffersBack(socket);
     return connection;
   } catch (error) {
     connection.end(toError(error).message);
@@ -52,7 +57,12 @@ function unreachable({ host, port }: { host: string; port: number }, reason: str
 }
 
 async function connectTcp(target: { host: string; port: number }, deadline: Deadline): Promise<Socket> {
-  const socket = new Socket();
+  const reads = pooledReads(FULL_READS_PER_TURN);
+  // Declared for connections that are there already, it works for those that are dialled as well.
+  const socket = new Socket({ onread: reads.onread });
+  reads.attach(socket);
+  // The greeting waits until somebody listens.
+  socket.pause();
   const connected = new Promise<void>((resolve, reject) => {
     socket.once('error', (error) => {
       reject(unreachable(target, describeNetworkError(error), error));
@@ -72,6 +82,21 @@ async function connectTcp(target: { host: string; port: number }, deadline: Dead
   }
 }
 
+/** Longer than what ssh2 may still want of the read before: the rest of a packet's MAC. */
+const WHOLE_MAC_BYTES = 64;
+
+/**
+ * ssh2 decrypts into new memory, so a buffer can be read into again, but only after the next read: a packet whose MAC had not
+ * come yet may still be looked at in it.
+ */
+function giveBuffersBack(socket: Socket): void {
+  let before: Release | undefined;
+  socket.on('data', (chunk: Buffer, release?: Release) => {
+    if (chunk.length >= WHOLE_MAC_BYTES) before?.();
+    before = release;
+  });
+}
+
 /** Does an SSH server say hello there? Never rejects. */
 async function greets(target: { host: string; port: number }, deadline: Deadline): Promise<boolean> {
   const startedAt = performance.now();
@@ -84,7 +109,7 @@ async function greets(target: { host: string; port: number }, deadline: Deadline
       resolve(greeted);
     };
     const endWait = onExpiry(remaining(deadline, startedAt), () => settle(false));
-    socket.once('data', () => settle(true)).once('close', () => settle(false));
+    socket.once('data', () => settle(true)).once('close', () => settle(false)).resume();
   });
 }
 
