@@ -1,6 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import type { Clock } from '../core/clock.ts';
+import { toError } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
+import type { AgentErrorCode } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import type { AllowList } from './allowlist.ts';
@@ -66,31 +68,53 @@ export function candidates(
 /**
  * Opens the best way that works and tries the target's port through it. A router's own port that does not answer may still
  * be reached over SSH; where that does not work either, it is what the forward was asked for and is dialled when it answers.
- * @throws AgentError of the last way that was tried
+ * @throws AgentError that tells why of all ways
  */
 export async function chooseWay(router: RouterAdapter, target: Target, deps: WayDeps, deadline: Deadline): Promise<ChosenWay> {
   const targetIsRouter = await isRouterItself(router, target.host, deadline);
-  const refused: string[] = [];
+  const refusals: Refusal[] = [];
   let silent: { way: OpenedWay; why: string } | undefined;
-  let lastError: unknown = new AgentError('unsupported', 'this router offers no way for forwards');
   for (const { name, why } of candidates(router, targetIsRouter)) {
     try {
       const way = await openWay(name, router, target, { ...deps, targetIsRouter }, deadline);
-      if (name !== 'direct' || way.targetReachable) return chosenWay(way, why, silent ? [SILENT, ...refused] : refused);
+      if (name !== 'direct' || way.targetReachable) return chosenWay(way, why, [...(silent ? [SILENT] : []), ...refusals.map(tell)]);
       silent = { way, why };
     } catch (error) {
-      lastError = error;
-      refused.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      refusals.push({ name, error: toError(error) });
     }
   }
-  if (silent) return chosenWay(silent.way, silent.why, refused);
-  throw lastError;
+  if (silent) return chosenWay(silent.way, silent.why, refusals.map(tell));
+  throw allRefused(refusals);
 }
 
 const SILENT = "direct: the router's port does not answer the agent";
 
 function chosenWay({ reason, ...way }: OpenedWay, why: string, refused: string[]): ChosenWay {
   return { ...way, reason: [why, ...refused, reason].filter(Boolean).join('; ').slice(0, 300) };
+}
+
+interface Refusal {
+  name: WayName;
+  error: Error;
+}
+
+const LABELS: Record<WayName, string> = { direct: 'direct', ssh: 'ssh', api: 'dst-nat' };
+
+function tell({ name, error }: Refusal): string {
+  return `${LABELS[name]}: ${error.message}`;
+}
+
+/** What stays so until somebody changes the configuration or the router; the control plane does not ask again by itself. */
+const LASTING: ReadonlySet<AgentErrorCode> = new Set(['not_allowed', 'unsupported', 'invalid']);
+
+/** As lasting as the most passing one. */
+function allRefused(refusals: readonly Refusal[]): Error {
+  const last = refusals.at(-1);
+  if (!last) return new AgentError('unsupported', 'this router offers no way for forwards');
+  if (refusals.length === 1) return last.error;
+  const codes = refusals.map(({ error }) => (error instanceof AgentError ? error.code : 'internal'));
+  const code = codes.findLast((each) => !LASTING.has(each)) ?? codes.at(-1)!;
+  return new AgentError(code, refusals.map(tell).join('; '), { cause: last.error });
 }
 
 interface OpenContext extends WayDeps {

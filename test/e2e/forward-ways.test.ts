@@ -129,6 +129,19 @@ describe('the way', () => {
     await chosen.way.close();
   });
 
+  it('that cannot be had tells why of all ways, and may be asked for again while one of the reasons passes', async () => {
+    const { router } = await branches.branch({ ssh: true, api: true });
+    const command = router.command.bind(router);
+    vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
+      if (asked.path === '/ip/firewall/nat/add') throw new AgentError('not_allowed', 'no rules here');
+      return command(asked, deadline);
+    });
+    const openTcp = vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
+    await expect(branches.choose(router, 443)).rejects.toMatchObject({ code: 'router_unreachable', message: 'ssh: connection refused; dst-nat: no rules here' });
+    openTcp.mockRejectedValue(new AgentError('not_allowed', 'forwarding is off'));
+    await expect(branches.choose(router, 443)).rejects.toMatchObject({ code: 'not_allowed', message: 'ssh: forwarding is off; dst-nat: no rules here' });
+  });
+
   it('by dst-nat does without the scheduler where device-mode forbids it, and says so', async () => {
     const { simulator, router } = await branches.branch({ api: true }, { deviceMode: 'home' });
     const chosen = await branches.choose(router, await branches.echoService());
