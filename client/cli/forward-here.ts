@@ -4,6 +4,7 @@ import type { Command, Context, Outcome } from './command.ts';
 import { UsageError } from './command.ts';
 import { readTarget } from './forward-commands.ts';
 import { ANSWER_MS, closeForward, systemWatchClock, watchForward } from './forward-watch.ts';
+import { listenError } from './listen-error.ts';
 
 const MINUTES = 60;
 
@@ -35,6 +36,9 @@ export const forwardHere: Command = {
       host: listen.address,
       port: listen.port,
       onBroken: (reason) => surroundings.stderr(`a connection ended: ${reason}\n`),
+      say: surroundings.stderr,
+    }).catch((error: unknown) => {
+      throw listenError(input.option('listen')!, error);
     });
     try {
       const forward = await signalbox.call('createForward', { path: { router_id: routerId }, body }, { timeoutMs: ANSWER_MS });

@@ -8,6 +8,7 @@ import { forwardCommands } from './forward-commands.ts';
 import { forwardHere } from './forward-here.ts';
 import { LOGIN, commandHelp, familyHelp, overview } from './help.ts';
 import { jobCommands } from './job-commands.ts';
+import { ListenError } from './listen-error.ts';
 import type { Parsed } from './parse.ts';
 import { nameFirst, parseCommandLine } from './parse.ts';
 import { routerCommands } from './router-commands.ts';
@@ -73,7 +74,7 @@ function unknown(words: readonly string[], surroundings: Surroundings): number {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ProblemError) return problemText(error);
-  const known = [UsageError, ConfigError, ConnectionError, RouterNameError].some((kind) => error instanceof kind);
+  const known = [UsageError, ConfigError, ConnectionError, RouterNameError, ListenError].some((kind) => error instanceof kind);
   return known || 'syscall' in error ? error.message : (error.stack ?? error.message);
 }
 

@@ -102,7 +102,21 @@ test('a port of this machine that is taken opens none anywhere', async () => {
   const second = new Program('client/main.ts', taken, { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey });
   second.start();
   expect(await second.ended()).toBe(1);
-  expect(second.output).toMatch(/^signalbox: .*EADDRINUSE.*\n$/);
+  expect(second.output).toBe(`signalbox: --listen 127.0.0.1:${target.port}: another program holds this port (EADDRINUSE)\n`);
+  expect((await newest()).id).toBe(before.id);
+});
+
+test.each([
+  ['192.0.2.7:0', 'this machine has no such address (EADDRNOTAVAIL)'],
+  // Longer than a part of a name can be: known to be wrong without asking anybody.
+  [`${'x'.repeat(64)}:0`, /no address is known by this name \(ENOTFOUND\)|the name service does not answer \(EAI_AGAIN\)/],
+] as const)('where it cannot listen it says why, in words: %s', async (place, why) => {
+  const before = await newest();
+  const second = new Program('client/main.ts', [...words().slice(0, -1), place], { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey });
+  second.start();
+  expect(await second.ended()).toBe(1);
+  expect(second.output).toContain(`signalbox: --listen ${place}: `);
+  expect(second.output).toMatch(why);
   expect((await newest()).id).toBe(before.id);
 });
 
