@@ -1,3 +1,5 @@
+import { uptime } from 'node:os';
+
 /** Time, injected everywhere so that tests move it. Milliseconds since 1970 for moments, timers for waits. */
 export interface Clock {
   now(): number;
@@ -6,6 +8,11 @@ export interface Clock {
    * `now` jumps when a machine without a clock of its own hears the time.
    */
   monotonic(): number;
+  /**
+   * Milliseconds since the machine started, those included in which it was suspended: `monotonic` and all timers stand still
+   * then. For what ends at a time that others keep as well. Nobody sets it; it goes in steps of about 10 ms.
+   */
+  sinceBoot(): number;
   /** Calls back once after `ms`; never keeps the process alive. */
   setTimeout(callback: () => void, ms: number): Timer;
 }
@@ -20,6 +27,7 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  sinceBoot: () => uptime() * 1000,
   setTimeout(callback, ms) {
     const handle = setTimeout(callback, Math.min(Math.max(ms, 0), LONGEST_TIMEOUT_MS));
     handle.unref();
@@ -30,6 +38,20 @@ export const systemClock: Clock = {
     };
   },
 };
+
+/** A machine that is back from being suspended finds out what is over so long after, milliseconds. */
+const LOOK_AFTER_SUSPENSION_MS = 1000;
+
+/** Calls back once when `sinceBoot` has reached a moment; soon after a suspension that outlasted it. */
+export function atMoment(clock: Clock, moment: number, callback: () => void): Timer {
+  const look = (): Timer => {
+    const left = moment - clock.sinceBoot();
+    if (left <= 0) return clock.setTimeout(callback, 0);
+    return clock.setTimeout(() => (timer = look()), Math.min(left, LOOK_AFTER_SUSPENSION_MS));
+  };
+  let timer = look();
+  return { cancel: () => timer.cancel() };
+}
 
 /** Resolves after `ms`, or at once when `signal` aborts: whoever loops looks at the signal. */
 export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import { Channel, Roster } from '../../protocol/index.ts';
 import type { ChannelConnection, ChannelSocket } from '../../protocol/index.ts';
+import { atMoment } from '../core/clock.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { DialChannel, OpenedForward, Way } from './types.ts';
@@ -64,7 +65,8 @@ export class OpenForward {
     this.#token = terms.token;
     this.#maxChannels = terms.maxChannels;
     this.#expiry?.cancel();
-    this.#expiry = this.#options.clock.setTimeout(this.#options.onExpired, terms.expiresInMs);
+    const { clock, onExpired } = this.#options;
+    this.#expiry = atMoment(clock, clock.sinceBoot() + terms.expiresInMs, onExpired);
     this.dial(terms.warmChannels);
   }
 

@@ -5,6 +5,7 @@ import { AgentError } from '../../agent/core/errors.ts';
 import type { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
 import type { RouterAdapter } from '../../agent/routers/adapter.ts';
 import { entriesOf, forwardingOf, FORWARD_ID, ForwardBranches, openParams, rulesOf, SOON } from '../harness/forward-branch.ts';
+import { ManualTime } from '../simulator/index.ts';
 import type { Simulator } from '../simulator/index.ts';
 
 /** How an agent opens and closes forwards, and that nothing of them stays on a router, whatever came in between. */
@@ -134,6 +135,36 @@ describe('the agent', () => {
     expect(rulesOf(simulator)).toHaveLength(2);
     branches.clock.advance(1);
     await vi.waitFor(() => expect(rulesOf(simulator)).toEqual([]), { timeout: 5000 });
+  });
+
+  it('ends a forward at once when its machine was suspended past the end', async () => {
+    const { simulator, router } = await branches.branch({ api: true });
+    const agent = await branches.agent(router);
+    await agent.open(openParams(router, await branches.echoService()), SOON);
+    branches.clock.suspend(900_000);
+    expect(rulesOf(simulator)).toHaveLength(2);
+    branches.clock.advance(1000);
+    await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
+    expect(await agent.open(openParams(router, 443), SOON)).toMatchObject({ way: 'api' });
+    branches.clock.suspend(300_000);
+    branches.clock.advance(299_000);
+    expect(rulesOf(simulator)).toHaveLength(2);
+    branches.clock.advance(1000);
+    await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
+  });
+
+  it('does not put back what the router took away at the end while the machine of the agent was suspended', async () => {
+    const time = new ManualTime();
+    const { simulator, router } = await branches.branch({ api: true }, { time });
+    const chosen = await branches.choose(router, await branches.echoService());
+    const asked = vi.spyOn(router, 'command');
+    branches.clock.suspend(900_000);
+    await time.advance(900_000);
+    expect(rulesOf(simulator)).toEqual([]);
+    const stream = chosen.way.connectNow!(SOON);
+    await new Promise((resolve) => stream.once('error', resolve));
+    await chosen.way.close();
+    expect(asked.mock.calls.filter(([{ path: asks }]) => asks.endsWith('/add'))).toEqual([]);
   });
 
   it('removes what a run that was killed has left, and only that', async () => {

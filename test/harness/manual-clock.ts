@@ -11,6 +11,7 @@ export class ManualClock implements Clock, AgentClock {
   #now: number;
   readonly #startedAt: number;
   #steppedBy = 0;
+  #suspendedFor = 0;
   readonly #timers = new Set<PendingTimer>();
 
   constructor(now = 1_700_000_000_000) {
@@ -19,11 +20,20 @@ export class ManualClock implements Clock, AgentClock {
   }
 
   now(): number {
-    return this.#now + this.#steppedBy;
+    return this.#now + this.#steppedBy + this.#suspendedFor;
   }
 
   monotonic(): number {
     return this.#now - this.#startedAt;
+  }
+
+  sinceBoot(): number {
+    return this.monotonic() + this.#suspendedFor;
+  }
+
+  /** The machine is suspended for so long: time passes, its timers do not run. */
+  suspend(ms: number): void {
+    this.#suspendedFor += ms;
   }
 
   /** Sets the wall clock, as NTP does; no time passes. */

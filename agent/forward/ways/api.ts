@@ -50,6 +50,7 @@ export class ApiWay implements Way {
   readonly #options: ApiWayOptions;
   readonly #rules: NatRules;
   readonly #entryPort: EntryPort;
+  /** Milliseconds since the agent's machine started: while that is suspended the router goes on counting. */
   readonly #endsAt: number;
   readonly #unsubscribe: () => void;
   /** The device that has the rules. */
@@ -78,9 +79,9 @@ export class ApiWay implements Way {
 
   /** @throws AgentError; then nothing is left on the router, or it is searched for later. */
   static async open(options: ApiWayOptions, deadline: Deadline): Promise<ApiWay> {
-    const { router, target, mark, expiresInMs, entryPorts } = options;
+    const { router, target, mark, expiresInMs, entryPorts, clock } = options;
     if (!isIPv4(target.host)) throw new AgentError('unsupported', 'the dst-nat way leads to IPv4 addresses only');
-    const endsAt = performance.now() + expiresInMs;
+    const endsAt = clock.sinceBoot() + expiresInMs;
     await startIsOver(options, deadline);
     if (isDisabled(await marked(router, mark, deadline))) throw new AgentError('rejected', DISABLED);
     const source = await sourceAddress(router, deadline);
@@ -154,9 +155,9 @@ export class ApiWay implements Way {
   }
 
   async #restore(): Promise<void> {
-    const { router, mark, onLost } = this.#options;
+    const { router, mark, clock, onLost } = this.#options;
     const deadline = CLEAN_UP_DEADLINE;
-    const left = Math.ceil((this.#endsAt - performance.now()) / 1000);
+    const left = Math.ceil((this.#endsAt - clock.sinceBoot()) / 1000);
     // Another device has nothing to do with it.
     if (this.#closed || left <= 0 || router.state().facts?.hardwareId !== this.#hardwareId) return;
     const rules = await marked(router, mark, deadline);

@@ -21,6 +21,7 @@ export function shiftedClock(file: string): Clock {
       return Date.now() + error;
     },
     monotonic: () => systemClock.monotonic(),
+    sinceBoot: () => systemClock.sinceBoot(),
     setTimeout: (callback, ms) => systemClock.setTimeout(callback, ms),
   };
 }

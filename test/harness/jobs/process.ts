@@ -33,6 +33,10 @@ export class MortalClock implements Clock {
     return this.#clock.monotonic();
   }
 
+  sinceBoot(): number {
+    return this.#clock.sinceBoot();
+  }
+
   setTimeout(callback: () => void, ms: number): Timer {
     return this.#clock.setTimeout(() => {
       if (!this.#owner.dead) callback();

@@ -44,6 +44,7 @@ beforeEach(() => {
   const watched: Clock = {
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
+    sinceBoot: () => clock.sinceBoot(),
     setTimeout: (callback, ms) => {
       pauses.push(ms);
       return clock.setTimeout(callback, ms);
