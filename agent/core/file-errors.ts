@@ -16,6 +16,11 @@ export function fileErrorReason(error: unknown): string {
   return name === undefined ? toError(error).message : `${text} (${name})`;
 }
 
+/** For the control plane, which cannot help it: no path. Once there is room again, so it goes. */
+export function stateUnwritable(error: unknown): AgentError {
+  return new AgentError('internal', `the agent's state folder cannot be written: ${fileErrorReason(error)}`, { cause: error });
+}
+
 /** Reads a file that somebody named. @throws AgentError `invalid` with the name of the setting, the file and the reason */
 export async function readNamedFile(setting: string, file: string): Promise<string> {
   try {

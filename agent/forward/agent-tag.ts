@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { stateUnwritable } from '../core/file-errors.ts';
 
 /** What this agent writes on a router begins with this and its own tag, so that two agents leave each other's alone. */
 const PREFIX = 'signalbox';
 
-/** The tag of this agent, made once and kept in its state folder: `signalbox-1f2e3d4c`. */
+/** The tag of this agent, made once and kept in its state folder: `signalbox-1f2e3d4c`. @throws AgentError `internal` where it cannot be kept */
 export async function readAgentTag(stateFolder: string): Promise<string> {
   const file = path.join(stateFolder, 'forward-tag');
   try {
@@ -15,8 +16,12 @@ export async function readAgentTag(stateFolder: string): Promise<string> {
     // The first start.
   }
   const tag = randomBytes(4).toString('hex');
-  await mkdir(stateFolder, { recursive: true, mode: 0o700 });
-  await writeFile(file, `${tag}\n`, { mode: 0o600, flush: true });
+  try {
+    await mkdir(stateFolder, { recursive: true, mode: 0o700 });
+    await writeFile(file, `${tag}\n`, { mode: 0o600, flush: true });
+  } catch (error) {
+    throw stateUnwritable(error);
+  }
   return `${PREFIX}-${tag}`;
 }
 

@@ -1,5 +1,6 @@
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
+import { ask } from './ask.ts';
 
 /**
  * For each command of a clean-up, whose deadline is its own: what has to be undone often failed because the time of
@@ -24,7 +25,7 @@ export async function removeFound(
     const ids = await find();
     if (ids.length === 0) return 0;
     try {
-      await router.command({ path: `${menu}/remove`, words: [`=.id=${ids.join(',')}`] }, deadline);
+      await ask(router, { path: `${menu}/remove`, words: [`=.id=${ids.join(',')}`] }, deadline);
       return ids.length;
     } catch (error) {
       if (attempt === ATTEMPTS || !(error instanceof AgentError) || error.code !== 'rejected') throw error;

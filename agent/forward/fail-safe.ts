@@ -2,6 +2,7 @@ import { AgentError } from '../core/errors.ts';
 import { whenUptimeIsOver } from '../core/router-uptime.ts';
 import type { Deadline, RouterAdapter, RouterRow } from '../routers/adapter.ts';
 import { parseDuration } from '../routers/durations.ts';
+import { ask } from './ask.ts';
 import { CLEAN_UP_DEADLINE, removeFound } from './clean-up.ts';
 import { connectionCut } from './nat-rules.ts';
 import type { NatRules } from './nat-rules.ts';
@@ -21,10 +22,11 @@ const LONGEST_TICK_SECONDS = 300;
 export type FailSafe = 'scheduler' | 'delayed script' | 'none';
 
 /**
- * Has the router remove the rules after `seconds`, with agent and control plane both gone, and end the connections through them. Scheduler entries
- * survive a reboot: one looks every now and then whether the time is over, by the router's uptime because its clock may
- * be set meanwhile; the other fires at the next start. Where device-mode forbids the scheduler, a script waits; a reboot
- * ends that. What bears the mark of the rules is replaced. @throws AgentError; then some of it may be on the router
+ * Has the router remove the rules after `seconds`, with agent and control plane both gone, and end the connections through
+ * them. Scheduler entries survive a reboot: one looks every now and then whether the time is over, by the router's uptime
+ * because its clock may be set meanwhile; the other fires at the next start. Where device-mode forbids the scheduler, a
+ * script waits; a reboot ends that. What bears the mark of the rules is replaced.
+ * @throws AgentError; then some of it may be on the router
  */
 export async function armFailSafe(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<FailSafe> {
   const { mark } = rules;
@@ -99,8 +101,8 @@ async function findNamed(
 async function startDelayed(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<void> {
   const { mark } = rules;
   const source = `:delay ${seconds}s; ${removal(rules)}`;
-  await router.command({ path: `${SCRIPT}/add`, words: [`=name=${mark}`, '=policy=read,write', `=source=${source}`] }, deadline);
-  await router.command({ path: '/execute', words: [`=script=/system script run ${mark}`] }, deadline);
+  await ask(router, { path: `${SCRIPT}/add`, words: [`=name=${mark}`, '=policy=read,write', `=source=${source}`] }, deadline);
+  await ask(router, { path: '/execute', words: [`=script=/system script run ${mark}`] }, deadline);
 }
 
 async function schedule(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<void> {
@@ -115,14 +117,14 @@ async function schedule(router: RouterAdapter, rules: NatRules, seconds: number,
   const tick = Math.min(LONGEST_TICK_SECONDS, Math.ceil(seconds / LOOKS));
   const source = whenUptimeIsOver({ armedAt: Math.floor(uptime), allowed: seconds }, removal(rules));
   const add = (...words: string[]): Promise<unknown> =>
-    router.command({ path: `${SCHEDULER}/add`, words: [...words, '=policy=read,write'] }, deadline);
+    ask(router, { path: `${SCHEDULER}/add`, words: [...words, '=policy=read,write'] }, deadline);
   const { mark } = rules;
   await add(`=name=${mark}`, `=start-date=${start}`, '=start-time=00:00:00', `=interval=${tick}s`, `=on-event=${source}`);
   await add(`=name=${bootName(mark)}`, '=start-time=startup', '=interval=0s', `=on-event=${removal(rules)}`);
 }
 
 async function readRows(router: RouterAdapter, path: string, property: string, deadline: Deadline): Promise<RouterRow[]> {
-  return (await router.command({ path, words: [`=.proplist=${property}`] }, deadline)).rows;
+  return (await ask(router, { path, words: [`=.proplist=${property}`] }, deadline)).rows;
 }
 
 function bootName(mark: string): string {

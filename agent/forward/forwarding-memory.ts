@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import { stateUnwritable } from '../core/file-errors.ts';
 import { syncFolder } from '../core/sync-folder.ts';
 
 const recordSchema = z.object({
@@ -36,14 +37,19 @@ export class ForwardingMemory {
     return undefined;
   }
 
-  /** On disk when it resolves. */
+  /** On disk when it resolves. @throws AgentError `internal`; then nothing new is there */
   async write(device: NamedDevice, change: { previous: string; set: string }): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const draft = `${this.#file(device)}.new`;
     const record: ForwardingRecord = { ...change, hardwareId: device.hardwareId };
-    await writeFile(draft, JSON.stringify(record), { mode: 0o600, flush: true });
-    await rename(draft, this.#file(device));
-    await syncFolder(this.#folder);
+    try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      await writeFile(draft, JSON.stringify(record), { mode: 0o600, flush: true });
+      await rename(draft, this.#file(device));
+      await syncFolder(this.#folder);
+    } catch (error) {
+      await rm(draft, { force: true }).catch(() => undefined);
+      throw stateUnwritable(error);
+    }
   }
 
   /** The records of other devices stay. */

@@ -1,6 +1,7 @@
 import type { Log } from '../core/log.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
+import { ask } from './ask.ts';
 import type { ForwardingMemory, ForwardingRecord, NamedDevice } from './forwarding-memory.ts';
 
 /** Setting it back takes one command; a router that does not answer gets it when it is reachable again. */
@@ -143,7 +144,7 @@ function checkPresent(router: RouterAdapter, device: NamedDevice): void {
 
 async function readValue(router: RouterAdapter, deadline: Deadline): Promise<string> {
   if (router.hasApi) {
-    const { rows } = await router.command({ path: '/ip/ssh/print', words: [] }, deadline);
+    const { rows } = await ask(router, { path: '/ip/ssh/print', words: [] }, deadline);
     return rows[0]?.['forwarding-enabled'] ?? 'no';
   }
   const { text } = await router.console(':put [/ip ssh get forwarding-enabled]', { ...deadline, maxBytes: 1000 });
@@ -152,10 +153,10 @@ async function readValue(router: RouterAdapter, deadline: Deadline): Promise<str
 
 async function writeValue(router: RouterAdapter, value: string, deadline: Deadline): Promise<void> {
   if (router.hasApi) {
-    await router.command({ path: '/ip/ssh/set', words: [`=forwarding-enabled=${value}`] }, deadline);
+    await ask(router, { path: '/ip/ssh/set', words: [`=forwarding-enabled=${value}`] }, deadline);
     return;
   }
   const { text } = await router.console(`/ip ssh set forwarding-enabled=${value}`, { ...deadline, maxBytes: 1000 });
   // A console that has nothing to complain about prints nothing.
-  if (text.trim() !== '') throw new AgentError('rejected', text.trim());
+  if (text.trim() !== '') throw new AgentError('rejected', `${text.trim()} (/ip/ssh/set)`);
 }

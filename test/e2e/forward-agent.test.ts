@@ -255,7 +255,8 @@ describe('the agent', () => {
     await writeFile(blocked, 'not a folder');
     const agent = await branches.agent(router, blocked);
     const port = await branches.echoService();
-    await expect(agent.open(openParams(router, port), SOON)).rejects.toThrow();
+    const reason = "the agent's state folder cannot be written: ";
+    await expect(agent.open(openParams(router, port), SOON)).rejects.toMatchObject({ code: 'internal', message: expect.stringContaining(reason) });
     await rm(blocked);
     expect(await agent.open(openParams(router, port), SOON)).toMatchObject({ way: 'api' });
   });

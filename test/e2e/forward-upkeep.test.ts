@@ -75,7 +75,7 @@ describe('an open forward', () => {
     await rebooted({ simulator, router });
     await time.advance(5000);
     branches.clock.advance(60_000);
-    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'the rules are gone from the router: not enough permissions (9)' }]), { timeout: 5000 });
+    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'the rules are gone from the router: not enough permissions (9) (/ip/firewall/nat/add)' }]), { timeout: 5000 });
     expect(entriesOf(simulator)).toEqual([]);
   });
 
@@ -172,7 +172,7 @@ describe('an open forward', () => {
       return command(asked, deadline);
     });
     const other = await branches.choose(router, port);
-    expect(other).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router; ssh: not allowed by device-mode' });
+    expect(other).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router; ssh: not allowed by device-mode (/ip/ssh/set)' });
     await other.way.close();
     expect(simulator.items('/ip/firewall/nat').map((item) => item['comment'])).not.toContain('signalbox-test-1');
   });

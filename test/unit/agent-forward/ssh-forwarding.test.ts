@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AgentError } from '../../../agent/core/errors.ts';
 import { ForwardingMemory } from '../../../agent/forward/forwarding-memory.ts';
 import { SshForwarding } from '../../../agent/forward/ssh-forwarding.ts';
 import { FakeRouter } from '../../harness/fake-router.ts';
@@ -123,4 +124,23 @@ it('switches nothing on at a device that it could not recognise later', async ()
   vi.mocked(router.state).mockReturnValue({ reachable: true, reason: null, facts: null });
   await expect(forwarding.acquire(router, SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
   expect(values.R1).toBe('no');
+});
+
+it('switches nothing on while its disk is full, says so, and leaves no half-written file', async () => {
+  await mkdir(path.join(folder, 'ssh-forwarding'));
+  await symlink('/dev/full', path.join(folder, 'ssh-forwarding', `${router.name}@R1.json.new`));
+  await expect(forwarding.acquire(router, SOON)).rejects.toMatchObject({
+    code: 'internal', message: "the agent's state folder cannot be written: no space left on device (ENOSPC)",
+  });
+  expect(values.R1).toBe('no');
+  expect(await files()).toEqual([]);
+  expect(await forwarding.acquire(router, SOON)).toEqual({ router: router.name, hardwareId: 'R1' });
+});
+
+it('names the command that the router refused', async () => {
+  router.onCommand = ({ path: command }) => {
+    if (command === '/ip/ssh/set') throw new AgentError('rejected', 'not enough permissions (9)');
+    return { rows: [{ 'forwarding-enabled': 'no' }] };
+  };
+  await expect(forwarding.acquire(router, SOON)).rejects.toMatchObject({ code: 'rejected', message: 'not enough permissions (9) (/ip/ssh/set)' });
 });
