@@ -20,6 +20,7 @@ import { eventRoutes } from './events/routes.ts';
 import { faultRoutes } from './faults/routes.ts';
 import { ForwardDoor } from './forwards/connect/door.ts';
 import { connectRoute, isConnectRequest } from './forwards/connect/routes.ts';
+import { forwardConnectionRoutes } from './forwards/connections/routes.ts';
 import { forwardRoutes } from './forwards/routes.ts';
 import type { ChannelGrant } from './forwards/types.ts';
 import { createApp } from './http/app.ts';
@@ -196,6 +197,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     campaignRoutes(scope, services);
     webhookRoutes(scope, services);
     forwardRoutes(scope, { forwards: services.forwards, now: () => clock.now(), allowPrivateSources: config.allowPrivateSources });
+    forwardConnectionRoutes(scope, services);
     connectRoute(scope, { ...services, door, upgrades, authenticate: connectedCaller(services), clock });
     administrationRoutes(scope, services, () => clock.now());
     clientRoutes(scope, services.identity);

@@ -1,9 +1,11 @@
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Storage } from '../storage/db.ts';
+import { insertConnections } from './connections/store.ts';
+import type { LoggedConnection } from './connections/store.ts';
 import { OpenConnections } from './open-connections.ts';
-import { addCounts, insertConnections } from './store.ts';
-import type { ForwardCounts, ForwardKey, LoggedConnection } from './store.ts';
+import { addCounts } from './store.ts';
+import type { ForwardCounts, ForwardKey } from './store.ts';
 import type { ConnectionSummary } from './types.ts';
 
 /**

@@ -2,8 +2,9 @@ import type { Clock, Timer } from '../core/clock.ts';
 import { idFloor } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Storage } from '../storage/db.ts';
+import { deleteConnectionsBeyond, deleteConnectionsUntil } from './connections/store.ts';
 import type { ForwardLimits } from './limits.ts';
-import { deleteConnectionsBeyond, deleteConnectionsUntil, selectForwardKeys } from './store.ts';
+import { selectForwardKeys } from './store.ts';
 
 export interface ConnectionSweepDeps {
   storage: Storage;

@@ -4,11 +4,11 @@ import type { ChannelConnection, ChannelSocket, ConnectionEnd } from '../../prot
 import type { Clock, Timer } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
 import { ChannelPool } from './channel-pool.ts';
+import type { LoggedConnection } from './connections/store.ts';
 import { breakOff } from './entry-port.ts';
 import type { EntryPort, Source } from './entry-port.ts';
 import type { ForwardLimits } from './limits.ts';
 import { sourceMatcher } from './policy.ts';
-import type { LoggedConnection } from './store.ts';
 import type { ClientStream, ConnectionSummary, EndedBy, Entrance } from './types.ts';
 
 export interface LiveForwardOptions {

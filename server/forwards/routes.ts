@@ -10,7 +10,7 @@ import { FORWARD_LIMITS } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import type { ForwardsService } from './service.ts';
 import { timeToExpire } from './time-to-expire.ts';
-import type { ForwardView, ListedConnection } from './types.ts';
+import type { ForwardView } from './types.ts';
 
 /** Text of such a length is no address; one reason is enough. */
 const ENOUGH = { abort: true };
@@ -113,31 +113,6 @@ const forwardSchema = z
     ],
   });
 
-const connectionSchema = z
-  .object({
-    id: z.string(),
-    source: z.string(),
-    opened_at: dateTime,
-    closed_at: dateTime.nullable().describe('null while it is open'),
-    bytes_in: z.int().describe('From the client to the target, so far'),
-    bytes_out: z.int().describe('From the target to the client, so far'),
-    ended_by: z.string().describe('open while it goes on, then closed, client, target, channel, no_channel, idle, expired, revoked, shutdown or unknown'),
-  })
-  .meta({
-    id: 'ForwardConnection',
-    examples: [
-      {
-        id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
-        source: '203.0.113.7',
-        opened_at: '2031-05-01T08:31:00.000Z',
-        closed_at: '2031-05-01T08:35:00.000Z',
-        bytes_in: 4096,
-        bytes_out: 65536,
-        ended_by: 'closed',
-      },
-    ],
-  });
-
 const forwardParams = routerParams.extend({ id: pathId });
 const tags = ['forwards'];
 
@@ -152,7 +127,6 @@ export function forwardRoutes(app: App, deps: ForwardRoutesDeps): void {
   createRoute(app, deps);
   readRoutes(app, deps);
   revokeRoute(app, deps);
-  connectionsRoute(app, deps);
 }
 
 function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRoutesDeps): void {
@@ -258,29 +232,6 @@ function revokeRoute(app: App, { forwards }: ForwardRoutesDeps): void {
   );
 }
 
-function connectionsRoute(app: App, { forwards }: ForwardRoutesDeps): void {
-  app.get(
-    '/api/routers/:router_id/transient-forwarding/:id/connections',
-    {
-      schema: {
-        tags,
-        operationId: 'listForwardConnections',
-        summary: 'List the connections of a forward, those that are open included, newest first',
-        params: forwardParams,
-        querystring: pageQuery,
-        response: { 200: envelope(z.array(connectionSchema)), ...commonErrors },
-      },
-    },
-    async (request, reply) => {
-      const page = readPage(request.query);
-      const { router_id: routerId, id } = request.params;
-      const records = await forwards.connections(principalOf(request).teamId, routerId, id, page);
-      linkNext(request, reply, page, records, (record) => ({ at: record.opened_at, id: record.id }));
-      return success(records.map(presentConnection));
-    },
-  );
-}
-
 function present({ record, openConnections, maxConnections, entryName, ...traffic }: ForwardView, now: number): z.infer<typeof forwardSchema> {
   return {
     id: record.id,
@@ -309,17 +260,5 @@ function present({ record, openConnections, maxConnections, entryName, ...traffi
     idle_seconds: record.idle_seconds,
     max_connections: maxConnections,
     ...(entryName ? { entry_name: entryName.name, entry_name_port: entryName.port } : {}),
-  };
-}
-
-function presentConnection(record: ListedConnection): z.infer<typeof connectionSchema> {
-  return {
-    id: record.id,
-    source: record.source,
-    opened_at: toDateTime(record.opened_at),
-    closed_at: toDateTimeOrNull(record.closed_at),
-    bytes_in: record.bytes_in,
-    bytes_out: record.bytes_out,
-    ended_by: record.ended_by,
   };
 }

@@ -8,16 +8,16 @@ import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { Storage } from '../storage/db.ts';
-import { listConnections } from './connection-list.ts';
 import { ConnectionLog } from './connection-log.ts';
 import { ConnectionSweep } from './connection-sweep.ts';
+import { listConnections } from './connections/list.ts';
+import type { LoggedConnection } from './connections/store.ts';
 import { storeNewForward } from './creation.ts';
 import { Doors } from './doors/doors.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
 import { closeForward, markNoWay, selectForward, selectForwards, selectOpenForwards } from './store.ts';
-import type { LoggedConnection } from './store.ts';
 import type { ChannelGrant, Entrance, ForwardChange, ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings, ForwardView, ListedConnection } from './types.ts';
 import { WayKeeper, newChannelToken } from './way-keeper.ts';
 

@@ -1,19 +1,22 @@
 import { beforeEach, expect, it } from 'vitest';
 import { newId } from '../../server/core/ids.ts';
 import {
-  addCounts,
-  closeForward,
-  countOpenForwards,
   deleteConnectionsBeyond,
   deleteConnectionsUntil,
   insertConnections,
+  selectConnections,
+  settleOpenConnections,
+  writeOpenConnections,
+} from '../../server/forwards/connections/store.ts';
+import type { LoggedConnection } from '../../server/forwards/connections/store.ts';
+import {
+  addCounts,
+  closeForward,
+  countOpenForwards,
   insertForward,
   isUnique,
   markAuthorized,
   markNoWay,
-  selectConnections,
-  settleOpenConnections,
-  writeOpenConnections,
   selectEndedEarly,
   selectForward,
   selectForwardKeys,
@@ -23,7 +26,7 @@ import {
   updateChannelToken,
   updatePort,
 } from '../../server/forwards/store.ts';
-import type { ForwardCounts, LoggedConnection } from '../../server/forwards/store.ts';
+import type { ForwardCounts } from '../../server/forwards/store.ts';
 import type { ForwardRecord } from '../../server/forwards/types.ts';
 import type { Storage } from '../../server/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';

@@ -1,8 +1,9 @@
-import type { Page } from '../core/page.ts';
-import type { DbOrTx } from '../storage/db.ts';
+import type { Page } from '../../core/page.ts';
+import type { DbOrTx } from '../../storage/db.ts';
 import { selectConnections } from './store.ts';
-import type { ForwardKey, LoggedConnection } from './store.ts';
-import type { ListedConnection } from './types.ts';
+import type { LoggedConnection } from './store.ts';
+import type { ForwardKey } from '../store.ts';
+import type { ListedConnection } from '../types.ts';
 
 /**
  * One page of a forward's connections, newest first. @param open those that were open a moment ago, as they were then: asked
