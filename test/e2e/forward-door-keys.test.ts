@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { World } from '../harness/world.ts';
+
+/** Connections through the WebSocket door outlive the request that began them: what becomes of them with their key. */
+let clock: ManualClock;
+let world: World;
+let echo: net.Server;
+let connectUrl: string;
+
+beforeEach(async () => {
+  clock = new ManualClock(Date.now());
+  world = await World.start({ overrides: { clock } });
+  const [routerId] = (await world.routerIds()) as [string];
+  echo = net.createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1');
+  await once(echo, 'listening');
+  const { port } = echo.address() as net.AddressInfo;
+  const path = `/api/routers/${routerId}/transient-forwarding`;
+  const body = { expire_after_minutes: 10, dst_port: port, dst_address: '127.0.0.1', allow_from: '192.0.2.1' };
+  const made = await world.caller.call<{ id: string }>('POST', path, body);
+  connectUrl = `${world.server.url.replace('http', 'ws')}${path}/${made.body.id}/connect`;
+});
+afterEach(async () => {
+  echo.close();
+  await world.close();
+});
+
+interface Key {
+  id: string;
+  api_key: string;
+}
+
+async function newKey(): Promise<Key> {
+  const made = await world.caller.call<{ data: Key }>('POST', '/api/api-keys', { name: 'short' });
+  return made.body.data;
+}
+
+async function connected(key: string): Promise<WebSocket> {
+  const ws = new WebSocket(connectUrl, 'signalbox.connect.v1', { headers: { authorization: `Bearer ${key}` } });
+  await once(ws, 'open');
+  expect(await answer(ws)).toBe('hello');
+  return ws;
+}
+
+async function answer(ws: WebSocket): Promise<string> {
+  ws.send(Buffer.from('hello'));
+  const [data] = (await once(ws, 'message')) as [Buffer];
+  return data.toString();
+}
+
+test('revoking an API key cuts what it has opened within 25 seconds, and nothing of another key', async () => {
+  const key = await newKey();
+  const [its, another] = [await connected(key.api_key), await connected(world.caller.apiKey)];
+  clock.advance(25_000);
+  expect(await answer(its)).toBe('hello');
+  const closed = once(its, 'close');
+  expect((await world.caller.call('DELETE', `/api/api-keys/${key.id}`)).status).toBe(204);
+  clock.advance(25_000);
+  const [code, reason] = (await closed) as [number, Buffer];
+  expect({ code, reason: reason.toString() }).toEqual({ code: 4403, reason: 'the forward or the API key was revoked' });
+  expect(await answer(another)).toBe('hello');
+  another.terminate();
+});
