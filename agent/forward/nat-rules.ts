@@ -92,13 +92,16 @@ export async function removeRules(router: RouterAdapter, mark: string, deadline:
 const CONNECTION = '/ip/firewall/connection';
 
 /** Rules only decide about new connections; those that are open have to be forgotten by the connection tracking. */
-export async function cutConnections(router: RouterAdapter, { source, entryPort }: NatRules, deadline: Deadline): Promise<void> {
+export async function cutConnections(router: RouterAdapter, rules: NatRules, deadline: Deadline): Promise<void> {
+  await removeFound(router, CONNECTION, () => findConnections(router, rules, deadline), deadline);
+}
+
+async function findConnections(router: RouterAdapter, { source, entryPort }: NatRules, deadline: Deadline): Promise<string[]> {
   const words = ['=.proplist=.id,src-address,dst-address,dst-port', '?protocol=tcp'];
   const { rows } = await ask(router, { path: `${CONNECTION}/print`, words }, deadline);
   const isOurs = (row: RouterRow): boolean =>
     row['src-address']?.split(':')[0] === source && (row['dst-port'] ?? row['dst-address']?.split(':')[1]) === String(entryPort);
-  const ids = rows.filter(isOurs).flatMap((row) => row['.id'] ?? []);
-  if (ids.length > 0) await ask(router, { path: `${CONNECTION}/remove`, words: [`=.id=${ids.join(',')}`] }, deadline);
+  return rows.filter(isOurs).flatMap((row) => row['.id'] ?? []);
 }
 
 /**

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { EntryPorts } from '../../../agent/forward/entry-ports.ts';
-import { findMarked, removeRules } from '../../../agent/forward/nat-rules.ts';
+import { cutConnections, findMarked, removeRules } from '../../../agent/forward/nat-rules.ts';
 import type { RouterAdapter } from '../../../agent/routers/adapter.ts';
 import { AgentRouters, reachable } from '../../harness/agent-router.ts';
 import type { Simulator } from '../../simulator/index.ts';
@@ -48,4 +48,20 @@ test('entry ports that are chosen at the same time differ, and one that was give
   const lower = first.number === 61_000 ? first : second;
   lower.giveBack();
   expect(await entryPorts.take(router, SOON)).toMatchObject({ number: 61_000 });
+});
+
+test('connections are cut although one of them has just ended by itself', async () => {
+  const table = simulator.router.table('/ip/firewall/connection');
+  const add = (source: string, port: number): string =>
+    table.add([['protocol', 'tcp'], ['src-address', `${source}:50000`], ['dst-address', `127.0.0.1:${port}`]], { dynamic: true }).id;
+  const [ended] = [add('10.0.0.2', 61_000), add('10.0.0.2', 61_000)];
+  const others = [add('10.0.0.20', 61_000), add('10.0.0.2', 61_001)];
+  const command = router.command.bind(router);
+  vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
+    const item = table.byId(ended);
+    if (asked.path.endsWith('/remove') && item) table.remove(item);
+    return command(asked, deadline);
+  });
+  await cutConnections(router, { mark: MARK, source: '10.0.0.2', entryPort: 61_000, target: { host: '192.168.88.10', port: 443 } }, SOON);
+  expect(table.items.map(({ id }) => id)).toEqual(others);
 });
