@@ -28,6 +28,13 @@ const MAX_FREE = 4;
  */
 const FULL_READS_PER_TURN = 4;
 
+export interface ReadsUse {
+  /** Fewer where a byte is more work than to pass it on. */
+  fullReadsPerTurn?: number;
+  /** False where most short reads are the carrying protocol's own: whoever unpacks them tells of short messages. */
+  tellsOfShortMessages?: boolean;
+}
+
 type Deliver = (chunk: Buffer, release: Release) => void;
 
 /** The buffers of one socket. */
@@ -35,7 +42,7 @@ class ReadBuffers {
   readonly #deliver: Deliver;
   /** Reading has stopped; it goes on when others have had their turn. */
   readonly #resumeLater: () => void;
-  readonly #fullReadsPerTurn: number;
+  readonly #use: Required<ReadsUse>;
   #current: Buffer = Buffer.allocUnsafeSlow(SMALL_BYTES);
   #small: Buffer | undefined;
   #free: Buffer[] = [];
@@ -43,10 +50,10 @@ class ReadBuffers {
   #fullReads = 0;
   #large = false;
 
-  constructor(deliver: Deliver, resumeLater: () => void, fullReadsPerTurn: number) {
+  constructor(deliver: Deliver, resumeLater: () => void, use: ReadsUse) {
     this.#deliver = deliver;
     this.#resumeLater = resumeLater;
-    this.#fullReadsPerTurn = fullReadsPerTurn;
+    this.#use = { fullReadsPerTurn: FULL_READS_PER_TURN, tellsOfShortMessages: true, ...use };
   }
 
   /** For the `onread` option of net.connect, tls.connect and net.Socket. */
@@ -61,11 +68,11 @@ class ReadBuffers {
     const short = length < SMALL_BYTES;
     this.#shortReads = short ? this.#shortReads + 1 : 0;
     this.#large = this.#large ? this.#shortReads < QUIET_READS : !short;
-    if (!this.#large) bulkPace.shortMessagePasses();
+    if (!this.#large && this.#use.tellsOfShortMessages) bulkPace.shortMessagePasses();
     const chunk = length === buffer.length ? buffer : buffer.subarray(0, length);
     this.#deliver(chunk, () => this.#giveBack(buffer));
     this.#fullReads = length === LARGE_BYTES ? this.#fullReads + 1 : 0;
-    if (this.#fullReads < this.#fullReadsPerTurn) return true;
+    if (this.#fullReads < this.#use.fullReadsPerTurn) return true;
     this.#fullReads = 0;
     this.#resumeLater();
     return false;
@@ -88,18 +95,15 @@ class ReadBuffers {
   }
 }
 
-/**
- * Options for net.connect or tls.connect; call `attach` with the socket before it can read anything.
- * @param fullReadsPerTurn fewer where a byte is more work than to pass it on
- */
-export function pooledReads(fullReadsPerTurn: number = FULL_READS_PER_TURN): { onread: OnReadOpts; attach(socket: net.Socket): void } {
+/** Options for net.connect or tls.connect; call `attach` with the socket before it can read anything. */
+export function pooledReads(use: ReadsUse = {}): { onread: OnReadOpts; attach(socket: net.Socket): void } {
   let socket: net.Socket | undefined;
   const deliver: Deliver = (chunk, release) => socket?.emit('data', chunk, release);
   // Whoever has paused it meanwhile resumes it.
   const resume = (): void => {
     if (socket && !socket.destroyed && !socket.isPaused()) socket.resume();
   };
-  const buffers = new ReadBuffers(deliver, () => bulkPace.whenNext(resume), fullReadsPerTurn);
+  const buffers = new ReadBuffers(deliver, () => bulkPace.whenNext(resume), use);
   return {
     onread: buffers.options,
     attach: (of) => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -196,6 +196,25 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       expect(bytes).toBe(32 * 1024 * 1024);
       // And short reads in between, and the packet that was not whole in the turn before. It was 2 MB without a limit.
       expect(most).toBeLessThanOrEqual(256 * 1024);
+    });
+
+    it('sends a message in one piece', async () => {
+      let pieces = 0;
+      const line = await listen((socket) => {
+        const router = createConnection(sshd.port, '127.0.0.1');
+        socket.on('data', () => (pieces += 1)).on('error', () => undefined);
+        router.on('error', () => undefined);
+        socket.pipe(router).pipe(socket);
+      });
+      const echo = await listen((socket) => socket.pipe(socket));
+      const stream = await (await connect({ port: line.port })).openTcp(echo, SOON);
+      const before = pieces;
+      for (let i = 0; i < 20; i += 1) {
+        stream.write('a question');
+        await once(stream, 'data');
+      }
+      expect(pieces - before).toBe(20);
+      stream.destroy();
     });
 
     it('to a closed port is refused as connect failed', async () => {

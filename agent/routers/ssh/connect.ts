@@ -23,8 +23,11 @@ export interface SshOptions {
 const KEEPALIVE_INTERVAL_MS = 15_000;
 const KEEPALIVES_MISSED = 3;
 
-/** Of 64 KB: what is read has to be decrypted as well, which takes twice as long as to pass it on. */
-const FULL_READS_PER_TURN = 2;
+/**
+ * What is read has to be decrypted as well, which takes twice as long as to pass it on. While bytes go up the router answers
+ * with windows, which are short but no messages.
+ */
+const READS = { fullReadsPerTurn: 2, tellsOfShortMessages: false };
 
 /** What very old v6 offers alone; last in the list, so that nobody else ends up with it. */
 const OLD_ALGORITHMS = {
@@ -57,7 +60,7 @@ function unreachable({ host, port }: { host: string; port: number }, reason: str
 }
 
 async function connectTcp(target: { host: string; port: number }, deadline: Deadline): Promise<Socket> {
-  const reads = pooledReads(FULL_READS_PER_TURN);
+  const reads = pooledReads(READS);
   // Declared for connections that are there already, it works for those that are dialled as well.
   const socket = new Socket({ onread: reads.onread });
   reads.attach(socket);

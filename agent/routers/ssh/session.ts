@@ -52,6 +52,7 @@ export class SshConnection implements SshSession {
   readonly #socket: Socket;
   readonly #ending = new Set<(reason: string) => void>();
   readonly #silenceTest: SilenceTest;
+  #isGathering = false;
   #reason: string | undefined;
 
   /**
@@ -119,7 +120,7 @@ export class SshConnection implements SshSession {
         this.#client.forwardOut('127.0.0.1', 0, host, port, (error, channel) => {
           if (error) ask.fail(forwardFailure(error));
           else if (ask.settled) channel.close();
-          else ask.succeed(this.#adopt(new TcpChannel(channel)));
+          else ask.succeed(this.#adopt(new TcpChannel(channel, this.#gather)));
         });
       });
     } finally {
@@ -170,6 +171,17 @@ export class SshConnection implements SshSession {
       sftp.end();
     }
   }
+
+  /** ssh2 writes every packet in three pieces, which would be a system call and a segment each. All of a turn leave at its end. */
+  readonly #gather = (): void => {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    this.#socket.cork();
+    setImmediate(() => {
+      this.#isGathering = false;
+      this.#socket.uncork();
+    });
+  };
 
   /** The end of the connection is an error for the streams in it, not an end of their data. */
   #adopt(stream: TcpChannel): TcpChannel {

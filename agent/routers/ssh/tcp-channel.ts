@@ -13,12 +13,15 @@ const HIGH_WATER_MARK = 64 * 1024;
  */
 export class TcpChannel extends Duplex {
   readonly #channel: ClientChannel;
+  readonly #gather: () => void;
   #writing: Done | undefined;
   #closed = false;
 
-  constructor(channel: ClientChannel) {
+  /** @param gather has what is written to the connection from now on leave together, at the end of this turn */
+  constructor(channel: ClientChannel, gather: () => void) {
     super({ allowHalfOpen: true, highWaterMark: HIGH_WATER_MARK });
     this.#channel = channel;
+    this.#gather = gather;
     channel.on('data', (chunk: Buffer) => {
       if (!this.destroyed && !this.push(chunk)) channel.pause();
     });
@@ -41,6 +44,7 @@ export class TcpChannel extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
     this.#writing = done;
+    this.#gather();
     this.#channel.write(chunk, (error) => {
       this.#written(error);
     });
