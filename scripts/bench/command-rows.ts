@@ -22,12 +22,12 @@ export async function commandRows({ product, relay, ms, rounds }: Field): Promis
   const deadline = { timeoutMs: 10_000 };
   const router = await connectRouterOsApi({ host: '127.0.0.1', port: product.routerApiPort, ...BENCH_LOGIN, deadline });
   const direct = (): Promise<number[]> => repeat(ms, () => router.command({ path: '/system/identity/print', words: [] }, deadline));
-  const asked = (): Promise<number[]> => repeat(ms, () => ask(http, product.api.routerId));
+  const asked = (): Promise<number[]> => askedCommands(http, product.api.routerId, ms);
   try {
     for (let i = 0; i < WARM_UP_ROUNDS; i += 1) await asked();
     const idle = await interleave(rounds, [direct, asked]);
     const busy = await interleave(rounds, [asked, () => whileSaturated(product, asked), () => whileSaturated(relay, asked)]);
-    return [addedRow(idle as [number[][], number[][]]), saturatedRow(busy as [number[][], number[][], number[][]])];
+    return [addedRow(idle as [number[][], number[][]]), saturatedRow(busy as SaturatedSamples, { forward: 'a forward', other: 'relay' })];
   } finally {
     http.close();
     await router.close();
@@ -44,18 +44,26 @@ function addedRow([direct, asked]: [number[][], number[][]]): Row {
   };
 }
 
+/** Milliseconds of each command, of each round: idle, beside a saturated forward, and beside what does the same without us. */
+export type SaturatedSamples = [number[][], number[][], number[][]];
+
 /**
  * A saturated pair of plain relays tells what the machine itself does: with two cores, the sender, both hops and the
  * reader take turns with the commands, whoever carries the bytes.
  */
-function saturatedRow([idle, busy, beside]: [number[][], number[][], number[][]]): Row {
+export function saturatedRow([idle, busy, beside]: SaturatedSamples, { forward, other }: { forward: string; other: string }): Row {
   const p99 = (rounds: number[][]): number => median(rounds.map((times) => quantile(times, 0.99)));
   return {
-    name: 'p99 of commands while a forward is saturated',
+    name: `p99 of commands while ${forward} is saturated`,
     ratio: p99(busy) / p99(idle),
     bar: { at: 'most', value: P99_UNDER_LOAD },
-    detail: `idle ${milliseconds(p99(idle))}, saturated ${milliseconds(p99(busy))}, beside a saturated relay ${milliseconds(p99(beside))}`,
+    detail: `idle ${milliseconds(p99(idle))}, saturated ${milliseconds(p99(busy))}, beside a saturated ${other} ${milliseconds(p99(beside))}`,
   };
+}
+
+/** Commands through HTTP, tunnel and agent, one after the other for `ms`. */
+export function askedCommands(http: HttpLoad, routerId: string, ms: number): Promise<number[]> {
+  return repeat(ms, () => ask(http, routerId));
 }
 
 async function ask(http: HttpLoad, routerId: string): Promise<void> {

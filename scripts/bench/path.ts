@@ -6,6 +6,6 @@ export interface Path {
   sink: number;
   source: number;
   echo: number;
-  /** The two processes in the middle. */
+  /** The processes in the middle. */
   hops: Metered[];
 }

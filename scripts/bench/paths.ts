@@ -9,7 +9,8 @@ import type { ServerPart } from './parts/server.ts';
 import { BENCH_LOGIN } from './parts/simulator.ts';
 import { BenchProcess } from './processes.ts';
 import type { Started } from './processes.ts';
-import { startSshTunnel } from './ssh-tunnel.ts';
+import { startRouterSshd, startSshTunnel } from './ssh-tunnel.ts';
+import type { RouterSshd } from './ssh-tunnel.ts';
 import type { Targets } from './targets.ts';
 
 export interface ProductPath extends Path {
@@ -65,8 +66,17 @@ export class Paths {
     return { name: 'one TCP connection', sink, source, echo, hops: [] };
   }
 
+  /** Forwards by the SSH way, and `ssh -L` through the same sshd; undefined where sshd is not installed. */
+  async sshWay(): Promise<{ product: ProductPath; tunnel: Path } | undefined> {
+    const sshd = await startRouterSshd(this.#targets);
+    if (!sshd) return undefined;
+    this.#closers.push(() => sshd.close());
+    const product = await this.product({ tls: false, sshd });
+    return { product: { ...product, name: 'forward by the SSH way', hops: [...product.hops, sshd.daemon] }, tunnel: sshd.tunnel };
+  }
+
   /** Control plane, agent and router with three forwards; with a line, it is between control plane and agent. */
-  async product({ tls, line }: { tls: boolean; line?: Line }): Promise<ProductPath> {
+  async product({ tls, line, sshd }: { tls: boolean; line?: Line; sshd?: RouterSshd }): Promise<ProductPath> {
     const folder = nodePath.join(this.#folder, `product-${this.#processes.length}`);
     await mkdir(folder);
     const files = { certFile: nodePath.join(folder, 'cert.pem'), keyFile: nodePath.join(folder, 'key.pem') };
@@ -80,6 +90,7 @@ export class Paths {
       enrolToken: server.result.enrolToken,
       ...(tls ? { caFile: files.certFile } : {}),
       router: { apiPort: routerApiPort, ...BENCH_LOGIN },
+      ...(sshd ? { sshd: sshd.login } : {}),
     });
     const call = caller(server.result, tls ? this.#certificate.cert : undefined);
     const routerId = await waitForRouter(call);

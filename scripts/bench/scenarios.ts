@@ -11,6 +11,7 @@ import type { Path } from './path.ts';
 import { megabytes, milliseconds } from './report.ts';
 import type { Row } from './report.ts';
 import { siteRows } from './site-rows.ts';
+import { sshWayRows } from './ssh-way-rows.ts';
 import { interleave, median, quantile } from './statistics.ts';
 
 /** DESIGN.md section 11. */
@@ -113,6 +114,7 @@ export const scenarios: Scenario[] = [
   { name: 'echo', about: 'round trip of a small message, idle and saturated', run: echoRows },
   { name: 'long-line', about: 'bulk bytes over a line of 50 ms and 1 Gbit/s', run: longLineRows },
   { name: 'commands', about: 'round trip of a command, idle and saturated', run: commandRows },
+  { name: 'ssh-way', about: "bulk bytes through the router's sshd, and commands beside them", run: sshWayRows },
   { name: 'jobs', about: 'jobs accepted a second, durable', run: jobRows },
   { name: 'hand-over', about: 'an express job from the 200 to its script and its end', run: handOverRows },
   { name: 'campaign', about: 'one script on 2,000 routers', run: campaignRows },

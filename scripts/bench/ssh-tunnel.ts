@@ -3,15 +3,26 @@ import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
 import net from 'node:net';
 import { hasOpensshServer, startOpensshServer } from '../../test/harness/openssh-server.ts';
+import type { OpensshServer } from '../../test/harness/openssh-server.ts';
+import type { SshdOptions } from './parts/agent.ts';
 import type { Path } from './path.ts';
-import type { Usage } from './processes.ts';
+import type { Metered, Usage } from './processes.ts';
 import type { Targets } from './targets.ts';
 
 /** Linux counts processor time in hundredths of a second (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 const START_TIMEOUT_MS = 10_000;
+const SETTINGS = ['AllowTcpForwarding yes', 'MaxSessions 10'];
 
 export interface SshTunnel extends Path {
+  close(): Promise<void>;
+}
+
+/** A router's sshd as the agent uses it, and `ssh -L` through it, which is what people use without us. */
+export interface RouterSshd {
+  login: SshdOptions;
+  daemon: Metered;
+  tunnel: Path;
   close(): Promise<void>;
 }
 
@@ -22,10 +33,23 @@ export interface SshTunnel extends Path {
  */
 export async function startSshTunnel(targets: Targets, name: string, through?: (port: number) => Promise<number>): Promise<SshTunnel | undefined> {
   if (!hasOpensshServer) return undefined;
-  const server = await startOpensshServer(['AllowTcpForwarding yes', 'MaxSessions 10']);
+  const server = await startOpensshServer(SETTINGS);
+  return openTunnel(server, targets, { name, flag: '-R', port: through ? await through(server.port) : server.port });
+}
+
+/** @returns undefined where sshd is not installed */
+export async function startRouterSshd(targets: Targets): Promise<RouterSshd | undefined> {
+  if (!hasOpensshServer) return undefined;
+  const server = await startOpensshServer(SETTINGS);
+  const tunnel = await openTunnel(server, targets, { name: 'ssh -L', flag: '-L', port: server.port });
+  const login = { port: server.port, username: server.username, private_key_file: `${server.folder}/user` };
+  return { login, daemon: await daemonOf(server), tunnel, close: () => tunnel.close() };
+}
+
+/** Takes the server over and closes it with the tunnel, or when there is none. */
+async function openTunnel(server: OpensshServer, targets: Targets, { name, flag, port }: { name: string; flag: '-L' | '-R'; port: number }): Promise<SshTunnel> {
   const [sink, source, echo] = await Promise.all([freePort(), freePort(), freePort()]);
-  const forwards = [[sink, targets.sink], [source, targets.source], [echo, targets.echo]].flatMap(([at, to]) => ['-R', `127.0.0.1:${at}:127.0.0.1:${to}`]);
-  const port = through ? await through(server.port) : server.port;
+  const forwards = [[sink, targets.sink], [source, targets.source], [echo, targets.echo]].flatMap(([at, to]) => [flag, `127.0.0.1:${at}:127.0.0.1:${to}`]);
   const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'ExitOnForwardFailure=yes', 'LogLevel=ERROR', 'IdentitiesOnly=yes'];
   const client = spawn(
     'ssh',
@@ -44,9 +68,12 @@ export async function startSshTunnel(targets: Targets, name: string, through?: (
     await close();
     throw error;
   }
-  const daemon = Number(await readFile(`${server.folder}/pid`, 'utf8'));
-  const hops = [client.pid!, daemon].map((pid) => ({ usage: () => usageOfTree(pid) }));
-  return { name, sink, source, echo, hops, close };
+  return { name, sink, source, echo, hops: [{ usage: () => usageOfTree(client.pid!) }, await daemonOf(server)], close };
+}
+
+async function daemonOf({ folder }: OpensshServer): Promise<Metered> {
+  const pid = Number(await readFile(`${folder}/pid`, 'utf8'));
+  return { usage: () => usageOfTree(pid) };
 }
 
 async function freePort(): Promise<number> {
@@ -67,7 +94,7 @@ async function untilOpen(port: number): Promise<void> {
     if (open) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error('ssh -R did not open its ports');
+  throw new Error('ssh did not open its ports');
 }
 
 /** A process and its descendants: sshd works in children. */

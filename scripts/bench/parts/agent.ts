@@ -11,10 +11,18 @@ export interface AgentPartOptions {
   enrolToken: string;
   caFile?: string;
   router: { apiPort: number; username: string; password: string };
+  /** The router's sshd, which all forwards are to go through then. */
+  sshd?: SshdOptions | undefined;
+}
+
+export interface SshdOptions {
+  port: number;
+  username: string;
+  private_key_file: string;
 }
 
 /** One agent with one router, as `signalbox-agent run` starts it. */
-export async function startAgentPart({ folder, server, enrolToken, caFile, router }: AgentPartOptions): Promise<void> {
+export async function startAgentPart({ folder, server, enrolToken, caFile, router, sshd }: AgentPartOptions): Promise<void> {
   keepYoungObjectsYoung();
   const ca = caFile === undefined ? undefined : await readFile(caFile, 'utf8');
   await enrol({ server, token: enrolToken, name: 'bench', credentialsFile: `${folder}/credentials.json`, ...(ca === undefined ? {} : { ca }) });
@@ -25,7 +33,14 @@ export async function startAgentPart({ folder, server, enrolToken, caFile, route
       state: 'state',
       ...(caFile === undefined ? {} : { server_ca: caFile }),
       forwards: { allow: ['127.0.0.0/8'] },
-      routers: [{ name: 'router', host: '127.0.0.1', api: { port: router.apiPort, username: router.username, password: router.password } }],
+      routers: [
+        {
+          name: 'router',
+          host: '127.0.0.1',
+          api: { port: router.apiPort, username: router.username, password: router.password },
+          ...(sshd ? { ssh: sshd, forward_way: 'ssh' } : {}),
+        },
+      ],
     },
     folder,
   );
