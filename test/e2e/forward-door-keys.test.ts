@@ -64,3 +64,26 @@ test('revoking an API key cuts what it has opened within 25 seconds, and nothing
   expect(await answer(another)).toBe('hello');
   another.terminate();
 });
+
+test('ten times as many connections as requests may come in a minute; the next is 429, with Retry-After for clients that hold theirs back', async () => {
+  const own = await World.start({ routers: [], server: { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '2' } });
+  try {
+    // Also those count that lead nowhere.
+    const id = '01900000-0000-7000-8000-000000000001';
+    const url = `${own.server.url.replace('http', 'ws')}/api/routers/${id}/transient-forwarding/${id}/connect`;
+    const knock = async (): Promise<{ statusCode: number; headers: Record<string, string> }> => {
+      const ws = new WebSocket(url, 'signalbox.connect.v1', { headers: { authorization: `Bearer ${own.caller.apiKey}` } });
+      ws.on('error', () => undefined);
+      const [, answer] = (await once(ws, 'unexpected-response')) as [unknown, { statusCode: number; headers: Record<string, string> }];
+      ws.terminate();
+      return answer;
+    };
+    for (let n = 0; n < 20; n += 1) expect((await knock()).statusCode).toBe(404);
+    const refused = await knock();
+    expect(refused.statusCode).toBe(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
+  } finally {
+    await own.close();
+  }
+});
