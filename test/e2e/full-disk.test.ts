@@ -50,11 +50,12 @@ describe('a full disk', () => {
     const before = await submit(routerId, ':put before');
     await completed(routerId, before.body.data.job_id);
     await volume.fill();
-    const answers = [];
-    for (let index = 0; index < 20; index += 1) answers.push(await submit(routerId, `:put ${'x'.repeat(1900)}`));
-    const refused = answers.filter(({ status }) => status !== 200);
-    expect(refused.length).toBeGreaterThan(0);
-    for (const { status, headers, body: problem } of refused) {
+    // The log of the database may have some room left that it has had before.
+    const answers: Awaited<ReturnType<typeof submit>>[] = [];
+    const refused = () => answers.filter(({ status }) => status !== 200);
+    while (refused().length < 10 && answers.length < 500) answers.push(await submit(routerId, `:put ${'x'.repeat(1900)}`));
+    expect(refused().length).toBeGreaterThan(0);
+    for (const { status, headers, body: problem } of refused()) {
       expect(status).toBe(503);
       expect(headers.get('content-type')).toContain('application/problem+json');
       expect(problem.code).toBe('unavailable');
