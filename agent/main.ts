@@ -8,6 +8,7 @@ import { END_SIGNALS, keepYoungObjectsYoung, whenToldToEnd } from '../protocol/i
 import { startAgent } from './app.ts';
 import { checkAgent } from './check.ts';
 import { loadConfig } from './config.ts';
+import { collectBuffersWithObjects } from './core/buffer-garbage.ts';
 import { AgentError } from './core/errors.ts';
 import { readNamedFile } from './core/file-errors.ts';
 import { enrol } from './link/enrol.ts';
@@ -61,6 +62,7 @@ async function runAgent(args: string[]): Promise<number> {
   const config = await loadConfig(values['config']!);
   const log = pino({ level: config.log_level, serializers: { err: errorForLog } });
   keepYoungObjectsYoung();
+  collectBuffersWithObjects();
   const agent = await startAgent(config, { log });
   const grace = closeWithGrace({ delay: STOP_MS, logger: false, skip: [...END_SIGNALS] }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an unexpected error');

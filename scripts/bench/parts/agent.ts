@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { startAgent } from '../../../agent/app.ts';
 import { parseConfig } from '../../../agent/config.ts';
+import { collectBuffersWithObjects } from '../../../agent/core/buffer-garbage.ts';
 import { enrol } from '../../../agent/link/enrol.ts';
 import { keepYoungObjectsYoung } from '../../../protocol/index.ts';
 import { quietLog } from '../quiet-log.ts';
@@ -24,6 +25,7 @@ export interface SshdOptions {
 /** One agent with one router, as `signalbox-agent run` starts it. */
 export async function startAgentPart({ folder, server, enrolToken, caFile, router, sshd }: AgentPartOptions): Promise<void> {
   keepYoungObjectsYoung();
+  collectBuffersWithObjects();
   const ca = caFile === undefined ? undefined : await readFile(caFile, 'utf8');
   await enrol({ server, token: enrolToken, name: 'bench', credentialsFile: `${folder}/credentials.json`, ...(ca === undefined ? {} : { ca }) });
   const config = parseConfig(
