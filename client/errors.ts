@@ -31,3 +31,8 @@ export class ConnectionError extends Error {
     this.maybeDone = maybeDone;
   }
 }
+
+/** The line, the server or a proxy in between failed, or it is too busy; what the server refuses it would refuse again. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof ProblemError && (error.status >= 500 || error.status === 429));
+}

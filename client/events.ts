@@ -1,5 +1,5 @@
 import type { Operations } from './generated.ts';
-import { ConnectionError, ProblemError } from './errors.ts';
+import { ConnectionError, mayPass } from './errors.ts';
 import type { Transport } from './transport.ts';
 import { pauseFor } from './transport.ts';
 
@@ -46,17 +46,12 @@ export async function* streamEvents(transport: Transport, options: EventOptions)
       }
     } catch (error) {
       options.signal?.throwIfAborted();
-      if (!isPassing(error)) throw error;
+      if (!mayPass(error)) throw error;
     }
     // The server is restarted, or the line broke.
     await pauseFor(pause * (0.5 + Math.random() / 2), options.signal);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }
-}
-
-/** The line, the server or a proxy in between failed; what the server refuses it would refuse again. */
-function isPassing(error: unknown): boolean {
-  return error instanceof ConnectionError || (error instanceof ProblemError && (error.status >= 500 || error.status === 429));
 }
 
 interface Block {

@@ -1,5 +1,5 @@
 import type { Signalbox } from '../client.ts';
-import { ConnectionError, ProblemError } from '../errors.ts';
+import { mayPass, ProblemError } from '../errors.ts';
 import type { TransientForward } from '../generated.ts';
 import type { LocalPort } from '../local-port.ts';
 import { pauseFor } from '../transport.ts';
@@ -89,7 +89,7 @@ export async function closeForward({ signalbox, forward, clock, stderr }: Omit<W
       stderr('the forward is closed\n');
       return;
     } catch (error) {
-      if (!isPassing(error) || clock.monotonic() + CLOSE_AGAIN_MS > giveUpAt) {
+      if (!mayPass(error) || clock.monotonic() + CLOSE_AGAIN_MS > giveUpAt) {
         stderr(`the forward ${id} could not be closed and stays until ${end}: ${(error as Error).message}\n`);
         return;
       }
@@ -97,8 +97,4 @@ export async function closeForward({ signalbox, forward, clock, stderr }: Omit<W
       await clock.pause(CLOSE_AGAIN_MS);
     }
   }
-}
-
-function isPassing(error: unknown): boolean {
-  return error instanceof ConnectionError || (error instanceof ProblemError && (error.status >= 500 || error.status === 429));
 }
