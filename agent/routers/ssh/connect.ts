@@ -24,10 +24,11 @@ const KEEPALIVE_INTERVAL_MS = 15_000;
 const KEEPALIVES_MISSED = 3;
 
 /**
- * What is read has to be decrypted as well, which takes twice as long as to pass it on. While bytes go up the router answers
- * with windows, which are short but no messages.
+ * What is read has to be decrypted as well, which takes twice as long as to pass it on: with two reads in a turn the p99 of
+ * commands beside a saturated forward is more than half as high again, and no more bytes pass. While bytes go up the router
+ * answers with windows, which are short but no messages.
  */
-const READS = { fullReadsPerTurn: 2, tellsOfShortMessages: false };
+const READS = { fullReadsPerTurn: 1, tellsOfShortMessages: false };
 
 /** What very old v6 offers alone; last in the list, so that nobody else ends up with it. */
 const OLD_ALGORITHMS = {
