@@ -249,16 +249,21 @@ export class JobsService implements JobEvents {
     return Promise.resolve();
   }
 
-  onJobBegan(connection: AgentConnection, jobId: string): Promise<void> {
-    return this.#handOver.began(connection, jobId);
+  // An offer of a job that the agent's journal knows already is answered by what became of it (the database was restored).
+
+  async onJobBegan(connection: AgentConnection, jobId: string): Promise<void> {
+    await this.#handOver.began(connection, jobId);
+    this.#dispatcher.alreadyKnown(jobId);
   }
 
-  onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void> {
-    return this.#handOver.ended(connection, jobId, result);
+  async onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void> {
+    await this.#handOver.ended(connection, jobId, result);
+    this.#dispatcher.alreadyKnown(jobId);
   }
 
-  onJobRefused(connection: AgentConnection, jobId: string): Promise<void> {
-    return this.#handOver.refused(connection, jobId);
+  async onJobRefused(connection: AgentConnection, jobId: string): Promise<void> {
+    await this.#handOver.refused(connection, jobId);
+    this.#dispatcher.refused(jobId);
   }
 }
 

@@ -39,7 +39,8 @@ interface Offer {
   answer: PromiseWithResolvers<Answer>;
 }
 
-type Answer = 'accepted' | 'gone' | 'nothing' | 'silent' | JobDeclined['reason'];
+/** `known`: the agent has had the job before and told what became of it; the database is older than its journal. */
+type Answer = 'accepted' | 'known' | 'refused' | 'gone' | 'nothing' | 'silent' | JobDeclined['reason'];
 
 /**
  * Offers waiting jobs to routers: one at a time per router, express ones at once and first, the others when the router
@@ -116,6 +117,16 @@ export class Dispatcher {
     this.#answer(jobId, 'accepted');
   }
 
+  /** The agent began or finished the job before this offer, and that is stored now. */
+  alreadyKnown(jobId: string): void {
+    this.#answer(jobId, 'known');
+  }
+
+  /** The agent gave the job back before this offer. It takes the next one, once it has forgotten that. */
+  refused(jobId: string): void {
+    this.#answer(jobId, 'refused');
+  }
+
   declined({ job_id: jobId, reason }: JobDeclined): void {
     this.#answer(jobId, reason);
   }
@@ -177,7 +188,7 @@ export class Dispatcher {
       this.#deps.log.error({ err: error, router_id: routerId }, 'a job could not be offered');
     }
     this.#offers.delete(routerId);
-    if (answer === 'accepted' || answer === 'gone' || answer === 'nothing') {
+    if (answer === 'accepted' || answer === 'known' || answer === 'gone' || answer === 'nothing') {
       this.#backOff.succeeded(routerId);
       this.#agentOf.delete(routerId);
       // The job was taken back meanwhile; an express one made since then was passed over for this offer.

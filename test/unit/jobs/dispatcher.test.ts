@@ -170,6 +170,38 @@ describe('waiting jobs', () => {
     expect(await news()).toEqual([`job.offer ${job.id}`]);
   });
 
+  it('follow at once when the agent finished the offered one before the database was restored', async () => {
+    const restored = [await create(), await create(), await create()];
+    await jobs.onReady(connection, []);
+    for (const job of restored) {
+      expect((await news()).at(-1)).toBe(`job.offer ${job.id}`);
+      await jobs.onJobEnded(connection, job.id, completed);
+    }
+    expect(await news()).toEqual([`job.ack ${restored[2]!.id}`]);
+    for (const job of restored) expect(await read(job)).toMatchObject({ phase: 'done' });
+  });
+
+  it('are not offered again while the agent runs the offered one since before the restore', async () => {
+    const [begun, next] = [await create(), await create()];
+    await jobs.onReady(connection, []);
+    expect(await news()).toEqual([`job.offer ${begun.id}`]);
+    await jobs.onJobBegan(connection, begun.id);
+    clock.advance(15_000);
+    expect(await news()).toEqual([]);
+    await jobs.onJobEnded(connection, begun.id, completed);
+    expect(await news()).toEqual([`job.ack ${begun.id}`, `job.offer ${next.id}`]);
+  });
+
+  it('are offered again after a pause when the agent had given them back before the restore', async () => {
+    await jobs.onReady(connection, []);
+    const job = await express();
+    await news();
+    await jobs.onJobRefused(connection, job.id);
+    expect(await news()).toEqual([`job.ack ${job.id}`]);
+    clock.advance(5000);
+    expect(await news()).toEqual([`job.offer ${job.id}`]);
+  });
+
   it('get their permission again when the agent lists them as accepted', async () => {
     const job = await express();
     await jobs.onReady(connection, []);
