@@ -2,4 +2,4 @@
 import process from 'node:process';
 import { runWithNode24 } from '../scripts/bootstrap.mjs';
 
-runWithNode24('agent/main.ts', process.argv.slice(2));
+await runWithNode24('agent/main.ts', process.argv.slice(2));

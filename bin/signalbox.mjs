@@ -9,4 +9,4 @@ const BEFORE = /^--(server|key|profile)(=|$)/;
 
 const words = process.argv.slice(2);
 const isForApiUsers = FOR_API_USERS.has(words[0]) || BEFORE.test(words[0] ?? '');
-runWithNode24(isForApiUsers ? 'client/main.ts' : 'server/main.ts', words);
+await runWithNode24(isForApiUsers ? 'client/main.ts' : 'server/main.ts', words);

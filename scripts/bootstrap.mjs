@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// The only file that must run on whatever Node is at hand (20 or later): it installs what package-lock.json
+// With `bootstrap/` the only code that must run on whatever Node is at hand (20 or later): it installs what package-lock.json
 // names if that is missing or stale, then hands over to Node 24, which comes out of node_modules.
 // Usage: node scripts/bootstrap.mjs <script in scripts/, without .ts> [arguments]
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 import process from 'node:process';
+import { installPackages } from './bootstrap/install.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const modules = path.join(root, 'node_modules');
@@ -19,17 +20,9 @@ function isInstalled() {
   return statSync(installedLock).mtimeMs >= statSync(path.join(root, 'package-lock.json')).mtimeMs;
 }
 
-function install() {
-  process.stderr.write('Installing dependencies (npm ci) ...\n');
-  // Standard output stays free: `signalbox --json` prints one object there.
-  const done = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  });
-  if (done.status !== 0) {
-    process.stderr.write('npm ci failed; see its messages above.\n');
-    process.exit(done.status ?? 1);
-  }
+async function install() {
+  const code = await installPackages(root);
+  if (code !== 0) process.exit(code);
   if (!existsSync(node24)) {
     process.stderr.write('No Node 24 binary for this platform: Linux on x64 or arm64 is needed, installed without --omit=optional.\n');
     process.exit(1);
@@ -37,8 +30,8 @@ function install() {
 }
 
 /** Runs `file` (relative to the project) with Node 24 and the caller's terminal, and exits as it exits. */
-export function runWithNode24(file, args) {
-  if (!isInstalled()) install();
+export async function runWithNode24(file, args) {
+  if (!isInstalled()) await install();
   const child = spawn(node24, ['--disable-warning=ExperimentalWarning', path.join(root, file), ...args], {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${path.join(modules, '.bin')}${path.delimiter}${process.env.PATH ?? ''}` },
@@ -64,5 +57,5 @@ function endWithNpm(child) {
 
 if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const [script, ...args] = process.argv.slice(2);
-  runWithNode24(path.join('scripts', `${script}.ts`), args);
+  await runWithNode24(path.join('scripts', `${script}.ts`), args);
 }

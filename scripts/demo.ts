@@ -1,50 +1,50 @@
 /**
  * `npm run demo`: a control plane, two simulated routers (RouterOS 6 and 7) and an agent on this machine, as real
- * processes over real sockets. Runs until Ctrl-C and leaves only `.demo/` behind, which the next run replaces.
+ * processes over real sockets. Runs until Ctrl-C and leaves only its folder behind, which the next run replaces: `.demo/`,
+ * or `.demo-PORT/` while another demo of the same checkout runs in `.demo/`.
  */
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import net from 'node:net';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { stringify as toYaml } from 'yaml';
 import { Children } from './demo/children.ts';
+import { claimFolder } from './demo/claim-folder.ts';
+import { checkPorts, HIGHEST_FIRST_PORT, portsOf, readFirstPort } from './demo/ports.ts';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const folder = path.join(root, '.demo');
 const run = promisify(execFile);
 
 /** How long everything together may take to come up, milliseconds. */
 const START_TIMEOUT_MS = 90_000;
-/** Entry ports of forwards: so many from DEMO_PORT + 100 on. */
-const FORWARD_PORTS = 300;
 
-const firstPort = readFirstPort();
-const baseUrl = `http://127.0.0.1:${firstPort}`;
-const sandboxUrl = `http://127.0.0.1:${firstPort + 1}`;
+const firstPort = firstPortOrExit();
+const folder = await claimFolderOrExit();
+const ports = portsOf(firstPort);
+const baseUrl = `http://127.0.0.1:${ports.api}`;
+const sandboxUrl = `http://127.0.0.1:${ports.sandbox}`;
 const admin = { email: 'admin@example.test', password: 'signalbox-demo' };
 
 /** What `npx signalbox` needs to administer this demo, and the control plane itself to run it. */
 const serverEnv = {
-  SIGNALBOX_LISTEN: `127.0.0.1:${firstPort}`,
+  SIGNALBOX_LISTEN: `127.0.0.1:${ports.api}`,
   SIGNALBOX_PUBLIC_URL: baseUrl,
-  SIGNALBOX_SANDBOX_LISTEN: `127.0.0.1:${firstPort + 1}`,
+  SIGNALBOX_SANDBOX_LISTEN: `127.0.0.1:${ports.sandbox}`,
   SIGNALBOX_DATABASE_URL: `sqlite:${path.join(folder, 'signalbox.db')}`,
   SIGNALBOX_SECRET_KEY_FILE: path.join(folder, 'secret.key'),
   SIGNALBOX_FORWARD_HOST: '127.0.0.1',
   SIGNALBOX_FORWARD_LISTEN: '127.0.0.1',
-  SIGNALBOX_FORWARD_PORTS: `${firstPort + 100}-${firstPort + 100 + FORWARD_PORTS - 1}`,
+  SIGNALBOX_FORWARD_PORTS: `${ports.forwards.first}-${ports.forwards.last}`,
   // Everything here is on loopback: as source, as target and as receiver of webhooks.
   SIGNALBOX_ALLOW_PRIVATE_SOURCES: 'on',
   SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'on',
 };
 
 const routers = [
-  { identity: 'edge-berlin', version: '7.18.2', model: 'hAP ac^2', api_port: firstPort + 2, ssh_port: firstPort + 3 },
-  { identity: 'edge-zurich', version: '6.49.18', model: 'hEX', api_port: firstPort + 4, ssh_port: firstPort + 5 },
+  { identity: 'edge-berlin', version: '7.18.2', model: 'hAP ac^2', ...ports.routers[0] },
+  { identity: 'edge-zurich', version: '6.49.18', model: 'hEX', ...ports.routers[1] },
 ].map((router) => ({ ...router, username: 'signalbox', password: `router-${router.identity}` }));
 
 interface ListedRouter {
@@ -68,7 +68,7 @@ try {
 }
 
 async function startDemo(): Promise<void> {
-  await checkPorts();
+  await checkPorts(firstPort);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   say('Starting two simulated routers and the control plane ...');
@@ -106,20 +106,6 @@ async function startDemo(): Promise<void> {
   const internalToken = text(service, 'token');
   await writeDemoFile(apiKey, internalToken, listed);
   printHelp(apiKey, listed);
-}
-
-/** Before anything is removed: whatever listens there may be another demo of this very folder. */
-async function checkPorts(): Promise<void> {
-  for (const port of [firstPort, firstPort + 1, ...routers.flatMap((router) => [router.api_port, router.ssh_port])]) {
-    const server = net.createServer().listen(port, '127.0.0.1');
-    try {
-      await once(server, 'listening');
-    } catch {
-      throw new Error(`port ${port} is in use; end what listens there or choose other ports: DEMO_PORT=${firstPort + 1000} npm run demo`);
-    }
-    server.close();
-    await once(server, 'close');
-  }
 }
 
 async function startAgent(token: string): Promise<void> {
@@ -182,7 +168,7 @@ function printHelp(apiKey: string, listed: ListedRouter[]): void {
   const json = `-H 'Content-Type: application/json'`;
   say(`
 Signalbox is running. Open ${baseUrl}/docs for the API.
-Admin: ${admin.email} / ${admin.password}. Everything else is in .demo/demo.json.
+Admin: ${admin.email} / ${admin.password}. Everything else is in ${path.relative(root, folder)}/demo.json.
 
 1. The routers:
    ${curl} ${baseUrl}/api/routers
@@ -226,7 +212,7 @@ async function until<T>(what: string, ask: () => Promise<T | undefined | false>)
     const isStopped = await Promise.race([children.failure, stopRequested.promise.then(() => true), pause]);
     if (isStopped) throw new Error('stopped before it was up');
   }
-  throw new Error(`waited ${START_TIMEOUT_MS / 1000} s until ${what}; see the logs in .demo/`);
+  throw new Error(`waited ${START_TIMEOUT_MS / 1000} s until ${what}; see the logs in ${folder}/`);
 }
 
 function text(object: Record<string, unknown>, field: string): string {
@@ -235,11 +221,20 @@ function text(object: Record<string, unknown>, field: string): string {
   return value;
 }
 
-function readFirstPort(): number {
-  const value = Number(process.env['DEMO_PORT'] ?? 8080);
-  if (Number.isInteger(value) && value >= 1 && value <= 65_535 - 100 - FORWARD_PORTS) return value;
-  process.stderr.write(`demo: DEMO_PORT must be a port number up to ${65_535 - 100 - FORWARD_PORTS}\n`);
+function firstPortOrExit(): number {
+  const port = readFirstPort(process.env['DEMO_PORT']);
+  if (port !== undefined) return port;
+  process.stderr.write(`demo: DEMO_PORT must be a port number up to ${HIGHEST_FIRST_PORT}\n`);
   process.exit(2);
+}
+
+async function claimFolderOrExit(): Promise<string> {
+  try {
+    return await claimFolder(root, firstPort);
+  } catch (error) {
+    process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
 }
 
 function say(line: string): void {

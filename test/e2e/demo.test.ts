@@ -46,6 +46,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** In the folder of the first. Without a port it asks for the one that the first demo has. */
+function secondDemo(port: string | undefined): Program {
+  return new Program(path.relative(root, path.join(folder, 'scripts/demo.ts')), [], { DEMO_PORT: port ?? new URL(told.base_url).port });
+}
+
 /** @throws with what it printed when the demo has ended */
 function failIfOver(): undefined {
   return void demo.pid;
@@ -111,6 +116,23 @@ describe('npm run demo', () => {
     await waitUntil('there is another process', () => pidOf(file) !== undefined && pidOf(file) !== before, START_MS);
     await waitUntil('a command is answered again', async () => (await ask('/system/identity/print').catch(() => 0)) === 200, START_MS);
     expect(demo.output).toContain('ended with SIGKILL and is started again.');
+  }, 2 * START_MS);
+
+  test('a second demo on the same port proposes a port that works, and neither touches the files of the first', async () => {
+    const clashing = secondDemo(undefined);
+    clashing.start();
+    expect(await clashing.ended()).toBe(1);
+    const proposed = /DEMO_PORT=(\d+) npm run demo/.exec(clashing.output)?.[1];
+    expect(proposed).toBeDefined();
+
+    const second = secondDemo(proposed);
+    second.start();
+    await waitUntil('the second demo is up', () => second.output.includes('Ctrl-C ends the demo.') || failIfOver(), START_MS);
+    const file = path.join(folder, `.demo-${proposed}/demo.json`);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ base_url: `http://127.0.0.1:${proposed}` });
+    expect(await second.interrupt()).toBe(0);
+
+    expect(await ask('/system/identity/print')).toBe(200);
   }, 2 * START_MS);
 
   test('ends with Ctrl-C and leaves no process', async () => {

@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import net from 'node:net';
+
+/** Entry ports of forwards begin this far above the first port. */
+const FORWARDS_FROM = 100;
+/** Enough for many forwards of one person, and few enough to stay below the next demo. */
+const FORWARD_PORTS = 300;
+/** From one demo to the next that may be proposed. */
+const STEP = 1000;
+
+/** The first port may not be higher, or the last entry port would be beyond 65535. */
+export const HIGHEST_FIRST_PORT = 65_535 - FORWARDS_FROM - FORWARD_PORTS;
+
+const DEFAULT_FIRST_PORT = 8080;
+
+export interface DemoPorts {
+  api: number;
+  sandbox: number;
+  routers: readonly [RouterPorts, RouterPorts];
+  /** Inclusive. */
+  forwards: { first: number; last: number };
+}
+
+interface RouterPorts {
+  api_port: number;
+  ssh_port: number;
+}
+
+/** @returns undefined for what is no port, or too high */
+export function readFirstPort(value: string | undefined): number | undefined {
+  const port = Number(value ?? DEFAULT_FIRST_PORT);
+  return Number.isInteger(port) && port >= 1 && port <= HIGHEST_FIRST_PORT ? port : undefined;
+}
+
+export function portsOf(first: number): DemoPorts {
+  return {
+    api: first,
+    sandbox: first + 1,
+    routers: [
+      { api_port: first + 2, ssh_port: first + 3 },
+      { api_port: first + 4, ssh_port: first + 5 },
+    ],
+    forwards: { first: first + FORWARDS_FROM, last: first + FORWARDS_FROM + FORWARD_PORTS - 1 },
+  };
+}
+
+/** @throws Error that names the port that is in use and a DEMO_PORT whose ports are all free */
+export async function checkPorts(first: number): Promise<void> {
+  const taken = await firstTaken(first);
+  if (taken === undefined) return;
+  const proposal = await freeFirstPort(first);
+  const choice = proposal === undefined ? 'choose other ports with DEMO_PORT' : `choose other ports: DEMO_PORT=${proposal} npm run demo`;
+  throw new Error(`port ${taken} is in use; end what listens there or ${choice}`);
+}
+
+/** The next demo's ports upward, then from the bottom again: a proposal that does not work either helps nobody. */
+async function freeFirstPort(first: number): Promise<number | undefined> {
+  const above = stepsFrom(first + STEP, HIGHEST_FIRST_PORT);
+  const below = stepsFrom(DEFAULT_FIRST_PORT, Math.min(first - STEP, HIGHEST_FIRST_PORT));
+  for (const candidate of [...above, ...below]) {
+    if ((await firstTaken(candidate)) === undefined) return candidate;
+  }
+  return undefined;
+}
+
+function stepsFrom(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, Math.floor((to - from) / STEP) + 1) }, (_, i) => from + i * STEP);
+}
+
+/** Entry ports are opened later, one by one; a taken one is passed over there. */
+async function firstTaken(first: number): Promise<number | undefined> {
+  const { api, sandbox, routers } = portsOf(first);
+  for (const port of [api, sandbox, ...routers.flatMap((router) => [router.api_port, router.ssh_port])]) {
+    if (!(await canListen(port))) return port;
+  }
+  return undefined;
+}
+
+async function canListen(port: number): Promise<boolean> {
+  const server = net.createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+}
