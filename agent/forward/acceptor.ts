@@ -180,7 +180,8 @@ export class ForwardAcceptor {
       dialChannel,
       clock,
       log,
-      mayConnect: () => this.#connectionCount() < maxConnections,
+      // The list again: the target may have become an address of this machine since.
+      refusal: () => (this.#connectionCount() < maxConnections ? this.#allow.refusal(params.dst_address) : 'the agent has too many connections'),
       onExpired: () => this.#track(this.close(params.forward_id, 'expired')),
     });
   }

@@ -15,8 +15,8 @@ export interface OpenForwardOptions {
   dialChannel: DialChannel;
   clock: Clock;
   log: Log;
-  /** Asked before every connection; false when the agent has as many as it may. */
-  mayConnect: () => boolean;
+  /** Asked before every connection: why there may be none now, undefined when there may. */
+  refusal: () => string | undefined;
   onExpired: () => void;
 }
 
@@ -116,8 +116,9 @@ export class OpenForward {
 
   /** Nothing waits inside the receive handler: what arrives before the target is there is kept by the connection. */
   #carry(connection: ChannelConnection): void {
-    if (this.#stop.signal.aborted || !this.#options.mayConnect()) {
-      connection.cut('the agent has too many connections');
+    const refusal = this.#stop.signal.aborted ? 'the forward is over' : this.#options.refusal();
+    if (refusal !== undefined) {
+      connection.cut(refusal);
       return;
     }
     const leave = this.#connections.add(connection);
