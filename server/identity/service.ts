@@ -19,6 +19,7 @@ import type { ProviderKeys } from './keys/service.ts';
 import { createProvider } from './provider/create.ts';
 import { deleteExpiredRecords } from './provider/store.ts';
 import { SignInAttempts } from './sign-in/attempts.ts';
+import { DeviceCookies } from './sign-in/device-cookies.ts';
 import { Interactions } from './sign-in/interactions.ts';
 import { selectHolder } from './store.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID, OIDC_PATH } from './types.ts';
@@ -71,7 +72,7 @@ export class IdentityService {
     this.#deps = deps;
     this.clients = new ClientsService(deps);
     this.#keyring = new ProviderKeyring(deps);
-    this.#attempts = new SignInAttempts(() => deps.clock.now());
+    this.#attempts = new SignInAttempts(() => deps.clock.monotonic());
     this.#upstream = deps.upstream ? new UpstreamProvider(deps.upstream, () => deps.clock.now()) : undefined;
   }
 
@@ -132,7 +133,9 @@ export class IdentityService {
   async changePassword(principal: Principal, source: string, passwords: { current: string; next: string }): Promise<void> {
     const { teams } = this.#deps;
     const { email } = await teams.getMember(principal.teamId, principal.id);
-    const attempt = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email), source };
+    // Somebody with a session is not kept from this by strangers who guess at the sign-in page, and counts for himself.
+    const knownBrowser = `session of ${principal.id}`;
+    const attempt = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email), source, knownBrowser };
     const retryAfter = this.#attempts.begin(attempt);
     if (retryAfter !== undefined) throw new AppError('rate_limited', `too many wrong passwords; try again in ${retryAfter} seconds`);
     const { matches } = await teams.checkPassword(email, passwords.current);
@@ -198,6 +201,7 @@ export class IdentityService {
         teams,
         clients: this.clients,
         attempts: this.#attempts,
+        devices: new DeviceCookies({ keys: keys.cookie, baseUrl: this.#baseUrl, mountPath: this.mountPath }),
         audit,
         upstream: this.#upstream,
         log,

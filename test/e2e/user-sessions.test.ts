@@ -170,7 +170,8 @@ describe('the sign-in page', () => {
       expect(tries.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...Array<number>(10).fill(401), 429, 429]);
       const right = await flow.browser.submit(page, '/login', { email: ` ${account.toUpperCase()}`, password: PASSWORD });
       expect(right.status).toBe(429);
-      expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(800);
+      expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(60);
+      expect(Number(right.headers.get('retry-after'))).toBeLessThanOrEqual(90);
       expect(right.html).toContain('too many attempts');
     }
     const { email: other } = await newUser();
@@ -260,7 +261,7 @@ describe('what a session is worth', () => {
     const change = (current: string) => ask(token, '/api/me/password', { method: 'POST', body: JSON.stringify({ current_password: current, new_password: 'battery staple' }) });
     expect((await change('wrong')).status).toBe(422);
     // Tokens carry whole seconds.
-    await expect.poll(() => Math.floor(Date.now() / 1000)).toBeGreaterThan(decodeJwt(token).iat!);
+    await expect.poll(() => Math.floor(Date.now() / 1000), { timeout: 10_000 }).toBeGreaterThan(decodeJwt(token).iat!);
     expect((await change(PASSWORD)).status).toBe(204);
     expect((await ask(token)).status).toBe(401);
     await expect(oidc.refreshTokenGrant(await discover(world), refreshToken!)).rejects.toMatchObject({ error: 'invalid_grant' });

@@ -1,13 +1,19 @@
 import ipaddr from 'ipaddr.js';
-import { LRUCache } from 'lru-cache';
+import { LeakyBuckets } from './leaky-buckets.ts';
+import type { BucketSize } from './leaky-buckets.ts';
 
-const WINDOW_MS = 15 * 60_000;
-/** People mistype a few times; at 40 an hour 8 random letters take 600,000 years. */
-const PER_ACCOUNT = 10;
-/** An office behind one address. */
-const PER_ADDRESS = 50;
-/** Remembered at once, of each kind. */
+/** Counters of each kind kept at once: about 10 MB for all four. */
 const REMEMBERED = 50_000;
+const MINUTE_MS = 60_000;
+
+/** People mistype a few times. In the long run 40 guesses an hour: 8 random letters take 600,000 years. */
+const KNOWN_BROWSER: BucketSize = { capacity: 10, leakMs: 1.5 * MINUTE_MS, remembered: REMEMBERED };
+/** The same for one account from one network, so that a guesser elsewhere does not use up a person's own attempts. */
+const ACCOUNT_IN_NETWORK: BucketSize = KNOWN_BROWSER;
+/** All networks together, against guessers who have many: three times as much. */
+const ACCOUNT: BucketSize = { capacity: 30, leakMs: 0.5 * MINUTE_MS, remembered: REMEMBERED };
+/** An office behind one address. A place becomes free every 18 s, which is the longest that others wait once an attack is over. */
+const NETWORK: BucketSize = { capacity: 50, leakMs: 0.3 * MINUTE_MS, remembered: REMEMBERED };
 
 /** Somebody tries a password. */
 export interface Attempt {
@@ -16,55 +22,53 @@ export interface Attempt {
   passwordSince: number;
   /** The address it comes from. */
   source: string;
+  /** Proof that this account has signed in from this browser before (device-cookies.ts); undefined for every other browser. */
+  knownBrowser?: string | undefined;
 }
 
-interface Window {
-  failures: number;
-  endsAt: number;
-}
+type Counters = readonly (readonly [buckets: LeakyBuckets, key: string])[];
 
 /**
- * Counts wrong passwords, by account and by address, whether the account exists or not. An attempt is counted before the
- * password is looked at and given back when it was right, so that many at once are no way round. A new password lifts the
- * rest of an account: whoever sets it has other ways in.
+ * Limits wrong passwords, whether the account exists or not. A browser from which the account has signed in before has a counter
+ * of its own, which strangers cannot fill. All other browsers count by account and by network. An attempt is counted before the
+ * password is looked at and taken back when it was right, so that many at once are no way round. A new password begins anew.
+ *
+ * An invented account counts towards its network as a real one does: were it otherwise, the limit would tell which accounts exist.
  */
 export class SignInAttempts {
-  readonly #now: () => number;
-  readonly #accounts = new LRUCache<string, Window>({ max: REMEMBERED });
-  readonly #addresses = new LRUCache<string, Window>({ max: REMEMBERED });
+  readonly #knownBrowsers: LeakyBuckets;
+  readonly #accountsInNetworks: LeakyBuckets;
+  readonly #accounts: LeakyBuckets;
+  readonly #networks: LeakyBuckets;
 
-  constructor(now: () => number) {
-    this.#now = now;
+  /** @param monotonic elapsed time in milliseconds, which setting the clock does not change */
+  constructor(monotonic: () => number) {
+    this.#knownBrowsers = new LeakyBuckets(KNOWN_BROWSER, monotonic);
+    this.#accountsInNetworks = new LeakyBuckets(ACCOUNT_IN_NETWORK, monotonic);
+    this.#accounts = new LeakyBuckets(ACCOUNT, monotonic);
+    this.#networks = new LeakyBuckets(NETWORK, monotonic);
   }
 
   /** @returns seconds to wait when there were too many; undefined when this one may be made */
   begin(attempt: Attempt): number | undefined {
-    const windows = [this.#window(this.#accounts, guessedAt(attempt)), this.#window(this.#addresses, networkOf(attempt.source))] as const;
-    const full = windows.filter(({ failures }, index) => failures >= (index === 0 ? PER_ACCOUNT : PER_ADDRESS));
-    if (full.length > 0) return Math.ceil((Math.max(...full.map(({ endsAt }) => endsAt)) - this.#now()) / 1000);
-    for (const window of windows) window.failures += 1;
+    const counters = this.#countersOf(attempt);
+    const waitMs = Math.max(...counters.map(([buckets, key]) => buckets.waitFor(key)));
+    if (waitMs > 0) return Math.ceil(waitMs / 1000);
+    for (const [buckets, key] of counters) buckets.add(key);
     return undefined;
   }
 
-  /** The password was right: the account begins anew, the address gets this attempt back. */
+  /** The password was right: the attempt does not count. */
   succeed(attempt: Attempt): void {
-    this.#accounts.delete(guessedAt(attempt));
-    const window = this.#addresses.get(networkOf(attempt.source));
-    if (window && window.failures > 0) window.failures -= 1;
+    for (const [buckets, key] of this.#countersOf(attempt)) buckets.remove(key);
   }
 
-  #window(windows: LRUCache<string, Window>, key: string): Window {
-    const now = this.#now();
-    const known = windows.get(key);
-    if (known && known.endsAt > now) return known;
-    const window = { failures: 0, endsAt: now + WINDOW_MS };
-    windows.set(key, window);
-    return window;
+  #countersOf({ account, passwordSince, source, knownBrowser }: Attempt): Counters {
+    const guessedAt = `${passwordSince} ${account}`;
+    if (knownBrowser !== undefined) return [[this.#knownBrowsers, `${knownBrowser} ${guessedAt}`]];
+    const network = networkOf(source);
+    return [[this.#accountsInNetworks, `${network} ${guessedAt}`], [this.#accounts, guessedAt], [this.#networks, network]];
   }
-}
-
-function guessedAt({ account, passwordSince }: Attempt): string {
-  return `${passwordSince} ${account}`;
 }
 
 /** One subscriber owns at least a /64 of the IPv6 space. */

@@ -16,6 +16,7 @@ import { API_SCOPE, CONSOLE_CLIENT_ID, UPSTREAM_CALLBACK_PATH } from '../types.t
 import type { Client } from '../types.ts';
 import type { UpstreamProof, UpstreamProvider } from '../upstream/provider.ts';
 import type { SignInAttempts } from './attempts.ts';
+import type { DeviceCookies } from './device-cookies.ts';
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -41,6 +42,8 @@ export interface InteractionsDeps {
   teams: TeamsService;
   clients: ClientsService;
   attempts: SignInAttempts;
+  /** Remembers from which browsers people have signed in. */
+  devices: DeviceCookies;
   audit: AuditService;
   /** Where people may sign in instead, if anywhere. */
   upstream: UpstreamProvider | undefined;
@@ -69,8 +72,10 @@ export class Interactions {
   async signIn(exchange: Exchange): Promise<Outcome> {
     return this.#within(exchange, true, async (interaction) => {
       const { email = '', password = '' } = exchange.form;
-      const { attempts, teams } = this.#deps;
-      const attempt = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email), source: exchange.source };
+      const { attempts, devices, teams } = this.#deps;
+      const person = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email) };
+      const browser = devices.read(exchange.request.headers.cookie);
+      const attempt = { ...person, source: exchange.source, knownBrowser: devices.proves(browser, person) };
       const retryAfter = attempts.begin(attempt);
       if (retryAfter !== undefined) return { ...(await this.#signIn(interaction, 429, { email, problem: TOO_MANY })), retryAfter };
       const { matches, userId, memberships } = await teams.checkPassword(email, password);
@@ -78,6 +83,7 @@ export class Interactions {
       this.#report(exchange, interaction, memberships, isIn ? 200 : 401);
       if (!isIn) return this.#signIn(interaction, 401, { email, problem: WRONG });
       attempts.succeed(attempt);
+      devices.remember(exchange.response, browser, person);
       return this.#finish(exchange, { login: { accountId: userId, amr: ['pwd'], remember: false } });
     });
   }
@@ -105,8 +111,15 @@ export class Interactions {
       if (!person || memberships.length === 0) {
         return this.#signIn(interaction, 401, { problem: `${upstream.name} knows you by no verified address that is known here.` });
       }
+      await this.#rememberBrowser(exchange, email!);
       return this.#finish(exchange, { login: { accountId: person.userId, amr: ['fed'], remember: false } });
     });
+  }
+
+  async #rememberBrowser({ request, response }: Exchange, email: string): Promise<void> {
+    const { devices, teams } = this.#deps;
+    const person = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email) };
+    devices.remember(response, devices.read(request.headers.cookie), person);
   }
 
   /** The answer to the team question or to the consent question. */

@@ -44,7 +44,7 @@ export class FormBrowser {
     for (let hop = 0; hop < MAX_REDIRECTS; hop += 1) {
       const { origin, pathname } = new URL(url);
       if (origin !== this.#origin || /^\/(callback|silent-callback|signed-out)?$/.test(pathname)) return { status: 0, headers: new Headers(), html: '', url };
-      const answer = await fetch(url, { ...request, redirect: 'manual', headers: { ...(request.headers as Record<string, string>), accept: 'text/html', cookie: this.#cookiesFor(pathname) } });
+      const answer = await fetch(url, { ...request, redirect: 'manual', headers: { ...(request.headers as Record<string, string>), accept: 'text/html', cookie: this.cookieHeader(pathname) } });
       this.#keep(answer.headers.getSetCookie(), pathname);
       const location = answer.headers.get('location');
       if (location === null) return { status: answer.status, headers: answer.headers, html: await answer.text(), url };
@@ -55,7 +55,8 @@ export class FormBrowser {
     throw new Error(`too many redirects, last to ${url}`);
   }
 
-  #cookiesFor(pathname: string): string {
+  /** What it would send to this path. */
+  cookieHeader(pathname: string): string {
     return [...this.#cookies]
       .filter(([, { path }]) => pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`))
       .map(([key, { value }]) => `${key.split(' ')[0]}=${value}`)

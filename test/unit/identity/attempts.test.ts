@@ -1,58 +1,90 @@
 import { beforeEach, expect, test } from 'vitest';
 import { SignInAttempts } from '../../../server/identity/sign-in/attempts.ts';
+import type { Attempt } from '../../../server/identity/sign-in/attempts.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 
 let clock: ManualClock;
 let attempts: SignInAttempts;
 beforeEach(() => {
   clock = new ManualClock();
-  attempts = new SignInAttempts(() => clock.now());
+  attempts = new SignInAttempts(() => clock.monotonic());
 });
 
-const begin = (account: string, source: string, passwordSince = 0): number | undefined => attempts.begin({ account, passwordSince, source });
-const fail = (times: number, account: string, address: string): void => {
-  for (let i = 0; i < times; i += 1) begin(account, address);
+const begin = (account: string, source: string, more: Partial<Attempt> = {}): number | undefined =>
+  attempts.begin({ account, passwordSince: 0, source, ...more });
+const fail = (times: number, account: string, source: string, more: Partial<Attempt> = {}): void => {
+  for (let i = 0; i < times; i += 1) expect(begin(account, source, more)).toBeUndefined();
 };
 
-test('an account takes ten wrong passwords in a quarter of an hour, from wherever', () => {
-  for (let i = 0; i < 10; i += 1) expect(begin('ada', `192.0.2.${i}`)).toBeUndefined();
-  expect(begin('ada', '192.0.2.99')).toBe(900);
-  expect(begin('bob', '192.0.2.99')).toBeUndefined();
-  clock.advance(14 * 60_000);
-  expect(begin('ada', '192.0.2.99')).toBe(60);
-  clock.advance(60_000);
-  expect(begin('ada', '192.0.2.99')).toBeUndefined();
-});
-
-test('an address takes fifty, for whomever', () => {
-  for (let i = 0; i < 50; i += 1) expect(begin(`user${i}`, '192.0.2.1')).toBeUndefined();
-  expect(begin('ada', '192.0.2.1')).toBe(900);
-  expect(begin('ada', '192.0.2.2')).toBeUndefined();
-});
-
-test('a right password gives the account a fresh start, and the address its attempt', () => {
-  fail(9, 'ada', '192.0.2.1');
+test('an account takes ten wrong passwords from one network, then one in a minute and a half', () => {
+  fail(10, 'ada', '192.0.2.1');
+  expect(begin('ada', '192.0.2.1')).toBe(90);
+  expect(begin('bob', '192.0.2.1')).toBeUndefined();
+  clock.advance(89_000);
+  expect(begin('ada', '192.0.2.1')).toBe(1);
+  clock.advance(1000);
   expect(begin('ada', '192.0.2.1')).toBeUndefined();
-  attempts.succeed({ account: 'ada', passwordSince: 0, source: '192.0.2.1' });
-  for (let i = 0; i < 10; i += 1) expect(begin('ada', '192.0.2.3')).toBeUndefined();
-  expect(begin('ada', '192.0.2.3')).toBe(900);
-  for (let i = 0; i < 41; i += 1) expect(begin(`user${i}`, '192.0.2.1')).toBeUndefined();
-  expect(begin('bob', '192.0.2.1')).toBe(900);
+  expect(begin('ada', '192.0.2.1')).toBe(90);
+});
+
+test('who guesses elsewhere does not use up a person’s own ten', () => {
+  fail(10, 'ada', '192.0.2.1');
+  fail(10, 'ada', '192.0.2.2');
+});
+
+test('guessers with many networks have thirty for one account, then one in half a minute', () => {
+  for (let i = 0; i < 30; i += 1) expect(begin('ada', `192.0.2.${i}`)).toBeUndefined();
+  expect(begin('ada', '192.0.2.99')).toBe(30);
+  expect(begin('bob', '192.0.2.99')).toBeUndefined();
+});
+
+test('a network takes fifty, for whomever, then one in 18 seconds', () => {
+  for (let i = 0; i < 50; i += 1) expect(begin(`user${i}`, '192.0.2.1')).toBeUndefined();
+  expect(begin('ada', '192.0.2.1')).toBe(18);
+  expect(begin('ada', '192.0.2.2')).toBeUndefined();
+  clock.advance(18_000);
+  expect(begin('ada', '192.0.2.1')).toBeUndefined();
+});
+
+test('a known browser has a count of its own, which neither uses up others’ nor is used up by them', () => {
+  for (let i = 0; i < 50; i += 1) begin(`user${i}`, '192.0.2.1');
+  fail(10, 'ada', '192.0.2.2');
+  fail(10, 'ada', '192.0.2.1', { knownBrowser: 'laptop' });
+  expect(begin('ada', '192.0.2.1', { knownBrowser: 'laptop' })).toBe(90);
+  fail(10, 'ada', '192.0.2.1', { knownBrowser: 'phone' });
+});
+
+test('a right password does not count', () => {
+  fail(9, 'ada', '192.0.2.1');
+  for (let i = 0; i < 100; i += 1) {
+    expect(begin('ada', '192.0.2.1')).toBeUndefined();
+    attempts.succeed({ account: 'ada', passwordSince: 0, source: '192.0.2.1' });
+  }
+  fail(1, 'ada', '192.0.2.1');
+  expect(begin('ada', '192.0.2.1')).toBe(90);
 });
 
 test('a new password has not been guessed at yet', () => {
   fail(10, 'ada', '192.0.2.1');
-  expect(begin('ada', '192.0.2.2')).toBe(900);
-  expect(begin('ada', '192.0.2.2', 1000)).toBeUndefined();
+  expect(begin('ada', '192.0.2.1')).toBe(90);
+  expect(begin('ada', '192.0.2.1', { passwordSince: 1000 })).toBeUndefined();
+});
+
+test('setting the clock changes nothing', () => {
+  fail(10, 'ada', '192.0.2.1');
+  clock.step(-2 * 3600_000);
+  expect(begin('ada', '192.0.2.1')).toBe(90);
+  clock.step(4 * 3600_000);
+  expect(begin('ada', '192.0.2.1')).toBe(90);
 });
 
 test('one subscriber’s IPv6 network is one address, however it is written', () => {
   for (let i = 0; i < 50; i += 1) begin(`user${i}`, `2001:db8::${i.toString(16)}`);
-  expect(begin('ada', '2001:db8:0:0:ffff::1')).toBe(900);
+  expect(begin('ada', '2001:db8:0:0:ffff::1')).toBe(18);
   expect(begin('ada', '2001:db8:0:1::1')).toBeUndefined();
 });
 
 test('an IPv4 address that comes as IPv6 is the same', () => {
   for (let i = 0; i < 50; i += 1) begin(`user${i}`, i % 2 === 0 ? '::ffff:192.0.2.1' : '192.0.2.1');
-  expect(begin('ada', '192.0.2.1')).toBe(900);
+  expect(begin('ada', '192.0.2.1')).toBe(18);
 });

@@ -1,0 +1,49 @@
+import { LRUCache } from 'lru-cache';
+
+export interface BucketSize {
+  /** What fits in at once. */
+  capacity: number;
+  /** One leaks out in this time, milliseconds. */
+  leakMs: number;
+  /** Buckets kept at once; the least recently used is forgotten first. */
+  remembered: number;
+}
+
+/**
+ * Counts events by key so that a full count never blocks for long: one place becomes free every `leakMs`. It keeps one number
+ * for each key, the moment at which the bucket will be empty. Time is elapsed time, so that setting the clock changes nothing.
+ */
+export class LeakyBuckets {
+  readonly #size: BucketSize;
+  readonly #monotonic: () => number;
+  readonly #emptyAt: LRUCache<string, number>;
+
+  /** @param monotonic elapsed time in milliseconds */
+  constructor(size: BucketSize, monotonic: () => number) {
+    this.#size = size;
+    this.#monotonic = monotonic;
+    this.#emptyAt = new LRUCache({ max: size.remembered });
+  }
+
+  /** @returns milliseconds until one more fits; 0 when it fits now */
+  waitFor(key: string): number {
+    const { capacity, leakMs } = this.#size;
+    return Math.max(0, this.#levelMs(key) - (capacity - 1) * leakMs);
+  }
+
+  add(key: string): void {
+    this.#emptyAt.set(key, this.#monotonic() + this.#levelMs(key) + this.#size.leakMs);
+  }
+
+  /** Takes one event back. */
+  remove(key: string): void {
+    const levelMs = this.#levelMs(key) - this.#size.leakMs;
+    if (levelMs <= 0) this.#emptyAt.delete(key);
+    else this.#emptyAt.set(key, this.#monotonic() + levelMs);
+  }
+
+  /** How long the bucket takes to become empty. */
+  #levelMs(key: string): number {
+    return Math.max(0, (this.#emptyAt.get(key) ?? 0) - this.#monotonic());
+  }
+}
