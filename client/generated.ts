@@ -956,6 +956,8 @@ export interface Operations {
   getWebhookSecret: { input: Nothing; result: Success<WebhookSecret | null> };
   /** Make a person a member of the team */
   inviteMember: { input: { body: NewMember }; result: Success<InvitedMember> };
+  /** Leave the team of this session */
+  leaveTeam: { input: Nothing; result: undefined };
   /** List the agents of the team, newest first, revoked ones included */
   listAgents: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Agent[]> };
   /** List the API keys of the team, newest first, without their secrets */
@@ -1000,6 +1002,8 @@ export interface Operations {
   nameDevice: { input: { path: { macAddress: string }; body: DeviceName }; result: Device };
   /** Make no further jobs; those that were made go on */
   pauseCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
+  /** Remove a member from the team */
+  removeMember: { input: { path: { member_id: string } }; result: undefined };
   /** Give a client a new secret; the old one is refused at once */
   renewClientSecret: { input: { path: { client_id: string } }; result: Success<ClientWithSecret> };
   /** Send an event again, with the same id and body */
@@ -1074,6 +1078,7 @@ export const ROUTES = {
   getTopic: { method: 'GET', path: '/api/topics/{topic_id}' },
   getWebhookSecret: { method: 'GET', path: '/api/webhook-secret' },
   inviteMember: { method: 'POST', path: '/api/members' },
+  leaveTeam: { method: 'DELETE', path: '/api/me/membership' },
   listAgents: { method: 'GET', path: '/api/agents' },
   listApiKeys: { method: 'GET', path: '/api/api-keys' },
   listAuditEntries: { method: 'GET', path: '/api/audit' },
@@ -1096,6 +1101,7 @@ export const ROUTES = {
   listTopics: { method: 'GET', path: '/api/topics' },
   nameDevice: { method: 'PUT', path: '/arp/devices/{macAddress}' },
   pauseCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/pause' },
+  removeMember: { method: 'DELETE', path: '/api/members/{member_id}' },
   renewClientSecret: { method: 'POST', path: '/api/clients/{client_id}/secret' },
   resendDelivery: { method: 'POST', path: '/api/routers/{router_id}/jobs/{job_id}/deliveries/{delivery_id}/resend' },
   resetMemberPassword: { method: 'POST', path: '/api/members/{member_id}/password' },

@@ -29,10 +29,8 @@ export async function selectAuditEntries(db: DbOrTx, teamId: string, filter: Aud
     .leftJoin('api_keys', (join) =>
       join.onRef('api_keys.id', '=', 'audit_log.actor_id').onRef('api_keys.team_id', '=', 'audit_log.team_id'),
     )
-    .leftJoin('members', (join) =>
-      join.onRef('members.user_id', '=', 'audit_log.actor_id').onRef('members.team_id', '=', 'audit_log.team_id'),
-    )
-    .leftJoin('users', 'users.id', 'members.user_id')
+    // Also of people who have left the team: what they did here stays theirs.
+    .leftJoin('users', (join) => join.onRef('users.id', '=', 'audit_log.actor_id').on('audit_log.actor_kind', '=', 'user'))
     .selectAll('audit_log')
     .select((eb) => eb.fn.coalesce('api_keys.name', 'users.email').as('actor_name'))
     .where('audit_log.team_id', '=', teamId)

@@ -17,7 +17,7 @@ export interface AuditEntry {
 }
 
 export interface ListedAuditEntry extends AuditEntry {
-  /** Name of the key or address of the user, if the team still knows them. */
+  /** Name of the key or address of the user; null for a key of another team. */
   actor_name: string | null;
 }
 

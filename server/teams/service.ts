@@ -1,11 +1,14 @@
 import type { Clock } from '../core/clock.ts';
 import { AppError, invalidField, notFound } from '../core/errors.ts';
 import { newId, newSecret } from '../core/ids.ts';
+import { Listeners } from '../core/listeners.ts';
 import { FIRST_PAGE } from '../core/page.ts';
 import type { Page } from '../core/page.ts';
 import type { Role } from '../core/principal.ts';
 import type { Storage } from '../storage/db.ts';
 import { checkName, checkSite, NOWHERE } from './checks.ts';
+import { lossOf } from './members/losses.ts';
+import { deleteClientRecords, deleteMember } from './members/store.ts';
 import { hashPassword, passwordMatches } from './passwords.ts';
 import {
   countActiveAdmins,
@@ -32,7 +35,7 @@ import {
   updatePassword,
   updateSite,
 } from './store.ts';
-import type { Member, MemberChange, NewSite, PasswordCheck, Site, SiteChange, Team } from './types.ts';
+import type { Member, MemberChange, MembershipLoss, NewSite, PasswordCheck, Site, SiteChange, Team } from './types.ts';
 
 /** 20 letters and digits carry 119 bits. */
 const GENERATED_PASSWORD_LENGTH = 20;
@@ -57,6 +60,8 @@ export interface NewUser {
 
 /** Teams, the people in them and their sites. Credentials of programs are in auth/service.ts. */
 export class TeamsService {
+  /** For whatever a person has open in a team: connections, streams, terminals. Does not tell of other processes. */
+  readonly losses = new Listeners<MembershipLoss>();
   readonly #deps: TeamsDeps;
 
   constructor(deps: TeamsDeps) {
@@ -188,20 +193,41 @@ export class TeamsService {
     return selectMembers(this.#deps.storage.db, teamId, page);
   }
 
-  /** @throws AppError `not_found`; `conflict` when the team would be left without an active administrator */
+  /**
+   * Somebody who is switched off, or may do less, loses it at once: roles are read at every request.
+   * @throws AppError `not_found`; `conflict` when the team would be left without an active administrator
+   */
   async changeMember(teamId: string, userId: string, change: MemberChange): Promise<Member> {
-    return this.#deps.storage.writes.write(async (tx) => {
+    return this.#replaceMember(teamId, userId, (before) => ({ ...before, role: change.role ?? before.role, active: change.active ?? before.active }));
+  }
+
+  /**
+   * The person is no member any more, and the team's notification groups forget them. The account stays, also without any team.
+   * @throws AppError `not_found`; `conflict` when the team would be left without an active administrator
+   */
+  async removeMember(teamId: string, userId: string): Promise<Member> {
+    return this.#replaceMember(teamId, userId, () => null);
+  }
+
+  /** @param change what becomes of the member; null for nothing */
+  async #replaceMember(teamId: string, userId: string, change: (before: Member) => Member | null): Promise<Member> {
+    const { before, after } = await this.#deps.storage.writes.write(async (tx) => {
       // Two administrators who switch each other off at once must not both succeed.
       await lockTeam(tx, teamId);
       const before = await selectMember(tx, teamId, userId);
       if (!before) throw notFound('member');
-      const after = { ...before, role: change.role ?? before.role, active: change.active ?? before.active };
+      const after = change(before);
       if (isActiveAdmin(before) && !isActiveAdmin(after) && (await countActiveAdmins(tx, teamId)) <= 1) {
         throw new AppError('conflict', 'the team would have no active administrator left');
       }
-      await updateMember(tx, after);
-      return after;
+      if (after) await updateMember(tx, after);
+      else await deleteMember(tx, teamId, userId);
+      if (!after?.active) await deleteClientRecords(tx, teamId, userId);
+      return { before, after };
     });
+    const loss = lossOf(before, after);
+    if (loss) this.losses.publish(loss);
+    return after ?? before;
   }
 
   /** @throws AppError `invalid` for a bad field, `conflict` for a name in use in this team */
@@ -279,8 +305,8 @@ function nameInUse(site: Site): string {
   return `a site named ${site.name} exists already`;
 }
 
-function isActiveAdmin(member: Member): boolean {
-  return member.active && member.role === 'admin';
+function isActiveAdmin(member: Member | null): boolean {
+  return member?.active === true && member.role === 'admin';
 }
 
 function memberElsewhere(): AppError {

@@ -51,6 +51,15 @@ export interface MemberChange {
   active?: boolean | undefined;
 }
 
+/** Somebody may do less in a team from now on. Told after the commit. */
+export interface MembershipLoss {
+  kind: 'removed' | 'switched_off' | 'role_lowered';
+  teamId: string;
+  userId: string;
+  /** The role that is left; null when none is. */
+  role: Role | null;
+}
+
 /** What a sign-in came to; the rest is known for the log even when the password was wrong. */
 export interface PasswordCheck {
   matches: boolean;

@@ -3,6 +3,7 @@ import { AuthService } from '../../server/auth/service.ts';
 import type { Storage } from '../../server/storage/db.ts';
 import { teamRoutes } from '../../server/teams/routes.ts';
 import { TeamsService } from '../../server/teams/service.ts';
+import type { MembershipLoss } from '../../server/teams/types.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';
@@ -150,6 +151,55 @@ describeEachDatabase('sites and members', (open) => {
       expect((await app.ask(south, 'PATCH', `/api/members/${id}`, { active: true })).status).toBe(404);
     });
 
+    test('a member is removed: gone from the list, the groups and every client of the team, and told once', async () => {
+      await invite('root@example.org');
+      const id = await invite('ada@example.org', 'operator');
+      const group = { id: UNKNOWN, team_id: north, name: 'On call', schedule_id: null, mute: 'never', created_at: 1, updated_at: 1 };
+      await storage.db.insertInto('notification_groups').values(group).execute();
+      await storage.db.insertInto('group_recipients').values({ team_id: north, group_id: UNKNOWN, user_id: id, position: 0 }).execute();
+      const clients = { name: 'x', kind: 'web', role: 'viewer', redirect_uris: '[]', post_logout_redirect_uris: '[]', secret_hash: null, created_by: null, created_at: 1 };
+      await storage.db.insertInto('clients').values([{ ...clients, id: 'of-north', team_id: north }, { ...clients, id: 'of-south', team_id: south }]).execute();
+      const record = { payload: '', grant_id: null, uid: null, account_id: id, expires_at: 1, consumed_at: null, model: 'Grant' };
+      await storage.db.insertInto('provider_records').values(['of-north', 'of-south'].map((client) => ({ ...record, id: client, client_id: client }))).execute();
+      const losses: MembershipLoss[] = [];
+      teams.losses.subscribe((loss) => losses.push(loss));
+
+      expect((await app.ask(south, 'DELETE', `/api/members/${id}`)).status).toBe(404);
+      expect(losses).toEqual([]);
+      expect((await app.ask(north, 'DELETE', `/api/members/${id}`)).status).toBe(204);
+      expect((await app.ask(north, 'DELETE', `/api/members/${id}`)).status).toBe(404);
+
+      expect(losses).toEqual([{ kind: 'removed', teamId: north, userId: id, role: null }]);
+      expect((await app.get(north, '/api/members')).body['data']).not.toContainEqual(expect.objectContaining({ id }));
+      expect(await storage.db.selectFrom('group_recipients').selectAll().execute()).toEqual([]);
+      expect(await storage.db.selectFrom('provider_records').select('client_id').execute()).toEqual([{ client_id: 'of-south' }]);
+      expect(await teams.activeMemberships(id)).toEqual([]);
+    });
+
+    test.each([
+      ['a lower role', { role: 'viewer' }, { kind: 'role_lowered', role: 'viewer' }],
+      ['being switched off', { active: false }, { kind: 'switched_off', role: null }],
+      ['a higher role', { role: 'admin' }, undefined],
+      ['no change', { role: 'operator', active: true }, undefined],
+    ])('%s is told as it is', async (_name, change, expected) => {
+      await invite('root@example.org');
+      const id = await invite('ada@example.org', 'operator');
+      const losses: MembershipLoss[] = [];
+      teams.losses.subscribe((loss) => losses.push(loss));
+      expect((await app.ask(north, 'PATCH', `/api/members/${id}`, change)).status).toBe(200);
+      expect(losses).toEqual(expected === undefined ? [] : [{ teamId: north, userId: id, ...expected }]);
+    });
+
+    test('the last active administrator is not removed', async () => {
+      const id = await invite('root@example.org');
+      expect(await app.ask(north, 'DELETE', `/api/members/${id}`)).toMatchObject({ status: 409, body: { code: 'conflict' } });
+      expect(await teams.activeMemberships(id)).toHaveLength(1);
+    });
+
+    test('an API key has no membership to leave', async () => {
+      expect(await app.ask(north, 'DELETE', '/api/me/membership')).toMatchObject({ status: 403 });
+    });
+
     test('the last active administrator stays one, also when two go at once', async () => {
       const [ada, eve] = [await invite('ada@example.org'), await invite('eve@example.org')];
       const answers = await Promise.all([
@@ -168,6 +218,7 @@ describeEachDatabase('sites and members', (open) => {
     ['DELETE', `/api/sites/${UNKNOWN}`, 'admin'],
     ['POST', '/api/members', 'admin'],
     ['PATCH', `/api/members/${UNKNOWN}`, 'admin'],
+    ['DELETE', `/api/members/${UNKNOWN}`, 'admin'],
   ] as const)('%s %s needs the role %s', async (method, url, role) => {
     for (const actual of ['viewer', 'operator', 'admin'] as const) {
       const { status } = await app.ask(north, method, url, method === 'GET' || method === 'DELETE' ? undefined : {}, actual);

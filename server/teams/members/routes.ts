@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { AppError } from '../../core/errors.ts';
+import { ROLES } from '../../core/principal.ts';
+import type { App } from '../../http/app.ts';
+import { checkGrant, principalOf } from '../../http/authentication.ts';
+import { commonErrors, dateTime, envelope, success, toDateTime } from '../../http/envelope.ts';
+import { problemSchema } from '../../http/error-handler.ts';
+import { pathId } from '../../http/fields.ts';
+import { linkNext, pageQuery, readPage } from '../../http/pagination.ts';
+import type { TeamsService } from '../service.ts';
+import type { Member } from '../types.ts';
+
+/** RFC 5321. */
+const LONGEST_EMAIL = 254;
+
+const memberExample = {
+  id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+  email: 'ada@example.org',
+  role: 'operator' as const,
+  active: true,
+  created_at: '2031-05-01T08:30:00.000Z',
+};
+const role = z.enum(ROLES);
+const memberSchema = z
+  .object({
+    id: z.string().describe('Id of the person: what groups name as a recipient'),
+    email: z.string(),
+    role,
+    active: z.boolean(),
+    created_at: dateTime,
+  })
+  .meta({ id: 'Member', examples: [memberExample] });
+const invitedSchema = memberSchema
+  .extend({
+    generated_password: z
+      .string()
+      .nullable()
+      .describe('Shown only here. Null for somebody who has an account already, with a password of their own'),
+  })
+  .meta({ id: 'InvitedMember', examples: [{ ...memberExample, generated_password: 'x'.repeat(20) }] });
+
+const lastAdministrator = { 409: problemSchema.describe('The team would have no active administrator left') };
+
+/** The people of the team. */
+export function memberRoutes(app: App, { teams }: { teams: TeamsService }): void {
+  memberList(app, teams);
+  invitation(app, teams);
+  memberChange(app, teams);
+  memberRemoval(app, teams);
+  passwordReset(app, teams);
+  leaving(app, teams);
+}
+
+function memberList(app: App, teams: TeamsService): void {
+  app.get(
+    '/api/members',
+    {
+      schema: {
+        tags: ['members'],
+        summary: 'List the people of the team, newest first, those switched off included',
+        querystring: pageQuery,
+        response: { 200: envelope(z.array(memberSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const members = await teams.listMembers(principalOf(request).teamId, page);
+      linkNext(request, reply, page, members, (member) => ({ at: member.createdAt, id: member.userId }));
+      return success(members.map(presentMember));
+    },
+  );
+}
+
+function invitation(app: App, teams: TeamsService): void {
+  app.post(
+    '/api/members',
+    {
+      config: { role: 'admin', secretAnswer: true },
+      schema: {
+        tags: ['members'],
+        operationId: 'inviteMember',
+        summary: 'Make a person a member of the team',
+        description: 'Somebody new gets an account with a generated password, which is shown only in this answer.',
+        body: z
+          .object({ email: z.string().max(LONGEST_EMAIL).meta({ examples: ['ada@example.org'] }), role })
+          .meta({ id: 'NewMember' }),
+        response: {
+          200: envelope(invitedSchema),
+          ...commonErrors,
+          409: problemSchema.describe('A member of this team already'),
+        },
+      },
+    },
+    async (request, reply) => {
+      checkGrant(request, request.body.role);
+      const { member, generatedPassword } = await teams.createUser({ teamId: principalOf(request).teamId, invited: true, ...request.body });
+      reply.header('cache-control', 'no-store');
+      return success({ ...presentMember(member), generated_password: generatedPassword });
+    },
+  );
+}
+
+function memberChange(app: App, teams: TeamsService): void {
+  app.patch(
+    '/api/members/:member_id',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['members'],
+        summary: "Change a member's role, or switch a member off and on",
+        description: 'A member who is switched off can do nothing in this team and is told nothing; API keys they made stay.',
+        params: z.object({ member_id: pathId }),
+        body: z.object({ role: role.optional(), active: z.boolean().optional() }).meta({ id: 'MemberChange' }),
+        response: {
+          200: envelope(memberSchema),
+          ...commonErrors,
+          ...lastAdministrator,
+        },
+      },
+    },
+    async (request) => {
+      if (request.body.role !== undefined) checkGrant(request, request.body.role);
+      return success(presentMember(await teams.changeMember(principalOf(request).teamId, request.params.member_id, request.body)));
+    },
+  );
+}
+
+function passwordReset(app: App, teams: TeamsService): void {
+  app.post(
+    '/api/members/:member_id/password',
+    {
+      config: { role: 'admin', secretAnswer: true },
+      schema: {
+        tags: ['members'],
+        operationId: 'resetMemberPassword',
+        summary: 'Give a member who has lost the password a generated one',
+        description: 'Shown only in this answer. Every session of the member is over.',
+        params: z.object({ member_id: pathId }),
+        response: {
+          200: envelope(invitedSchema),
+          ...commonErrors,
+          409: problemSchema.describe('The member belongs to another team too'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { member, password } = await teams.resetPassword(principalOf(request).teamId, request.params.member_id);
+      reply.header('cache-control', 'no-store');
+      return success({ ...presentMember(member), generated_password: password });
+    },
+  );
+}
+
+function memberRemoval(app: App, teams: TeamsService): void {
+  app.delete(
+    '/api/members/:member_id',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['members'],
+        operationId: 'removeMember',
+        summary: 'Remove a member from the team',
+        description: 'Their sessions in this team are over, and notification groups forget them. Their account and API keys they made stay.',
+        params: z.object({ member_id: pathId }),
+        response: { 204: z.null().describe('Removed'), ...commonErrors, ...lastAdministrator },
+      },
+    },
+    async (request, reply) => {
+      const { email, role: lost } = await teams.removeMember(principalOf(request).teamId, request.params.member_id);
+      request.auditDetail = `removed ${email}, who was ${lost}`;
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function leaving(app: App, teams: TeamsService): void {
+  app.delete(
+    '/api/me/membership',
+    {
+      schema: {
+        tags: ['account'],
+        operationId: 'leaveTeam',
+        summary: 'Leave the team of this session',
+        description: 'Sessions in this team are over, this one too. The account stays, and with it what it is in other teams.',
+        response: { 204: z.null().describe('Left'), ...commonErrors, ...lastAdministrator },
+      },
+    },
+    async (request, reply) => {
+      const principal = principalOf(request);
+      if (principal.kind !== 'user') throw new AppError('forbidden', 'an API key is no member: revoke it instead');
+      if (principal.clientId !== undefined) throw new AppError('forbidden', 'a program that acts for somebody does not leave the team for them');
+      const { email, role: lost } = await teams.removeMember(principal.teamId, principal.id);
+      request.auditDetail = `${email} left, who was ${lost}`;
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function presentMember(member: Member): z.infer<typeof memberSchema> {
+  return {
+    id: member.userId,
+    email: member.email,
+    role: member.role,
+    active: member.active,
+    created_at: toDateTime(member.createdAt),
+  };
+}
