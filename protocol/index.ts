@@ -9,6 +9,7 @@ export * from './control.ts';
 export * from './end-signals.ts';
 export * from './enrolment.ts';
 export * from './export-text.ts';
+export * from './fair-shares.ts';
 export * from './lane.ts';
 export * from './limits.ts';
 export * from './liveness.ts';
