@@ -1,15 +1,22 @@
-import PQueue from 'p-queue';
-import type { JobDeclined } from '../../../protocol/index.ts';
+import { FairShares } from '../../../protocol/index.ts';
+import type { Holder, JobDeclined } from '../../../protocol/index.ts';
 import type { AgentConnection, AgentGateway } from '../../core/agent-gateway.ts';
 import type { Clock, Timer } from '../../core/clock.ts';
+import { FairQueue } from '../../core/fair-queue.ts';
 import type { Log } from '../../core/log.ts';
 import type { Storage } from '../../storage/db.ts';
 import type { WaitingRouter } from '../types.ts';
 import { BackOff } from './back-off.ts';
 import { selectNextJob, selectWaitingRouters } from './store.ts';
 
-/** Offers that wait for their answer at the same time, all routers together: an offer carries up to 12 kB of script. */
-const OFFERS_AT_ONCE = 64;
+/**
+ * Offers that wait for their answer. Such an offer costs a timer and a few hundred bytes, not its script, so that there may
+ * be many: an agent that answers nothing holds 64 of them for the whole deadline and delays only its own routers. 64
+ * within a round trip of 100 ms are 640 jobs a second for one agent; 32 such agents make the limit of a team.
+ */
+export const UNANSWERED_OFFERS = { total: 8192, perParty: 2048, perMember: 64 };
+/** Jobs being read for an offer: a statement of a millisecond each, so teams take turns and nobody has to be kept out. */
+const READS_AT_ONCE = 8;
 /** An agent answers once the job is on its disk; this long means that it is stuck or the tunnel is. */
 const ANSWER_WITHIN_MS = 15_000;
 /** The backstop for what no notice woke: jobs made through another node, an offer lost with its tunnel. */
@@ -34,6 +41,8 @@ interface Look {
 
 interface Offer {
   agentId: string;
+  routerId: string;
+  expressOnly: boolean;
   /** Known once the job has been read. */
   jobId: string | undefined;
   answer: PromiseWithResolvers<Answer>;
@@ -49,12 +58,18 @@ type Answer = 'accepted' | 'known' | 'refused' | 'gone' | 'nothing' | 'silent' |
  */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
-  readonly #queue = new PQueue({ concurrency: OFFERS_AT_ONCE });
+  readonly #waiting = new FairQueue<Offer>();
+  /** Of teams and their agents. */
+  readonly unanswered = new FairShares(UNANSWERED_OFFERS);
+  readonly #working = new Set<Promise<void>>();
+  #reads = 0;
   readonly #backOff: BackOff;
   /** Agents whose list is settled, with the epoch of that tunnel. */
-  readonly #agents = new Map<string, number>();
+  readonly #agents = new Map<string, { teamId: string; epoch: number }>();
   /** At most one per router, from the moment it is queued until it is answered. */
   readonly #offers = new Map<string, Offer>();
+  /** Those of which the job is known, by its id. */
+  readonly #offerOf = new Map<string, Offer>();
   readonly #agentOf = new Map<string, string>();
   #looks = new Map<string, Look>();
   #looking: Promise<void> | undefined;
@@ -79,19 +94,19 @@ export class Dispatcher {
     this.#stopped = true;
     this.#pollTimer?.cancel();
     this.#backOff.stop();
-    this.#queue.clear();
+    this.#waiting.clear();
     for (const offer of this.#offers.values()) offer.answer.resolve('gone');
     await this.#looking;
-    await this.#queue.onIdle();
+    await Promise.all(this.#working);
   }
 
   agentIsReady(connection: AgentConnection): void {
-    this.#agents.set(connection.agentId, connection.epoch);
+    this.#agents.set(connection.agentId, connection);
     this.#look(connection.agentId, (look) => (look.all = true));
   }
 
   agentIsGone(connection: AgentConnection): void {
-    if (this.#agents.get(connection.agentId) !== connection.epoch) return;
+    if (this.#agents.get(connection.agentId)?.epoch !== connection.epoch) return;
     this.#agents.delete(connection.agentId);
     for (const offer of this.#offers.values()) if (offer.agentId === connection.agentId) offer.answer.resolve('gone');
   }
@@ -132,7 +147,7 @@ export class Dispatcher {
   }
 
   #answer(jobId: string, answer: Answer): void {
-    for (const offer of this.#offers.values()) if (offer.jobId === jobId) offer.answer.resolve(answer);
+    this.#offerOf.get(jobId)?.answer.resolve(answer);
   }
 
   #look(agentId: string, change: (look: Look) => void): void {
@@ -171,42 +186,73 @@ export class Dispatcher {
     const hasCheckedIn = look.all || look.names.has(router.agentRouter);
     if (hasCheckedIn) this.#backOff.checkedIn(router.routerId);
     const expressOnly = !hasCheckedIn && !look.routerIds.has(router.routerId);
-    if (expressOnly && !router.express) return;
-    if (this.#stopped || this.#offers.has(router.routerId) || this.#backOff.isPaused(router.routerId)) return;
-    const offer: Offer = { agentId: router.agentId, jobId: undefined, answer: Promise.withResolvers() };
-    this.#offers.set(router.routerId, offer);
-    this.#agentOf.set(router.routerId, router.agentId);
-    void this.#queue.add(() => this.#offerNext(router.routerId, offer, expressOnly), { priority: router.express ? 1 : 0 });
+    const { agentId, routerId, express } = router;
+    const teamId = this.#agents.get(agentId)?.teamId;
+    if ((expressOnly && !express) || teamId === undefined) return;
+    if (this.#stopped || this.#offers.has(routerId) || this.#backOff.isPaused(routerId)) return;
+    const offer: Offer = { agentId, routerId, expressOnly, jobId: undefined, answer: Promise.withResolvers() };
+    this.#offers.set(routerId, offer);
+    this.#agentOf.set(routerId, agentId);
+    this.#waiting.add({ party: teamId, member: agentId }, offer, { urgent: express });
+    this.#offerMore();
   }
 
-  /** Never rejects: the queue's promise is not awaited. */
-  async #offerNext(routerId: string, offer: Offer, expressOnly: boolean): Promise<void> {
+  /** Begins what may begin: teams take turns, and whoever leaves too many offers unanswered waits for those. */
+  #offerMore(): void {
+    while (this.#reads < READS_AT_ONCE) {
+      const turn = this.#waiting.next((holder) => this.unanswered.limitFor(holder) === undefined);
+      if (!turn) return;
+      this.unanswered.take(turn.holder);
+      this.#reads += 1;
+      const working = this.#offerNext(turn.item, turn.holder).finally(() => this.#working.delete(working));
+      this.#working.add(working);
+    }
+  }
+
+  /** Never rejects. */
+  async #offerNext(offer: Offer, holder: Holder): Promise<void> {
+    const { agentId, routerId } = offer;
     let answer: Answer = 'gone';
     try {
-      answer = await this.#offer(routerId, offer, expressOnly);
+      answer = (await this.#send(offer)) ?? (await this.#answerTo(offer));
     } catch (error) {
       this.#deps.log.error({ err: error, router_id: routerId }, 'a job could not be offered');
     }
     this.#offers.delete(routerId);
+    if (offer.jobId !== undefined) this.#offerOf.delete(offer.jobId);
+    this.unanswered.giveBack(holder);
+    this.#offerMore();
     if (answer === 'accepted' || answer === 'known' || answer === 'gone' || answer === 'nothing') {
       this.#backOff.succeeded(routerId);
       this.#agentOf.delete(routerId);
       // The job was taken back meanwhile; an express one made since then was passed over for this offer.
-      if (answer === 'nothing') this.expressIsWaiting(offer.agentId);
+      if (answer === 'nothing') this.expressIsWaiting(agentId);
       return;
     }
-    this.#deps.log.info({ router_id: routerId, agent_id: offer.agentId, reason: answer }, 'offered job not taken');
+    this.#deps.log.info({ router_id: routerId, agent_id: agentId, reason: answer }, 'offered job not taken');
     this.#backOff.failed(routerId, { endsAtCheckIn: answer === 'router_unreachable' });
   }
 
-  async #offer(routerId: string, offer: Offer, expressOnly: boolean): Promise<Answer> {
+  /** @returns why there is no answer to wait for, undefined when the offer is on its way */
+  async #send(offer: Offer): Promise<Answer | undefined> {
     const { storage, clock, gateway } = this.#deps;
-    const job = await selectNextJob(storage.db, { routerId, agentId: offer.agentId, expressOnly, now: clock.now() });
-    if (this.#stopped || !this.#agents.has(offer.agentId)) return 'gone';
-    if (!job) return 'nothing';
-    offer.jobId = job.offer.job_id;
-    if (!gateway.notify(offer.agentId, job.offer)) return 'gone';
-    const timer = clock.setTimeout(() => offer.answer.resolve('silent'), ANSWER_WITHIN_MS);
+    const { agentId, routerId, expressOnly } = offer;
+    try {
+      const job = await selectNextJob(storage.db, { routerId, agentId, expressOnly, now: clock.now() });
+      if (this.#stopped || !this.#agents.has(agentId)) return 'gone';
+      if (!job) return 'nothing';
+      offer.jobId = job.offer.job_id;
+      this.#offerOf.set(offer.jobId, offer);
+      return gateway.notify(agentId, job.offer) ? undefined : 'gone';
+    } finally {
+      this.#reads -= 1;
+      // The answer is waited for without holding up the next.
+      this.#offerMore();
+    }
+  }
+
+  async #answerTo(offer: Offer): Promise<Answer> {
+    const timer = this.#deps.clock.setTimeout(() => offer.answer.resolve('silent'), ANSWER_WITHIN_MS);
     try {
       return await offer.answer.promise;
     } finally {
