@@ -10,8 +10,9 @@ export const API_DESCRIPTION = {
 another team does not exist for it. People sign in with OpenID Connect instead and send their access token as the bearer;
 keys and sessions have the same rights and limits. Reading needs the role viewer, commands, jobs and forwards need operator, the rest admin.
 
-**How often**: 60 requests a minute for each key unless the server is set up otherwise; the next one is 429 with
-\`Retry-After\`. \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds) are on every answer. Instead of asking again and again, listen at \`GET /api/events\`.
+**How often**: 60 requests in any 60 seconds for each key unless the server is set up otherwise; the next one is 429 with
+\`Retry-After\` and takes no place. \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` are on every answer; the last is in how many
+seconds the oldest counted request makes room. Instead of asking again and again, listen at \`GET /api/events\`.
 
 **Lists** are newest first and take \`limit\` and \`cursor\`; the \`Link\` header with \`rel="next"\` leads on.
 

@@ -34,6 +34,7 @@ import { replayRepeatedPosts } from './http/idempotency.ts';
 import { InFlight } from './http/in-flight.ts';
 import { describeApi } from './http/openapi.ts';
 import { limitRequests } from './http/rate-limit.ts';
+import type { RateLimit } from './http/rate-limit.ts';
 import { Upgrades } from './http/upgrades.ts';
 import { protectEdge } from './http/security-headers.ts';
 import { admitServices } from './http/service-scope.ts';
@@ -179,7 +180,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
   await app.register(async (instance) => {
     const scope = instance as App;
     identifyCaller(scope, async () => undefined);
-    await limitRequests(scope, config.rateLimitPerMinute);
+    await limitRequests(scope, rateLimitOf(deps));
     enrolmentRoutes(scope, services);
   });
   await app.register(async (instance) => {
@@ -203,10 +204,10 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     clientRoutes(scope, services.identity);
     accountRoutes(scope, services);
   });
-  await app.register(async (instance) => identityRoutes(instance as App, { identity: services.identity, ratePerMinute: config.rateLimitPerMinute }));
+  await app.register(async (instance) => identityRoutes(instance as App, { identity: services.identity, rateLimit: rateLimitOf(deps) }));
   await app.register(async (instance) => {
     const scope = instance as App;
-    await admitServices(scope, (bearer) => services.auth.authenticateService(bearer), config.rateLimitPerMinute);
+    await admitServices(scope, (bearer) => services.auth.authenticateService(bearer), rateLimitOf(deps));
     statusRoutes(scope, services);
     metricsRoutes(scope, services);
   });
@@ -214,13 +215,18 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
 }
 
 /** Who asks, how often, with what right, and what is remembered of it. The order matters. */
-async function protectScope(scope: App, { config, clock, services }: ApiDeps): Promise<void> {
+async function protectScope(scope: App, deps: ApiDeps): Promise<void> {
+  const { clock, services } = deps;
   identifyCaller(scope, publicCaller(services));
-  await limitRequests(scope, config.rateLimitPerMinute);
+  await limitRequests(scope, rateLimitOf(deps));
   requireCaller(scope);
   requireRole(scope);
   replayRepeatedPosts(scope, services.idempotency, () => clock.now());
   reportWrites(scope, (record) => services.audit.record(record));
+}
+
+function rateLimitOf({ config, clock }: Pick<ApiDeps, 'config' | 'clock'>): RateLimit {
+  return { perMinute: config.rateLimitPerMinute, monotonic: () => clock.monotonic() };
 }
 
 async function appOptions({ config, clock, log }: Omit<ApiDeps, 'services'>): Promise<AppOptions> {
@@ -288,7 +294,7 @@ async function startSandbox(deps: ApiDeps, closers: (() => Promise<void>)[]): Pr
   await app.register(async (instance) => {
     await plantRoutes(instance, {
       authenticate: (bearer) => services.auth.authenticateApiKey(bearer),
-      ratePerMinute: config.rateLimitPerMinute,
+      rateLimit: rateLimitOf(deps),
     });
   });
   closers.push(() => app.close());

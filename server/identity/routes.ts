@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { App } from '../http/app.ts';
 import { identifyCaller } from '../http/authentication.ts';
 import { limitRequests } from '../http/rate-limit.ts';
+import type { RateLimit } from '../http/rate-limit.ts';
 import { PAGE_POLICY } from './provider/pages.ts';
 import type { IdentityService } from './service.ts';
 import type { Exchange, Interactions, Outcome } from './sign-in/interactions.ts';
@@ -17,13 +18,17 @@ const PROTOCOL_POLICY = "default-src 'none'; script-src 'report-sample'; base-ur
 
 export interface IdentityRoutesDeps {
   identity: IdentityService;
-  ratePerMinute: number;
+  rateLimit: RateLimit;
 }
 
-/** The OpenID provider and its pages, at `/oidc`. Strangers are the normal case here; they are counted by address. */
-export async function identityRoutes(app: App, { identity, ratePerMinute }: IdentityRoutesDeps): Promise<void> {
+/**
+ * The OpenID provider and its pages, at `/oidc`. Strangers are the normal case here; they are counted by network, and
+ * browsers in which somebody has signed in before by themselves: strangers behind the same address do not keep them out.
+ */
+export async function identityRoutes(app: App, { identity, rateLimit }: IdentityRoutesDeps): Promise<void> {
   identifyCaller(app, async () => undefined);
-  await limitRequests(app, ratePerMinute * RATE_FACTOR);
+  const nameOf = (request: FastifyRequest): string | undefined => identity.knownBrowser(request.headers.cookie);
+  await limitRequests(app, { ...rateLimit, perMinute: rateLimit.perMinute * RATE_FACTOR, nameOf });
   await app.register(async (scope) => pageRoutes(scope as App, identity));
   await app.register(async (scope) => protocolRoutes(scope as App, identity));
 }

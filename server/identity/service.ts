@@ -49,6 +49,7 @@ interface Open {
   version: string;
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   verifier: AccessTokenVerifier;
+  devices: DeviceCookies;
   interactions: Interactions;
 }
 
@@ -101,6 +102,12 @@ export class IdentityService {
   /** @throws AppError `unavailable` during the start */
   get interactions(): Interactions {
     return this.#opened().interactions;
+  }
+
+  /** A name for the browser that sends this `Cookie` header, if somebody has signed in there before. */
+  knownBrowser(cookieHeader: string | undefined): string | undefined {
+    const browser = this.#opened().devices.read(cookieHeader);
+    return browser && `browser:${browser.id}`;
   }
 
   /** What answers the protocol's own requests. @throws AppError `unavailable` during the start */
@@ -189,10 +196,12 @@ export class IdentityService {
     });
     const [cookieKey] = keys.cookie;
     if (cookieKey === undefined) throw new AppError('internal', 'there is no key for cookies');
+    const devices = new DeviceCookies({ keys: keys.cookie, baseUrl: this.#baseUrl, mountPath: this.mountPath });
     return {
       version: keys.version,
       handle: provider.callback(),
       verifier: new AccessTokenVerifier({ keys: keys.signing.map(publicPart) }, { issuer: provider.issuer, audience: this.#baseUrl }),
+      devices,
       interactions: new Interactions({
         provider,
         baseUrl: this.#baseUrl,
@@ -201,7 +210,7 @@ export class IdentityService {
         teams,
         clients: this.clients,
         attempts: this.#attempts,
-        devices: new DeviceCookies({ keys: keys.cookie, baseUrl: this.#baseUrl, mountPath: this.mountPath }),
+        devices,
         audit,
         upstream: this.#upstream,
         log,

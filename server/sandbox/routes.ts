@@ -5,6 +5,7 @@ import type { Authenticate } from '../http/authentication.ts';
 import { STATUS_OF } from '../http/error-handler.ts';
 import type { DescribeError } from '../http/error-handler.ts';
 import { limitRequests } from '../http/rate-limit.ts';
+import type { RateLimit } from '../http/rate-limit.ts';
 
 /** INTERFACE.md 2.10 and 2.11: a demonstration that stores nothing. */
 const plantSchema = z.object({
@@ -32,9 +33,9 @@ export const describePlantError: DescribeError = (error) => {
 };
 
 /** Registers `POST /plants` on an application made with {@link describePlantError}. */
-export async function plantRoutes(app: App, deps: { authenticate: Authenticate; ratePerMinute: number }): Promise<void> {
+export async function plantRoutes(app: App, deps: { authenticate: Authenticate; rateLimit: RateLimit }): Promise<void> {
   identifyCaller(app, deps.authenticate);
-  await limitRequests(app, deps.ratePerMinute);
+  await limitRequests(app, deps.rateLimit);
   requireCaller(app);
   app.post(
     '/plants',

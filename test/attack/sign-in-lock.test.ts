@@ -140,3 +140,18 @@ test('strangers who guess do not keep a signed-in person from changing the passw
   await identity.changePassword(principal, '127.0.0.1', { current: PASSWORD, next: 'another password' });
   expect((await teams.checkPassword(email, 'another password')).matches).toBe(true);
 });
+
+test('strangers who ask for pages without end do not keep out somebody behind the same address whose browser is known', async () => {
+  const strict = await World.start({ routers: [], server: { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '5' } });
+  try {
+    await addUser(strict, email, 'viewer');
+    const flow = await beginFlow(strict);
+    const page = await flow.browser.open(await flow.url());
+    await flow.browser.submit(page, '/login', { email, password: PASSWORD });
+    const flood = await Promise.all(Array.from({ length: 60 }, () => fetch(`${strict.server.url}/oidc/.well-known/openid-configuration`)));
+    expect(flood.at(-1)!.status).toBe(429);
+    expect((await flow.browser.open(await flow.url({ prompt: 'login' }))).status).toBe(200);
+  } finally {
+    await strict.close();
+  }
+});

@@ -1,4 +1,4 @@
-import ipaddr from 'ipaddr.js';
+import { networkOf } from '../../core/network-of.ts';
 import { LeakyBuckets } from './leaky-buckets.ts';
 import type { BucketSize } from './leaky-buckets.ts';
 
@@ -69,11 +69,4 @@ export class SignInAttempts {
     const network = networkOf(source);
     return [[this.#accountsInNetworks, `${network} ${guessedAt}`], [this.#accounts, guessedAt], [this.#networks, network]];
   }
-}
-
-/** One subscriber owns at least a /64 of the IPv6 space. */
-function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString();
 }

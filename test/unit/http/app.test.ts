@@ -11,6 +11,7 @@ import { pathId } from '../../../server/http/fields.ts';
 import { replayRepeatedPosts } from '../../../server/http/idempotency.ts';
 import { limitRequests } from '../../../server/http/rate-limit.ts';
 import { describePlantError, plantRoutes } from '../../../server/sandbox/routes.ts';
+import { ManualClock } from '../../harness/manual-clock.ts';
 
 const principals: Record<string, Principal> = {
   viewer: { kind: 'api_key', id: 'k1', teamId: 't1', role: 'viewer' },
@@ -41,11 +42,13 @@ class MemoryKeys implements IdempotencyKeys {
 }
 
 let app: App;
+let clock: ManualClock;
 let logged: string[] = [];
 let runs = 0;
 let gate: Promise<void> = Promise.resolve();
 
 beforeEach(async () => {
+  clock = new ManualClock();
   runs = 0;
   gate = Promise.resolve();
   logged = [];
@@ -53,7 +56,7 @@ beforeEach(async () => {
   await app.register(async (instance) => {
     const scope = instance as App;
     identifyCaller(scope, authenticate);
-    await limitRequests(scope, 60);
+    await limitRequests(scope, { perMinute: 60, monotonic: () => clock.monotonic() });
     requireCaller(scope);
     requireRole(scope);
     replayRepeatedPosts(scope, new MemoryKeys(), () => Date.now());
@@ -185,6 +188,29 @@ describe('60 requests a minute for each key', () => {
     expect((await who('viewer')).headers).toMatchObject({ 'ratelimit-limit': '60', 'ratelimit-remaining': '58', 'ratelimit-reset': '60' });
   });
 
+  test('the window slides: where one minute meets the next, no more than in any other', async () => {
+    const statuses = async (times: number) => (await Promise.all(Array.from({ length: times }, () => who('viewer')))).map(({ statusCode }) => statusCode);
+    expect(await statuses(1)).toEqual([200]);
+    clock.advance(59_000);
+    expect(await statuses(59)).toEqual(Array<number>(59).fill(200));
+    clock.advance(1000);
+    expect((await statuses(60)).filter((status) => status === 200)).toHaveLength(1);
+    const refused = await who('viewer');
+    expect(refused.headers).toMatchObject({ 'ratelimit-remaining': '0', 'ratelimit-reset': '59', 'retry-after': '59' });
+    clock.advance(59_000);
+    expect(await statuses(1)).toEqual([200]);
+  });
+
+  test('setting the clock changes nothing', async () => {
+    for (let i = 0; i < 60; i += 1) await who('viewer');
+    clock.step(2 * 3600_000);
+    expect((await who('viewer')).statusCode).toBe(429);
+    clock.step(-4 * 3600_000);
+    expect((await who('viewer')).headers['retry-after']).toBe('60');
+    clock.advance(60_000);
+    expect((await who('viewer')).statusCode).toBe(200);
+  });
+
   test('refused bodies count as well', async () => {
     for (let i = 0; i < 60; i += 1) await post({ name: 1 });
     expect((await post({ name: 'a', size: 1 })).statusCode).toBe(429);
@@ -293,7 +319,7 @@ describe('the plant demonstration', () => {
   let sandbox: App;
   beforeEach(async () => {
     sandbox = createApp({ log: pino({ level: 'silent' }), now: () => Date.now(), describeError: describePlantError });
-    await sandbox.register(async (instance) => plantRoutes(instance as App, { authenticate, ratePerMinute: 60 }));
+    await sandbox.register(async (instance) => plantRoutes(instance as App, { authenticate, rateLimit: { perMinute: 60, monotonic: () => performance.now() } }));
   });
   afterEach(async () => sandbox.close());
   const plant = (payload: object, headers = bearer('viewer')) => sandbox.inject({ method: 'POST', url: '/plants', headers, payload });

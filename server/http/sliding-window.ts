@@ -1,0 +1,94 @@
+/** Moments kept of one key; with a higher limit several requests share a moment, the latest of theirs. */
+const MAX_MOMENTS = 600;
+/** Keys kept at once: one per API key and per network without a credential. */
+const MAX_KEYS = 100_000;
+
+/** What a counted request is told. */
+export interface Count {
+  /** Requests in the window with this one; `max + 1` when it is refused. */
+  current: number;
+  /** Milliseconds until the oldest of them leaves the window and makes room. */
+  ttl: number;
+}
+
+/**
+ * Counts requests by key in a window that slides: never more than `max` in any stretch of `windowMs`, wherever it begins. A refused
+ * request takes no place. Up to {@link MAX_MOMENTS} requests it is exact to the moment, beyond that a request may keep its place
+ * 1/600 of the window too long, never too short. Time is elapsed time, so that setting the clock changes nothing.
+ */
+export class SlidingWindow {
+  readonly #windowMs: number;
+  readonly #monotonic: () => number;
+  /** Two generations: what was not asked for through a whole window is over and goes with the older one. */
+  #recent = new Map<string, Log>();
+  #older = new Map<string, Log>();
+  #turnedAt: number;
+
+  /** @param monotonic elapsed time in milliseconds */
+  constructor(windowMs: number, monotonic: () => number) {
+    this.#windowMs = windowMs;
+    this.#monotonic = monotonic;
+    this.#turnedAt = monotonic();
+  }
+
+  /** Counts one request, if there is room for it. */
+  take(key: string, max: number): Count {
+    const now = this.#monotonic();
+    this.#turn(now);
+    const log = this.#logOf(key);
+    log.forgetUntil(now - this.#windowMs);
+    const isFull = log.total >= max;
+    if (!isFull) log.add(now, max <= MAX_MOMENTS ? 0 : this.#windowMs / MAX_MOMENTS);
+    return { current: isFull ? max + 1 : log.total, ttl: log.oldest + this.#windowMs - now };
+  }
+
+  #logOf(key: string): Log {
+    const known = this.#recent.get(key);
+    if (known) return known;
+    const log = this.#older.get(key) ?? new Log();
+    this.#recent.set(key, log);
+    return log;
+  }
+
+  #turn(now: number): void {
+    if (now - this.#turnedAt < this.#windowMs && this.#recent.size < MAX_KEYS) return;
+    this.#older = this.#recent;
+    this.#recent = new Map();
+    this.#turnedAt = now;
+  }
+}
+
+/** When requests came, oldest first. */
+class Log {
+  total = 0;
+  readonly #moments: number[] = [];
+  /** Requests of each moment, and when the first of them came. */
+  readonly #counts: number[] = [];
+  #latestBegan = 0;
+
+  get oldest(): number {
+    return this.#moments[0] ?? 0;
+  }
+
+  /** @param mergeMs requests so close together share a moment */
+  add(now: number, mergeMs: number): void {
+    this.total += 1;
+    const last = this.#moments.length - 1;
+    if (last >= 0 && mergeMs > 0 && now - this.#latestBegan < mergeMs) {
+      this.#moments[last] = now;
+      this.#counts[last]! += 1;
+      return;
+    }
+    this.#moments.push(now);
+    this.#counts.push(1);
+    this.#latestBegan = now;
+  }
+
+  forgetUntil(moment: number): void {
+    let gone = 0;
+    while (gone < this.#moments.length && this.#moments[gone]! <= moment) gone += 1;
+    if (gone === 0) return;
+    this.#moments.splice(0, gone);
+    for (const count of this.#counts.splice(0, gone)) this.total -= count;
+  }
+}
