@@ -29,7 +29,7 @@ function untrustedFingerprint(host: string, port: number, deadline: Deadline): P
     };
     socket.on('error', () => finish());
     socket.once('close', () => finish());
-    socket.once('secureConnect', () => finish(socket.authorized ? undefined : socket.getPeerCertificate().fingerprint256));
+    socket.once('secureConnect', () => finish(socket.authorized ? undefined : socket.getPeerX509Certificate()?.fingerprint256));
     endWait = onExpiry(deadline, () => finish());
   });
 }

@@ -28,8 +28,8 @@ function normalise(fingerprint: string): string {
 
 /** Compares the peer's certificate with the pin. @returns why the peer is refused; undefined if it is the one */
 export function verifyPin(socket: Socket, fingerprint: string): string | undefined {
-  const raw = socket instanceof TLSSocket ? socket.getPeerCertificate(true).raw : undefined;
-  // A peer without a certificate (anonymous DH) has an empty object here.
+  // `getPeerCertificate` is null, whatever its type says, where the connection has ended meanwhile.
+  const raw = socket instanceof TLSSocket ? socket.getPeerX509Certificate()?.raw : undefined;
   if (raw === undefined) return 'the router showed no certificate, but a fingerprint is required';
   const seen = createHash('sha256').update(raw).digest('hex');
   return seen === normalise(fingerprint) ? undefined : `the certificate's fingerprint is ${seen}, not the one required`;

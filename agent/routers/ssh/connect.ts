@@ -5,6 +5,7 @@ import { type Deadline, onExpiry, remaining, settleBy, toError } from '../../cor
 import { AgentError } from '../../core/errors.ts';
 import { describeNetworkError } from '../network-errors.ts';
 import { checkHostKey, type HostKeyPolicy } from './host-key.ts';
+import { guardProtocol } from './library-guards.ts';
 import { SshConnection, type SshSession } from './session.ts';
 
 export interface SshOptions {
@@ -30,10 +31,12 @@ const KEEPALIVES_MISSED = 3;
  */
 const READS = { fullReadsPerTurn: 1, tellsOfShortMessages: false };
 
-/** What very old v6 offers alone; last in the list, so that nobody else ends up with it. */
-const OLD_ALGORITHMS = {
+/** Beside ssh2's own list what very old v6 offers alone; last, so that nobody else ends up with it. */
+const ALGORITHMS = {
   kex: { append: ['diffie-hellman-group14-sha1', 'diffie-hellman-group-exchange-sha1'] },
   cipher: { append: ['aes128-cbc', 'aes256-cbc'] },
+  // RouterOS has no compression, and what unpacks to a thousand times its size would pass every limit.
+  compress: ['none'],
   // The declaration wants all three of append, prepend and remove; the library takes any of them.
 } as unknown as Algorithms;
 
@@ -130,6 +133,7 @@ function loggedIn(client: Client, connection: SshConnection, socket: Socket, opt
     });
     try {
       client.connect(clientConfig(socket, connection, options, deadline));
+      guardProtocol(client, (reason) => connection.end(reason));
     } catch (error) {
       // ssh2 throws for a private key that it cannot read.
       reject(unreachable(options, toError(error).message, error));
@@ -150,7 +154,7 @@ function clientConfig(socket: Socket, connection: SshConnection, options: SshOpt
     ...(password === undefined ? {} : { password, tryKeyboard: true }),
     ...(privateKey === undefined ? {} : { privateKey }),
     authHandler: ways,
-    algorithms: OLD_ALGORITHMS,
+    algorithms: ALGORITHMS,
     readyTimeout: Math.ceil(deadline.timeoutMs),
     keepaliveInterval: KEEPALIVE_INTERVAL_MS,
     keepaliveCountMax: KEEPALIVES_MISSED,
@@ -160,9 +164,17 @@ function clientConfig(socket: Socket, connection: SshConnection, options: SshOpt
   };
 }
 
+/** Never rejects, whatever has become of the connection while the key was looked up. */
 async function verifyHostKey(key: Buffer, connection: SshConnection, policy: HostKeyPolicy, verify: (valid: boolean) => void): Promise<void> {
   const refusal = await checkHostKey(key, policy).catch((error: unknown) => `the host key cannot be checked: ${toError(error).message}`);
   // Ended first, because ssh2's own words for it do not say what is wrong.
   if (refusal !== undefined) connection.end(refusal);
-  verify(refusal === undefined);
+  // ssh2 takes its protocol apart when the connection ends, and a verdict given after that is an exception.
+  if (!connection.alive) return;
+  try {
+    verify(true);
+  } catch (error) {
+    // Nobody else would catch it: ssh2 does so only for what it does when bytes arrive.
+    connection.end(`the key exchange failed: ${toError(error).message}`);
+  }
 }

@@ -5,6 +5,7 @@ import { systemClock } from '../../core/clock.ts';
 import { type Deadline, onExpiry, toError, tooLate } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import { channelFailure, describeSshError, forwardFailure } from './errors.ts';
+import { ignoreStreamErrors } from './library-guards.ts';
 import { SilenceTest } from './silence-test.ts';
 import { readWholeFile } from './sftp.ts';
 import { TcpChannel } from './tcp-channel.ts';
@@ -67,6 +68,10 @@ export class SshConnection implements SshSession {
     client.on('error', (error) => {
       this.end(describeSshError(error));
     });
+    // ssh2 takes its protocol apart here, before the socket is closed: nothing may be asked of it from now on.
+    client.on('end', () => {
+      this.end('the router closed the connection');
+    });
     // Emitted before ssh2 shows the open channels an ordinary end, so they are failed first.
     client.on('close', () => {
       this.end('the router closed the connection');
@@ -108,6 +113,7 @@ export class SshConnection implements SshSession {
         ask.onGivenUp(() => {
           channel.close();
         });
+        ignoreStreamErrors(channel);
         collect(channel, maxBytes, ask.succeed);
       });
     });
@@ -116,13 +122,16 @@ export class SshConnection implements SshSession {
   async openTcp({ host, port }: { host: string; port: number }, deadline: Deadline): Promise<Duplex> {
     const settled = this.#silenceTest.expectAnswer();
     try {
-      return await this.#ask<TcpChannel>(deadline, (ask) => {
+      const stream = await this.#ask<TcpChannel>(deadline, (ask) => {
         this.#client.forwardOut('127.0.0.1', 0, host, port, (error, channel) => {
           if (error) ask.fail(forwardFailure(error));
           else if (ask.settled) channel.close();
           else ask.succeed(this.#adopt(new TcpChannel(channel, this.#gather)));
         });
       });
+      // What came with the confirmation may have broken it already, before anybody could listen.
+      if (stream.destroyed) throw brokenAtOnce(stream.errored);
+      return stream;
     } finally {
       settled();
     }
@@ -189,6 +198,8 @@ export class SshConnection implements SshSession {
       stream.destroy(new AgentError('outcome_unknown', reason));
     });
     stream.once('close', unsubscribe);
+    // Until it is handed out nobody else listens.
+    stream.on('error', () => undefined);
     return stream;
   }
 
@@ -255,6 +266,11 @@ function ping(client: Client): void {
   } catch {
     // The session is about to say that it has ended.
   }
+}
+
+function brokenAtOnce(error: Error | null): AgentError {
+  if (error instanceof AgentError) return error;
+  return new AgentError('rejected', `the connection broke as soon as it was open: ${error?.message ?? 'no reason given'}`, { cause: error });
 }
 
 function collect(channel: ClientChannel, maxBytes: number, done: (output: ExecOutput) => void): void {

@@ -68,9 +68,15 @@ function readChunk(sftp: SFTPWrapper, handle: Buffer, position: number): Promise
   return new Promise((resolve, reject) => {
     const buffer = Buffer.alloc(CHUNK_BYTES);
     sftp.read(handle, buffer, 0, CHUNK_BYTES, position, (error: Error | undefined, bytesRead) => {
-      if (!error) resolve(buffer.subarray(0, bytesRead));
+      if (!error) resolve(kept(buffer, bytesRead));
       else if (statusOf(error) === EOF) resolve(Buffer.alloc(0));
       else reject(error);
     });
   });
+}
+
+/** A short answer is copied: a file told in single bytes would hold a whole buffer for each of them. */
+function kept(buffer: Buffer, bytes: number): Buffer {
+  const read = buffer.subarray(0, bytes);
+  return bytes < CHUNK_BYTES ? Buffer.from(read) : read;
 }

@@ -36,6 +36,9 @@ export class TcpChannel extends Duplex {
     });
     // Nothing comes on it for a forwarded connection, but unread it would hold up the channel's end.
     channel.stderr.resume();
+    channel.stderr.on('error', (error: Error) => {
+      this.destroy(error);
+    });
   }
 
   override _read(): void {

@@ -1,3 +1,6 @@
+import process from 'node:process';
+import v8 from 'node:v8';
+import vm from 'node:vm';
 import type { SFTPWrapper } from 'ssh2';
 import { expect, test } from 'vitest';
 import { readWholeFile } from '../../../agent/routers/ssh/sftp.ts';
@@ -29,4 +32,28 @@ test.each([CONTENT.length + 1, 0])('one that should be %i bytes long is still be
   await expect(readWholeFile(router({ content: CONTENT, size }), 'x.backup', 1e6)).rejects.toMatchObject({
     code: 'rejected', message: expect.stringContaining('still being written'),
   });
+});
+
+test('a file told in single bytes is held in little more memory than it is long', async () => {
+  v8.setFlagsFromString('--expose-gc');
+  const collectGarbage = vm.runInNewContext('gc') as () => void;
+  const content = CONTENT.subarray(0, 2000);
+  const held = (): number => {
+    collectGarbage();
+    return process.memoryUsage().arrayBuffers;
+  };
+  const sftp = router({ content, size: content.length, most: 1 });
+  const before = held();
+  let after = 0;
+  // Asked last, while all that was read is still in parts.
+  const read = sftp.read.bind(sftp);
+  Object.assign(sftp, {
+    read: (...words: Parameters<typeof read>) => {
+      if (words[4] === content.length) after = held();
+      read(...words);
+    },
+  });
+  expect(await readWholeFile(sftp, 'x.backup', 1e6)).toEqual(content);
+  // A buffer of 32 KB for each byte would be 65 MB.
+  expect(after - before).toBeLessThan(5_000_000);
 });

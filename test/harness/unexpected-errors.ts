@@ -1,0 +1,24 @@
+import process from 'node:process';
+
+/** Errors that nobody catches, which would end the process, from its making on. The test runner reports them as well. */
+export class UnexpectedErrors {
+  readonly #seen: string[] = [];
+  readonly #note = (error: unknown): void => {
+    this.#seen.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  };
+
+  constructor() {
+    process.on('uncaughtException', this.#note);
+    process.on('unhandledRejection', this.#note);
+  }
+
+  /** Those seen since the last call. */
+  take(): string[] {
+    return this.#seen.splice(0);
+  }
+
+  stop(): void {
+    process.off('uncaughtException', this.#note);
+    process.off('unhandledRejection', this.#note);
+  }
+}
