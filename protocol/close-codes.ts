@@ -15,6 +15,8 @@ export const CLOSE = {
   replaced: 4409,
   /** No version in common. */
   version: 4426,
+  /** Too many messages that cannot be read. The control plane takes no new tunnel of this agent for a while. */
+  abuse: 4429,
   /** The server is about to restart, or cannot serve just now. */
   restart: 4503,
 } as const;

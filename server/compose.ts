@@ -14,6 +14,7 @@ import { connectedCaller, publicCaller } from './credentials.ts';
 import { systemClock } from './core/clock.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
+import { sampledLog } from './core/sampled-log.ts';
 import { within } from './core/within.ts';
 import { deviceRoutes } from './devices/routes.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -81,6 +82,8 @@ export interface RunningServer {
 const DRAIN_MS = 10_000;
 /** How long agents get to hear "come back later" at shutdown, milliseconds. */
 const GOODBYE_MS = 5000;
+/** Of refused requests more is worth keeping than of other lines: each has an id that a caller may ask about. 100 kB a minute. */
+const HTTP_LOG_BOUNDS = { perPeer: 300, perMessage: 300 };
 const SWEEP_EVERY_MS = 3_600_000;
 
 /** Builds the whole control plane and starts it. @throws AppError when the database or a port cannot be had */
@@ -233,7 +236,7 @@ async function appOptions({ config, clock, log }: Omit<ApiDeps, 'services'>): Pr
   const { tls } = config;
   const isTrustedProxy = proxyRule(config);
   return {
-    log: log.child({ component: 'http' }),
+    log: sampledLog(log.child({ component: 'http' }), clock, HTTP_LOG_BOUNDS),
     now: () => clock.now(),
     ...(isTrustedProxy ? { isTrustedProxy } : {}),
     ...(tls ? { tls: await readTlsFiles(tls) } : {}),
@@ -258,7 +261,7 @@ function attachGateway(app: App, upgrades: Upgrades, { config, clock, services, 
       else refuseUpgrade(socket, 404);
     },
     now: () => clock.now(),
-    log: log.child({ component: 'gateway' }),
+    log: sampledLog(log.child({ component: 'gateway' }), clock),
   });
   gateway.attach(app.server);
   return gateway;

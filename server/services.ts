@@ -1,6 +1,8 @@
 import type { AgentConnection, AgentEvents } from './core/agent-gateway.ts';
 import type { Clock } from './core/clock.ts';
+import { Counters } from './core/counters.ts';
 import type { Log } from './core/log.ts';
+import { sampledLog } from './core/sampled-log.ts';
 import type { Config } from './config.ts';
 import { createAdministration } from './administration.ts';
 import type { AdministrationServices } from './administration.ts';
@@ -74,8 +76,11 @@ export interface Services extends AdministrationServices {
   metrics: Metrics;
 }
 
-export function createServices(deps: ServicesDeps): Services {
+export function createServices({ log: fullLog, ...given }: ServicesDeps): Services {
+  // Almost every line of a feature is about something that an agent or a caller did, and can do again and again.
+  const deps = { ...given, log: sampledLog(fullLog, given.clock) };
   const { config, storage, clock, log } = deps;
+  const counters = new Counters();
   const auth = new AuthService({ storage, clock, log: log.child({ component: 'auth' }) });
   const agents = new AgentSessions(storage, clock);
   const audit = new AuditService({ storage, clock, log: log.child({ component: 'audit' }) });
@@ -98,6 +103,7 @@ export function createServices(deps: ServicesDeps): Services {
     clock,
     log: log.child({ component: 'tunnel' }),
     settings: { heartbeatMs: config.heartbeatMs },
+    counters,
   });
   const commands = new CommandsService({ routers, gateway: tunnels });
   const jobs = new JobsService({
@@ -132,7 +138,7 @@ export function createServices(deps: ServicesDeps): Services {
   const { metadata, faults, devices } = createInformation(deps, routers, (event) => eventSources.onFault(event));
   const idempotency = new IdempotencyStore(storage, () => clock.now());
   const status = new StatusService({ storage, clock, version: SERVER_VERSION, countAgents: () => tunnels.size });
-  const metrics = new Metrics(status);
+  const metrics = new Metrics(status, counters);
   const administration = createAdministration(deps);
   const identity = new IdentityService({ ...deps, log: log.child({ component: 'identity' }), teams: administration.teams, audit });
   return { ...administration, status, metrics, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };

@@ -1,4 +1,6 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { LIMITS } from '../core/counters.ts';
+import type { Counters } from '../core/counters.ts';
 import type { StatusService } from '../status/service.ts';
 
 /** Seconds; commands wait for routers, so the range ends at their longest time-out. */
@@ -12,7 +14,7 @@ export class Metrics {
   readonly #work: Record<'agents' | 'forwards' | 'queued' | 'running', Gauge>;
   readonly #status: Pick<StatusService, 'read'>;
 
-  constructor(status: Pick<StatusService, 'read'>) {
+  constructor(status: Pick<StatusService, 'read'>, counters: Counters) {
     this.#status = status;
     collectDefaultMetrics({ register: this.#registry });
     this.#requests = new Histogram({
@@ -22,6 +24,7 @@ export class Metrics {
       buckets: BUCKETS,
       registers: [this.#registry],
     });
+    this.#registry.registerMetric(limitsReached(counters));
     const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [this.#registry] });
     this.#work = {
       agents: gauge('signalbox_connected_agents', 'Agents whose tunnel hangs on this node'),
@@ -47,4 +50,18 @@ export class Metrics {
   observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void {
     this.#requests.observe({ ...labels, status: String(labels.status) }, seconds);
   }
+}
+
+/** Counted where the limits are; here they are only shown. */
+function limitsReached(counters: Counters): Counter {
+  return new Counter({
+    name: 'signalbox_limits_reached_total',
+    help: 'How often a limit of docs/limits.md was reached',
+    labelNames: ['limit'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const limit of LIMITS) this.inc({ limit }, counters.get(limit));
+    },
+  });
 }

@@ -14,6 +14,8 @@ const GOAWAY: Record<Exclude<CloseReason, 'normal'>, { reason: Goaway['reason'];
   revoked: { reason: 'revoked', afterMs: 60_000 },
   // Two processes with one credential would otherwise replace each other without end.
   replaced: { reason: 'replaced', afterMs: 30_000 },
+  // The pause is the one that the door enforces, which is given with each such close.
+  abuse: { reason: 'protocol', afterMs: 60_000 },
   handshakeTimeout: { reason: 'restart', afterMs: 5000 },
   restart: { reason: 'restart', afterMs: 5000 },
 };

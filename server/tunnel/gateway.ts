@@ -14,6 +14,14 @@ import { bearerOf, offersSubprotocol, refuseUpgrade, upgradePath } from './upgra
 /** Upgrades whose credential is being checked; more at once are turned away until the database keeps up. */
 const MAX_CHECKING = 1000;
 
+/** Agents do not fragment their messages. A library that does needs one for each 16 kB; each kept one costs 100 bytes and its memory. */
+const MAX_FRAGMENTS = 128;
+/** Reads of which a message that is not complete consists: one of the largest in pieces of 256 bytes. */
+const MAX_BUFFERED_CHUNKS = 4096;
+
+/** As told to an address with too many wrong credentials. */
+const FAILED_DIALS_PAUSE_MS = 60_000;
+
 /** A closing handshake the other side does not finish is cut after this long, milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000;
 
@@ -117,8 +125,9 @@ export class TunnelGateway<C> {
     }
     // A channel's token is bound to its forward and names no agent.
     const visitor = upgradePath(request) === CHANNEL_PATH ? '' : visitorOf(bearer);
-    if (this.#failedDials.isBlocked(address, visitor)) {
-      refuseUpgrade(socket, 429);
+    const pauseMs = this.#options.registry.pauseOf(visitor);
+    if (pauseMs > 0 || this.#failedDials.isBlocked(address, visitor)) {
+      refuseUpgrade(socket, 429, pauseMs > 0 ? pauseMs : FAILED_DIALS_PAUSE_MS);
       return;
     }
     this.#checking += 1;
@@ -140,9 +149,17 @@ export class TunnelGateway<C> {
   async #admitTunnel(request: IncomingMessage, socket: Duplex, head: Buffer, bearer: string): Promise<boolean> {
     const identity = await this.#options.authenticateAgent(bearer);
     if (!identity) return false;
+    const pauseMs = this.#options.registry.dial(identity);
+    if (pauseMs > 0) {
+      refuseUpgrade(socket, 429, pauseMs);
+      return true;
+    }
     const address = this.#address(request);
     this.#upgrade(request, socket, head, (ws) => {
       const session = this.#options.registry.open(identity, address, new WsTunnelSocket(ws, socket as Socket));
+      socket.prependListener('data', () => session.beginRead());
+      socket.on('data', (bytes: Buffer) => session.endRead(bytes.length));
+      ws.on('ping', (data) => session.onPing(data));
       ws.on('message', (data, isBinary) => {
         if (isBinary) session.onBinary();
         else session.onText((data as Buffer).toString());
@@ -203,10 +220,14 @@ function visitorOf(bearer: string): string {
   return colon === -1 ? '' : bearer.slice(0, colon);
 }
 
-function serverOptions(maxPayload: number): ServerOptions & { closeTimeout: number } {
+function serverOptions(maxPayload: number): ServerOptions & { closeTimeout: number; maxFragments: number; maxBufferedChunks: number } {
   return {
     noServer: true,
     clientTracking: false,
+    // Answered by the session, which bounds what waits for an agent that pings and does not read.
+    autoPong: false,
+    maxFragments: MAX_FRAGMENTS,
+    maxBufferedChunks: MAX_BUFFERED_CHUNKS,
     perMessageDeflate: false,
     maxPayload,
     closeTimeout: CLOSE_TIMEOUT_MS,
@@ -246,6 +267,10 @@ class WsTunnelSocket implements TunnelSocket {
 
   ping(): void {
     this.#ws.ping();
+  }
+
+  pong(data: Buffer): void {
+    this.#ws.pong(data);
   }
 
   close(code: number, reason: string): void {

@@ -24,11 +24,6 @@ export class Intake {
     this.#facts = new Lane((error) => onError(error, 'facts'));
   }
 
-  /** True while the agent is not read. */
-  get paused(): boolean {
-    return this.#paused;
-  }
-
   /** Settles when everything pushed into this lane so far is done. */
   done(lane: LaneName): Promise<void> {
     return this.#lane(lane).idle;

@@ -1,9 +1,13 @@
 import type { Request } from '../../protocol/index.ts';
 import type { AgentGateway, Notice, RequestOptions, RequestParams, RequestResult } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
+import { Counters } from '../core/counters.ts';
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { AgentBudgets } from './budget.ts';
+import { ReplyMemory } from './reply-memory.ts';
 import { TunnelSession } from './session.ts';
+import { Turns } from './turns.ts';
 import { DEFAULT_TUNNEL_SETTINGS } from './types.ts';
 import type { AgentIdentity, SessionDeps, TunnelCallbacks, TunnelSettings, TunnelSocket } from './types.ts';
 
@@ -12,12 +16,19 @@ export interface RegistryOptions {
   clock: Clock;
   log: Log;
   settings?: Partial<TunnelSettings>;
+  counters?: Counters;
   /** 0 <= x < 1; spreads pings and reconnects. */
   random?: () => number;
 }
 
 /** After a restart all agents come back: spread over this long, 10,000 of them are 1,000 a second. */
 const RECONNECT_SPREAD_MS = 10_000;
+
+/**
+ * Tunnels of one agent that may be open at once: the present one, those that it has left on a bad line and the server has not yet
+ * found dead, and a second process with the same credential.
+ */
+const MAX_TUNNELS_PER_AGENT = 8;
 
 /** All tunnels of this node: the newest of each agent is the one that features reach. */
 export class TunnelRegistry implements AgentGateway {
@@ -26,14 +37,20 @@ export class TunnelRegistry implements AgentGateway {
   readonly #newest = new Map<string, TunnelSession>();
   /** Every session whose end is not recorded yet. */
   readonly #sessions = new Set<TunnelSession>();
+  /** Those of one agent that are open, oldest first. */
+  readonly #open = new Map<string, Set<TunnelSession>>();
   #closing = false;
 
-  constructor({ callbacks, clock, log, settings, random = Math.random }: RegistryOptions) {
+  constructor({ callbacks, clock, log, settings, counters = new Counters(), random = Math.random }: RegistryOptions) {
     this.#deps = {
       callbacks,
       clock,
       log,
       random,
+      counters,
+      budgets: new AgentBudgets(),
+      turns: new Turns(clock),
+      replies: new ReplyMemory(),
       settings: { ...DEFAULT_TUNNEL_SETTINGS, ...settings },
       place: {
         claim: (session) => this.#claim(session),
@@ -47,11 +64,27 @@ export class TunnelRegistry implements AgentGateway {
     return this.#sessions.size;
   }
 
+  /** How long the agent of this id still has to stay away, milliseconds; 0 when its credential is worth a look. */
+  pauseOf(agentId: string): number {
+    const { budgets, clock } = this.#deps;
+    return budgets.known(agentId)?.pauseMs(clock.monotonic()) ?? 0;
+  }
+
+  /** Counts the dial of an agent whose credential is good. @returns how long it has to stay away, milliseconds; 0 when it may come in */
+  dial({ agentId }: AgentIdentity): number {
+    const { budgets, clock, counters } = this.#deps;
+    const now = clock.monotonic();
+    const waitMs = budgets.of(agentId, now).dial(now);
+    if (waitMs > 0) counters.add('tunnel_dials');
+    return waitMs;
+  }
+
   /** Starts the session of an authenticated agent's new tunnel. */
   open(identity: AgentIdentity, address: string, socket: TunnelSocket): TunnelSession {
     const session = new TunnelSession(identity, address, socket, this.#deps);
     this.#sessions.add(session);
     void session.ended.then(() => this.#sessions.delete(session));
+    this.#makeRoom(identity.agentId).add(session);
     if (this.#closing) session.close('restart', this.#reconnectAfter());
     return session;
   }
@@ -86,6 +119,18 @@ export class TunnelRegistry implements AgentGateway {
     await Promise.all([...this.#sessions].map((session) => session.ended));
   }
 
+  /** The open sessions of an agent, with room for one more: the oldest ones go. */
+  #makeRoom(agentId: string): Set<TunnelSession> {
+    const open = this.#open.get(agentId) ?? new Set();
+    this.#open.set(agentId, open);
+    for (const oldest of open) {
+      if (open.size < MAX_TUNNELS_PER_AGENT) break;
+      this.#deps.counters.add('tunnels_per_agent');
+      oldest.close('replaced');
+    }
+    return open;
+  }
+
   #reconnectAfter(): number {
     return Math.floor(this.#deps.random() * RECONNECT_SPREAD_MS);
   }
@@ -103,5 +148,8 @@ export class TunnelRegistry implements AgentGateway {
   #release(session: TunnelSession): void {
     const { agentId } = session.identity;
     if (this.#newest.get(agentId) === session) this.#newest.delete(agentId);
+    const open = this.#open.get(agentId);
+    open?.delete(session);
+    if (open?.size === 0) this.#open.delete(agentId);
   }
 }

@@ -1,9 +1,12 @@
 import { MAX_OPEN_REQUESTS, MAX_REPLY_BYTES, PendingRequests } from '../../protocol/index.ts';
-import type { AgentMessage, ReplyOutcome, Request, ServerMessage, Timers } from '../../protocol/index.ts';
+import type { AgentMessage, ReplyOutcome, Request, ServerMessage } from '../../protocol/index.ts';
 import type { RequestOptions, RequestParams, RequestResult } from '../core/agent-gateway.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import type { Counters } from '../core/counters.ts';
 import { AppError } from '../core/errors.ts';
 import type { Sent } from './outbox.ts';
 import { replyErrorToAppError } from './reply-errors.ts';
+import type { TunnelReplies } from './reply-memory.ts';
 
 type Rows = Extract<AgentMessage, { type: 'rows' }>;
 type Reply = Extract<AgentMessage, { type: 'reply' }>;
@@ -14,6 +17,19 @@ interface Asked {
   onRows: RequestOptions['onRows'];
   /** Size of all rows so far. */
   bytes: number;
+  /** When the last of them came, by a clock that nobody sets; 0 before the first. */
+  grewAt: number;
+  stall: Timer | undefined;
+}
+
+/** The longest pause in a reply that has begun: the slowest line that can be worked with brings a batch of 64 kB in half of it. */
+const STALL_MS = 30_000;
+
+export interface AgentRequestsDeps {
+  clock: Clock;
+  counters: Counters;
+  memory: TunnelReplies;
+  send(message: ServerMessage): Sent;
 }
 
 /** A caller that asks for an answer within t gets the agent's own "not in time" if that comes a little sooner. */
@@ -24,16 +40,22 @@ export function agentShare(timeoutMs: number): number {
   return Math.max(0, Math.floor(timeoutMs - Math.min(ALLOWANCE_MS, timeoutMs / 10)));
 }
 
+const NO_ROOM = {
+  replies_per_tunnel: 'too many large answers of this agent are under way; this one was given up and its outcome is unknown: ask for fewer at a time',
+  replies_per_team: 'too many large answers of your team are under way; this one was given up and its outcome is unknown: ask for fewer at a time',
+  replies_in_all: 'too many large answers are under way; this one was given up and its outcome is unknown: try again later',
+} as const;
+
 const unknown = (message: string): AppError => new AppError('outcome_unknown', message);
 
 /** The server's open requests on one tunnel. All end with it. */
 export class AgentRequests {
-  readonly #send: (message: ServerMessage) => Sent;
+  readonly #deps: AgentRequestsDeps;
   readonly #pending: PendingRequests<Asked, OkResult>;
 
-  constructor(timers: Timers, send: (message: ServerMessage) => Sent) {
-    this.#send = send;
-    this.#pending = new PendingRequests(timers);
+  constructor(deps: AgentRequestsDeps) {
+    this.#deps = deps;
+    this.#pending = new PendingRequests(deps.clock);
   }
 
   get size(): number {
@@ -48,21 +70,37 @@ export class AgentRequests {
   ): Promise<RequestResult<M>> {
     if (options.signal?.aborted) throw new AppError('unavailable', 'the request was given up before it was sent');
     if (this.#pending.size >= MAX_OPEN_REQUESTS) throw new AppError('unavailable', 'too many requests under way on this agent');
+    const asked: Asked = { method, onRows: options.onRows, bytes: 0, grewAt: 0, stall: undefined };
     const { id, answer } = this.#pending.open(
-      { method, onRows: options.onRows, bytes: 0 },
+      asked,
       { timeoutMs: options.timeoutMs, signal: options.signal, onExpiry: (why, id) => this.#expire(why, id) },
     );
     const request = { type: 'request', id, remaining_ms: agentShare(options.timeoutMs), method, params } as Request;
-    const sent = this.#send(request);
+    const sent = this.#deps.send(request);
     if (sent !== 'sent') this.#pending.reject(id, notSent(sent));
-    const { method: _, ...result } = await answer;
-    return result as RequestResult<M>;
+    try {
+      const { method: _, ...result } = await answer;
+      return result as RequestResult<M>;
+    } finally {
+      asked.stall?.cancel();
+      this.#deps.memory.give(asked.bytes);
+      // Rows that are on their way find no request, and nothing is kept of them.
+      asked.onRows = undefined;
+    }
   }
 
   onRows(message: Rows, bytes: number): void {
     const asked = this.#pending.context(message.id);
     if (!asked) return;
     asked.bytes += bytes;
+    asked.grewAt = this.#deps.clock.monotonic();
+    asked.stall ??= this.#watchStall(message.id, asked, STALL_MS);
+    const full = this.#deps.memory.take(bytes);
+    if (full !== undefined) {
+      this.#deps.counters.add(full);
+      this.#giveUp(message.id, new AppError('outcome_unknown', NO_ROOM[full], { extra: { reason: full } }));
+      return;
+    }
     if (asked.bytes > MAX_REPLY_BYTES) {
       this.#giveUp(message.id, new AppError('too_large', `the answer is larger than ${MAX_REPLY_BYTES} bytes: ask for fewer rows or properties`));
       return;
@@ -94,12 +132,25 @@ export class AgentRequests {
   }
 
   #expire(why: 'timeout' | 'aborted', id: number): AppError {
-    this.#send({ type: 'cancel', id });
+    this.#deps.send({ type: 'cancel', id });
     return unknown(why === 'timeout' ? 'no answer in time: the outcome is unknown' : 'given up before the answer: the outcome is unknown');
   }
 
+  /** A reply that has begun and does not go on keeps what came of it in memory: it ends before its caller's own deadline. */
+  #watchStall(id: number, asked: Asked, ms: number): Timer {
+    return this.#deps.clock.setTimeout(() => {
+      const leftMs = asked.grewAt + STALL_MS - this.#deps.clock.monotonic();
+      if (leftMs > 0) {
+        asked.stall = this.#watchStall(id, asked, leftMs);
+        return;
+      }
+      this.#deps.counters.add('reply_stalled');
+      this.#giveUp(id, unknown(`the answer began and then stopped for ${STALL_MS / 1000} seconds: the outcome is unknown`));
+    }, ms);
+  }
+
   #giveUp(id: number, error: AppError): void {
-    if (this.#pending.reject(id, error)) this.#send({ type: 'cancel', id });
+    if (this.#pending.reject(id, error)) this.#deps.send({ type: 'cancel', id });
   }
 }
 

@@ -3,6 +3,8 @@ import type { AgentMessage, Decoded, Hello, Ready, Request, ServerMessage } from
 import type { Notice, RequestOptions, RequestParams, RequestResult } from '../core/agent-gateway.ts';
 import type { Timer } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { CLOSED_FOR_PROTOCOL } from './budget.ts';
+import type { AgentBudget } from './budget.ts';
 import { goaway } from './closing.ts';
 import type { CloseReason } from './closing.ts';
 import { isWritten, tellFeatures } from './events.ts';
@@ -12,8 +14,13 @@ import { Intake } from './intake.ts';
 import type { LaneName } from './intake.ts';
 import { Outbox } from './outbox.ts';
 import type { Sent } from './outbox.ts';
+import { Pacing } from './pacing.ts';
 import { AgentRequests } from './requests.ts';
 import type { AgentIdentity, SessionDeps, TunnelSocket } from './types.ts';
+import { Valve } from './valve.ts';
+
+/** Pongs and whatever else waits for an agent that does not read; beyond it pings get no answer. */
+const MAX_UNSENT_PONGS = 64 * 1024;
 
 /**
  * One agent's tunnel. Invariants:
@@ -46,6 +53,10 @@ export class TunnelSession {
   /** The features have been told of this connection. */
   #announced = false;
   #requests: AgentRequests | undefined;
+  #ping: Buffer | undefined;
+  readonly #valve: Valve;
+  readonly #budget: AgentBudget;
+  readonly #pacing: Pacing;
 
   constructor(identity: AgentIdentity, address: string, socket: TunnelSocket, deps: SessionDeps<TunnelSession>) {
     this.identity = identity;
@@ -57,14 +68,17 @@ export class TunnelSession {
     this.#resolveEnded = resolve;
     this.#outbox = new Outbox(socket);
     this.#handshake = new Handshake(deps.callbacks, deps.settings);
-    this.#intake = new Intake(socket, (error, lane) => this.#onFailure(error, lane));
+    this.#valve = new Valve(socket);
+    this.#budget = deps.budgets.of(identity.agentId, deps.clock.monotonic());
+    this.#pacing = new Pacing({ ...deps, budget: this.#budget, valve: this.#valve, handle: (text) => this.#handle(text), onHeld: (ms) => this.#onHeld(ms) });
+    this.#intake = new Intake(this.#valve.as('database'), (error, lane) => this.#onFailure(error, lane));
     this.#startDeadline(HELLO_TIMEOUT_MS);
     this.#liveness = new Liveness({
       timers: deps.clock,
       random: deps.random,
       periodMs: deps.settings.pingMs,
       bytesRead: () => socket.bytesRead,
-      paused: () => this.#intake.paused,
+      paused: () => this.#valve.isClosed,
       ping: () => socket.ping(),
       onDead: () => this.#onDead(),
     });
@@ -87,7 +101,12 @@ export class TunnelSession {
     options: RequestOptions,
   ): Promise<RequestResult<M>> {
     if (!this.#isOpen()) throw new AppError('agent_offline', 'the agent is not connected');
-    this.#requests ??= new AgentRequests(this.#deps.clock, (message) => this.#send(message));
+    this.#requests ??= new AgentRequests({
+      clock: this.#deps.clock,
+      counters: this.#deps.counters,
+      memory: this.#deps.replies.ofTunnel(this.identity.teamId),
+      send: (message) => this.#send(message),
+    });
     return this.#requests.ask(method, params, options);
   }
 
@@ -101,19 +120,42 @@ export class TunnelSession {
   /** Closes on purpose. `reconnectAfterMs`: when the agent may come back, instead of the reason's own pause. */
   close(reason: CloseReason, reconnectAfterMs?: number): void {
     if (this.#state === 'closed') return;
+    if (reason === 'protocol' || reason === 'handshakeTimeout') this.#budget.offend(CLOSED_FOR_PROTOCOL, this.#deps.clock.monotonic());
     const last = goaway(reason, reconnectAfterMs);
     if (last) this.#send(last);
     this.#socket.close(CLOSE[reason], reason);
     this.#end();
   }
 
-  /** The socket is closed, for whatever reason. */
+  /** The socket is closed, for whatever reason. What came before is handled first. */
   onClosed(): void {
-    this.#end();
+    this.#pacing.whenEmpty(() => this.#end());
+  }
+
+  /** Bytes have come: those of them that are messages follow at once. */
+  beginRead(): void {
+    this.#pacing.beginRead();
+  }
+
+  /** The bytes have been parsed. Of the pings among them the newest is answered, as RFC 6455 allows, if its answer can leave. */
+  endRead(bytes: number): void {
+    if (this.#ping && this.#state !== 'closed' && this.#socket.bufferedAmount < MAX_UNSENT_PONGS) this.#socket.pong(this.#ping);
+    this.#ping = undefined;
+    this.#pacing.endRead(bytes);
   }
 
   /** A text message came. Never throws. */
   onText(text: string): void {
+    if (this.#state !== 'closed') this.#pacing.take(text);
+  }
+
+  /** A ping came, in the read that is being parsed. */
+  onPing(data: Buffer): void {
+    this.#ping = data;
+    this.#pacing.count();
+  }
+
+  #handle(text: string): void {
     if (this.#state === 'closed') return;
     const decoded = decodeAgentMessage(text);
     if (decoded.kind === 'message') this.#receive(decoded.message, text.length);
@@ -247,6 +289,21 @@ export class TunnelSession {
     }
     this.ignored += 1;
     if (decoded.id !== undefined) this.#requests?.onInvalid(decoded.id);
+    if (!this.#budget.offend(1, this.#deps.clock.monotonic())) this.#closeForAbuse();
+  }
+
+  /** The socket stays unread: whatever else is on its way is not worth parsing. `ws` cuts it after a moment. */
+  #closeForAbuse(): void {
+    this.#deps.counters.add('tunnel_abuse');
+    const pauseMs = this.#budget.pauseMs(this.#deps.clock.monotonic());
+    this.#deps.log.warn({ agent_id: this.identity.agentId, team_id: this.identity.teamId, duration_ms: pauseMs }, 'agent sent too many unreadable messages and has to stay away');
+    this.close('abuse', pauseMs);
+    this.#socket.pause();
+  }
+
+  #onHeld(ms: number): void {
+    this.#deps.counters.add('tunnel_budget');
+    this.#deps.log.info({ agent_id: this.identity.agentId, duration_ms: ms }, 'agent is read more slowly: it has used up its budget');
   }
 
   #ignore(type: string): void {
@@ -284,8 +341,9 @@ export class TunnelSession {
     this.#deadline?.cancel();
     this.#liveness.stop();
     this.#requests?.close();
+    this.#pacing.stop();
     // A socket that is not read would never see the other side's half of the closing handshake.
-    if (this.#intake.paused) this.#socket.resume();
+    this.#valve.release('database');
     this.#deps.place.release(this);
     void this.#recordEnd().finally(this.#resolveEnded);
   }

@@ -1,7 +1,11 @@
 import type { Hello } from '../../protocol/index.ts';
 import type { AgentEvents } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Counters } from '../core/counters.ts';
 import type { Log } from '../core/log.ts';
+import type { AgentBudgets } from './budget.ts';
+import type { ReplyMemory } from './reply-memory.ts';
+import type { Turns } from './turns.ts';
 
 /**
  * What the tunnel needs from the rest of the server, given by compose.ts: it knows no feature and no storage.
@@ -41,6 +45,7 @@ export interface SessionStart {
 export interface TunnelSocket {
   send(text: string): void;
   ping(): void;
+  pong(data: Buffer): void;
   /** Starts the closing handshake; the owner cuts the connection if the other side does not finish it. */
   close(code: number, reason: string): void;
   terminate(): void;
@@ -82,4 +87,10 @@ export interface SessionDeps<S> {
   random: () => number;
   log: Log;
   place: SessionPlace<S>;
+  /** What agents may have the server do. */
+  budgets: AgentBudgets;
+  turns: Turns;
+  /** What replies may keep in memory before they are complete. */
+  replies: ReplyMemory;
+  counters: Counters;
 }

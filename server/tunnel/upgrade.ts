@@ -7,14 +7,17 @@ const REFUSALS = {
   400: ['Bad Request', `the subprotocol must be ${SUBPROTOCOL}`],
   401: ['Unauthorized', 'the credential is missing or not good'],
   404: ['Not Found', 'nothing here speaks WebSocket'],
-  429: ['Too Many Requests', 'too many wrong credentials came from this address; try again in a minute'],
+  429: ['Too Many Requests', 'too many wrong credentials came from this address, or too much from this agent; try again later'],
   503: ['Service Unavailable', 'cannot serve just now'],
 } as const;
 
 export type Refusal = keyof typeof REFUSALS;
 
+/** When it is worth trying again, unless the caller knows better, milliseconds. */
+const RETRY_AFTER_MS: Partial<Record<Refusal, number>> = { 503: 5000 };
+
 /** Answers an upgrade request with an HTTP error and closes the connection. */
-export function refuseUpgrade(socket: Duplex, status: Refusal): void {
+export function refuseUpgrade(socket: Duplex, status: Refusal, retryAfterMs = RETRY_AFTER_MS[status]): void {
   const [phrase, text] = REFUSALS[status];
   const body = `${text}\n`;
   const headers = [
@@ -23,8 +26,7 @@ export function refuseUpgrade(socket: Duplex, status: Refusal): void {
     'Content-Type: text/plain',
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...(status === 401 ? ['WWW-Authenticate: Bearer'] : []),
-    ...(status === 429 ? ['Retry-After: 60'] : []),
-    ...(status === 503 ? ['Retry-After: 5'] : []),
+    ...(retryAfterMs === undefined ? [] : [`Retry-After: ${Math.ceil(retryAfterMs / 1000)}`]),
   ];
   socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

@@ -8,6 +8,7 @@ export class FakeTunnelSocket implements TunnelSocket {
   bufferedAmount = 0;
   bytesRead = 0;
   pings = 0;
+  pongs = 0;
   paused = false;
   closed: { code: number; reason: string } | 'terminated' | undefined;
   /** Set by the test once the session exists. */
@@ -19,6 +20,10 @@ export class FakeTunnelSocket implements TunnelSocket {
 
   ping(): void {
     this.pings += 1;
+  }
+
+  pong(): void {
+    this.pongs += 1;
   }
 
   close(code: number, reason: string): void {

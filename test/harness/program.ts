@@ -13,6 +13,7 @@ export class Program {
   readonly #env: Record<string, string>;
   #child: ChildProcess | undefined;
   #output = '';
+  #printed = 0;
 
   /** @param file relative to the project: `server/main.ts` */
   constructor(file: string, args: string[], env: Record<string, string> = {}) {
@@ -24,6 +25,11 @@ export class Program {
   /** What it printed, for the message of a failed test. */
   get output(): string {
     return this.#output;
+  }
+
+  /** Bytes of all it printed. */
+  get printed(): number {
+    return this.#printed;
   }
 
   /** @throws Error when it does not run */
@@ -57,6 +63,7 @@ export class Program {
     });
     const keep = (chunk: Buffer): void => {
       this.#output = (this.#output + chunk.toString()).slice(-20_000);
+      this.#printed += chunk.length;
     };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentMessage, OpenJob } from '../../protocol/index.ts';
+import { Counters } from '../../server/core/counters.ts';
 import { TunnelRegistry } from '../../server/tunnel/registry.ts';
 import type { TunnelCallbacks } from '../../server/tunnel/types.ts';
 import { FakeTunnelSocket } from './fake-tunnel-socket.ts';
@@ -18,6 +19,7 @@ export async function settle(): Promise<void> {
 /** A registry with sockets in memory and a clock that the test moves. */
 export class TunnelBench {
   readonly clock = new ManualClock();
+  readonly counters = new Counters();
   readonly events: RecordedEvents;
   readonly sessions = new MemorySessions();
   readonly callbacks: TunnelCallbacks;
@@ -33,6 +35,7 @@ export class TunnelBench {
       callbacks: this.callbacks,
       clock: this.clock,
       log: silentLog,
+      counters: this.counters,
       settings: { heartbeatMs: 30_000, pingMs: 25_000, silenceMs: 55_000 },
       random: () => 0.5,
     });
@@ -40,8 +43,13 @@ export class TunnelBench {
 
   /** An agent's new connection, before it has said anything. */
   connect(agentId = this.agentId): FakeTunnelSocket {
+    return this.connectAs(agentId, 'team');
+  }
+
+  /** As {@link connect}, for an agent of another team. */
+  connectAs(agentId: string, teamId: string): FakeTunnelSocket {
     const socket = new FakeTunnelSocket();
-    socket.session = this.registry.open({ agentId, teamId: 'team' }, '192.0.2.1', socket);
+    socket.session = this.registry.open({ agentId, teamId }, '192.0.2.1', socket);
     return socket;
   }
 

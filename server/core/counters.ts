@@ -1,0 +1,32 @@
+/** Limits that a peer or a team can run into. Each is a line of docs/limits.md and a label of one metric. */
+export const LIMITS = [
+  'tunnel_budget',
+  'tunnel_abuse',
+  'tunnel_dials',
+  'tunnels_per_agent',
+  'replies_per_tunnel',
+  'replies_per_team',
+  'replies_in_all',
+  'reply_stalled',
+  'routers_per_agent',
+  'routers_per_team',
+  'devices_per_router',
+  'diff_queue',
+  'diff_time',
+  'kept_answers_per_team',
+] as const;
+
+export type Limit = (typeof LIMITS)[number];
+
+/** How often each limit was reached since the start, for the metrics. */
+export class Counters {
+  readonly #counts = new Map<Limit, number>(LIMITS.map((limit) => [limit, 0]));
+
+  add(limit: Limit): void {
+    this.#counts.set(limit, this.get(limit) + 1);
+  }
+
+  get(limit: Limit): number {
+    return this.#counts.get(limit) ?? 0;
+  }
+}
