@@ -690,6 +690,57 @@ export interface Problem {
   category?: number;
 }
 
+export interface Revocation {
+  id: string;
+  /** Whose right it was. A member was removed, switched off, or given a lower role; so was a client */
+  kind: 'api_key' | 'member' | 'client' | 'agent';
+  /** Of the key, person, client or agent */
+  subject_id: string;
+  created_at: string;
+  /** False while it is still looked for what requests under way may open, about a minute */
+  settled: boolean;
+  ended: {
+    /** With their ports and connections */
+    forwards: {
+      count: number;
+      /** The first hundred */
+      ids: string[];
+    };
+    /** That had not begun */
+    jobs: {
+      count: number;
+      /** The first hundred */
+      ids: string[];
+    };
+    /** With their rounds that had not begun */
+    campaigns: {
+      count: number;
+      /** The first hundred */
+      ids: string[];
+    };
+    /** Made by the subject, when that was asked for */
+    api_keys: {
+      count: number;
+      /** The first hundred */
+      ids: string[];
+    };
+  };
+  goes_on: {
+    /** Their scripts have begun, or their agents have not answered yet */
+    jobs: {
+      count: number;
+      /** The first hundred */
+      ids: string[];
+    };
+    /** Made by the subject; they still work */
+    api_keys: {
+      count: number;
+      /** The first hundred */
+      ids: string[];
+    };
+  };
+}
+
 export interface Router {
   id: string;
   identity: string;
@@ -910,7 +961,7 @@ export interface Operations {
   createTopic: { input: { body: NewTopic }; result: Success<Topic> };
   /** Make a new secret to sign job updates with; it is shown only in this answer */
   createWebhookSecret: { input: { body?: WebhookSecretRotation }; result: Success<NewlyMadeWebhookSecret> };
-  /** Delete a client; its next request is refused */
+  /** Delete a client; its next request is refused, and what it opened for members ends */
   deleteClient: { input: { path: { client_id: string } }; result: undefined };
   /** Delete a notification group */
   deleteGroup: { input: { path: { group_id: string } }; result: undefined };
@@ -990,6 +1041,8 @@ export interface Operations {
   listJobs: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; status?: ('pending' | 'running' | 'completed' | 'failed' | 'deleted' | 'expired' | 'unknown')[] } }; result: Success<Job[]> };
   /** List the people of the team, newest first, those switched off included */
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
+  /** List what ended because somebody lost a right, and what goes on, newest first */
+  listRevocations: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Revocation[]> };
   /** List the routers of the team, newest first */
   listRouters: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Router[]> };
   /** List the schedules of the team, newest first */
@@ -1014,8 +1067,8 @@ export interface Operations {
   resumeCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Revoke an agent: its tunnel is cut, and it is not let in again */
   revokeAgent: { input: { path: { agent_id: string } }; result: undefined };
-  /** Revoke an API key; its next request is refused */
-  revokeApiKey: { input: { path: { key_id: string } }; result: undefined };
+  /** Revoke an API key, and end what it opened */
+  revokeApiKey: { input: { path: { key_id: string }; query?: { revoke_keys?: 'true' | 'false' } }; result: undefined };
   /** Revoke a transient port forward and cut its connections */
   revokeForward: { input: { path: { router_id: string; id: string } }; result: undefined };
   /** Replace an API key by a new one; both work for a while */
@@ -1095,6 +1148,7 @@ export const ROUTES = {
   listGroups: { method: 'GET', path: '/api/groups' },
   listJobs: { method: 'GET', path: '/api/routers/{router_id}/jobs' },
   listMembers: { method: 'GET', path: '/api/members' },
+  listRevocations: { method: 'GET', path: '/api/revocations' },
   listRouters: { method: 'GET', path: '/api/routers' },
   listSchedules: { method: 'GET', path: '/api/schedules' },
   listSites: { method: 'GET', path: '/api/sites' },

@@ -5,7 +5,6 @@ import { apiKeyRoutes } from './auth/routes.ts';
 import type { AuthService } from './auth/service.ts';
 import type { AgentGateway } from './core/agent-gateway.ts';
 import type { Clock } from './core/clock.ts';
-import type { ForwardsService } from './forwards/service.ts';
 import type { App } from './http/app.ts';
 import { groupRoutes } from './notifications/groups/routes.ts';
 import { GroupsService } from './notifications/groups/service.ts';
@@ -14,6 +13,7 @@ import { SchedulesService } from './notifications/schedules/service.ts';
 import { topicRoutes } from './notifications/topics/routes.ts';
 import { TopicsService } from './notifications/topics/service.ts';
 import { PlacesService } from './places/service.ts';
+import type { RevocationsService } from './revocations/service.ts';
 import type { Storage } from './storage/db.ts';
 import { teamRoutes } from './teams/routes.ts';
 import { TeamsService } from './teams/service.ts';
@@ -42,18 +42,19 @@ interface AdministrationDeps extends AdministrationServices {
   auth: AuthService;
   audit: AuditService;
   tunnels: AgentGateway;
-  forwards: Pick<ForwardsService, 'dropAgent'>;
+  revocations: Pick<RevocationsService, 'settle'>;
 }
 
 /** @param scope one in which the caller is known and limited */
 export function administrationRoutes(scope: App, services: AdministrationDeps, now: () => number): void {
   teamRoutes(scope, services);
-  apiKeyRoutes(scope, { auth: services.auth, now });
+  const onRevoked = (): Promise<void> => services.revocations.settle();
+  apiKeyRoutes(scope, { auth: services.auth, now, onRevoked });
   agentRoutes(scope, {
     auth: services.auth,
     gateway: services.tunnels,
     places: services.places,
-    onRevoked: (teamId, agentId) => services.forwards.dropAgent(teamId, agentId),
+    onRevoked,
   });
   auditRoutes(scope, services);
   groupRoutes(scope, { groups: services.groups, now });

@@ -47,6 +47,7 @@ import { readUpstream } from './identity/upstream/settings.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { measureRequests, metricsRoutes } from './metrics/routes.ts';
 import { metadataRoutes } from './metadata/routes.ts';
+import { revocationRoutes } from './revocations/routes.ts';
 import { routerRoutes } from './routers/routes.ts';
 import { describePlantError, plantRoutes } from './sandbox/routes.ts';
 import { createServices } from './services.ts';
@@ -144,6 +145,8 @@ async function startServices(services: Services, closers: (() => Promise<void>)[
   closers.push(() => services.backups.stop());
   services.campaigns.start();
   closers.push(() => services.campaigns.stop());
+  services.revocations.start();
+  closers.push(() => services.revocations.stop());
   services.webhooks.start();
   closers.push(() => services.webhooks.stop());
   // Before the start: of one that fails some ports may be open.
@@ -168,6 +171,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
   const app = createApp(await appOptions(deps));
   const upgrades = new Upgrades();
   const door = new ForwardDoor(clock);
+  services.revocations.noticed.subscribe(({ teamId }) => void door.recheck(teamId));
   closeTunnelsLast(app, attachGateway(app, upgrades, deps), door, services);
   await protectEdge(app, { corsOrigins: config.corsOrigins });
   measureRequests(app, services.metrics);
@@ -204,7 +208,8 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     forwardConnectionRoutes(scope, services);
     connectRoute(scope, { ...services, door, upgrades, authenticate: connectedCaller(services), clock });
     administrationRoutes(scope, services, () => clock.now());
-    clientRoutes(scope, services.identity);
+    clientRoutes(scope, { clients: services.identity.clients, onRevoked: () => services.revocations.settle() });
+    revocationRoutes(scope, services);
     accountRoutes(scope, services);
   });
   await app.register(async (instance) => identityRoutes(instance as App, { identity: services.identity, rateLimit: rateLimitOf(deps) }));
@@ -318,6 +323,7 @@ function sweepHourly(services: Services, clock: Clock, log: Log): () => Promise<
     await services.idempotency.sweep();
     await services.identity.sweep();
     await services.audit.sweep();
+    await services.revocations.sweep();
   };
   let sweeping: Promise<void> = Promise.resolve();
   const schedule = () =>

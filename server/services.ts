@@ -27,6 +27,7 @@ import { JobsService } from './jobs/service.ts';
 import { DEFAULT_JOB_RULES } from './jobs/types.ts';
 import { Metrics } from './metrics/service.ts';
 import { MetadataService } from './metadata/service.ts';
+import { RevocationsService } from './revocations/service.ts';
 import { RoutersService } from './routers/service.ts';
 import { StatusService } from './status/service.ts';
 import type { UpstreamSettings } from './identity/types.ts';
@@ -67,6 +68,7 @@ export interface Services extends AdministrationServices {
   metadata: MetadataService;
   faults: FaultsService;
   devices: DevicesService;
+  revocations: RevocationsService;
   /** What API users listen to. */
   events: EventsService;
   eventSources: EventSources;
@@ -137,11 +139,14 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const eventSources = new EventSources({ events, routers, jobs, campaigns, forwards, storage, clock, log: log.child({ component: 'events' }), offlineAfterMs: config.offlineAfterMs });
   const { metadata, faults, devices } = createInformation(deps, routers, (event) => eventSources.onFault(event));
   const idempotency = new IdempotencyStore(storage, () => clock.now());
+  const revocations = new RevocationsService({ storage, clock, log: log.child({ component: 'revocations' }), auth, forwards, jobs, campaigns, gateway: tunnels });
+  revocations.noticed.subscribe(({ teamId }) => void events.recheck(teamId));
   const status = new StatusService({ storage, clock, version: SERVER_VERSION, countAgents: () => tunnels.size });
   const metrics = new Metrics(status, counters);
   const administration = createAdministration(deps);
+  administration.teams.losses.subscribe(() => void revocations.settle());
   const identity = new IdentityService({ ...deps, log: log.child({ component: 'identity' }), teams: administration.teams, audit });
-  return { ...administration, status, metrics, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, idempotency, tunnels };
+  return { ...administration, status, metrics, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, idempotency, tunnels };
 }
 
 function createWebhooks({ config, storage, clock, log, secrets }: ServicesDeps, jobs: JobsService): WebhooksService {

@@ -73,6 +73,8 @@ const tags = ['api keys'];
 interface KeyRoutesDeps {
   auth: AuthService;
   now: () => number;
+  /** Awaited before the answer: what the key opened has to end. */
+  onRevoked?: () => Promise<void>;
 }
 
 /** For administrators only: who can read the list of keys knows what to steal. */
@@ -160,7 +162,7 @@ function keyRotation(app: App, { auth, now }: KeyRoutesDeps): void {
   );
 }
 
-function keyRevocation(app: App, { auth }: KeyRoutesDeps): void {
+function keyRevocation(app: App, { auth, onRevoked }: KeyRoutesDeps): void {
   app.delete(
     '/api/api-keys/:key_id',
     {
@@ -168,13 +170,19 @@ function keyRevocation(app: App, { auth }: KeyRoutesDeps): void {
       schema: {
         tags,
         operationId: 'revokeApiKey',
-        summary: 'Revoke an API key; its next request is refused',
+        summary: 'Revoke an API key, and end what it opened',
+        description:
+          'Its next request is refused. Its open forwards are revoked, its event streams and connections are cut, its jobs that have not ' +
+          'begun are taken back and its campaigns are canceled. GET /api/revocations tells what ended and what goes on: jobs that have ' +
+          'begun, and the keys that were made with it, unless revoke_keys asks for those too.',
         params: keyParams,
+        querystring: z.object({ revoke_keys: z.enum(['true', 'false']).optional().describe('Also revoke the keys that were made with this key') }),
         response: { 204: z.null().describe('Revoked, now or before'), ...commonErrors },
       },
     },
     async (request, reply) => {
-      await auth.revokeApiKey(principalOf(request).teamId, request.params.key_id);
+      await auth.revokeApiKey(principalOf(request).teamId, request.params.key_id, { revokeKeys: request.query.revoke_keys === 'true' });
+      await onRevoked?.();
       return reply.code(204).send(null);
     },
   );

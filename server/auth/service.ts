@@ -25,6 +25,7 @@ import {
   insertEnrolToken,
   insertServiceToken,
   lockTeam,
+  noteRevocation,
   replaceApiKey,
   revokeApiKey,
   revokeServiceToken,
@@ -137,10 +138,18 @@ export class AuthService {
     return selectApiKeys(this.#deps.storage.db, teamId, page);
   }
 
-  /** From the next request on the key is refused. @throws AppError `not_found`, also for another team's key */
-  async revokeApiKey(teamId: string, keyId: string): Promise<void> {
-    const revoked = await revokeApiKey(this.#deps.storage.db, teamId, keyId, this.#deps.clock.now());
-    if (!revoked) throw notFound('API key');
+  /**
+   * From the next request on the key is refused; the control plane then ends what it opened.
+   * @param revokeKeys also the keys that were made with it
+   * @throws AppError `not_found`, also for another team's key
+   */
+  async revokeApiKey(teamId: string, keyId: string, { revokeKeys = false } = {}): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const now = clock.now();
+    await storage.writes.write(async (tx) => {
+      if (!(await revokeApiKey(tx, teamId, keyId, now))) throw notFound('API key');
+      await noteRevocation(tx, { teamId, kind: 'api_key', subjectId: keyId, now, revokeKeys });
+    });
   }
 
   /** For the server's administrator only: whose key this is. @throws AppError `not_found` */
@@ -221,8 +230,12 @@ export class AuthService {
    * @throws AppError `not_found`, also for another team's agent
    */
   async revokeAgent(teamId: string, agentId: string, gateway: Pick<AgentGateway, 'disconnect'>): Promise<void> {
-    const revoked = await revokeAgent(this.#deps.storage.db, teamId, agentId, this.#deps.clock.now());
-    if (!revoked) throw notFound('agent');
+    const { storage, clock } = this.#deps;
+    const now = clock.now();
+    await storage.writes.write(async (tx) => {
+      if (!(await revokeAgent(tx, teamId, agentId, now))) throw notFound('agent');
+      await noteRevocation(tx, { teamId, kind: 'agent', subjectId: agentId, now });
+    });
     gateway.disconnect(agentId, 'revoked');
   }
 

@@ -9,6 +9,7 @@ import type { ApiKeysTable } from '../storage/schema-teams.ts';
 import type { ApiKey, EnrolToken, ServiceToken } from './types.ts';
 
 export { lockTeam } from '../storage/team-lock.ts';
+export { noteRevocation } from '../storage/revocations.ts';
 
 function toApiKey(row: Omit<Selectable<ApiKeysTable>, 'secret_hash'>): ApiKey {
   return {

@@ -152,12 +152,13 @@ function creation(app: App, campaigns: CampaignsService): void {
       },
     },
     async (request) => {
-      const { teamId, id } = principalOf(request);
+      const { teamId, id, clientId } = principalOf(request);
       const view = await campaigns.createCampaign(teamId, readBody(request.body), {
         requestId: request.id,
         idempotencyKey: idempotencyKeyOf(request),
         keyGiven: request.idempotency?.given === true,
         createdBy: id,
+        createdVia: clientId,
       });
       return success(presentCampaign(view));
     },

@@ -198,6 +198,7 @@ function rowOf(teamId: string, wanted: NewCampaign, request: CampaignRequest, at
     request_id: request.requestId,
     idempotency_key: request.idempotencyKey,
     created_by: request.createdBy,
+    created_via: request.createdVia ?? null,
     description: wanted.description,
     script: wanted.script,
     express_execute: flag(wanted.expressExecute),

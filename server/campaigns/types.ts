@@ -50,6 +50,8 @@ export interface CampaignRequest {
   idempotencyKey: string;
   keyGiven: boolean;
   createdBy: string;
+  /** The client through which that person asks. */
+  createdVia?: string | undefined;
 }
 
 export type StatusCounts = Record<TargetStatus, number>;

@@ -92,13 +92,14 @@ function expiryOf(input: Input): number | undefined {
 
 const keyRevoke: Command = {
   name: 'key revoke',
-  summary: 'refuse an API key from now on',
+  summary: 'refuse an API key from now on, and end what it opened',
   positionals: ['ID'],
   options: {},
   async run({ auth }, input) {
     const id = input.need('ID');
     await auth.revokeApiKey(await auth.findTeamOfApiKey(id), id);
-    return { json: { id, revoked: true }, lines: [`API key ${id} is revoked`] };
+    const ends = 'The control plane ends its forwards, connections, waiting jobs and campaigns within seconds; GET /api/revocations says what goes on.';
+    return { json: { id, revoked: true }, lines: [`API key ${id} is revoked`, ends] };
   },
 };
 

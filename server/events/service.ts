@@ -98,6 +98,11 @@ export class EventsService {
     await this.#checking;
   }
 
+  /** Asks at once whether those who listen for a team still may: somebody in it has lost a right. */
+  async recheck(teamId: string): Promise<void> {
+    await Promise.all([...(this.#readers.get(teamId) ?? [])].map((reader) => this.#check(reader)));
+  }
+
   /** How many streams are open. */
   get openStreams(): number {
     return [...this.#readers.values()].reduce((sum, readers) => sum + readers.size, 0);
@@ -162,11 +167,15 @@ export class EventsService {
 
   async #beat(): Promise<void> {
     for (const reader of [...this.#readers.values()].flatMap((readers) => [...readers])) {
-      // When it cannot be checked now, the next beat does.
-      const allowed = await reader.subscription.isStillAllowed().catch(() => true);
-      if (allowed) reader.stream.write(':\n\n');
-      else reader.stream.finish();
+      if (await this.#check(reader)) reader.stream.write(':\n\n');
     }
+  }
+
+  /** Ends the stream of a reader who may not listen any more. When it cannot be checked now, the next beat does. */
+  async #check({ subscription, stream }: Reader): Promise<boolean> {
+    const allowed = await subscription.isStillAllowed().catch(() => true);
+    if (!allowed) stream.finish();
+    return allowed;
   }
 }
 

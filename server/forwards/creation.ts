@@ -65,6 +65,7 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
       way_reason: null,
       target_reachable: null,
       created_by: forward.maker.id,
+      created_via: forward.maker.clientId ?? null,
       idempotency_key: forward.maker.idempotencyKey ?? null,
       created_at: now,
       authorized_at: null,

@@ -152,9 +152,9 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
       },
     },
     async (request) => {
-      const { teamId, id } = principalOf(request);
+      const { teamId, id, clientId } = principalOf(request);
       const idempotencyKey = request.idempotency?.given === true ? request.idempotency.key : undefined;
-      const view = await forwards.create(teamId, request.params.router_id, { id, idempotencyKey }, {
+      const view = await forwards.create(teamId, request.params.router_id, { id, clientId, idempotencyKey }, {
         expireAfterMinutes: request.body.expire_after_minutes,
         dstPort: request.body.dst_port,
         dstAddress: request.body.dst_address,

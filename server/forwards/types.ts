@@ -23,6 +23,8 @@ export interface ForwardRequest {
 /** Who asks for a forward. */
 export interface ForwardMaker {
   id: string;
+  /** The client through which that person asks. */
+  clientId?: string | undefined;
   /** The Idempotency-Key that they chose: with it they find their earlier forward again. */
   idempotencyKey?: string | undefined;
 }

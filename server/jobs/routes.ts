@@ -167,8 +167,9 @@ function createRoute(app: App, jobs: JobsService): void {
     },
     async (request) => {
       const { body } = request;
+      const { teamId, id: createdBy, clientId: createdVia } = principalOf(request);
       const job = await jobs.createJob(
-        principalOf(request).teamId,
+        teamId,
         request.params.router_id,
         {
           description: body.description,
@@ -181,7 +182,7 @@ function createRoute(app: App, jobs: JobsService): void {
           deliverWithinMinutes: body.deliver_within_minutes,
           undoSeconds: body.undo_unless_reachable_seconds,
         },
-        { requestId: request.id, idempotencyKey: idempotencyKeyOf(request), keyGiven: request.idempotency?.given === true },
+        { requestId: request.id, idempotencyKey: idempotencyKeyOf(request), keyGiven: request.idempotency?.given === true, createdBy, createdVia },
       );
       return success(presentReceipt(job));
     },

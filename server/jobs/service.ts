@@ -139,6 +139,8 @@ export class JobsService implements JobEvents {
       notifyUrl: wanted.notifyUrl ?? null,
       undoSeconds: wanted.undoSeconds ?? null,
       timeoutMs: wanted.timeoutSeconds === undefined ? rules.defaultTimeoutMs : wanted.timeoutSeconds * 1000,
+      createdBy: request.createdBy ?? null,
+      createdVia: request.createdVia ?? null,
       now,
       expiresAt: now + deliveryMs,
     };

@@ -32,6 +32,8 @@ export interface JobInsert {
   notifyUrl: string | null;
   timeoutMs: number;
   undoSeconds?: number | null;
+  createdBy?: string | null;
+  createdVia?: string | null;
   now: number;
   expiresAt: number;
 }
@@ -55,6 +57,8 @@ export async function insertJob(db: DbOrTx, job: JobInsert): Promise<JobRecord> 
       notify_url: job.notifyUrl,
       timeout_ms: job.timeoutMs,
       undo_seconds: job.undoSeconds ?? null,
+      created_by: job.createdBy ?? null,
+      created_via: job.createdVia ?? null,
       phase: 'queued',
       output_truncated: 0,
       created_at: job.now,

@@ -27,6 +27,10 @@ export interface JobRequest {
   idempotencyKey: string;
   /** True when the caller chose the key: its earlier job is then found again. */
   keyGiven: boolean;
+  /** The key or person that asks. */
+  createdBy?: string | undefined;
+  /** The client through which that person asks. */
+  createdVia?: string | undefined;
 }
 
 /** What became of a DELETE. */

@@ -8,6 +8,8 @@ export interface CampaignsTable {
   request_id: Fixed<string>;
   idempotency_key: Fixed<string>;
   created_by: Fixed<string>;
+  /** The client through which that person asked, if any. */
+  created_via: Fixed<string | null>;
   description: Fixed<string>;
   script: Fixed<string>;
   express_execute: Fixed<Flag>;

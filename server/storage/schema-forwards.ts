@@ -18,6 +18,8 @@ export interface ForwardsTable {
   way_reason: string | null;
   target_reachable: Flag | null;
   created_by: Fixed<string>;
+  /** The client through which that person asked, if any. */
+  created_via: Fixed<string | null>;
   /** Null where its maker chose none. */
   idempotency_key: Fixed<string | null>;
   created_at: Fixed<Millis>;

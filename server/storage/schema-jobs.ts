@@ -24,6 +24,10 @@ export interface JobsTable {
   /** Agent and epoch that hold it, from `accepted` on. */
   agent_id: string | null;
   epoch: number | null;
+  /** The key or person that asked for it; null for jobs from before migration 14. */
+  created_by: Fixed<string | null>;
+  /** The client through which that person asked, if any. */
+  created_via: Fixed<string | null>;
   created_at: Fixed<Millis>;
   expires_at: Fixed<Millis>;
   accepted_at: Millis | null;

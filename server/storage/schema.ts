@@ -15,6 +15,7 @@ import type {
   TopicsTable,
 } from './schema-notifications.ts';
 import type { AuditLogTable, IdempotencyKeysTable } from './schema-requests.ts';
+import type { RevocationsTable } from './schema-revocations.ts';
 import type { AgentsTable, EnrolTokensTable, FaultsTable, RouterPositionsTable, RouterPresenceTable, RoutersTable } from './schema-routers.ts';
 import type { ApiKeysTable, MembersTable, ServiceTokensTable, SitesTable, TeamsTable, UsersTable } from './schema-teams.ts';
 import type { JobEventAttemptsTable, JobEventsTable, WebhookSecretsTable } from './schema-webhooks.ts';
@@ -64,4 +65,5 @@ export interface Schema {
   provider_keys: ProviderKeysTable;
   clients: ClientsTable;
   provider_records: ProviderRecordsTable;
+  revocations: RevocationsTable;
 }

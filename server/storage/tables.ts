@@ -44,6 +44,7 @@ export const TABLES = {
   provider_keys: ['id'],
   clients: ['id'],
   provider_records: ['model', 'id'],
+  revocations: ['id'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];

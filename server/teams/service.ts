@@ -22,6 +22,7 @@ import {
   isUnique,
   lockTeam,
   lockUser,
+  noteRevocation,
   selectMember,
   selectMembers,
   selectMemberships,
@@ -211,7 +212,7 @@ export class TeamsService {
 
   /** @param change what becomes of the member; null for nothing */
   async #replaceMember(teamId: string, userId: string, change: (before: Member) => Member | null): Promise<Member> {
-    const { before, after } = await this.#deps.storage.writes.write(async (tx) => {
+    const { before, after, loss } = await this.#deps.storage.writes.write(async (tx) => {
       // Two administrators who switch each other off at once must not both succeed.
       await lockTeam(tx, teamId);
       const before = await selectMember(tx, teamId, userId);
@@ -223,9 +224,10 @@ export class TeamsService {
       if (after) await updateMember(tx, after);
       else await deleteMember(tx, teamId, userId);
       if (!after?.active) await deleteClientRecords(tx, teamId, userId);
-      return { before, after };
+      const loss = lossOf(before, after);
+      if (loss) await noteRevocation(tx, { teamId, kind: 'member', subjectId: userId, now: this.#deps.clock.now() });
+      return { before, after, loss };
     });
-    const loss = lossOf(before, after);
     if (loss) this.losses.publish(loss);
     return after ?? before;
   }

@@ -7,6 +7,7 @@ import { newestFirst, olderThan } from '../storage/paging.ts';
 import type { SitesTable, TeamsTable } from '../storage/schema-teams.ts';
 import type { Member, Site, Team } from './types.ts';
 
+export { noteRevocation } from '../storage/revocations.ts';
 export { lockTeam } from '../storage/team-lock.ts';
 
 export { isForeignKey, isUnique } from '../storage/storage-errors.ts';

@@ -156,7 +156,8 @@ async function makeJobs(deps: PassDeps, campaign: CampaignRecord): Promise<{ cla
 
 /** @returns false when it has to be tried again; never rejects, so that the others are not held up */
 async function makeJob({ jobs, storage, clock, log }: PassDeps, campaign: CampaignRecord, routerId: string): Promise<boolean> {
-  const request = { requestId: campaign.request_id, idempotencyKey: jobKey(campaign.id, routerId), keyGiven: false };
+  const { request_id: requestId, created_by: createdBy, created_via: via } = campaign;
+  const request = { requestId, idempotencyKey: jobKey(campaign.id, routerId), keyGiven: false, createdBy, createdVia: via ?? undefined };
   try {
     await jobs.createJob(campaign.team_id, routerId, jobOf(campaign), request, async (tx, job) => {
       if (!(await startTarget(tx, campaign.id, routerId, job.id))) throw noLongerWanted();

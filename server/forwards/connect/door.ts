@@ -24,6 +24,7 @@ export const DOOR_CLOSE: Readonly<Record<EndedBy, readonly [code: number, reason
 const PING_EVERY_MS = 25_000;
 
 export interface DoorCaller {
+  teamId: string;
   /** For the log of connections. */
   source: string;
   /** Whether the API key is still good. */
@@ -33,7 +34,7 @@ export interface DoorCaller {
 /** The way into a forward without its entry port: one authenticated WebSocket for each TCP connection. */
 export class ForwardDoor {
   readonly #clock: Clock;
-  readonly #open = new Map<ChannelSocket, (why: EndedBy) => void>();
+  readonly #open = new Map<ChannelSocket, { cut: (why: EndedBy) => void; caller: DoorCaller }>();
   #emptied: (() => void) | undefined;
   #closing = false;
 
@@ -50,7 +51,7 @@ export class ForwardDoor {
   carry(entrance: Entrance, ws: ChannelSocket, caller: DoorCaller): void {
     const stream = new DoorStream(ws);
     const cut = entrance.accept(stream, caller.source, (endedBy) => ws.close(...DOOR_CLOSE[endedBy]));
-    this.#open.set(ws, cut);
+    this.#open.set(ws, { cut, caller });
     let timer = this.#watch(ws, caller, cut, (next) => {
       timer = next;
     });
@@ -68,22 +69,28 @@ export class ForwardDoor {
     const emptied = new Promise<void>((resolve) => {
       this.#emptied = resolve;
     });
-    for (const cut of this.#open.values()) cut('shutdown');
+    for (const { cut } of this.#open.values()) cut('shutdown');
     await emptied;
+  }
+
+  /** Asks at once whether the callers of a team still may: somebody in it has lost a right. */
+  async recheck(teamId: string): Promise<void> {
+    const callers = [...this.#open.values()].filter(({ caller }) => caller.teamId === teamId);
+    await Promise.all(callers.map(({ caller, cut }) => check(caller, cut)));
   }
 
   #watch(ws: ChannelSocket, caller: DoorCaller, cut: (why: EndedBy) => void, renew: (timer: Timer) => void): Timer {
     return this.#clock.setTimeout(() => {
       // Pings to a client that reads nothing would only pile up.
       if (ws.bufferedAmount === 0) ws.ping();
-      caller.isStillAllowed().then(
-        (allowed) => {
-          if (!allowed) cut('revoked');
-        },
-        // The database is away; next time it will say.
-        () => undefined,
-      );
+      void check(caller, cut);
       if (this.#open.has(ws)) renew(this.#watch(ws, caller, cut, renew));
     }, PING_EVERY_MS);
   }
+}
+
+/** Never rejects: while the database is away nobody is cut; the next look will say. */
+async function check(caller: DoorCaller, cut: (why: EndedBy) => void): Promise<void> {
+  const allowed = await caller.isStillAllowed().catch(() => true);
+  if (!allowed) cut('revoked');
 }

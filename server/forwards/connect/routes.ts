@@ -62,7 +62,7 @@ export function connectRoute(app: App, { forwards, door, upgrades, authenticate,
       door.checkOpen();
       const ws = upgrades.accept(request, reply, CONNECT_SUBPROTOCOL);
       entries.record(recordOf(request, ENTERED));
-      door.carry(entrance, ws, { source, isStillAllowed: async () => isSame(await authenticate(bearer), principal) });
+      door.carry(entrance, ws, { source, teamId: principal.teamId, isStillAllowed: async () => isSame(await authenticate(bearer), principal) });
       return reply;
     },
   );

@@ -63,12 +63,13 @@ const params = z.object({ client_id: pathId });
 const tags = ['clients'];
 
 /** For administrators only: a client may act for whoever agrees. */
-export function clientRoutes(app: App, deps: { clients: ClientsService }): void {
+/** @param deps.onRevoked awaited before the answer: what was opened through the client has to end */
+export function clientRoutes(app: App, deps: { clients: ClientsService; onRevoked?: () => Promise<void> }): void {
   clientReading(app, deps.clients);
   clientCreation(app, deps.clients);
-  clientChange(app, deps.clients);
+  clientChange(app, deps);
   secretRenewal(app, deps.clients);
-  clientDeletion(app, deps.clients);
+  clientDeletion(app, deps);
 }
 
 function clientReading(app: App, clients: ClientsService): void {
@@ -123,7 +124,7 @@ function clientCreation(app: App, clients: ClientsService): void {
   );
 }
 
-function clientChange(app: App, clients: ClientsService): void {
+function clientChange(app: App, { clients, onRevoked }: Parameters<typeof clientRoutes>[1]): void {
   app.patch(
     '/api/clients/:client_id',
     {
@@ -140,7 +141,9 @@ function clientChange(app: App, clients: ClientsService): void {
       const { name, role: wanted, redirect_uris: redirectUris, post_logout_redirect_uris: postLogoutRedirectUris } = request.body;
       if (wanted !== undefined) checkGrant(request, wanted);
       const change = { name, role: wanted, redirectUris, postLogoutRedirectUris };
-      return success(present(await clients.change(principalOf(request).teamId, request.params.client_id, change)));
+      const changed = await clients.change(principalOf(request).teamId, request.params.client_id, change);
+      await onRevoked?.();
+      return success(present(changed));
     },
   );
 }
@@ -166,20 +169,21 @@ function secretRenewal(app: App, clients: ClientsService): void {
   );
 }
 
-function clientDeletion(app: App, clients: ClientsService): void {
+function clientDeletion(app: App, { clients, onRevoked }: Parameters<typeof clientRoutes>[1]): void {
   app.delete(
     '/api/clients/:client_id',
     {
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'Delete a client; its next request is refused',
+        summary: 'Delete a client; its next request is refused, and what it opened for members ends',
         params,
         response: { 204: z.null().describe('Deleted'), ...commonErrors },
       },
     },
     async (request, reply) => {
       await clients.delete(principalOf(request).teamId, request.params.client_id);
+      await onRevoked?.();
       return reply.code(204).send(null);
     },
   );

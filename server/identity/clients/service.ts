@@ -4,7 +4,7 @@ import { hashSecret, newId, newSecret } from '../../core/ids.ts';
 import { FIRST_PAGE } from '../../core/page.ts';
 import type { Page } from '../../core/page.ts';
 import type { Role } from '../../core/principal.ts';
-import type { Storage } from '../../storage/db.ts';
+import type { Storage, Tx } from '../../storage/db.ts';
 import type { Client, ClientKind } from '../types.ts';
 import { checkRedirectUris } from './redirect-uris.ts';
 import {
@@ -12,6 +12,7 @@ import {
   deleteClient,
   insertClient,
   lockTeam,
+  noteRevocation,
   selectClient,
   selectClientAnywhere,
   selectClients,
@@ -97,7 +98,10 @@ export class ClientsService {
           ? before.postLogoutRedirectUris
           : checkRedirectUris('post_logout_redirect_uris', before.kind, postLogoutRedirectUris),
     };
-    await this.#storage.writes.write((tx) => updateClient(tx, after));
+    await this.#storage.writes.write(async (tx) => {
+      await updateClient(tx, after);
+      if (after.role !== before.role) await this.#noteRevocation(tx, teamId, id);
+    });
     return after;
   }
 
@@ -115,8 +119,14 @@ export class ClientsService {
 
   /** From now on nothing it holds is good any more. @throws AppError `not_found` */
   async delete(teamId: string, id: string): Promise<void> {
-    const isDeleted = await this.#storage.writes.write((tx) => deleteClient(tx, teamId, id));
-    if (!isDeleted) throw notFound('client');
+    await this.#storage.writes.write(async (tx) => {
+      if (!(await deleteClient(tx, teamId, id))) throw notFound('client');
+      await this.#noteRevocation(tx, teamId, id);
+    });
+  }
+
+  #noteRevocation(tx: Tx, teamId: string, clientId: string): Promise<void> {
+    return noteRevocation(tx, { teamId, kind: 'client', subjectId: clientId, now: this.#clock.now() });
   }
 
   /** Of whatever team: for the moment when it asks somebody to sign in. */

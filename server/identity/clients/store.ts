@@ -8,6 +8,7 @@ import { deleteRecordsOfClient } from '../provider/store.ts';
 import type { Client, ClientKind } from '../types.ts';
 
 export { lockTeam } from '../../storage/team-lock.ts';
+export { noteRevocation } from '../../storage/revocations.ts';
 
 function toClient(row: Selectable<ClientsTable>): Client {
   return {

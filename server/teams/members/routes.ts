@@ -108,7 +108,7 @@ function memberChange(app: App, teams: TeamsService): void {
       schema: {
         tags: ['members'],
         summary: "Change a member's role, or switch a member off and on",
-        description: 'A member who is switched off can do nothing in this team and is told nothing; API keys they made stay.',
+        description: 'A member who is switched off can do nothing in this team and is told nothing; what they opened ends; API keys they made stay.',
         params: z.object({ member_id: pathId }),
         body: z.object({ role: role.optional(), active: z.boolean().optional() }).meta({ id: 'MemberChange' }),
         response: {

@@ -1,0 +1,288 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { AuthService } from '../../server/auth/service.ts';
+import { systemClock } from '../../server/core/clock.ts';
+import { openStorage } from '../../server/storage/open.ts';
+import { databaseKinds } from '../harness/databases.ts';
+import type { TestDatabase } from '../harness/databases.ts';
+import { addUser, beginFlow, PASSWORD, signIn } from '../harness/identity/sign-in.ts';
+import { silentLog } from '../harness/silent-log.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { World } from '../harness/world.ts';
+
+/**
+ * Somebody whose credential is taken away keeps nothing open: each kind of credential with each thing that it can open.
+ * The first router answers; the second is switched off, so that what is queued for it stays queued.
+ */
+let world: World;
+let database: TestDatabase;
+let echo: net.Server;
+let online: string;
+let offline: string;
+
+async function startWorld(kind: ReturnType<typeof databaseKinds>[number]): Promise<void> {
+  database = await kind.create();
+  world = await World.start({ routers: [{}, {}], databaseUrl: database.url });
+  [online, offline] = (await world.routerIds()) as [string, string];
+  await world.simulators[1]!.close();
+  await waitUntil('the second router is away', async () => {
+    const { body } = await world.caller.call<{ data: { has_pulse: boolean } }>('GET', `/api/routers/${offline}`);
+    return !body.data.has_pulse;
+  });
+  echo = net.createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1');
+  await once(echo, 'listening');
+}
+
+async function closeWorld(): Promise<void> {
+  echo.close();
+  await world.close();
+  await database.remove();
+}
+
+interface Holder {
+  bearer: string;
+  revoke: () => Promise<void>;
+}
+
+const ok = ({ status }: { status: number }): void => expect(status).toBeLessThan(300);
+
+async function newKey(role = 'operator'): Promise<{ id: string; api_key: string }> {
+  const made = await world.caller.call<{ data: { id: string; api_key: string } }>('POST', '/api/api-keys', { name: 'mallory', role });
+  return made.body.data;
+}
+
+let people = 0;
+async function newMember(role: 'operator' | 'admin' = 'operator'): Promise<{ id: string; email: string }> {
+  people += 1;
+  const email = `mallory${people}@example.org`;
+  return { id: await addUser(world, email, role), email };
+}
+
+async function memberWho(change: object): Promise<Holder> {
+  const { id, email } = await newMember();
+  const { access_token: bearer } = await signIn(world, email);
+  return { bearer, revoke: async () => ok(await world.caller.call('PATCH', `/api/members/${id}`, change)) };
+}
+
+async function client(revoke: (id: string) => Promise<void>): Promise<Holder> {
+  const callback = 'https://tickets.example.net/callback';
+  const { email } = await newMember('admin');
+  const body = { name: 'Tickets', kind: 'web', role: 'operator', redirect_uris: [callback] };
+  const { data } = (await world.caller.call<{ data: { id: string; client_secret: string } }>('POST', '/api/clients', body)).body;
+  const flow = await beginFlow(world, { clientId: data.id, secret: data.client_secret, redirectUri: callback });
+  const consent = await flow.browser.submit(await flow.browser.open(await flow.url({ prompt: 'consent' })), '/login', { email, password: PASSWORD });
+  const { access_token: bearer } = await flow.tokens((await flow.browser.submit(consent, '/confirm')).url);
+  return { bearer, revoke: () => revoke(data.id) };
+}
+
+const HOLDERS: Record<string, () => Promise<Holder>> = {
+  'an API key that is revoked': async () => {
+    const { id, api_key: bearer } = await newKey();
+    return { bearer, revoke: async () => ok(await world.caller.call('DELETE', `/api/api-keys/${id}`)) };
+  },
+  'an API key that is revoked by the command in another process': async () => {
+    const { id, api_key: bearer } = await newKey();
+    const revoke = async (): Promise<void> => {
+      const storage = await openStorage(database.url, { log: silentLog });
+      await new AuthService({ storage, clock: systemClock, log: silentLog }).revokeApiKey(world.caller.teamId, id);
+      await storage.close();
+    };
+    return { bearer, revoke };
+  },
+  'a member who is switched off': () => memberWho({ active: false }),
+  'a member who becomes a viewer': () => memberWho({ role: 'viewer' }),
+  'a client that is deleted': () => client(async (id) => ok(await world.caller.call('DELETE', `/api/clients/${id}`))),
+  'a client that becomes a viewer': () => client(async (id) => ok(await world.caller.call('PATCH', `/api/clients/${id}`, { role: 'viewer' }))),
+};
+
+const SCRIPT = { description: 'x', script: ':put 1', make_backup: false, express_execute: true, needs_acknowledgement: true };
+
+/** What one holder has opened, and what becomes of it. */
+class Opened {
+  readonly #bearer: string;
+  forward = '';
+  door!: WebSocket;
+  doorCode: number | undefined;
+  stream!: ReadableStreamDefaultReader<Uint8Array>;
+  streamEnded = false;
+  socket!: net.Socket;
+  port = 0;
+  job = '';
+  campaign = '';
+
+  constructor(bearer: string) {
+    this.#bearer = bearer;
+  }
+
+  async post<T>(url: string, body: unknown): Promise<T> {
+    const headers = { authorization: `Bearer ${this.#bearer}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${world.server.url}${url}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    expect(answer.status).toBe(200);
+    return (await answer.json()) as T;
+  }
+
+  async open(): Promise<this> {
+    const { port } = echo.address() as net.AddressInfo;
+    const request = { expire_after_minutes: 10, dst_port: port, dst_address: '127.0.0.1', allow_from: '127.0.0.1' };
+    const made = await this.post<{ id: string; port: number }>(`/api/routers/${online}/transient-forwarding`, request);
+    this.forward = made.id;
+    this.port = made.port;
+    await this.#openDoor();
+    this.socket = net.connect(made.port, '127.0.0.1').on('error', () => undefined);
+    this.socket.write('hello');
+    await once(this.socket, 'data');
+    const events = await fetch(`${world.server.url}/api/events`, { headers: { authorization: `Bearer ${this.#bearer}` } });
+    this.stream = events.body!.getReader();
+    void this.#drain();
+    this.job = (await this.post<{ data: { job_id: string } }>(`/api/asynchronous/${offline}`, SCRIPT)).data.job_id;
+    this.campaign = (await this.post<{ data: { id: string } }>('/api/campaigns', { router_ids: [offline], ...SCRIPT })).data.id;
+    return this;
+  }
+
+  async #openDoor(): Promise<void> {
+    const url = `${world.server.url.replace('http', 'ws')}/api/routers/${online}/transient-forwarding/${this.forward}/connect`;
+    this.door = new WebSocket(url, 'signalbox.connect.v1', { headers: { authorization: `Bearer ${this.#bearer}` } });
+    this.door.on('close', (code) => (this.doorCode = code));
+    await once(this.door, 'open');
+    this.door.send(Buffer.from('hello'));
+    await once(this.door, 'message');
+  }
+
+  async #drain(): Promise<void> {
+    while (!(await this.stream.read().catch(() => ({ done: true }))).done);
+    this.streamEnded = true;
+  }
+
+  close(): void {
+    this.door.terminate();
+    this.socket.destroy();
+    void this.stream.cancel().catch(() => undefined);
+  }
+}
+
+const read = async <T>(url: string): Promise<T> => (await world.caller.call<T>('GET', url)).body;
+const forwardOf = (id: string) => read<{ closed_at: string | null; revoked_early: boolean }>(`/api/routers/${online}/transient-forwarding/${id}`);
+const jobOf = async (id: string) => (await read<{ data: { status: string } }>(`/api/routers/${offline}/jobs/${id}`)).data;
+const campaignOf = async (id: string) => (await read<{ data: { state: string } }>(`/api/campaigns/${id}`)).data;
+
+/** "Within seconds": a fifth of the time after which connections used to be looked at. */
+const SOON_MS = 5000;
+
+describe.each(databaseKinds())('on $name', (kind) => {
+  beforeAll(() => startWorld(kind));
+  afterAll(closeWorld);
+  describe.each(Object.entries(HOLDERS))('%s', losesEverything);
+  reports();
+});
+
+function losesEverything(name: string, make: () => Promise<Holder>): void {
+  let opened: Opened;
+  let untouched: Opened;
+  let revokedAt: number;
+
+  beforeAll(async () => {
+    const holder = await make();
+    opened = await new Opened(holder.bearer).open();
+    untouched = await new Opened((await newKey()).api_key).open();
+    await holder.revoke();
+    revokedAt = Date.now();
+  });
+  afterAll(() => {
+    opened.close();
+    untouched.close();
+  });
+
+  const soon = async (what: string, condition: () => Promise<boolean> | boolean): Promise<void> => {
+    await waitUntil(what, condition, Math.max(1000, SOON_MS - (Date.now() - revokedAt)));
+  };
+
+  test('loses its forwards, with the port and every connection', async () => {
+    await soon('the forward is closed', async () => (await forwardOf(opened.forward)).closed_at !== null);
+    expect((await forwardOf(opened.forward)).revoked_early).toBe(true);
+    await soon('its connection is cut', () => opened.socket.destroyed || opened.socket.readableEnded);
+    const again = net.connect(opened.port, '127.0.0.1').on('error', () => undefined);
+    await expect(once(again, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  test('loses its connections through the WebSocket door', async () => {
+    await soon('the door is closed', () => opened.doorCode !== undefined);
+    expect(opened.doorCode).toBe(4403);
+  });
+
+  test('loses its event stream, unless it may still listen', async () => {
+    if (name.includes('viewer')) expect(opened.streamEnded).toBe(false);
+    else await soon('the stream ends', () => opened.streamEnded);
+  });
+
+  test('loses its jobs that have not begun', () => soon('the job is taken back', async () => (await jobOf(opened.job)).status === 'deleted'));
+
+  test('loses its campaigns', () => soon('the campaign is canceled', async () => (await campaignOf(opened.campaign)).state === 'canceled'));
+
+  test("leaves everybody else's things alone", async () => {
+    expect(await forwardOf(untouched.forward)).toMatchObject({ closed_at: null });
+    expect(untouched.socket.destroyed).toBe(false);
+    expect([untouched.doorCode, untouched.streamEnded]).toEqual([undefined, false]);
+    expect(await jobOf(untouched.job)).toMatchObject({ status: 'pending' });
+    expect(await campaignOf(untouched.campaign)).toMatchObject({ state: 'running' });
+  });
+}
+
+interface Listed {
+  subject_id: string;
+  kind: string;
+  settled: boolean;
+  ended: Record<string, { count: number; ids: string[] }>;
+  goes_on: Record<string, { count: number; ids: string[] }>;
+}
+
+function reports(): void {
+  const revocationOf = async (id: string) => (await read<{ data: Listed[] }>('/api/revocations')).data.find((one) => one.subject_id === id);
+
+  test('the administrator reads what ended and what goes on, and another team reads nothing of it', async () => {
+    const key = await newKey('admin');
+    const opened = await new Opened(key.api_key).open();
+    const { data: made } = await opened.post<{ data: { id: string } }>('/api/api-keys', { name: 'made by it' });
+    ok(await world.caller.call('DELETE', `/api/api-keys/${key.id}`));
+    opened.close();
+    const report = (await revocationOf(key.id))!;
+    expect(report).toMatchObject({ kind: 'api_key', settled: false, ended: { forwards: { ids: [opened.forward] }, campaigns: { ids: [opened.campaign] }, api_keys: { count: 0 } } });
+    expect(report.ended['jobs']!.ids).toContain(opened.job);
+    expect(report.goes_on).toEqual({ jobs: { count: 0, ids: [] }, api_keys: { count: 1, ids: [made.id] } });
+    const other = await world.addTeam(`Other ${key.id}`);
+    expect((await other.call<{ data: unknown[] }>('GET', '/api/revocations')).body.data).toEqual([]);
+  });
+
+  test('the keys that were made with a key are revoked with it when that is asked for, with what they opened', async () => {
+    const key = await newKey('admin');
+    const { data: made } = await new Opened(key.api_key).post<{ data: { id: string; api_key: string } }>('/api/api-keys', { name: 'made by it' });
+    const opened = await new Opened(made.api_key).open();
+    ok(await world.caller.call('DELETE', `/api/api-keys/${key.id}?revoke_keys=true`));
+    expect((await revocationOf(key.id))!.ended['api_keys']).toEqual({ count: 1, ids: [made.id] });
+    await waitUntil('what it opened has ended', async () => (await forwardOf(opened.forward)).closed_at !== null);
+    opened.close();
+  });
+
+  test('what a request that was under way opens after the revocation ends too', async () => {
+    const key = await newKey();
+    ok(await world.caller.call('DELETE', `/api/api-keys/${key.id}`));
+    // As a request does that was let in before.
+    const { jobs } = world.server.services;
+    const job = { description: 'x', script: ':put 1', makeBackup: false, expressExecute: false, needsAcknowledgement: true, notifyUrl: undefined, timeoutSeconds: undefined, deliverWithinMinutes: undefined };
+    const { id } = await jobs.createJob(world.caller.teamId, offline, job, { requestId: 'r', idempotencyKey: 'late', keyGiven: false, createdBy: key.id });
+    await waitUntil('the job is taken back', async () => (await jobOf(id)).status === 'deleted');
+  });
+
+  test('somebody who may do less, but still operate routers, keeps what they opened', async () => {
+    const { id, email } = await newMember('admin');
+    const { access_token: bearer } = await signIn(world, email);
+    const opened = await new Opened(bearer).open();
+    ok(await world.caller.call('PATCH', `/api/members/${id}`, { role: 'operator' }));
+    await world.server.services.revocations.settle();
+    expect(await forwardOf(opened.forward)).toMatchObject({ closed_at: null });
+    expect(await jobOf(opened.job)).toMatchObject({ status: 'pending' });
+    expect(opened.streamEnded).toBe(false);
+    opened.close();
+  });
+}
