@@ -253,9 +253,8 @@ function kept(piece: Buffer, hold: Hold | undefined): [Buffer, Release | undefin
 /** Ends a stream so that its far end sees an abort and not a proper end, where the stream can say so. */
 function abort(stream: Duplex & Partial<Resettable>): void {
   if (stream.destroyed) return;
-  // Not a reset: Node puts it off until the connection is there, sends what has been written, and then cannot any more.
   if (stream instanceof Socket && stream.connecting) {
-    stream.destroy();
+    abortConnecting(stream);
     return;
   }
   // Node's reset fails while the end is being sent, and the socket then never says that it is closed. All bytes are out
@@ -263,4 +262,15 @@ function abort(stream: Duplex & Partial<Resettable>): void {
   const isEnding = stream.writableEnded && !stream.writableFinished && stream.writableLength === 0;
   if (stream.resetAndDestroy && !isEnding) stream.resetAndDestroy();
   else stream.destroy();
+}
+
+/**
+ * The connection may be there already without this process knowing: closed now, its far end would see an ordinary end. So it
+ * is reset before anything that was written leaves (Node's own reset would come after that), or closed after a look at what
+ * the network has said. One that is not there even then, the kernel answers with a reset if it still comes.
+ */
+function abortConnecting(socket: Socket): void {
+  socket.prependOnceListener('connect', () => socket.resetAndDestroy());
+  // The first comes after what is being looked at now, the second after another look.
+  setImmediate(() => setImmediate(() => socket.destroy()));
 }
