@@ -51,7 +51,12 @@ export class ForwardAcceptor {
   constructor(options: ForwardAcceptorOptions) {
     this.#options = options;
     this.#allow = new AllowList(options.allow);
-    this.#sshForwarding = new SshForwarding(new ForwardingMemory(options.stateFolder), options.log);
+    this.#sshForwarding = new SshForwarding({
+      memory: new ForwardingMemory(options.stateFolder),
+      log: options.log,
+      clock: options.clock,
+      agentTag: () => this.#tag(),
+    });
     this.#leftovers = new LeftoverSearch({
       agentTag: () => this.#tag(),
       isOpen: (forwardId) => this.#forwards.has(forwardId),

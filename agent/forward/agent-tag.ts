@@ -29,3 +29,11 @@ export async function readAgentTag(stateFolder: string): Promise<string> {
 export function markOf(agentTag: string, forwardId: string): string {
   return `${agentTag}-${forwardId}`;
 }
+
+/**
+ * Name of what sets `/ip/ssh forwarding-enabled` back. It does not begin as the marks of forwards do: those are looked for, and
+ * removed as leftovers, by the forwards that are open.
+ */
+export function sshForwardingMark(agentTag: string): string {
+  return `${PREFIX}-ssh-${agentTag.slice(PREFIX.length + 1)}`;
+}

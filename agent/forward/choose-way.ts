@@ -154,12 +154,14 @@ async function allowedAddress(host: string, allow: AllowList): Promise<string> {
 async function openSsh(
   router: RouterAdapter,
   target: Target,
-  { sshForwarding, onLost }: OpenContext,
+  { sshForwarding, onLost, expiresInMs }: OpenContext,
   deadline: Deadline,
 ): Promise<OpenedWay> {
-  const way = await SshWay.open({ router, target, forwarding: sshForwarding, onLost }, deadline);
+  const way = await SshWay.open({ router, target, forwarding: sshForwarding, onLost, expiresInMs }, deadline);
   try {
-    return { way, targetReachable: await tryTarget(way) };
+    const targetReachable = await tryTarget(way);
+    const { failSafe = 'scheduler' } = way;
+    return { way, targetReachable, ...(failSafe === 'scheduler' ? {} : { reason: SSH_FAIL_SAFE_NOTES[failSafe] }) };
   } catch (error) {
     await way.close();
     throw error;
@@ -176,6 +178,11 @@ async function openApi(router: RouterAdapter, target: Target, context: OpenConte
 const FAIL_SAFE_NOTES = {
   'delayed script': 'device-mode forbids the scheduler, so after a reboot only the agent removes the rule',
   none: 'device-mode forbids the scheduler, so only the agent removes the rule',
+} as const;
+
+const SSH_FAIL_SAFE_NOTES = {
+  'delayed script': 'device-mode forbids the scheduler, so after a reboot only the agent switches forwarding-enabled back',
+  none: 'device-mode forbids the scheduler, so only the agent switches forwarding-enabled back',
 } as const;
 
 /**

@@ -18,29 +18,45 @@ const MARGIN_SECONDS = 60;
 const LOOKS = 20;
 const LONGEST_TICK_SECONDS = 300;
 
-/** How the router itself removes a forward's rules when nobody else does any more. */
+/** How the router itself undoes something when nobody else does any more. */
 export type FailSafe = 'scheduler' | 'delayed script' | 'none';
 
+/** What the router is to undo by itself. */
+export interface Undoing {
+  /** Name of the entries on the router; letters, digits and hyphens, so that it needs no quoting. */
+  mark: string;
+  /** In the router's language, that of v6 and v7. */
+  source: string;
+  /** Also at the router's next start, whenever that is. */
+  atBoot: boolean;
+}
+
+/** Removes the rules and ends the connections through them: rules first, so that no new one comes meanwhile. */
+export function natUndoing(rules: NatRules): Undoing {
+  const { mark } = rules;
+  return { mark, source: `/ip firewall nat remove [find comment="${mark}"]; ${connectionCut(rules)}`, atBoot: true };
+}
+
 /**
- * Has the router remove the rules after `seconds`, with agent and control plane both gone, and end the connections through
- * them. Scheduler entries survive a reboot: one looks every now and then whether the time is over, by the router's uptime
- * because its clock may be set meanwhile; the other fires at the next start. Where device-mode forbids the scheduler, a
- * script waits; a reboot ends that. What bears the mark of the rules is replaced.
+ * Has the router undo something after `seconds`, with agent and control plane both gone. Scheduler entries survive a reboot:
+ * one looks every now and then whether the time is over, by the router's uptime because its clock may be set meanwhile; the
+ * other fires at the next start. Where device-mode forbids the scheduler, a script waits; a reboot ends that. What bears the
+ * same mark is replaced.
  * @throws AgentError; then some of it may be on the router
  */
-export async function armFailSafe(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<FailSafe> {
-  const { mark } = rules;
+export async function armFailSafe(router: RouterAdapter, undoing: Undoing, seconds: number, deadline: Deadline): Promise<FailSafe> {
+  const { mark } = undoing;
   try {
     // Left behind by an earlier opening; the router does not take the same name twice.
     await disarmFailSafe(router, mark, deadline);
-    await schedule(router, rules, seconds + MARGIN_SECONDS, deadline);
+    await schedule(router, undoing, seconds + MARGIN_SECONDS, deadline);
     return 'scheduler';
   } catch (error) {
     if (!(error instanceof AgentError) || error.code !== 'rejected') throw error;
     await disarmFailSafe(router, mark, CLEAN_UP_DEADLINE).catch(() => undefined);
   }
   try {
-    await startDelayed(router, rules, seconds + MARGIN_SECONDS, deadline);
+    await startDelayed(router, undoing, seconds + MARGIN_SECONDS, deadline);
     return 'delayed script';
   } catch (error) {
     if (!(error instanceof AgentError) || error.code !== 'rejected') throw error;
@@ -98,14 +114,14 @@ async function findNamed(
 }
 
 /** Has a name, so that it can be found and ended again; `/execute` alone starts a nameless one. */
-async function startDelayed(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<void> {
-  const { mark } = rules;
-  const source = `:delay ${seconds}s; ${removal(rules)}`;
+async function startDelayed(router: RouterAdapter, undoing: Undoing, seconds: number, deadline: Deadline): Promise<void> {
+  const { mark } = undoing;
+  const source = `:delay ${seconds}s; ${onceAndGone(undoing)}`;
   await ask(router, { path: `${SCRIPT}/add`, words: [`=name=${mark}`, '=policy=read,write', `=source=${source}`] }, deadline);
   await ask(router, { path: '/execute', words: [`=script=/system script run ${mark}`] }, deadline);
 }
 
-async function schedule(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<void> {
+async function schedule(router: RouterAdapter, undoing: Undoing, seconds: number, deadline: Deadline): Promise<void> {
   const [[resource], [clock]] = await Promise.all([
     readRows(router, '/system/resource/print', 'uptime', deadline),
     readRows(router, '/system/clock/print', 'date', deadline),
@@ -115,12 +131,13 @@ async function schedule(router: RouterAdapter, rules: NatRules, seconds: number,
   // Any clock has this behind it, so the next look is never farther away than the interval.
   const start = clock?.['date']?.includes('/') ? 'jan/01/1970' : '1970-01-01';
   const tick = Math.min(LONGEST_TICK_SECONDS, Math.ceil(seconds / LOOKS));
-  const source = whenUptimeIsOver({ armedAt: Math.floor(uptime), allowed: seconds }, removal(rules));
+  const source = whenUptimeIsOver({ armedAt: Math.floor(uptime), allowed: seconds }, onceAndGone(undoing));
   const add = (...words: string[]): Promise<unknown> =>
     ask(router, { path: `${SCHEDULER}/add`, words: [...words, '=policy=read,write'] }, deadline);
-  const { mark } = rules;
+  const { mark } = undoing;
   await add(`=name=${mark}`, `=start-date=${start}`, '=start-time=00:00:00', `=interval=${tick}s`, `=on-event=${source}`);
-  await add(`=name=${bootName(mark)}`, '=start-time=startup', '=interval=0s', `=on-event=${removal(rules)}`);
+  if (!undoing.atBoot) return;
+  await add(`=name=${bootName(mark)}`, '=start-time=startup', '=interval=0s', `=on-event=${onceAndGone(undoing)}`);
 }
 
 async function readRows(router: RouterAdapter, path: string, property: string, deadline: Deadline): Promise<RouterRow[]> {
@@ -131,12 +148,10 @@ function bootName(mark: string): string {
   return `${mark}-boot`;
 }
 
-/** Rules first, so that no new connection comes while the old ones end. The mark has only letters, digits and hyphens: it needs no quoting. */
-function removal(rules: NatRules): string {
-  const { mark } = rules;
+/** Undoes it, then removes what made the router do so. */
+function onceAndGone({ mark, source }: Undoing): string {
   return (
-    `/ip firewall nat remove [find comment="${mark}"]; ${connectionCut(rules)}; ` +
-    `/system scheduler remove [find name="${mark}"]; /system scheduler remove [find name="${bootName(mark)}"]; ` +
+    `${source}; /system scheduler remove [find name="${mark}"]; /system scheduler remove [find name="${bootName(mark)}"]; ` +
     `/system script remove [find name="${mark}"]`
   );
 }

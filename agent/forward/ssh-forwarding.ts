@@ -1,11 +1,34 @@
+import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
+import { sshForwardingMark } from './agent-tag.ts';
 import { ask } from './ask.ts';
+import { armFailSafe, disarmFailSafe } from './fail-safe.ts';
+import type { FailSafe, Undoing } from './fail-safe.ts';
 import type { ForwardingMemory, ForwardingRecord, NamedDevice } from './forwarding-memory.ts';
 
 /** Setting it back takes one command; a router that does not answer gets it when it is reachable again. */
 const RESTORE_TIMEOUT_MS = 10_000;
+
+export interface SshForwardingOptions {
+  memory: ForwardingMemory;
+  log: Log;
+  clock: Clock;
+  /** What everything of this agent on a router begins with. */
+  agentTag: () => Promise<string>;
+}
+
+interface Change {
+  previous: string;
+  set: string;
+}
+
+interface Armed {
+  kind: FailSafe;
+  /** By `sinceBoot`. */
+  overAt: number;
+}
 
 const ON_VALUES = new Set(['local', 'both', 'yes', 'true']);
 
@@ -13,36 +36,47 @@ const ON_VALUES = new Set(['local', 'both', 'yes', 'true']);
  * `/ip/ssh forwarding-enabled` of every router: switched on while a forward needs it, then set back to what it was.
  * The old value and the new one are on the agent's disk before anything is changed, so that a crash does not leave it on;
  * only a value that is still the agent's own is set back: what somebody else has set meanwhile is left alone. Everything is kept by device: one that was exchanged while it was
- * switched on is set back when it answers again.
+ * switched on is set back when it answers again. Where nobody is left to do so, the router sets it back by itself.
  */
 export class SshForwarding {
   readonly #memory: ForwardingMemory;
   readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #agentTag: () => Promise<string>;
   readonly #users = new Map<string, number>();
+  /** How and until when each device sets it back by itself. */
+  readonly #armed = new Map<string, Armed>();
   /** One change at a time for each device. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor(memory: ForwardingMemory, log: Log) {
+  constructor({ memory, log, clock, agentTag }: SshForwardingOptions) {
     this.#memory = memory;
     this.#log = log;
+    this.#clock = clock;
+    this.#agentTag = agentTag;
   }
 
   /**
-   * Switches it on if needed. @returns the device on which it is on now: every success is paid back with
-   * {@link release} of it @throws AgentError
+   * Switches it on if needed, for so many milliseconds. @returns the device on which it is on now: every success is paid back
+   * with {@link release} of it @throws AgentError
    */
-  async acquire(router: RouterAdapter, deadline: Deadline): Promise<NamedDevice> {
+  async acquire(router: RouterAdapter, forMs: number, deadline: Deadline): Promise<NamedDevice> {
     const device = presentDevice(router);
     // Without it nobody could tell later whether this is the device that has to be set back.
     if (!device) throw new AgentError('router_unreachable', 'it is not known yet which device answers');
     this.#count(device, 1);
     try {
-      await this.#inTurn(device, () => this.#switchOn(router, device, deadline));
+      await this.#inTurn(device, () => this.#switchOn(router, device, forMs, deadline));
       return device;
     } catch (error) {
       await this.release(router, device);
       throw error;
     }
+  }
+
+  /** How the device sets it back by itself; undefined where it was on before this agent came. */
+  failSafeOf(device: NamedDevice): FailSafe | undefined {
+    return this.#armed.get(keyOf(device))?.kind;
   }
 
   /** Sets the old value back after the last user, or when the device is there again. Never rejects. */
@@ -62,12 +96,16 @@ export class SshForwarding {
     }
   }
 
-  async #switchOn(router: RouterAdapter, device: NamedDevice, deadline: Deadline): Promise<void> {
+  async #switchOn(router: RouterAdapter, device: NamedDevice, forMs: number, deadline: Deadline): Promise<void> {
     const present = await readValue(router, deadline);
     checkPresent(router, device);
-    if (ON_VALUES.has(present)) return;
+    if (ON_VALUES.has(present)) {
+      const record = await this.#memory.read(device);
+      if (record && isOurs(present, record)) await this.#arm(router, device, record, forMs, deadline);
+      return;
+    }
     // In place of an older record: whoever switched it off in between has decided what it is set back to.
-    const change = (set: string): Promise<void> => this.#change(router, device, { previous: present, set }, deadline);
+    const change = (set: string): Promise<void> => this.#change(router, device, { previous: present, set }, forMs, deadline);
     try {
       await change(onValueAfter(present));
     } catch (error) {
@@ -77,9 +115,21 @@ export class SshForwarding {
     }
   }
 
-  async #change(router: RouterAdapter, device: NamedDevice, change: { previous: string; set: string }, deadline: Deadline): Promise<void> {
+  async #change(router: RouterAdapter, device: NamedDevice, change: Change, forMs: number, deadline: Deadline): Promise<void> {
     await this.#memory.write(device, change);
+    this.#armed.delete(keyOf(device));
+    await this.#arm(router, device, change, forMs, deadline);
     await writeValue(router, change.set, deadline);
+  }
+
+  /** For the last of those who need it; one that is over sooner leaves it as it is. */
+  async #arm(router: RouterAdapter, device: NamedDevice, change: { previous: string; set?: string | undefined }, forMs: number, deadline: Deadline): Promise<void> {
+    const overAt = this.#clock.sinceBoot() + forMs;
+    const armed = this.#armed.get(keyOf(device));
+    if (armed && armed.overAt >= overAt) return;
+    const undoing = switchingBack(sshForwardingMark(await this.#agentTag()), change);
+    const kind = await armFailSafe(router, undoing, Math.ceil(forMs / 1000), deadline);
+    this.#armed.set(keyOf(device), { kind, overAt });
   }
 
   async #switchBack(router: RouterAdapter, device: NamedDevice): Promise<void> {
@@ -90,6 +140,8 @@ export class SshForwarding {
     const present = await readValue(router, deadline);
     checkPresent(router, device);
     if (isOurs(present, record)) await writeValue(router, record.previous, deadline);
+    await disarmFailSafe(router, sshForwardingMark(await this.#agentTag()), deadline);
+    this.#armed.delete(keyOf(device));
     await this.#memory.forget(device);
   }
 
@@ -114,6 +166,17 @@ export class SshForwarding {
     turn.then(end, end);
     return turn;
   }
+}
+
+/** Only while the value is the agent's own, as in {@link isOurs}: whoever has set another one since wants that. */
+function switchingBack(mark: string, { previous, set = onValueAfter(previous) }: { previous: string; set?: string | undefined }): Undoing {
+  const ours = set === 'yes' ? ['yes', 'true'] : [set];
+  const isStillOurs = ours.map((value) => `($signalboxForwarding = "${value}")`).join(' || ');
+  const source =
+    ':local signalboxForwarding [:tostr [/ip ssh get forwarding-enabled]]; ' +
+    `:if (${isStillOurs}) do={ /ip ssh set forwarding-enabled=${previous === 'false' ? 'no' : previous} }`;
+  // A reboot is no end of the forwards, and the connections through the router are over then anyway.
+  return { mark, source, atBoot: false };
 }
 
 function onValueAfter(previous: string): string {

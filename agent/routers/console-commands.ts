@@ -45,9 +45,14 @@ export function toConsole({ path, words }: ApiCommand, nonce: string): ConsoleCo
   const menu = `/${parts.join(' ')}`;
   const done = `; :put "${nonce}"`;
   if (verb === 'print') return printing(menu, words, nonce, done);
-  const command = [menu, verb, ...words.map(argument)].join(' ').trim();
+  const command = [parts.length === 0 ? rootCommand(verb) : `${menu} ${verb}`, ...words.map(argument)].join(' ');
   if (verb === 'add') return { line: `:put [${command}]${done}`, read: (output) => ({ rows: [], ret: upTo(output, nonce) }) };
   return { line: `${command}${done}`, read: (output) => withoutRows(upTo(output, nonce)) };
+}
+
+/** Commands of the API's root that belong to the language of a console and not to a menu. */
+function rootCommand(verb: string): string {
+  return verb === 'execute' ? `:${verb}` : `/${verb}`;
 }
 
 function unsupported(what: string): AgentError {

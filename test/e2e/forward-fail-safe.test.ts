@@ -170,3 +170,73 @@ describe('a router that is left alone', () => {
     expect(through.destroyed).toBe(false);
   });
 });
+
+describe('forwarding-enabled of a router that is left alone', () => {
+  const OVER_MS = 660_000 + 35_000;
+  const value = (simulator: Simulator): string | undefined => simulator.items('/ip/ssh')[0]?.['forwarding-enabled'];
+
+  const SESSIONS = { api: { api: true, ssh: true }, console: { ssh: true } };
+
+  it.each([
+    ['6.49.10', 'scheduler', 'api'],
+    ['7.18.2', 'scheduler', 'api'],
+    ['7.18.2', 'delayed script', 'api'],
+    ['6.49.10', 'scheduler', 'console'],
+    ['7.18.2', 'scheduler', 'console'],
+    ['7.18.2', 'delayed script', 'console'],
+  ] as const)('with RouterOS %s is set back by itself: %s, %s', async (version, kind, sessions) => {
+    const deviceMode = kind === 'scheduler' ? {} : { deviceMode: 'home' as const };
+    const { simulator, router } = await branches.branch(SESSIONS[sessions], { version, time, ...deviceMode });
+    const before = value(simulator);
+    const opened = await (await branches.agent(router)).open(openParams(router, await branches.echoService()), SOON);
+    expect(opened.way).toBe('ssh');
+    expect(opened.way_reason.includes('device-mode')).toBe(kind === 'delayed script');
+    expect(value(simulator)).toBe('local');
+    branches.killAgents();
+    await time.advance(600_000);
+    expect(value(simulator)).toBe('local');
+    await time.advance(OVER_MS - 600_000);
+    expect(value(simulator)).toBe(before);
+    expect(onRouter(simulator)).toEqual(NOTHING);
+  });
+
+  it('stays as somebody else has set it meanwhile', async () => {
+    const { simulator, router } = await branches.branch({ api: true, ssh: true }, { time });
+    await (await branches.agent(router)).open(openParams(router, await branches.echoService()), SOON);
+    branches.killAgents();
+    await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=both'] }, SOON);
+    await time.advance(OVER_MS);
+    expect(value(simulator)).toBe('both');
+    expect(onRouter(simulator)).toEqual(NOTHING);
+  });
+
+  it('waits for the forward that ends last, and nothing is left once all are closed', async () => {
+    const { simulator, router } = await branches.branch({ api: true, ssh: true }, { time });
+    const agent = await branches.agent(router);
+    const other = '01900000-0000-7000-8000-000000000002';
+    const port = await branches.echoService();
+    await agent.open(openParams(router, port, { forward_id: other, expires_in_ms: 1_800_000 }), SOON);
+    await agent.open(openParams(router, port), SOON);
+    await time.advance(OVER_MS);
+    expect(value(simulator)).toBe('local');
+    await agent.close(FORWARD_ID);
+    expect(value(simulator)).toBe('local');
+    await agent.close(other);
+    expect(value(simulator)).toBe('no');
+    expect(onRouter(simulator)).toEqual(NOTHING);
+  });
+
+  it('outlives a search for leftovers and a reboot of the router', async () => {
+    const { simulator, router } = await branches.branch({ api: true, ssh: true }, { time });
+    const agent = await branches.agent(router);
+    await agent.open(openParams(router, await branches.echoService()), SOON);
+    await agent.close('01900000-0000-7000-8000-000000000003');
+    branches.clock.advance(10_000);
+    await vi.waitFor(() => expect(onRouter(simulator)).toEqual({ ...NOTHING, entries: 1 }), { timeout: 5000 });
+    branches.killAgents();
+    await simulator.reboot();
+    await time.advance(OVER_MS);
+    expect(value(simulator)).toBe('no');
+    expect(onRouter(simulator)).toEqual(NOTHING);
+  });
+});

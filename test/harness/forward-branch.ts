@@ -79,7 +79,12 @@ export class ForwardBranches {
     change: Partial<WayDeps> = {},
   ): Promise<ChosenWay> {
     const deps = {
-      sshForwarding: new SshForwarding(new ForwardingMemory(await this.stateFolder()), silentLog),
+      sshForwarding: new SshForwarding({
+        memory: new ForwardingMemory(await this.stateFolder()),
+        log: silentLog,
+        clock: this.clock,
+        agentTag: () => Promise.resolve('signalbox-test'),
+      }),
       allow: new AllowList(allow),
       entryPorts: new EntryPorts(),
       clock: this.clock,

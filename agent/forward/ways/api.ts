@@ -7,7 +7,7 @@ import type { Log } from '../../core/log.ts';
 import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
 import { CLEAN_UP_DEADLINE } from '../clean-up.ts';
 import type { EntryPort, EntryPorts } from '../entry-ports.ts';
-import { armFailSafe, disarmFailSafe, isArmed } from '../fail-safe.ts';
+import { armFailSafe, disarmFailSafe, isArmed, natUndoing } from '../fail-safe.ts';
 import type { FailSafe } from '../fail-safe.ts';
 import { addRules, cutConnections, findMarked, removeRules } from '../nat-rules.ts';
 import type { MarkedRule, NatRules } from '../nat-rules.ts';
@@ -196,7 +196,7 @@ async function write(options: ApiWayOptions, rules: NatRules, deadline: Deadline
 /** Instead of what bears the mark by now. The removal comes first, so that the rules can at no moment stay for ever. */
 async function replace(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<FailSafe> {
   await removeRules(router, rules.mark, deadline);
-  const failSafe = await armFailSafe(router, rules, seconds, deadline);
+  const failSafe = await armFailSafe(router, natUndoing(rules), seconds, deadline);
   await addRules(router, rules, deadline);
   return failSafe;
 }

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { remaining, tooLate } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
+import type { FailSafe } from '../fail-safe.ts';
 import type { NamedDevice } from '../forwarding-memory.ts';
 import type { SshForwarding } from '../ssh-forwarding.ts';
 import type { Target, Way } from '../types.ts';
@@ -10,6 +11,8 @@ export interface SshWayOptions {
   router: RouterAdapter;
   target: Target;
   forwarding: SshForwarding;
+  /** How long the way is needed at most, milliseconds. */
+  expiresInMs: number;
   /** The router does not forward any more. */
   onLost: (reason: string) => void;
 }
@@ -34,7 +37,12 @@ export class SshWay implements Way {
 
   /** Has the router's forwarding switched on for as long as the way is open. @throws AgentError */
   static async open(options: SshWayOptions, deadline: Deadline): Promise<SshWay> {
-    return new SshWay(options, await options.forwarding.acquire(options.router, deadline));
+    return new SshWay(options, await options.forwarding.acquire(options.router, options.expiresInMs, deadline));
+  }
+
+  /** How the router switches its forwarding off again by itself; undefined where it was on before. */
+  get failSafe(): FailSafe | undefined {
+    return this.#options.forwarding.failSafeOf(this.#device);
   }
 
   async connect(deadline: Deadline): Promise<Duplex> {

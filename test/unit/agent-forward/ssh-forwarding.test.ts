@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../agent/core/clock.ts';
 import { AgentError } from '../../../agent/core/errors.ts';
 import { ForwardingMemory } from '../../../agent/forward/forwarding-memory.ts';
 import { SshForwarding } from '../../../agent/forward/ssh-forwarding.ts';
@@ -9,6 +10,9 @@ import { FakeRouter } from '../../harness/fake-router.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 
 const SOON = { timeoutMs: 1000 };
+
+const makeForwarding = (): SshForwarding =>
+  new SshForwarding({ memory: new ForwardingMemory(folder), log: silentLog, clock: systemClock, agentTag: () => Promise.resolve('signalbox-test') });
 
 let folder: string;
 let memory: ForwardingMemory;
@@ -21,7 +25,7 @@ let values: { R1: string; R2: string };
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'ssh-forwarding-'));
   memory = new ForwardingMemory(folder);
-  forwarding = new SshForwarding(memory, silentLog);
+  forwarding = makeForwarding();
   router = new FakeRouter();
   device = 'R1';
   values = { R1: 'no', R2: 'no' };
@@ -38,7 +42,7 @@ const recordOf = (hardwareId: string): Promise<unknown> => memory.read({ router:
 const files = (): Promise<string[]> => readdir(path.join(folder, 'ssh-forwarding'));
 
 it('does not forget what has to be set back while it is not known which device answers', async () => {
-  const acquired = await forwarding.acquire(router, SOON);
+  const acquired = await forwarding.acquire(router, 600_000, SOON);
   vi.mocked(router.state).mockReturnValueOnce({ reachable: true, reason: null, facts: null });
   await forwarding.release(router, acquired);
   expect(values.R1).toBe('local');
@@ -50,7 +54,7 @@ it('does not forget what has to be set back while it is not known which device a
 
 describe('a device that is exchanged', () => {
   it('is set back when it answers again, although its forwards ended while another one did', async () => {
-    const acquired = await forwarding.acquire(router, SOON);
+    const acquired = await forwarding.acquire(router, 600_000, SOON);
     device = 'R2';
     await forwarding.release(router, acquired);
     expect(values).toEqual({ R1: 'local', R2: 'no' });
@@ -62,16 +66,16 @@ describe('a device that is exchanged', () => {
 
   it('does not stand in for the next one, which is set back too', async () => {
     values.R2 = 'remote';
-    const first = await forwarding.acquire(router, SOON);
+    const first = await forwarding.acquire(router, 600_000, SOON);
     device = 'R2';
-    const second = await forwarding.acquire(router, SOON);
+    const second = await forwarding.acquire(router, 600_000, SOON);
     expect(values).toEqual({ R1: 'local', R2: 'both' });
     await forwarding.release(router, first);
     expect(values.R2).toBe('both');
     await forwarding.release(router, second);
     expect(values).toEqual({ R1: 'local', R2: 'remote' });
     device = 'R1';
-    await new SshForwarding(new ForwardingMemory(folder), silentLog).restore(router);
+    await makeForwarding().restore(router);
     expect(values).toEqual({ R1: 'no', R2: 'remote' });
   });
 
@@ -82,7 +86,7 @@ describe('a device that is exchanged', () => {
       device = 'R2';
       return reply;
     };
-    await expect(forwarding.acquire(router, SOON)).rejects.toMatchObject({ code: 'wrong_router' });
+    await expect(forwarding.acquire(router, 600_000, SOON)).rejects.toMatchObject({ code: 'wrong_router' });
     expect(values).toEqual({ R1: 'no', R2: 'no' });
   });
 });
@@ -105,7 +109,7 @@ describe('a record of an older agent, which kept one for each name', () => {
     await writeOld({ previous: 'no', hardwareId: 'R1' });
     values.R1 = 'local';
     device = 'R2';
-    await forwarding.release(router, await forwarding.acquire(router, SOON));
+    await forwarding.release(router, await forwarding.acquire(router, 600_000, SOON));
     expect(values).toEqual({ R1: 'local', R2: 'no' });
     device = 'R1';
     await forwarding.restore(router);
@@ -122,19 +126,19 @@ describe('a record of an older agent, which kept one for each name', () => {
 
 it('switches nothing on at a device that it could not recognise later', async () => {
   vi.mocked(router.state).mockReturnValue({ reachable: true, reason: null, facts: null });
-  await expect(forwarding.acquire(router, SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
+  await expect(forwarding.acquire(router, 600_000, SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
   expect(values.R1).toBe('no');
 });
 
 it('switches nothing on while its disk is full, says so, and leaves no half-written file', async () => {
   await mkdir(path.join(folder, 'ssh-forwarding'));
   await symlink('/dev/full', path.join(folder, 'ssh-forwarding', `${router.name}@R1.json.new`));
-  await expect(forwarding.acquire(router, SOON)).rejects.toMatchObject({
+  await expect(forwarding.acquire(router, 600_000, SOON)).rejects.toMatchObject({
     code: 'internal', message: "the agent's state folder cannot be written: no space left on device (ENOSPC)",
   });
   expect(values.R1).toBe('no');
   expect(await files()).toEqual([]);
-  expect(await forwarding.acquire(router, SOON)).toEqual({ router: router.name, hardwareId: 'R1' });
+  expect(await forwarding.acquire(router, 600_000, SOON)).toEqual({ router: router.name, hardwareId: 'R1' });
 });
 
 it('names the command that the router refused', async () => {
@@ -142,5 +146,5 @@ it('names the command that the router refused', async () => {
     if (command === '/ip/ssh/set') throw new AgentError('rejected', 'not enough permissions (9)');
     return { rows: [{ 'forwarding-enabled': 'no' }] };
   };
-  await expect(forwarding.acquire(router, SOON)).rejects.toMatchObject({ code: 'rejected', message: 'not enough permissions (9) (/ip/ssh/set)' });
+  await expect(forwarding.acquire(router, 600_000, SOON)).rejects.toMatchObject({ code: 'rejected', message: 'not enough permissions (9) (/ip/ssh/set)' });
 });

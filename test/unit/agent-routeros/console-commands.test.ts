@@ -13,6 +13,8 @@ describe('an API command as a console line', () => {
     ['/ip/address/remove', ['=.id=*1,*2'], '/ip address remove numbers=*1,*2; :put "N"'],
     ['/user/remove', ['=.id=bob; /system reboot'], '/user remove numbers="bob; /system reboot"; :put "N"'],
     ['/system/reboot', [], '/system reboot; :put "N"'],
+    ['/execute', ['=script=/system script run x'], ':execute script="/system script run x"; :put "N"'],
+    ['/ping', ['=address=10.0.0.1', '=count=1'], '/ping address="10.0.0.1" count="1"; :put "N"'],
   ])('%s %j', (path, words, expected) => {
     expect(line(path, ...words)).toBe(expected);
   });
