@@ -16,7 +16,8 @@ type Result<Id extends OperationId> = Operations[Id]['result'];
 export type ListOperation = {
   [Id in OperationId]: Input<Id> extends { query?: { cursor?: string } } ? (Result<Id> extends { data: unknown[] } ? Id : never) : never;
 }[OperationId];
-type Item<Id extends OperationId> = Result<Id> extends { data: (infer T)[] } ? T : never;
+/** One record of a list. */
+export type ListItem<Id extends OperationId> = Result<Id> extends { data: (infer T)[] } ? T : never;
 
 /** What every input is made of, whatever the operation. */
 interface Parts {
@@ -28,16 +29,10 @@ interface Parts {
 /** Records of one request of {@link Signalbox.pages}. */
 const PAGE = 200;
 
-/** No router, or several, by a name. */
-export class RouterNameError extends Error {
-  override readonly name = 'RouterNameError';
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /**
  * A control plane, for programs. Every operation of `/openapi.json` by its name, typed; a POST carries an
- * Idempotency-Key, and a request that meets the rate limit is repeated when the server says so.
+ * Idempotency-Key, and a request that meets the rate limit is repeated when the server says so. Wherever a router's id is
+ * asked for, its identity does too if no other router of the team has it: the server looks it up.
  */
 export class Signalbox {
   readonly #transport: Transport;
@@ -53,12 +48,12 @@ export class Signalbox {
   }
 
   /** Every record of a list, newest first, fetched page by page as they are used. Throws like {@link call}. */
-  async *pages<Id extends ListOperation>(id: Id, input: Input<Id>, options: CallOptions = {}): AsyncGenerator<Item<Id>> {
+  async *pages<Id extends ListOperation>(id: Id, input: Input<Id>, options: CallOptions = {}): AsyncGenerator<ListItem<Id>> {
     const { query, ...rest } = input as Parts;
     let request = requestOf(id, { ...rest, query: { limit: PAGE, ...query } });
     for (;;) {
       const { body, headers } = await this.#transport.json({ ...options, ...request });
-      yield* (body as { data: Item<Id>[] }).data;
+      yield* (body as { data: ListItem<Id>[] }).data;
       const next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
       if (next === undefined) return;
       request = { method: 'GET', path: next };
@@ -66,8 +61,8 @@ export class Signalbox {
   }
 
   /** Every record of a list at once. Throws like {@link call}. */
-  async all<Id extends ListOperation>(id: Id, input: Input<Id>, options: CallOptions = {}): Promise<Item<Id>[]> {
-    const records: Item<Id>[] = [];
+  async all<Id extends ListOperation>(id: Id, input: Input<Id>, options: CallOptions = {}): Promise<ListItem<Id>[]> {
+    const records: ListItem<Id>[] = [];
     for await (const record of this.pages(id, input, options)) records.push(record);
     return records;
   }
@@ -77,17 +72,10 @@ export class Signalbox {
     return streamEvents(this.#transport, options);
   }
 
-  /**
-   * The id of a router that is named by its id, or by its identity if that is unique in the team. An id is not looked up.
-   * @throws RouterNameError
-   */
-  async routerIdOf(name: string, options: CallOptions = {}): Promise<string> {
-    if (UUID.test(name)) return name.toLowerCase();
-    const found: string[] = [];
-    for await (const { id, identity } of this.pages('listRouters', {}, options)) if (identity === name) found.push(id);
-    if (found.length > 1) throw new RouterNameError(`${found.length} routers are called ${name}: ${found.join(', ')}`);
-    if (found[0] === undefined) throw new RouterNameError(`no router is called ${name}`);
-    return found[0];
+  /** The bytes of an answer that is no JSON: a file of a backup. Throws like {@link call}. */
+  async download<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions = {}): Promise<Buffer> {
+    const answer = await this.#transport.open({ ...options, ...requestOf(id, input) });
+    return Buffer.from(await answer.arrayBuffer());
   }
 
   /** A TCP connection of a forward: bytes as binary messages, an empty one as half-close. The README says more. */

@@ -889,6 +889,8 @@ export interface TransientForward {
   way: string | null;
   way_reason: string | null;
   target_reachable: boolean | null;
+  /** The agent's rules forbid the target: `way_reason` says why, and it will not be opened */
+  refused: boolean;
   refused_attempts: number;
   open_connections: number;
   /** Connections so far, those that are open included */
@@ -1049,6 +1051,8 @@ export interface Operations {
   listSchedules: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Schedule[]> };
   /** List the sites of the team, newest first */
   listSites: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Site[]> };
+  /** List the faults of every router of the team, newest first */
+  listTeamFaults: { input: { query?: { limit?: number; cursor?: string; status?: 'open' | 'resolved' } }; result: Success<Fault[]> };
   /** List the topics of the team, newest first */
   listTopics: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Topic[]> };
   /** Name a device, wherever the team knows it; an empty alias clears the name */
@@ -1152,6 +1156,7 @@ export const ROUTES = {
   listRouters: { method: 'GET', path: '/api/routers' },
   listSchedules: { method: 'GET', path: '/api/schedules' },
   listSites: { method: 'GET', path: '/api/sites' },
+  listTeamFaults: { method: 'GET', path: '/api/faults' },
   listTopics: { method: 'GET', path: '/api/topics' },
   nameDevice: { method: 'PUT', path: '/arp/devices/{macAddress}' },
   pauseCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/pause' },

@@ -14,8 +14,18 @@ export interface TransportOptions {
   retries?: number;
   /** Longest pause before a repetition, milliseconds; a minute when missing, which is what the rate limit asks for at most. */
   longestPauseMs?: number;
+  /** Called before each pause. */
+  onPause?: (pause: Pause) => void;
   /** Waits; for tests. */
   pause?: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** Why a request is repeated later. */
+export type PauseReason = 'rate_limited' | 'unavailable' | 'in_progress' | 'no_answer';
+
+export interface Pause {
+  reason: PauseReason;
+  ms: number;
 }
 
 export interface CallOptions {
@@ -92,16 +102,17 @@ export class Transport {
           // An earlier try of this request, whose line broke: its answer will be given again.
           waitLeftMs -= askedToWaitMs;
           attempt -= 1;
-          await this.#pause(askedToWaitMs, request.signal);
+          await this.#pause('in_progress', askedToWaitMs, request.signal);
           continue;
         }
         if (isLast || !isPassing(problem)) throw problem;
-        await this.#pause(problem.status === 429 ? askedToWaitMs : backOffMs(attempt), request.signal);
+        if (problem.status === 429) await this.#pause('rate_limited', askedToWaitMs, request.signal);
+        else await this.#pause('unavailable', backOffMs(attempt), request.signal);
       } catch (error) {
         request.signal?.throwIfAborted();
         if (error instanceof ProblemError) throw error;
         if (isLast || isTimeout(error)) throw connectionError(this.#options.server, request, error);
-        await this.#pause(backOffMs(attempt), request.signal);
+        await this.#pause('no_answer', backOffMs(attempt), request.signal);
       }
     }
   }
@@ -124,9 +135,11 @@ export class Transport {
     });
   }
 
-  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    const { pause = pauseFor, longestPauseMs = LONGEST_PAUSE_MS } = this.#options;
-    await pause(Math.min(ms, longestPauseMs), signal);
+  async #pause(reason: PauseReason, askedMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const { pause = pauseFor, onPause, longestPauseMs = LONGEST_PAUSE_MS } = this.#options;
+    const ms = Math.min(askedMs, longestPauseMs);
+    onPause?.({ reason, ms });
+    await pause(ms, signal);
   }
 }
 

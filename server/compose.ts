@@ -36,6 +36,7 @@ import { InFlight } from './http/in-flight.ts';
 import { describeApi } from './http/openapi.ts';
 import { limitRequests } from './http/rate-limit.ts';
 import type { RateLimit } from './http/rate-limit.ts';
+import { resolveRouterNames } from './http/router-names.ts';
 import { Upgrades } from './http/upgrades.ts';
 import { protectEdge } from './http/security-headers.ts';
 import { admitServices } from './http/service-scope.ts';
@@ -229,6 +230,7 @@ async function protectScope(scope: App, deps: ApiDeps): Promise<void> {
   await limitRequests(scope, rateLimitOf(deps));
   requireCaller(scope);
   requireRole(scope);
+  resolveRouterNames(scope, (teamId, identity) => services.routers.idOfIdentity(teamId, identity));
   replayRepeatedPosts(scope, services.idempotency, () => clock.now());
   reportWrites(scope, (record) => services.audit.record(record));
 }

@@ -5,6 +5,7 @@ import { type Deadline, remaining } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
 import type { ApiCommand, CommandReply, ConsoleOutput, RouterAdapter, RouterFacts, RouterState } from './adapter.ts';
 import { toConsole } from './console-commands.ts';
+import { exportLine, printsExport, readExport } from './export-command.ts';
 import { isAtLeast } from './inventory.ts';
 import { apiReader, type InventoryReader, sshReader } from './inventory-reader.ts';
 import type { Log } from '../core/log.ts';
@@ -103,6 +104,7 @@ class Router implements RouterAdapter {
   }
 
   async command(command: ApiCommand, deadline: Deadline): Promise<CommandReply> {
+    if (printsExport(command)) return this.#export(command, deadline);
     if (!this.hasApi) return this.#commandByConsole(command, deadline);
     const startedAt = performance.now();
     const api = await this.#api(deadline);
@@ -117,12 +119,7 @@ class Router implements RouterAdapter {
       const { ret = '' } = await api.command({ path: '/execute', words }, remaining(deadline, startedAt));
       return bounded(ret, deadline.maxBytes);
     }
-    const ssh = await this.#ssh(deadline, 'its version has no /execute as-string (7.8), and no ssh is configured');
-    const options = { ...remaining(deadline, startedAt), maxBytes: deadline.maxBytes };
-    const { text, truncated, exitStatus } = await ssh.exec(line, options);
-    // A channel that a broken connection closed looks the same but for this: the line may still be running, or be cut off.
-    if (exitStatus === null) throw new AgentError('outcome_unknown', 'the console closed without saying that the line had ended');
-    return { text, truncated };
+    return this.#consoleBySsh(line, deadline);
   }
 
   async openTcp(target: { host: string; port: number }, deadline: Deadline): Promise<Duplex> {
@@ -145,6 +142,25 @@ class Router implements RouterAdapter {
 
   async close(): Promise<void> {
     await Promise.all([this.#parts.presence.close(), this.#parts.ssh?.close()]);
+  }
+
+  /** The API prints nothing for `export` (FACTS: "over the API"), so it goes to a console, by SSH where there is one. */
+  async #export(command: ApiCommand, deadline: Deadline): Promise<CommandReply> {
+    const line = exportLine(command);
+    const options = { ...deadline, maxBytes: CONSOLE_REPLY_BYTES };
+    const { text, truncated } = await (this.hasSsh ? this.#consoleBySsh(line, options) : this.console(line, options));
+    if (truncated) throw new AgentError('not_allowed', `the export is larger than ${CONSOLE_REPLY_BYTES} bytes`);
+    return readExport(text);
+  }
+
+  async #consoleBySsh(line: string, deadline: Deadline & { maxBytes: number }): Promise<ConsoleOutput> {
+    const startedAt = performance.now();
+    const ssh = await this.#ssh(deadline, 'its version has no /execute as-string (7.8), and no ssh is configured');
+    const options = { ...remaining(deadline, startedAt), maxBytes: deadline.maxBytes };
+    const { text, truncated, exitStatus } = await ssh.exec(line, options);
+    // A channel that a broken connection closed looks the same but for this: the line may still be running, or be cut off.
+    if (exitStatus === null) throw new AgentError('outcome_unknown', 'the console closed without saying that the line had ended');
+    return { text, truncated };
   }
 
   async #commandByConsole(command: ApiCommand, deadline: Deadline): Promise<CommandReply> {

@@ -42,6 +42,8 @@ export interface Command {
   /** `ROUTER` is needed, `[SCRIPT]` not; `[PARAMETERS…]` takes all that is left. */
   positionals: readonly string[];
   options: Readonly<Record<string, Option>>;
+  /** Whole command lines without `signalbox`, for the help; a test parses each of them. */
+  examples: readonly string[];
   run: (context: Context, input: Input) => Promise<Outcome>;
 }
 

@@ -1,6 +1,7 @@
 import type { TransientForward } from '../generated.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
+import { EXIT } from './exit-codes.ts';
 import { table } from './text.ts';
 
 const MINUTES = 60;
@@ -12,13 +13,17 @@ const open: Command = {
   options: {
     from: { value: 'CIDR', help: 'who may use it: a public address or network, /32 to /24', required: true },
     minutes: { value: 'N', help: `how long, 10 to 1440 (${MINUTES})` },
-    'idle-seconds': { value: 'N', help: 'end connections through which nothing goes for so long' },
+    'idle-seconds': { value: 'N', help: 'end connections that are idle for N seconds' },
     'max-connections': { value: 'N', help: 'connections at the same time, 1 to 512' },
   },
+  examples: [
+    'forward open edge-berlin 192.168.88.10:22 --from 203.0.113.7',
+    'forward open edge-berlin nas.lan:443 --from 203.0.113.0/24 --minutes 120 --idle-seconds 600',
+  ],
   async run({ signalbox, surroundings }, input) {
     const { address, port } = readTarget('the target', input.at(1));
     const minutes = input.number('minutes') ?? MINUTES;
-    const id = await signalbox.routerIdOf(input.at(0), surroundings);
+    const id = input.at(0);
     const [idle, most] = [input.number('idle-seconds'), input.number('max-connections')];
     const body = {
       expire_after_minutes: minutes,
@@ -29,9 +34,18 @@ const open: Command = {
       ...(most === undefined ? {} : { max_connections: most }),
     };
     const forward = await signalbox.call('createForward', { path: { router_id: id }, body }, surroundings);
-    return { json: forward, text: openText(forward) };
+    if (!forward.refused) return { json: forward, text: openText(forward) };
+    // Nobody can use it: it would only hold a port until its time.
+    await signalbox.call('revokeForward', { path: { router_id: forward.router_id, id: forward.id } });
+    surroundings.stderr(refusalText(forward));
+    return { json: forward, text: '', exitCode: EXIT.failed };
   },
 };
+
+/** The agent's rules forbid the target. */
+export function refusalText({ dst_address: address, dst_port: port, way_reason: reason }: TransientForward): string {
+  return `the forward to ${address}:${port} is refused: ${reason ?? 'the agent gives no reason'}\n`;
+}
 
 function openText(forward: TransientForward): string {
   const isOpen = forward.authorized_at !== null;
@@ -58,8 +72,9 @@ const list: Command = {
   summary: 'list the forwards of a router that are open',
   positionals: ['ROUTER'],
   options: { all: { help: 'also those that are over' } },
+  examples: ['forward list edge-berlin', 'forward list edge-berlin --all --json'],
   async run({ signalbox, surroundings }, input) {
-    const id = await signalbox.routerIdOf(input.at(0), surroundings);
+    const id = input.at(0);
     const every = await signalbox.all('listForwards', { path: { router_id: id } }, surroundings);
     const found = input.isOn('all') ? every : every.filter(({ closed_at: closedAt }) => closedAt === null);
     const text = table(
@@ -91,8 +106,9 @@ const close: Command = {
   summary: 'close a forward and cut its connections',
   positionals: ['ROUTER', 'FORWARD'],
   options: {},
+  examples: ['forward close edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a'],
   async run({ signalbox, surroundings }, input) {
-    const id = await signalbox.routerIdOf(input.at(0), surroundings);
+    const id = input.at(0);
     await signalbox.call('revokeForward', { path: { router_id: id, id: input.at(1) } }, surroundings);
     return { json: { id: input.at(1), closed: true }, text: `forward ${input.at(1)} is closed\n` };
   },

@@ -2,7 +2,8 @@ import type { TransientForward } from '../generated.ts';
 import { LocalPort } from '../local-port.ts';
 import type { Command, Context, Outcome } from './command.ts';
 import { UsageError } from './command.ts';
-import { readTarget } from './forward-commands.ts';
+import { EXIT } from './exit-codes.ts';
+import { readTarget, refusalText } from './forward-commands.ts';
 import { ANSWER_MS, closeForward, systemWatchClock, watchForward } from './forward-watch.ts';
 import { listenError } from './listen-error.ts';
 
@@ -22,14 +23,17 @@ export const forwardHere: Command = {
     listen: { value: 'ADDRESS:PORT', help: 'port of this machine', required: true },
     minutes: { value: 'N', help: `how long at most, 10 to 1440 (${MINUTES})` },
   },
+  examples: [
+    'forward --router edge-berlin --to 192.168.88.10:443 --listen 127.0.0.1:8443',
+    'forward --router edge-berlin --to [fd00::10]:22 --listen 127.0.0.1:2222 --minutes 30',
+  ],
   async run(context, input) {
     const { signalbox, surroundings } = context;
     const target = readTarget('--to', input.option('to')!);
     const listen = readTarget('--listen', input.option('listen')!);
     if (listen.port > 65_535) throw new UsageError('--listen: a port is a number up to 65535');
     const minutes = input.number('minutes') ?? MINUTES;
-    const routerId = await signalbox.routerIdOf(input.option('router')!, surroundings);
-    surroundings.signal.throwIfAborted();
+    const router = input.option('router')!;
     const body = { expire_after_minutes: minutes, dst_address: target.address, dst_port: target.port, allow_from: NOBODY };
     // First: a port of this machine that is taken must not open one in somebody's network.
     const local = await LocalPort.listen({
@@ -41,7 +45,8 @@ export const forwardHere: Command = {
       throw listenError(input.option('listen')!, error);
     });
     try {
-      const forward = await signalbox.call('createForward', { path: { router_id: routerId }, body }, { timeoutMs: ANSWER_MS });
+      surroundings.signal.throwIfAborted();
+      const forward = await signalbox.call('createForward', { path: { router_id: router }, body }, { timeoutMs: ANSWER_MS });
       try {
         return await carryUntilOver(context, forward, local);
       } finally {
@@ -56,6 +61,10 @@ export const forwardHere: Command = {
 
 async function carryUntilOver({ signalbox, surroundings }: Context, forward: TransientForward, local: LocalPort): Promise<Outcome> {
   const { stderr, signal } = surroundings;
+  if (forward.refused) {
+    stderr(refusalText(forward));
+    return { json: undefined, text: '', exitCode: EXIT.failed };
+  }
   local.leadTo(() => signalbox.connectForward(forward.router_id, forward.id));
   stderr(`${local.name} leads to ${forward.dst_address}:${forward.dst_port} until ${forward.expires_at}; Ctrl-C ends it\n`);
   if (forward.authorized_at === null) stderr(`not open yet: ${forward.way_reason ?? 'its agent has not answered'}\n`);

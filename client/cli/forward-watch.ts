@@ -5,6 +5,7 @@ import type { LocalPort } from '../local-port.ts';
 import { pauseFor } from '../transport.ts';
 import type { Outcome } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { refusalText } from './forward-commands.ts';
 
 /** What waiting goes by: this machine's time of day may be hours beside the server's. */
 export interface WatchClock {
@@ -58,6 +59,10 @@ export async function watchForward({ signalbox, forward, local, clock, stderr, s
     if (now === undefined && clock.monotonic() > endsAt + UNHEARD_MS) {
       stderr('its time is over, and the server does not answer\n');
       return { json: undefined, text: '', exitCode: EXIT.notConnected };
+    }
+    if (now?.refused === true) {
+      stderr(refusalText(now));
+      return { json: undefined, text: '', exitCode: EXIT.failed };
     }
     if (now === undefined || now.closed_at === null) continue;
     stderr(now.revoked_early ? 'the forward was revoked by someone else\n' : 'its time is over\n');

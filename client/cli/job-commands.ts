@@ -26,10 +26,14 @@ const submit: Command = {
     'idempotency-key': { value: 'K', help: 'submitting again with the same key finds the first job' },
     wait: WAIT,
   },
+  examples: [
+    'job submit edge-berlin ":put [/system/resource/get uptime]" --wait',
+    'job submit edge-berlin --file upgrade.rsc --backup --at-check-in --description "Firmware 7.18.2"',
+  ],
   async run(context, input) {
     const { signalbox, surroundings } = context;
     const script = await readScript(context, input);
-    const id = await signalbox.routerIdOf(input.at(0), surroundings);
+    const id = input.at(0);
     const key = input.option('idempotency-key');
     const call = { signal: surroundings.signal, ...(key === undefined ? {} : { idempotencyKey: key }) };
     const { data } = await signalbox.call('submitJob', { path: { router_id: id }, body: newJob(script, input) }, call);
@@ -64,8 +68,9 @@ const show: Command = {
   summary: 'show a job and what its script printed',
   positionals: ['ROUTER', 'JOB'],
   options: {},
+  examples: ['job show edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a'],
   async run({ signalbox, surroundings }, input) {
-    const id = await signalbox.routerIdOf(input.at(0), surroundings);
+    const id = input.at(0);
     const job = await signalbox.getJob(id, input.at(1), surroundings);
     return { json: job, text: jobText(job) };
   },
@@ -76,8 +81,9 @@ const wait: Command = {
   summary: 'wait until a job is over; the exit code says how it ended',
   positionals: ['ROUTER', 'JOB'],
   options: {},
+  examples: ['job wait edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a'],
   async run(context, input) {
-    const id = await context.signalbox.routerIdOf(input.at(0), context.surroundings);
+    const id = input.at(0);
     return waitFor(context, id, input.at(1));
   },
 };
@@ -93,8 +99,9 @@ const cancel: Command = {
   summary: 'take back a job that has not begun, or mark a finished one as deleted',
   positionals: ['ROUTER', 'JOB'],
   options: {},
+  examples: ['job cancel edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a'],
   async run({ signalbox, surroundings }, input) {
-    const id = await signalbox.routerIdOf(input.at(0), surroundings);
+    const id = input.at(0);
     const { data } = await signalbox.call('cancelJob', { path: { router_id: id, job_id: input.at(1) } }, surroundings);
     const text = data.status === 'deleted' ? `job ${data.id} is deleted\n` : `job ${data.id}: its agent has been asked to give it back\n`;
     return { json: data, text };
@@ -107,10 +114,11 @@ const list: Command = {
   positionals: ['ROUTER'],
   options: {
     status: { value: 'S', help: 'only these: pending, running, completed, failed, deleted, expired, unknown; separated by commas' },
-    limit: { value: 'N', help: 'at most so many (50)' },
+    limit: { value: 'N', help: 'at most N jobs (50)' },
   },
+  examples: ['job list edge-berlin', 'job list edge-berlin --status failed,unknown --limit 10'],
   async run({ signalbox, surroundings }, input) {
-    const id = await signalbox.routerIdOf(input.at(0), surroundings);
+    const id = input.at(0);
     const status = input.option('status')?.split(',') as Job['status'][] | undefined;
     const query = { limit: input.number('limit') ?? 50, ...(status === undefined ? {} : { status }) };
     const { data } = await signalbox.call('listJobs', { path: { router_id: id }, query }, surroundings);

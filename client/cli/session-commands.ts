@@ -32,8 +32,9 @@ const events: Command = {
   positionals: [],
   options: {
     types: { value: 'T', help: 'only these, separated by commas: router.offline,job.failed' },
-    count: { value: 'N', help: 'end after so many' },
+    count: { value: 'N', help: 'end after N events' },
   },
+  examples: ['events', 'events --types router.offline,router.online --json'],
   async run({ signalbox, surroundings: { signal, stdout }, json }, input) {
     const types = input.option('types')?.split(',') as EventType[] | undefined;
     const count = input.number('count') ?? Infinity;

@@ -12,8 +12,8 @@ SIGNALBOX_* in the environment or the YAML file that SIGNALBOX_CONFIG names.
 Commands:
 ${lines([SERVE, ...commands])}
 
-Commands for API users, which work from anywhere: login, routers, run, faults, devices, device, job, forward, events;
-signalbox routers --help says what they have in common.
+Commands for API users, which work from anywhere: login, routers, run, faults, devices, device, job, campaign, backups,
+backup, forward, events, agents, members, keys, sites, audit, completion. Each says with --help what it takes.
 
 signalbox COMMAND --help says more. Every command but serve takes --json and then prints one JSON object.
 signalbox --version names the version. Exit codes: 0 done, 1 failed, 2 wrong usage.

@@ -42,7 +42,40 @@ const faultSchema = z
     ],
   });
 
-export function faultRoutes(app: App, deps: { faults: Pick<FaultsService, 'listFaults'>; now: () => number }): void {
+const faultQuery = pageQuery.extend({ status: z.enum(['open', 'resolved']).optional() });
+
+interface FaultRoutesDeps {
+  faults: Pick<FaultsService, 'listFaults' | 'listTeamFaults'>;
+  now: () => number;
+}
+
+export function faultRoutes(app: App, deps: FaultRoutesDeps): void {
+  faultsOfRouter(app, deps);
+  faultsOfTeam(app, deps);
+}
+
+function faultsOfTeam(app: App, deps: FaultRoutesDeps): void {
+  app.get(
+    '/api/faults',
+    {
+      schema: {
+        tags: ['routers'],
+        operationId: 'listTeamFaults',
+        summary: 'List the faults of every router of the team, newest first',
+        querystring: faultQuery,
+        response: { 200: envelope(z.array(faultSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const faults = await deps.faults.listTeamFaults(principalOf(request).teamId, page, request.query.status);
+      linkNext(request, reply, page, faults, (fault) => ({ at: fault.created_at, id: fault.id }));
+      return success(faults.map((fault) => present(fault, deps.now())));
+    },
+  );
+}
+
+function faultsOfRouter(app: App, deps: FaultRoutesDeps): void {
   app.get(
     '/api/routers/:router_id/faults',
     {
@@ -51,7 +84,7 @@ export function faultRoutes(app: App, deps: { faults: Pick<FaultsService, 'listF
         operationId: 'listFaults',
         summary: 'List the faults of a router, newest first',
         params: routerParams,
-        querystring: pageQuery.extend({ status: z.enum(['open', 'resolved']).optional() }),
+        querystring: faultQuery,
         response: { 200: envelope(z.array(faultSchema)), ...commonErrors },
       },
     },

@@ -85,6 +85,11 @@ export class FaultsService {
     return selectFaults(this.#deps.storage.db, { teamId, routerId, status }, page);
   }
 
+  /** Of every router of the team. */
+  async listTeamFaults(teamId: string, page: Page, status?: 'open' | 'resolved'): Promise<FaultRecord[]> {
+    return selectFaults(this.#deps.storage.db, { teamId, status }, page);
+  }
+
   onReady({ agentId }: AgentConnection): void {
     const now = this.#deps.clock.now();
     this.#agents.set(agentId, { connected: true, since: now });

@@ -127,13 +127,14 @@ function wordsOf({ finding }: Extract<FaultChange, { kind: 'open' | 'describe' }
   };
 }
 
-/** Newest first. */
+/** Newest first; of one router, or of every router of the team. */
 export async function selectFaults(
   db: DbOrTx,
-  filter: { teamId: string; routerId: string; status: 'open' | 'resolved' | undefined },
+  filter: { teamId: string; routerId?: string; status: 'open' | 'resolved' | undefined },
   page: Page,
 ): Promise<FaultRecord[]> {
-  let query = db.selectFrom('faults').selectAll().where('team_id', '=', filter.teamId).where('router_id', '=', filter.routerId);
+  let query = db.selectFrom('faults').selectAll().where('team_id', '=', filter.teamId);
+  if (filter.routerId !== undefined) query = query.where('router_id', '=', filter.routerId);
   if (filter.status) query = query.where('resolved_at', filter.status === 'open' ? 'is' : 'is not', null);
   const { before } = page;
   if (before) {

@@ -141,6 +141,7 @@ export async function markAuthorized(db: DbOrTx, { teamId, id }: ForwardKey, fou
       way: found.way,
       way_reason: storableText(found.wayReason),
       target_reachable: found.targetReachable === null ? null : toFlag(found.targetReachable),
+      refused: 0,
       authorized_at: found.authorizedAt === null ? null : eb.fn.coalesce('authorized_at', eb.val(found.authorizedAt)),
     }))
     .where('team_id', '=', teamId)
@@ -150,9 +151,9 @@ export async function markAuthorized(db: DbOrTx, { teamId, id }: ForwardKey, fou
     .executeTakeFirst();
 }
 
-/** The agent could not open the way, or lost it. */
-export async function markNoWay(db: DbOrTx, key: ForwardKey, reason: string): Promise<ForwardRecord | undefined> {
-  return markClosedUp(db, key, { way_reason: storableText(reason) });
+/** The agent could not open the way, or lost it. `refused`: its rules forbid the target. */
+export async function markNoWay(db: DbOrTx, key: ForwardKey, reason: string, refused = false): Promise<ForwardRecord | undefined> {
+  return markClosedUp(db, key, { way_reason: storableText(reason), refused: toFlag(refused) });
 }
 
 /** Its port cannot be opened any more. Of a way nothing is known until the agent is asked again. */
@@ -163,7 +164,7 @@ export async function markNoPort(db: DbOrTx, key: ForwardKey, reason: string): P
 async function markClosedUp(
   db: DbOrTx,
   { teamId, id }: ForwardKey,
-  change: { way_reason: string; authorized_at?: null },
+  change: { way_reason: string; authorized_at?: null; refused?: 0 | 1 },
 ): Promise<ForwardRecord | undefined> {
   return db
     .updateTable('forwards')

@@ -164,14 +164,16 @@ export class WayKeeper {
     const reason = error instanceof AppError ? error.message : 'internal error';
     log.warn({ forward_id: live.id, agent_id: live.agentId, err: error }, 'the agent could not open a forward');
     const key = { teamId: live.teamId, id: live.id };
+    // What the agent's rules forbid stays forbidden.
+    const refused = error instanceof AppError && error.code === 'invalid';
     try {
-      const lost = await storage.writes.write((tx) => markNoWay(tx, key, reason.slice(0, 300)));
+      const lost = await storage.writes.write((tx) => markNoWay(tx, key, reason.slice(0, 300), refused));
       if (lost) this.#deps.changes.publish({ kind: 'lost', forward: lost });
     } catch (storeError) {
       log.warn({ forward_id: live.id, err: storeError }, 'the state of a forward could not be stored');
     }
-    // What the agent's rules forbid stays forbidden; without a tunnel its return is what brings the next attempt.
-    const passing = !(error instanceof AppError && (error.code === 'invalid' || error.code === 'agent_offline'));
+    // Without a tunnel, the agent's return brings the next attempt.
+    const passing = !refused && !(error instanceof AppError && error.code === 'agent_offline');
     if (live.ended) {
       // The agent may have opened it all the same, too late to be heard.
       await this.close(live);

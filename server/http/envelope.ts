@@ -31,5 +31,5 @@ export function toDateTimeOrNull(millis: number | null): string | null {
   return millis === null ? null : toDateTime(millis);
 }
 
-/** `{router_id}` in a path: a value that is no uuid cannot exist, so it is not found rather than invalid. */
-export const routerParams = z.object({ router_id: pathId });
+/** `{router_id}` in a path. Identities are replaced by ids before this is read (router-names.ts). */
+export const routerParams = z.object({ router_id: pathId.describe('Id of the router, or its identity if no other router of the team has it') });

@@ -2,7 +2,7 @@ import type { AgentConnection } from '../core/agent-gateway.ts';
 import { MAX_ROUTERS_PER_AGENT } from '../../protocol/index.ts';
 import type { Heartbeat, Inventory } from '../../protocol/index.ts';
 import type { Clock, Timer } from '../core/clock.ts';
-import { notFound } from '../core/errors.ts';
+import { AppError, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
@@ -13,6 +13,7 @@ import {
   PRESENCE_CHUNK,
   selectAllPresence,
   selectEveryRouter,
+  selectIdsOfIdentity,
   selectRouter,
   selectRouters,
   selectRoutersOfAgent,
@@ -23,6 +24,8 @@ import type { RouterRecord } from './types.ts';
 
 /** Presence is written this often; a crash loses at most so much of "last seen". */
 const FLUSH_EVERY_MS = 5000;
+/** Ids that fit into one message. */
+const LISTED_NAMESAKES = 5;
 
 export interface RoutersDeps {
   storage: Storage;
@@ -70,6 +73,17 @@ export class RoutersService {
     const router = await selectRouter(this.#deps.storage.db, teamId, routerId);
     if (!router) throw notFound('router');
     return router;
+  }
+
+  /**
+   * The router that calls itself so.
+   * @throws AppError `not_found`; `conflict`, naming the ids, when several of the team do
+   */
+  async idOfIdentity(teamId: string, identity: string): Promise<string> {
+    const found = await selectIdsOfIdentity(this.#deps.storage.db, teamId, identity, LISTED_NAMESAKES);
+    if (found.length > 1) throw new AppError('conflict', `several routers are called ${identity}; name one by its id: ${found.join(', ')}`);
+    if (found[0] === undefined) throw notFound(`router ${identity}`);
+    return found[0];
   }
 
   async listRouters(teamId: string, page: Page): Promise<RouterRecord[]> {

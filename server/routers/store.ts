@@ -15,6 +15,19 @@ export async function selectRouter(db: DbOrTx, teamId: string, routerId: string)
     .executeTakeFirst();
 }
 
+/** Oldest first. */
+export async function selectIdsOfIdentity(db: DbOrTx, teamId: string, identity: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('routers')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('identity', '=', identity)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Every router of every team. */
 export async function selectEveryRouter(db: DbOrTx): Promise<Pick<RouterRecord, 'id' | 'team_id' | 'identity'>[]> {
   return db.selectFrom('routers').select(['id', 'team_id', 'identity']).execute();

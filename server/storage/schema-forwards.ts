@@ -17,6 +17,8 @@ export interface ForwardsTable {
   way: string | null;
   way_reason: string | null;
   target_reachable: Flag | null;
+  /** The agent's rules forbid the target: it is not asked again on this tunnel. */
+  refused: Generated<Flag>;
   created_by: Fixed<string>;
   /** The client through which that person asked, if any. */
   created_via: Fixed<string | null>;

@@ -44,7 +44,11 @@ describeEachDatabase('faults', (open) => {
     routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75_000 } });
     faults = await startService();
     app = new TeamApp((scope) => {
-      faultRoutes(scope, { faults: { listFaults: (...query) => faults.listFaults(...query) }, now: () => clock.now() });
+      const list = {
+        listFaults: (...query: Parameters<FaultsService['listFaults']>) => faults.listFaults(...query),
+        listTeamFaults: (...query: Parameters<FaultsService['listTeamFaults']>) => faults.listTeamFaults(...query),
+      };
+      faultRoutes(scope, { faults: list, now: () => clock.now() });
     });
     faults.onReady(connection());
     return () => faults.stop();

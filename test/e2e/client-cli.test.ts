@@ -132,7 +132,7 @@ describe('routers', () => {
 
   test('refuse with a reason, and scripts can tell refusals apart', async () => {
     expect(await run('run', 'router-0', '/no/such/thing')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/no such command.*\(422, request /) });
-    expect(await run('run', 'nobody', '/system/identity/print')).toMatchObject({ code: 1, stderr: 'signalbox: no router is called nobody\n' });
+    expect(await run('run', 'nobody', '/system/identity/print')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^signalbox: router nobody.*\(404, request /) });
     const silent = world.simulators[1]!.faults;
     silent.silent = true;
     expect(await run('run', ids[1]!, '/system/identity/print', '--timeout-seconds', '1')).toMatchObject({ code: 4 });
@@ -209,6 +209,33 @@ test('forwards are opened, listed, used and closed', async () => {
   target.close();
 });
 
+test('a forward that the agent\'s rules forbid ends with the refusal, and leaves no port open', async () => {
+  const refused = await run('forward', 'open', 'router-0', '8.8.8.8:53', '--from', '127.0.0.1');
+  expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^the forward to 8\.8\.8\.8:53 is refused: .+\n$/) });
+  const here = await run('forward', '--router', 'router-0', '--to', '8.8.8.8:53', '--listen', `127.0.0.1:${await freePort()}`);
+  expect(here).toMatchObject({ code: 1, stderr: expect.stringContaining('the forward to 8.8.8.8:53 is refused: ') });
+  expect((await run('forward', 'list', 'router-0')).stdout).toBe('no forwards\n');
+});
+
+test('an export is printed as text', async () => {
+  const { code, stdout } = await run('run', 'router-0', '/export');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^# .* by RouterOS 7\.18\.2\n/);
+  expect(stdout).toMatch(/^\/ip address$/m);
+  expect(stdout).not.toMatch(/^line /m);
+});
+
+test('a router that is named by its identity costs one request', async () => {
+  const key = await world.server.services.auth.createApiKey({ teamId: world.caller.teamId, name: 'counted', createdBy: null });
+  const remaining = async (): Promise<number> => {
+    const answer = await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${key.apiKey}` } });
+    return Number(answer.headers.get('ratelimit-remaining'));
+  };
+  const before = await remaining();
+  expect(await run('run', 'router-0', '/system/identity/print', '--key', key.apiKey)).toMatchObject({ code: 0 });
+  expect(before - (await remaining())).toBe(2);
+});
+
 test('devices are listed, searched and named', async () => {
   const devices = await waitUntil('devices are known', async () => {
     const found = await json<{ mac_address: string }[]>('devices');
@@ -216,7 +243,49 @@ test('devices are listed, searched and named', async () => {
   }, 20_000);
   const mac = devices[0]!.mac_address;
   expect((await run('device', 'name', mac, 'Till')).stdout).toBe(`${mac} is Till\n`);
-  expect((await run('devices', '--search', 'till')).stdout).toMatch(new RegExp(`^${mac} .* Till `, 'm'));
+  const { stdout } = await run('devices', '--search', 'till');
+  expect(stdout).toMatch(new RegExp(`^${mac} .* Till .* router-\\d `, 'm'));
+  expect(stdout.split('\n')[0]).toMatch(/ROUTER +SITE +LAST SEEN$/);
+});
+
+describe('the team', () => {
+  test.each([
+    ['agents', /^ID +NAME +STATE +SINCE +VERSION +SITE\n.* connected /],
+    ['keys', /^ID +NAME +ROLE +STATUS +CREATED +LAST USED +EXPIRES\n.* live /],
+    ['members', /^(?:no members|ID +EMAIL)/],
+    ['sites', /^(?:no sites|ID +NAME)/],
+    ['audit', /^AT +WHO +FROM +ACTION +TARGET +RESULT +DETAIL\n/],
+    ['faults', /^(?:nothing is wrong|ROUTER +SINCE)/],
+  ])('%s are a table for people and a list for programs', async (name, table) => {
+    expect((await run(name)).stdout).toMatch(table);
+    expect(await json<unknown[]>(name)).toBeInstanceOf(Array);
+  });
+});
+
+test('a campaign is started by names, shown and listed', async () => {
+  const started = await json<{ id: string; target_count: number }>('campaign', 'start', ':put 1', '--routers', 'router-0');
+  expect(started.target_count).toBe(1);
+  await waitUntil('the campaign has finished', async () => (await run('campaign', 'show', started.id)).stdout.includes('finished'));
+  expect((await run('campaign', 'show', started.id)).stdout).toMatch(/^router-0 +.* completed /m);
+  expect((await run('campaign', 'list')).stdout).toMatch(new RegExp(`^${started.id} +finished +1 +1 completed `, 'm'));
+  expect(await run('campaign', 'start', ':put 1', '--routers', 'nobody')).toMatchObject({ code: 2, stderr: expect.stringContaining('no router is called nobody') });
+  expect(await run('campaign', 'start', ':put 1')).toMatchObject({ code: 2, stderr: expect.stringContaining('give --routers or --sites') });
+});
+
+test('backups are listed, downloaded and compared', async () => {
+  expect(await run('job', 'submit', 'router-0', '/system/identity/set name=router-0', '--backup', '--wait')).toMatchObject({ code: 0 });
+  const [backup] = await waitUntil('the backup is stored', async () => {
+    const found = await json<{ id: string; state: string }[]>('backups', 'router-0');
+    return found[0]?.state === 'stored' ? found : undefined;
+  });
+  expect((await run('backups', 'router-0')).stdout).toMatch(new RegExp(`^${backup!.id} .* stored +.*export \\(\\d+ bytes\\)`, 'm'));
+  expect((await run('backup', 'download', 'router-0', backup!.id)).stdout).toMatch(/^# .* by RouterOS /);
+  const file = path.join(home, 'router.backup');
+  expect(await run('backup', 'download', 'router-0', backup!.id, file, '--part', 'binary')).toMatchObject({ code: 0 });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await stat(file)).size).toBeGreaterThan(0);
+  expect(await run('backup', 'diff', 'router-0', backup!.id, backup!.id)).toMatchObject({ code: 0, stdout: 'no change\n' });
+  expect(await run('backup', 'download', 'router-0', backup!.id, '--part', 'binary')).toMatchObject({ code: 2 });
 });
 
 test('events are printed as they happen', async () => {

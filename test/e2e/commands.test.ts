@@ -42,6 +42,18 @@ describe.each([
     expect(printed.body.data).toEqual([expect.objectContaining({ id: added.body.data[0]!['ret'], address })]);
   });
 
+  test('an export answers its lines, of everything or of one menu', async () => {
+    const lines = ({ body }: { body: Rows }) => body.data.map(({ line }) => line);
+    const everything = await run('/export');
+    expect(everything.status).toBe(200);
+    expect(lines(everything)[0]).toMatch(/^# .* by RouterOS /);
+    expect(lines(everything)).toContain('/ip address');
+    const menu = await run('/ip address export', 'terse');
+    expect(lines(menu)).toContainEqual(expect.stringMatching(/^\/ip address add /));
+    expect((await run('/export', 'nonsense')).body).toMatchObject({ message: expect.stringContaining('export has no flag') });
+    expect((await run('/no/such/export')).status).toBe(422);
+  });
+
   test('a reply with nothing in it is an empty list', async () => {
     expect((await run('/ip/address/print', '?address=192.0.2.1/32')).body).toEqual({ status: 'success', data: [] });
   });

@@ -25,7 +25,8 @@ async function readExamples(): Promise<Example[]> {
   return blocks.flatMap(({ kind, content }, index) => {
     if (kind !== 'sh') return [];
     const next = blocks[index + 1];
-    return [{ commands: content, answer: next?.kind === 'json' ? (JSON.parse(next.content) as unknown) : undefined }];
+    // A target that the agent of this test may reach: its world is this machine.
+    return [{ commands: content.replaceAll('192.168.88.10', '127.0.0.1'), answer: next?.kind === 'json' ? (JSON.parse(next.content) as unknown) : undefined }];
   });
 }
 

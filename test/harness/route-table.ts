@@ -38,6 +38,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'record', 'GET /api/routers/{router_id}/oem'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/metadata'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/faults'),
+  row('viewer', 'list', 'GET /api/faults'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/jobs'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/jobs/{job_id}'),
   row('operator', 'record', 'DELETE /api/routers/{router_id}/jobs/{job_id}'),

@@ -12,7 +12,26 @@ import { givenPasswords } from './0011-given-passwords.ts';
 import { repeatedForwards } from './0012-repeated-forwards.ts';
 import { auditDetail } from './0013-audit-detail.ts';
 import { revocations } from './0014-revocations.ts';
+import { teamLookups } from './0015-team-lookups.ts';
+import { refusedForwards } from './0016-refused-forwards.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
-export const migrations: readonly Migration[] = [initial, inventory, notifications, webhooks, campaigns, backups, campaignJobs, forwardLimits, userSessions, keptEvents, givenPasswords, repeatedForwards, auditDetail, revocations];
+export const migrations: readonly Migration[] = [
+  initial,
+  inventory,
+  notifications,
+  webhooks,
+  campaigns,
+  backups,
+  campaignJobs,
+  forwardLimits,
+  userSessions,
+  keptEvents,
+  givenPasswords,
+  repeatedForwards,
+  auditDetail,
+  revocations,
+  teamLookups,
+  refusedForwards,
+];

@@ -5,6 +5,7 @@ import { ConnectionError, ProblemError, Signalbox } from '../../../client/index.
 function scripted(...answers: (Response | Error)[]) {
   const asked: { method: string; url: string; headers: Headers }[] = [];
   const pauses: number[] = [];
+  const told: unknown[] = [];
   const signalbox = new Signalbox({
     server: 'http://signalbox.test/base/',
     key: 'key',
@@ -14,8 +15,9 @@ function scripted(...answers: (Response | Error)[]) {
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     },
     pause: async (ms) => void pauses.push(ms),
+    onPause: (pause) => void told.push(pause),
   });
-  return { signalbox, asked, pauses };
+  return { signalbox, asked, pauses, told };
 }
 
 const ok = (data: unknown, headers: Record<string, string> = {}) => Response.json({ status: 'success', data }, { headers });
@@ -72,9 +74,10 @@ describe('a call', () => {
 
   test('that met the rate limit waits as long as it is told, but not for ever', async () => {
     const limited = (seconds: number) => problem(429, 'rate_limited', { 'retry-after': String(seconds) });
-    const { signalbox, pauses } = scripted(limited(7), limited(3600), ok([]));
+    const { signalbox, pauses, told } = scripted(limited(7), limited(3600), ok([]));
     await signalbox.call('listRouters', {});
     expect(pauses).toEqual([7000, 60_000]);
+    expect(told).toEqual([{ reason: 'rate_limited', ms: 7000 }, { reason: 'rate_limited', ms: 60_000 }]);
     await expect(scripted(limited(1), limited(1), limited(1), limited(1)).signalbox.call('listRouters', {})).rejects.toMatchObject({ status: 429 });
   });
 
@@ -105,15 +108,4 @@ test('pages follow the link to the next one, as they are used', async () => {
   const { signalbox, asked } = scripted(ok([{ id: '1' }, { id: '2' }], next), ok([{ id: '3' }]));
   expect((await signalbox.all('listRouters', {})).map(({ id }) => id)).toEqual(['1', '2', '3']);
   expect(asked[1]!.url).toBe('http://signalbox.test/base/api/routers?limit=200&cursor=abc');
-});
-
-test('a router is found by a name that only it has', async () => {
-  const routers = [{ id: '1', identity: 'gw' }, { id: '2', identity: 'twin' }, { id: '3', identity: 'twin' }];
-  const find = (name: string) => scripted(ok(routers)).signalbox.routerIdOf(name);
-  expect(await find('gw')).toBe('1');
-  await expect(find('twin')).rejects.toThrow('2 routers are called twin: 2, 3');
-  await expect(find('nobody')).rejects.toThrow('no router is called nobody');
-  const { signalbox, asked } = scripted();
-  expect(await signalbox.routerIdOf('01A1FB9C-376E-7279-A064-482CECAD7B5B')).toBe('01a1fb9c-376e-7279-a064-482cecad7b5b');
-  expect(asked).toEqual([]);
 });

@@ -1,0 +1,162 @@
+import { readFile } from 'node:fs/promises';
+import type { Campaign, NewCampaign } from '../generated.ts';
+import type { Command, Context, Input, Outcome } from './command.ts';
+import { UsageError } from './command.ts';
+import { identities, nameOf, siteNames } from './names.ts';
+import { printable, record, table } from './text.ts';
+
+const CAMPAIGN = '01a1fba0-5b1e-7354-a8b1-996d0b28db1a';
+/** Of the API. */
+const DESCRIPTION_CHARS = 100;
+
+const list: Command = {
+  name: 'campaign list',
+  summary: 'list the campaigns, newest first',
+  positionals: [],
+  options: { limit: { value: 'N', help: 'at most N campaigns (50)' } },
+  examples: ['campaign list'],
+  async run({ signalbox, surroundings: { signal } }, input) {
+    const { data } = await signalbox.call('listCampaigns', { query: { limit: input.number('limit') ?? 50 } }, { signal });
+    const text = table(
+      data,
+      [
+        ['ID', (campaign) => campaign.id],
+        ['STATE', (campaign) => campaign.state],
+        ['ROUTERS', (campaign) => campaign.target_count],
+        ['RESULTS', (campaign) => countsText(campaign)],
+        ['CREATED', (campaign) => campaign.created_at],
+        ['DESCRIPTION', (campaign) => campaign.description],
+      ],
+      'no campaigns',
+    );
+    return { json: data, text };
+  },
+};
+
+const show: Command = {
+  name: 'campaign show',
+  summary: 'show a campaign and the result of every router',
+  positionals: ['CAMPAIGN'],
+  options: {},
+  examples: [`campaign show ${CAMPAIGN}`],
+  async run({ signalbox, surroundings: { signal } }, input) {
+    const path = { campaign_id: input.at(0) };
+    const { data: campaign } = await signalbox.call('getCampaign', { path }, { signal });
+    const targets = await signalbox.all('listCampaignTargets', { path }, { signal });
+    const routers = await identities(signalbox, signal);
+    const rows = table(
+      targets,
+      [
+        ['ROUTER', (target) => nameOf(routers, target.router_id)],
+        ['CANARY', (target) => target.canary],
+        ['STATUS', (target) => target.status],
+        ['REASON', (target) => target.reason],
+        ['JOB', (target) => target.job_id],
+      ],
+      'no routers',
+    );
+    return { json: { ...campaign, targets }, text: `${campaignText(campaign)}\n${rows}` };
+  },
+};
+
+const start: Command = {
+  name: 'campaign start',
+  summary: 'run a script on many routers, canaries first',
+  positionals: ['[SCRIPT]'],
+  options: {
+    routers: { value: 'NAMES', help: 'routers by identity or id, separated by commas' },
+    sites: { value: 'NAMES', help: 'all routers of these sites, separated by commas' },
+    file: { value: 'F', help: 'read the script from a file; - is the standard input' },
+    description: { value: 'TEXT', help: 'for the log; the beginning of the script when missing' },
+    backup: { help: 'take a backup of each router first' },
+    canaries: { value: 'N', help: 'the first N routers; the rest begins when all of them have completed' },
+    'at-once': { value: 'N', help: 'jobs under way at the same time' },
+    'per-minute': { value: 'N', help: 'jobs begun in any minute' },
+    'stop-after-failures': { value: 'N', help: 'stop when N routers have failed' },
+  },
+  examples: [
+    'campaign start --file upgrade.rsc --sites Depot,Harbour --canaries 2 --stop-after-failures 3 --backup',
+    'campaign start ":log info hello" --routers edge-berlin,edge-zurich',
+  ],
+  async run(context, input) {
+    const body = await newCampaign(context, input);
+    const { data } = await context.signalbox.call('createCampaign', { body }, context.surroundings);
+    return { json: data, text: `campaign ${data.id} on ${data.target_count} routers\n` };
+  },
+};
+
+async function newCampaign(context: Context, input: Input): Promise<NewCampaign> {
+  const [routers, sites] = [input.option('routers'), input.option('sites')];
+  if (routers === undefined && sites === undefined) throw new UsageError('give --routers or --sites');
+  const script = await readScript(context, input);
+  const { signalbox, surroundings } = context;
+  const limits = {
+    canary_count: input.number('canaries'),
+    most_at_once: input.number('at-once'),
+    rate_per_minute: input.number('per-minute'),
+    abort_after_failures: input.number('stop-after-failures'),
+  };
+  return {
+    description: input.option('description') ?? printable(script.trim()).slice(0, DESCRIPTION_CHARS),
+    script,
+    make_backup: input.isOn('backup'),
+    express_execute: true,
+    needs_acknowledgement: true,
+    ...(routers === undefined ? {} : { router_ids: idsOf('router', routers, await identities(signalbox, surroundings.signal)) }),
+    ...(sites === undefined ? {} : { site_ids: idsOf('site', sites, await siteNames(signalbox, surroundings.signal)) }),
+    ...Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
+  };
+}
+
+async function readScript({ surroundings }: Context, input: Input): Promise<string> {
+  const [script, file] = [input.optional(0), input.option('file')];
+  if ((script === undefined) === (file === undefined)) throw new UsageError('give SCRIPT or --file');
+  if (script !== undefined) return script;
+  return file === '-' ? surroundings.readInput() : readFile(file!, 'utf8');
+}
+
+/** @throws UsageError for a name that nothing, or more than one, has */
+function idsOf(kind: string, names: string, known: ReadonlyMap<string, string>): string[] {
+  return names.split(',').map((name) => {
+    if (known.has(name)) return name;
+    const ids = [...known].filter(([, value]) => value === name).map(([id]) => id);
+    if (ids.length > 1) throw new UsageError(`several ${kind}s are called ${name}: ${ids.join(', ')}`);
+    if (ids[0] === undefined) throw new UsageError(`no ${kind} is called ${name}`);
+    return ids[0];
+  });
+}
+
+function steering(verb: 'pause' | 'resume' | 'cancel', summary: string, operation: 'pauseCampaign' | 'resumeCampaign' | 'cancelCampaign'): Command {
+  return {
+    name: `campaign ${verb}`,
+    summary,
+    positionals: ['CAMPAIGN'],
+    options: {},
+    examples: [`campaign ${verb} ${CAMPAIGN}`],
+    async run({ signalbox, surroundings }, input): Promise<Outcome> {
+      const { data } = await signalbox.call(operation, { path: { campaign_id: input.at(0) } }, surroundings);
+      return { json: data, text: campaignText(data) };
+    },
+  };
+}
+
+function campaignText(campaign: Campaign): string {
+  const { id, state, description, stop_message: stopped, canaries, target_count: routers } = campaign;
+  return record(Object.entries({ id, state, description, routers, canaries, results: countsText(campaign), stopped }));
+}
+
+function countsText({ counts }: Campaign): string {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([status, count]) => `${count} ${status}`)
+    .join(', ');
+}
+
+export const campaignCommands: readonly Command[] = [
+  list,
+  show,
+  start,
+  steering('pause', 'begin no more routers; those that have begun go on', 'pauseCampaign'),
+  steering('resume', 'go on with a paused campaign', 'resumeCampaign'),
+  steering('cancel', 'end a campaign; jobs that have not begun are taken back', 'cancelCampaign'),
+];
