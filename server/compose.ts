@@ -28,8 +28,7 @@ import { createApp } from './http/app.ts';
 import type { App, AppOptions } from './http/app.ts';
 import { reportWrites } from './http/audit-hook.ts';
 import { identifyCaller, requireCaller, requireRole } from './http/authentication.ts';
-import { clientAddress, trustedProxies } from './http/client-address.ts';
-import type { IsTrustedProxy } from './http/client-address.ts';
+import { clientAddress, proxyRule } from './http/client-address.ts';
 import { healthRoutes } from './http/health.ts';
 import { replayRepeatedPosts } from './http/idempotency.ts';
 import { InFlight } from './http/in-flight.ts';
@@ -170,6 +169,7 @@ interface ApiDeps {
 async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
   const { config, clock, services, storage } = deps;
   const app = createApp(await appOptions(deps));
+  services.ignoredForwarding.watch(app.server);
   const upgrades = new Upgrades();
   const door = new ForwardDoor(clock);
   services.revocations.noticed.subscribe(({ teamId }) => void door.recheck(teamId));
@@ -241,22 +241,16 @@ function rateLimitOf({ config, clock }: Pick<ApiDeps, 'config' | 'clock'>): Rate
 
 async function appOptions({ config, clock, log }: Omit<ApiDeps, 'services'>): Promise<AppOptions> {
   const { tls } = config;
-  const isTrustedProxy = proxyRule(config);
   return {
     log: sampledLog(log.child({ component: 'http' }), clock, HTTP_LOG_BOUNDS),
     now: () => clock.now(),
-    ...(isTrustedProxy ? { isTrustedProxy } : {}),
+    isTrustedProxy: proxyRule(config.trustProxy),
     ...(tls ? { tls: await readTlsFiles(tls) } : {}),
   };
 }
 
-function proxyRule({ trustProxy }: Config): IsTrustedProxy | undefined {
-  if (trustProxy === false) return undefined;
-  return trustProxy === true ? () => true : trustedProxies(trustProxy);
-}
-
 function attachGateway(app: App, upgrades: Upgrades, { config, clock, services, log }: ApiDeps): TunnelGateway<ChannelGrant> {
-  const isTrusted = proxyRule(config) ?? (() => false);
+  const isTrusted = proxyRule(config.trustProxy);
   const gateway = new TunnelGateway<ChannelGrant>({
     registry: services.tunnels,
     authenticateAgent: (bearer) => services.auth.authenticateAgent(bearer),

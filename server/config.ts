@@ -164,10 +164,23 @@ export function checkConfig(values: RawValues): Config {
 }
 
 /** Settings that are allowed and hardly meant, for the log. */
-export function doubtsAbout({ forwards }: Config): string[] {
-  if (!isLoopback(forwards.listen) || isLoopback(forwards.host)) return [];
-  return [`entry ports listen on ${forwards.listen} and cannot be reached as ${forwards.host}: set SIGNALBOX_FORWARD_LISTEN`];
+export function doubtsAbout({ forwards, listen, publicUrl, tls, trustProxy }: Config): string[] {
+  const doubts: string[] = [];
+  if (isLoopback(forwards.listen) && !isLoopback(forwards.host)) {
+    doubts.push(`entry ports listen on ${forwards.listen} and cannot be reached as ${forwards.host}: set SIGNALBOX_FORWARD_LISTEN`);
+  }
+  if (publicUrl.startsWith('https:') && tls === null && trustProxy === false) doubts.push(UNTRUSTED_PROXY);
+  if (trustProxy === true && !isLoopback(listen.host)) doubts.push(TRUSTED_STRANGERS);
+  return doubts;
 }
+
+const UNTRUSTED_PROXY =
+  'SIGNALBOX_PUBLIC_URL is https and SIGNALBOX_LISTEN serves plain HTTP, so a proxy must stand in front: name its address in SIGNALBOX_TRUST_PROXY. ' +
+  'Until then all clients behind it share one limit of requests and of sign-in attempts, and the audit log names the proxy as their address';
+
+const TRUSTED_STRANGERS =
+  'SIGNALBOX_TRUST_PROXY is on and SIGNALBOX_LISTEN is not a loopback address: whoever reaches it directly can claim any address. ' +
+  'Name the address of the proxy instead';
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host);

@@ -3,6 +3,7 @@ import type { Clock } from './core/clock.ts';
 import { Counters } from './core/counters.ts';
 import type { Log } from './core/log.ts';
 import { sampledLog } from './core/sampled-log.ts';
+import { doubtsAbout } from './config.ts';
 import type { Config } from './config.ts';
 import { createAdministration } from './administration.ts';
 import type { AdministrationServices } from './administration.ts';
@@ -20,7 +21,8 @@ import { EventsService } from './events/service.ts';
 import { FaultsService } from './faults/service.ts';
 import type { FaultEvent } from './faults/types.ts';
 import { ForwardsService } from './forwards/service.ts';
-import { trustedProxies } from './http/client-address.ts';
+import { proxyRule, trustedProxies } from './http/client-address.ts';
+import { IGNORED_FORWARDING, IgnoredForwarding } from './http/ignored-forwarding.ts';
 import { IdempotencyStore } from './idempotency/store.ts';
 import { IdentityService } from './identity/service.ts';
 import { JobsService } from './jobs/service.ts';
@@ -76,6 +78,8 @@ export interface Services extends AdministrationServices {
   tunnels: TunnelRegistry;
   status: StatusService;
   metrics: Metrics;
+  /** Notices a proxy that is not trusted. */
+  ignoredForwarding: IgnoredForwarding;
 }
 
 export function createServices({ log: fullLog, ...given }: ServicesDeps): Services {
@@ -141,12 +145,20 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const idempotency = new IdempotencyStore(storage, () => clock.now());
   const revocations = new RevocationsService({ storage, clock, log: log.child({ component: 'revocations' }), auth, forwards, jobs, campaigns, gateway: tunnels });
   revocations.noticed.subscribe(({ teamId }) => void events.recheck(teamId));
-  const status = new StatusService({ storage, clock, version: SERVER_VERSION, countAgents: () => tunnels.size });
+  const { status, ignoredForwarding } = createStatus(deps, () => tunnels.size);
   const metrics = new Metrics(status, counters);
   const administration = createAdministration(deps);
   administration.teams.losses.subscribe(() => void revocations.settle());
   const identity = new IdentityService({ ...deps, log: log.child({ component: 'identity' }), teams: administration.teams, audit });
-  return { ...administration, status, metrics, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, idempotency, tunnels };
+  return { ...administration, status, metrics, ignoredForwarding, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, idempotency, tunnels };
+}
+
+/** How this process is doing, and what its operator should change. */
+function createStatus({ config, storage, clock, log }: ServicesDeps, countAgents: () => number): Pick<Services, 'status' | 'ignoredForwarding'> {
+  const ignoredForwarding = new IgnoredForwarding({ isTrusted: proxyRule(config.trustProxy), monotonic: () => clock.monotonic(), log });
+  const warnings = (): string[] => [...doubtsAbout(config), ...(ignoredForwarding.count > 0 ? [IGNORED_FORWARDING] : [])];
+  const countIgnoredForwarding = (): number => ignoredForwarding.count;
+  return { status: new StatusService({ storage, clock, version: SERVER_VERSION, countAgents, countIgnoredForwarding, warnings }), ignoredForwarding };
 }
 
 function createWebhooks({ config, storage, clock, log, secrets }: ServicesDeps, jobs: JobsService): WebhooksService {

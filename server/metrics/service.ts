@@ -11,7 +11,7 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
 
-  readonly #work: Record<'agents' | 'forwards' | 'queued' | 'running', Gauge>;
+  readonly #work: Record<'agents' | 'forwards' | 'queued' | 'running' | 'ignoredForwarding', Gauge>;
   readonly #status: Pick<StatusService, 'read'>;
 
   constructor(status: Pick<StatusService, 'read'>, counters: Counters) {
@@ -30,6 +30,7 @@ export class Metrics {
       agents: gauge('signalbox_connected_agents', 'Agents whose tunnel hangs on this node'),
       forwards: gauge('signalbox_open_forwards', 'Forwards whose entry port is open'),
       queued: gauge('signalbox_queued_jobs', 'Jobs waiting for their router'),
+      ignoredForwarding: gauge('signalbox_ignored_forwarding', 'Requests forwarded by an address that is not a trusted proxy, since the start'),
       running: gauge('signalbox_running_jobs', 'Jobs whose script has begun and not ended'),
     };
   }
@@ -44,6 +45,7 @@ export class Metrics {
     this.#work.forwards.set(now.openForwards);
     this.#work.queued.set(now.queuedJobs);
     this.#work.running.set(now.runningJobs);
+    this.#work.ignoredForwarding.set(now.ignoredForwarding);
     return this.#registry.metrics();
   }
 

@@ -11,6 +11,8 @@ const statusSchema = z.object({
   open_forwards: z.int(),
   queued_jobs: z.int(),
   running_jobs: z.int(),
+  ignored_forwarding: z.int().describe('Requests forwarded by an address that is not a trusted proxy, since the start'),
+  warnings: z.array(z.string()).describe('What the operator should change'),
 });
 
 /** For a scope that admits service tokens only: it counts what all teams do. */
@@ -37,6 +39,8 @@ export function statusRoutes(scope: App, deps: { status: StatusService }): void 
         open_forwards: status.openForwards,
         queued_jobs: status.queuedJobs,
         running_jobs: status.runningJobs,
+        ignored_forwarding: status.ignoredForwarding,
+        warnings: status.warnings,
       });
     },
   );

@@ -8,6 +8,10 @@ export interface Status extends WorkCounts {
   uptimeSeconds: number;
   /** On this node. */
   connectedAgents: number;
+  /** Requests forwarded by an address that is not a trusted proxy, since the start. */
+  ignoredForwarding: number;
+  /** What the operator should change, in plain words. */
+  warnings: string[];
 }
 
 export interface StatusDeps {
@@ -15,6 +19,8 @@ export interface StatusDeps {
   clock: Clock;
   version: string;
   countAgents: () => number;
+  countIgnoredForwarding: () => number;
+  warnings: () => string[];
 }
 
 /** How the control plane is doing, for those who run it. */
@@ -28,11 +34,13 @@ export class StatusService {
   }
 
   async read(): Promise<Status> {
-    const { storage, clock, version, countAgents } = this.#deps;
+    const { storage, clock, version, countAgents, countIgnoredForwarding, warnings } = this.#deps;
     return {
       version,
       uptimeSeconds: Math.floor((clock.now() - this.#startedAt) / 1000),
       connectedAgents: countAgents(),
+      ignoredForwarding: countIgnoredForwarding(),
+      warnings: warnings(),
       ...(await countWork(storage.db)),
     };
   }

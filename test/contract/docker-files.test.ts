@@ -1,13 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { checkConfig, doubtsAbout } from '../../server/config.ts';
 
 /** Nothing here can run containers; what the files say of each other is compared. */
 
 const read = (file: string): Promise<string> => readFile(new URL(`../../${file}`, import.meta.url), 'utf8');
 
+interface Service {
+  volumes: string[];
+  ports?: string[];
+  environment?: Record<string, string>;
+  networks?: { default: { ipv4_address: string } };
+}
+
 interface Compose {
-  services: Record<'agent' | 'server', { volumes: string[] }>;
+  services: Record<'agent' | 'server' | 'proxy', Service>;
   volumes: Record<string, unknown>;
 }
 
@@ -33,4 +41,28 @@ test('the commands of compose enrol into the volume, and agent.yaml looks there'
   expect(text).toMatch(new RegExp(`docker compose run --rm agent enrol .*--credentials ${file}$`, 'm'));
   expect(text).toContain(`credentials: ${file}`);
   expect(text).toContain(`state: ${state}`);
+});
+
+test('plain HTTP is published nowhere: from outside only the proxy and the entry ports can be reached', () => {
+  const { server, proxy, agent } = compose.services;
+  const settings = checkConfig(server.environment!);
+  const { first, last } = settings.forwards.ports;
+  expect(server.ports).toEqual([`${first}-${last}:${first}-${last}`]);
+  expect(proxy.ports).toEqual(['80:80', '443:443']);
+  expect(agent.ports).toBeUndefined();
+  expect(settings.publicUrl).toMatch(/^https:/);
+});
+
+test('compose trusts its own proxy and nobody else, and the configuration has nothing to doubt', () => {
+  const settings = checkConfig(compose.services.server.environment!);
+  expect(settings.trustProxy).toEqual([compose.services.proxy.networks!.default.ipv4_address]);
+  expect(doubtsAbout(settings)).toEqual([]);
+});
+
+test('the proxy of compose serves the public address and leads to the control plane', async () => {
+  const settings = checkConfig(compose.services.server.environment!);
+  const caddyfile = await read('docker/Caddyfile');
+  expect(compose.services.proxy.volumes[0]).toBe('./docker/Caddyfile:/etc/caddy/Caddyfile:ro');
+  expect(caddyfile).toContain(`${new URL(settings.publicUrl).host} {`);
+  expect(caddyfile).toContain(`reverse_proxy server:${settings.listen.port} {`);
 });

@@ -176,8 +176,19 @@ test('a file that is missing is a mistake that names the file', async () => {
   await expect(loadConfig({ SIGNALBOX_CONFIG: '/no/such/file.yaml' })).rejects.toThrow('/no/such/file.yaml');
 });
 
+test('a proxy that must be there and is not trusted is doubted, and one that anybody can pretend to be', () => {
+  const outside = { SIGNALBOX_PUBLIC_URL: 'https://box.example.net', SIGNALBOX_FORWARD_LISTEN: '0.0.0.0' };
+  expect(doubtsAbout(checkConfig(outside))).toEqual([expect.stringContaining('name its address in SIGNALBOX_TRUST_PROXY')]);
+  expect(doubtsAbout(checkConfig({ ...outside, SIGNALBOX_TRUST_PROXY: '127.0.0.1' }))).toEqual([]);
+  expect(doubtsAbout(checkConfig({ ...outside, SIGNALBOX_TRUST_PROXY: 'on' }))).toEqual([]);
+  expect(doubtsAbout(checkConfig({ ...outside, SIGNALBOX_TLS_CERT_FILE: 'c', SIGNALBOX_TLS_KEY_FILE: 'k' }))).toEqual([]);
+  expect(doubtsAbout(checkConfig({ ...outside, SIGNALBOX_LISTEN: '0.0.0.0:8080', SIGNALBOX_TRUST_PROXY: 'on' }))).toEqual([
+    expect.stringContaining('whoever reaches it directly can claim any address'),
+  ]);
+});
+
 test('doors that nobody outside can reach are doubted', () => {
   expect(doubtsAbout(checkConfig({}))).toEqual([]);
   expect(doubtsAbout(checkConfig({ SIGNALBOX_FORWARD_HOST: 'box.example.net', SIGNALBOX_FORWARD_LISTEN: '0.0.0.0' }))).toEqual([]);
-  expect(doubtsAbout(checkConfig({ SIGNALBOX_PUBLIC_URL: 'https://box.example.net' }))).toEqual([expect.stringContaining('set SIGNALBOX_FORWARD_LISTEN')]);
+  expect(doubtsAbout(checkConfig({ SIGNALBOX_PUBLIC_URL: 'http://box.example.net' }))).toEqual([expect.stringContaining('set SIGNALBOX_FORWARD_LISTEN')]);
 });

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { clientAddress, trustedProxies } from '../../../server/http/client-address.ts';
+import { createApp } from '../../../server/http/app.ts';
+import { clientAddress, proxyRule, trustedProxies } from '../../../server/http/client-address.ts';
+import { silentLog } from '../../harness/silent-log.ts';
 
 const from = (remoteAddress: string, forwarded?: string | string[]) =>
   ({ socket: { remoteAddress }, headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage;
@@ -17,4 +19,19 @@ test.each<[string, string[], IncomingMessage, string]>([
   ['IPv6', ['fd00::/8'], from('fd00::1', '2001:db8::7'), '2001:db8::7'],
 ])('%s', (_name, trusted, request, expected) => {
   expect(clientAddress(request, trustedProxies(trusted))).toBe(expected);
+});
+
+test('with `on` the proxy that connects is believed, and nothing that came to it in the header', () => {
+  expect(clientAddress(from('198.51.100.1', '1.1.1.1, 203.0.113.9'), proxyRule(true))).toBe('203.0.113.9');
+  expect(clientAddress(from('198.51.100.1', '203.0.113.9'), proxyRule(false))).toBe('198.51.100.1');
+});
+
+test('Fastify finds the same client as the tunnel does', async () => {
+  const forwarded = { 'x-forwarded-for': '1.1.1.1, 203.0.113.9' };
+  for (const [trustProxy, expected] of [[true, '203.0.113.9'], [false, '127.0.0.1'], [['127.0.0.1'], '203.0.113.9'], [['10.0.0.1'], '127.0.0.1']] as const) {
+    const app = createApp({ log: silentLog, now: () => 0, isTrustedProxy: proxyRule(trustProxy) });
+    app.get('/ip', async (request) => ({ ip: request.ip }));
+    expect((await app.inject({ url: '/ip', headers: forwarded })).json()).toEqual({ ip: expected });
+    await app.close();
+  }
 });

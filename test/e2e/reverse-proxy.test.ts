@@ -1,0 +1,162 @@
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
+import net from 'node:net';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { createSelfSigned } from '../simulator/certificate.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { World } from '../harness/world.ts';
+
+/** The recipes of docs/reverse-proxy.md, run by the programs that they are for. Only addresses and certificate files are changed. */
+
+const text = await readFile(new URL('../../docs/reverse-proxy.md', import.meta.url), 'utf8');
+const recipe = (kind: string): string => new RegExp(`^\`\`\`${kind}\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(text)![1]!;
+const TRUSTED = /^SIGNALBOX_TRUST_PROXY=(\S+)$/m.exec(text)![1]!;
+/** Where the test's clients come from; the proxy itself connects from 127.0.0.1. */
+const CLIENT = '127.0.0.9';
+
+interface Place {
+  folder: string;
+  port: number;
+  upstream: string;
+}
+
+/** How each program is started with its recipe: file, content, command. */
+const PROXIES: Record<string, { config: (place: Place) => string; args: (file: string, place: Place) => string[]; kind: string }> = {
+  nginx: {
+    kind: 'nginx',
+    config: ({ folder, port, upstream }) => {
+      const server = recipe('nginx')
+        .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
+        .replaceAll('/etc/ssl/signalbox/', `${folder}/`)
+        .replace('http://127.0.0.1:8080', upstream);
+      return `daemon off;\npid ${folder}/nginx.pid;\nerror_log stderr;\nuser root;\nevents {}\nhttp {\naccess_log off;\n${tempPaths(folder)}${server}}\n`;
+    },
+    args: (file, { folder }) => ['-c', file, '-p', folder],
+  },
+  caddy: {
+    kind: 'caddy',
+    config: ({ folder, port, upstream }) => {
+      const site = recipe('caddy')
+        .replace('signalbox.example.net {', `https://localhost:${port} {\n    bind 127.0.0.1\n    tls ${folder}/fullchain.pem ${folder}/privkey.pem`)
+        .replace('127.0.0.1:8080', upstream.replace('http://', ''));
+      return `{\n    admin off\n    auto_https off\n}\n${site}`;
+    },
+    args: (file) => ['run', '--adapter', 'caddyfile', '--config', file],
+  },
+};
+
+function tempPaths(folder: string): string {
+  return ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};\n`).join('');
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documents', (program, { config, args }) => {
+  const isMissing = spawnSync('which', [program]).status !== 0;
+  if (isMissing) process.stderr.write(`${program} is not installed: its test is skipped\n`);
+  let world: World;
+  let child: ChildProcess;
+  let place: Place;
+  let output = '';
+
+  beforeAll(async () => {
+    if (isMissing) return;
+    world = await World.start({ routers: [], server: { SIGNALBOX_TRUST_PROXY: TRUSTED } });
+    place = { folder: await mkdtemp(path.join(os.tmpdir(), 'signalbox-proxy-')), port: await freePort(), upstream: world.server.url };
+    const { cert, key } = await createSelfSigned('localhost');
+    await writeFile(path.join(place.folder, 'fullchain.pem'), cert);
+    await writeFile(path.join(place.folder, 'privkey.pem'), key);
+    const file = path.join(place.folder, 'config');
+    await writeFile(file, config(place));
+    child = spawn(program, args(file, place), { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: place.folder } });
+    for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await waitUntil(`${program} answers`, async () => (await ask('GET', '/healthz').catch(() => undefined))?.status === 200, 10_000).catch((error: unknown) => {
+      throw new Error(output, { cause: error });
+    });
+  });
+  afterAll(async () => {
+    if (isMissing) return;
+    if (child.exitCode === null) {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
+    await world.close();
+    await rm(place.folder, { recursive: true, force: true });
+  });
+
+  async function ask(method: string, url: string, body?: object): Promise<{ status: number; body: Record<string, unknown> }> {
+    const request = https.request({
+      method,
+      path: url,
+      host: '127.0.0.1',
+      port: place.port,
+      servername: 'localhost',
+      localAddress: CLIENT,
+      rejectUnauthorized: false,
+      agent: false,
+      headers: {
+        host: 'localhost',
+        authorization: `Bearer ${world.caller.apiKey}`,
+        'x-forwarded-for': '203.0.113.66',
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
+    });
+    request.end(body && JSON.stringify(body));
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    return { status: answer.statusCode!, body: JSON.parse((await buffer(answer)).toString()) as Record<string, unknown> };
+  }
+
+  test.skipIf(isMissing)('the audit log has the client’s address, and not the one that the client claims', async () => {
+    expect((await ask('POST', '/api/api-keys', { name: `through ${program}` })).status).toBe(200);
+    const entry = await waitUntil('it is in the audit log', async () => {
+      const { body } = await ask('GET', '/api/audit');
+      return (body['data'] as { action: string; source: string }[]).find(({ action }) => action === 'POST /api/api-keys');
+    });
+    expect(entry.source).toBe(CLIENT);
+    expect(world.server.services.ignoredForwarding.count).toBe(0);
+  });
+
+  test.skipIf(isMissing)('an agent’s WebSocket is passed on', async () => {
+    const { token } = await world.server.services.auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
+    const { agent_id: agentId, secret } = await world.server.services.auth.enrolAgent(token, 'behind a proxy');
+    const socket = new WebSocket(`wss://localhost:${place.port}/agent/v1/tunnel`, 'signalbox.v1', {
+      headers: { authorization: `Bearer ${agentId}:${secret}` },
+      rejectUnauthorized: false,
+    });
+    await once(socket, 'open');
+    expect(socket.protocol).toBe('signalbox.v1');
+    socket.terminate();
+  });
+});
+
+test('a proxy that is not trusted is told of in the status and the metrics', async () => {
+  const world = await World.start({ routers: [] });
+  try {
+    const { token } = await world.server.services.auth.createServiceToken('prometheus');
+    const internal = (what: string) => fetch(`${world.server.url}/internal/${what}`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await (await internal('status')).json()).toMatchObject({ data: { ignored_forwarding: 0, warnings: [] } });
+    await fetch(`${world.server.url}/healthz`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
+    expect(await (await internal('status')).json()).toMatchObject({
+      data: { ignored_forwarding: 1, warnings: [expect.stringContaining('name it in SIGNALBOX_TRUST_PROXY')] },
+    });
+    expect(await (await internal('metrics')).text()).toContain('signalbox_ignored_forwarding 1');
+  } finally {
+    await world.close();
+  }
+});
