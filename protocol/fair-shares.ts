@@ -17,6 +17,11 @@ export interface ShareLimits {
 /** Which limit stands in the way. */
 export type ShareLimit = 'total' | 'party' | 'member';
 
+/** Whether somebody who holds so many may have one more while so many are left: nobody holds more than is left for others. */
+export function mayHaveOneMore({ held, left, most = Infinity }: { held: number; left: number; most?: number }): boolean {
+  return held < Math.min(most, left);
+}
+
 interface Party {
   held: number;
   members: Map<string | undefined, number>;
@@ -59,10 +64,11 @@ export class FairShares {
     const left = total - this.#taken;
     if (left <= 0) return 'total';
     const { held = 0, members } = this.#parties.get(party) ?? {};
-    if (held >= Math.min(perParty, left)) return 'party';
+    if (!mayHaveOneMore({ held, left, most: perParty })) return 'party';
     const ofMember = members?.get(member) ?? 0;
-    if (member !== undefined && ofMember >= Math.min(perMember, Math.min(perParty, total) - held)) return 'member';
-    return undefined;
+    const leftOfParty = Math.min(perParty, total) - held;
+    if (member === undefined || mayHaveOneMore({ held: ofMember, left: leftOfParty, most: perMember })) return undefined;
+    return 'member';
   }
 
   /** Takes one; false, and counted, when a limit is in the way. */

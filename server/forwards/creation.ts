@@ -6,7 +6,8 @@ import { cannotListen, isOfThisPort } from './doors/listen-errors.ts';
 import type { ForwardLimits } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import { PORT_QUARANTINE_MS, choosePort } from './ports.ts';
-import { countOpenForwards, deleteForward, insertForward, isUnique, lockTeam, selectForwardByKey, selectPortUses, updatePort } from './store.ts';
+import type { PortChoice } from './ports.ts';
+import { countOpenForwards, deleteForward, hasOtherTeams, insertForward, isUnique, lockTeam, selectForwardByKey, selectPortUses, updatePort } from './store.ts';
 import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
 
@@ -39,7 +40,8 @@ export interface NewForward {
 
 /**
  * Checks a request and stores it with a port of its own. A key that its maker chose finds the earlier forward again.
- * @throws AppError `invalid` naming the field, `conflict` when the team or the router has too many, `unavailable` without a free port
+ * @throws AppError `invalid` naming the field, `conflict` when the team or the router has too many, `rate_limited` when the
+ *   team's latest ports are all in quarantine, `unavailable` without a free port
  */
 export async function storeNewForward(deps: CreationDeps, forward: NewForward): Promise<{ record: ForwardRecord; isNew: boolean }> {
   const { request } = forward;
@@ -55,7 +57,7 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
       id: newId(now),
       team_id: forward.teamId,
       router_id: forward.routerId,
-      port: await freePort(deps, tx, new Set()),
+      port: await freePort(deps, tx, forward.teamId, new Set()),
       allow_only_cidr: source,
       dst_address: destination,
       dst_port: request.dstPort,
@@ -133,22 +135,32 @@ async function listenSomewhere(deps: CreationDeps, record: ForwardRecord, listen
 /** @throws AppError `unavailable` */
 async function movePort(deps: CreationDeps, record: ForwardRecord, unusable: ReadonlySet<number>): Promise<number> {
   return retryOnCollision(deps, async (tx) => {
-    const port = await freePort(deps, tx, unusable);
+    const port = await freePort(deps, tx, record.team_id, unusable);
     await updatePort(tx, { teamId: record.team_id, id: record.id }, port);
     return port;
   });
 }
 
-async function freePort({ clock, settings }: CreationDeps, tx: Tx, unusable: ReadonlySet<number>): Promise<number> {
+async function freePort({ clock, settings }: CreationDeps, tx: Tx, teamId: string, unusable: ReadonlySet<number>): Promise<number> {
   const uses = await selectPortUses(tx, clock.now() - PORT_QUARANTINE_MS);
-  const choice = choosePort(settings.ports, uses, unusable);
+  const isOnlyTeam = !(await hasOtherTeams(tx, teamId));
+  const choice = choosePort({ range: settings.ports, uses, unusable, teamId, isOnlyTeam });
   if (choice.state === 'free') return choice.port;
-  const others = unusable.size === 0 ? '' : `; other programs hold ${unusable.size} of them`;
-  if (choice.until === undefined) throw new AppError('unavailable', `every port for forwards is in use${others}`);
+  throw noPort(choice, unusable.size, clock.now());
+}
+
+function noPort(choice: Exclude<PortChoice, { state: 'free' }>, unusable: number, now: number): AppError {
+  const others = unusable === 0 ? '' : `; other programs hold ${unusable} of them`;
   // A clock that was set back makes nobody wait for longer than the quarantine lasts.
-  const retryAfterMs = Math.min(PORT_QUARANTINE_MS, Math.max(1000, choice.until - clock.now()));
-  const when = timeToExpire(retryAfterMs, 0);
-  throw new AppError('unavailable', `every port for forwards is in use, or was until lately; the next is free ${when}${others}`, { retryAfterMs });
+  const retryAfterMs = choice.until === undefined ? undefined : Math.min(PORT_QUARANTINE_MS, Math.max(1000, choice.until - now));
+  const when = retryAfterMs === undefined ? '' : timeToExpire(retryAfterMs, 0);
+  if (choice.state === 'share_used_up') {
+    const share = `the team holds its share of the ports for forwards (${choice.held}, those used in the last ten minutes included)`;
+    if (retryAfterMs === undefined) return new AppError('conflict', `${share}; revoke one first`);
+    return new AppError('rate_limited', `${share}; the next of them is free ${when}`, { retryAfterMs });
+  }
+  if (retryAfterMs === undefined) return new AppError('unavailable', `every port for forwards is in use${others}`);
+  return new AppError('unavailable', `every port for forwards is in use, or was until lately; the next is free ${when}${others}`, { retryAfterMs });
 }
 
 async function retryOnCollision<T>(deps: CreationDeps, work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -105,10 +105,15 @@ export async function countOpenForwards(db: DbOrTx, teamId: string, routerId: st
 export async function selectPortUses(db: DbOrTx, closedSince: number): Promise<PortUse[]> {
   const rows = await db
     .selectFrom('forwards')
-    .select(['port', 'closed_at'])
+    .select(['port', 'team_id', 'closed_at'])
     .where((eb) => eb.or([eb('closed_at', 'is', null), eb('closed_at', '>', closedSince)]))
     .execute();
-  return rows.map((row) => ({ port: row.port, closedAt: row.closed_at }));
+  return rows.map((row) => ({ port: row.port, teamId: row.team_id, closedAt: row.closed_at }));
+}
+
+/** Whether there are teams besides this one. */
+export async function hasOtherTeams(db: DbOrTx, teamId: string): Promise<boolean> {
+  return (await db.selectFrom('teams').select('id').where('id', '<>', teamId).limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** Another program holds the port that was chosen first. @throws a unique violation like {@link insertForward} */

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { PORT_QUARANTINE_MS, choosePort } from '../../../server/forwards/ports.ts';
+import { PORTS_PER_TEAM, PORT_QUARANTINE_MS, choosePort as choose } from '../../../server/forwards/ports.ts';
 
 const range = { from: 1000, to: 1003 };
 const none: ReadonlySet<number> = new Set();
 const first = (): number => 0;
+
+/** For the only team there is. */
+function choosePort(ports: typeof range, uses: { port: number; closedAt: number | null }[], unusable: ReadonlySet<number>, random: () => number) {
+  return choose({ range: ports, uses: uses.map((use) => ({ ...use, teamId: 'a' })), unusable, teamId: 'a', isOnlyTeam: true }, random);
+}
 
 describe('the port of a new forward', () => {
   it('is any that nobody has used lately, beginning somewhere in the range', () => {
@@ -37,5 +42,40 @@ describe('the port of a new forward', () => {
   it('does not exist when all are open', () => {
     const uses = [1000, 1001, 1002].map((port) => ({ port, closedAt: null }));
     expect(choosePort(range, uses, new Set([1003]), first)).toEqual({ state: 'exhausted', until: undefined });
+  });
+});
+
+describe('the share of a team in the ports', () => {
+  const large = { from: 1000, to: 1099 };
+  const used = (teamId: string, from: number, count: number, closedAt: number | null = null) =>
+    Array.from({ length: count }, (_unused, index) => ({ port: from + index, teamId, closedAt }));
+  const chosen = (uses: ReturnType<typeof used>, teamId: string, unusable = none) =>
+    choose({ range: large, uses, unusable, teamId, isOnlyTeam: false }, first);
+
+  it('is as much as it leaves free, its quarantine included, and another team finds a port', () => {
+    const uses = [...used('greedy', 1000, 20), ...used('greedy', 1020, 30, 7)];
+    expect(chosen(uses, 'greedy')).toEqual({ state: 'share_used_up', held: 50, until: 7 + PORT_QUARANTINE_MS });
+    expect(chosen(uses, 'modest')).toEqual({ state: 'free', port: 1050 });
+    expect(chosen(uses.slice(1), 'greedy')).toMatchObject({ state: 'free' });
+  });
+
+  it('does not count what other teams have used, nor what lies outside of the range', () => {
+    expect(chosen([...used('other', 1000, 60), ...used('third', 5000, 60)], 'modest')).toMatchObject({ state: 'free' });
+  });
+
+  it('counts what other programs hold as not free', () => {
+    const held = new Set(Array.from({ length: 80 }, (_unused, index) => 1020 + index));
+    expect(chosen(used('greedy', 1000, 10), 'greedy', held)).toMatchObject({ state: 'share_used_up' });
+  });
+
+  it('gives the last port to a team that holds none, and then says that there is none', () => {
+    expect(chosen(used('greedy', 1000, 99), 'modest')).toEqual({ state: 'free', port: 1099 });
+    expect(chosen(used('greedy', 1000, 100), 'modest')).toEqual({ state: 'exhausted', until: undefined });
+  });
+
+  it('is bounded in a large range too', () => {
+    const request = { range: { from: 1, to: 60_000 }, unusable: none, teamId: 'greedy', isOnlyTeam: false };
+    expect(choose({ ...request, uses: used('greedy', 1, PORTS_PER_TEAM) })).toMatchObject({ state: 'share_used_up' });
+    expect(choose({ ...request, uses: used('greedy', 1, PORTS_PER_TEAM - 1) })).toMatchObject({ state: 'free' });
   });
 });
