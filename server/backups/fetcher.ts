@@ -1,14 +1,15 @@
-import PQueue from 'p-queue';
-import type { BackupPart } from '../../protocol/index.ts';
+import { FairShares } from '../../protocol/index.ts';
+import type { BackupPart, Holder } from '../../protocol/index.ts';
 import type { AgentGateway } from '../core/agent-gateway.ts';
+import { chooseFairly } from '../core/choose-fairly.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Storage } from '../storage/db.ts';
 import type { Secrets } from '../storage/secrets.ts';
 import { seal, sha256Of, whyNotBackup } from './content.ts';
-import { claimDue, insertPart, selectParts, selectWay, updateBackup } from './store.ts';
-import type { Progress } from './store.ts';
+import { claimDue, insertPart, selectDue, selectDueTeams, selectParts, selectWay, updateBackup } from './store.ts';
+import type { DueBackup, Progress } from './store.ts';
 import { PARTS } from './types.ts';
 import type { BackupRecord, BackupRules } from './types.ts';
 
@@ -28,6 +29,8 @@ const POLL_EVERY_MS = 30_000;
 /** A router whose agent is away is looked at again; its agent's return makes it due at once. */
 const AWAY_MS = 10 * 60_000;
 const LONGEST_RETRY_MS = 3600_000;
+/** Candidates of one team: somewhat more than may be fetched of it at once. */
+const LOOK_AT = 8;
 /** Beyond what all parts together may take: then its process has died. */
 const LEASE_FACTOR = 4;
 
@@ -39,7 +42,9 @@ type Way = NonNullable<Awaited<ReturnType<typeof selectWay>>>;
  */
 export class BackupFetcher {
   readonly #deps: FetcherDeps;
-  readonly #queue: PQueue;
+  /** Fetches under way: of teams, and of the agents they come from. */
+  readonly shares: FairShares;
+  readonly #fetching = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   #timer: Timer | undefined;
   #claiming: Promise<void> | undefined;
@@ -47,7 +52,7 @@ export class BackupFetcher {
 
   constructor(deps: FetcherDeps) {
     this.#deps = deps;
-    this.#queue = new PQueue({ concurrency: deps.rules.fetchAtOnce });
+    this.shares = new FairShares(deps.rules.fetchAtOnce);
   }
 
   start(): void {
@@ -62,7 +67,7 @@ export class BackupFetcher {
     this.#stopping.abort();
     this.#timer?.cancel();
     await this.#claiming;
-    await this.#queue.onIdle();
+    await Promise.all(this.#fetching);
   }
 
   /** Something may be due. */
@@ -74,21 +79,53 @@ export class BackupFetcher {
 
   /** Takes no more than can be fetched now, so that nothing waits under a lease that runs out. */
   async #claim(): Promise<void> {
-    const { storage, clock, log, rules } = this.#deps;
     do {
       this.#again = false;
-      const limit = rules.fetchAtOnce - this.#queue.pending - this.#queue.size;
-      if (limit <= 0) break;
-      const now = clock.now();
       try {
-        const until = now + LEASE_FACTOR * rules.readMs;
-        const due = await storage.writes.write((tx) => claimDue(tx, { now, until, limit }));
-        for (const backup of due) void this.#queue.add(() => this.#work(backup).finally(() => this.wake()));
+        await this.#claimSome();
       } catch (error) {
-        log.error({ err: error }, 'backups that are due could not be read');
+        this.#deps.log.error({ err: error }, 'backups that are due could not be read');
       }
     } while (this.#again && !this.#stopping.signal.aborted);
     this.#claiming = undefined;
+  }
+
+  async #claimSome(): Promise<void> {
+    const { storage, clock, rules } = this.#deps;
+    if (this.shares.taken >= this.shares.limits.total) return;
+    const now = clock.now();
+    const chosen = new Map((await this.#takeDue(now)).map((due) => [due.id, { party: due.team_id, member: due.agent_id }]));
+    if (chosen.size === 0) return;
+    try {
+      const claim = { ids: [...chosen.keys()], now, until: now + LEASE_FACTOR * rules.readMs };
+      for (const backup of await storage.writes.write((tx) => claimDue(tx, claim))) {
+        this.#begin(backup, chosen.get(backup.id)!);
+        chosen.delete(backup.id);
+      }
+    } finally {
+      // Another process was quicker.
+      for (const holder of chosen.values()) this.shares.giveBack(holder);
+    }
+  }
+
+  /** Chooses what may be fetched now, each team and each of its agents within its share. */
+  async #takeDue(now: number): Promise<DueBackup[]> {
+    const { db } = this.#deps.storage;
+    const busy = new Set(this.shares.busyParties);
+    const teams = (await selectDueTeams(db, 'backups', now)).filter((teamId) => !busy.has(teamId));
+    const due = await Promise.all(
+      teams.map((teamId) => selectDue(db, { teamId, now, busyAgents: this.shares.busyMembers(teamId), limit: LOOK_AT })),
+    );
+    return chooseFairly(this.shares, due.flat(), (backup) => ({ party: backup.team_id, member: backup.agent_id }));
+  }
+
+  #begin(backup: BackupRecord, holder: Holder): void {
+    const fetching = this.#work(backup).finally(() => {
+      this.#fetching.delete(fetching);
+      this.shares.giveBack(holder);
+      this.wake();
+    });
+    this.#fetching.add(fetching);
   }
 
   /** Never rejects. */

@@ -47,14 +47,37 @@ export async function selectMissed(db: DbOrTx, since: number, limit: number): Pr
     .execute();
 }
 
-/** Takes what is due; nobody else gets it before `until`. */
-export async function claimDue(db: DbOrTx, claim: { now: number; until: number; limit: number }): Promise<BackupRecord[]> {
-  const due = db.selectFrom('backups as due').select('due.id').where('due.due_at', '<=', claim.now).orderBy('due.due_at').limit(claim.limit);
+export { selectDueTeams } from '../storage/due-teams.ts';
+
+export interface DueBackup {
+  id: string;
+  team_id: string;
+  /** Behind which its router stands now. */
+  agent_id: string;
+}
+
+/** Backups of a team that are due (at most `limit`), the longest due first; none from agents that are busy. */
+export async function selectDue(
+  db: DbOrTx,
+  query: { teamId: string; now: number; busyAgents: readonly string[]; limit: number },
+): Promise<DueBackup[]> {
+  let due = db
+    .selectFrom('backups')
+    .innerJoin('routers', (join) => join.onRef('routers.id', '=', 'backups.router_id').onRef('routers.team_id', '=', 'backups.team_id'))
+    .select(['backups.id', 'backups.team_id', 'routers.agent_id'])
+    .where('backups.team_id', '=', query.teamId)
+    .where('backups.due_at', '<=', query.now);
+  if (query.busyAgents.length > 0) due = due.where('routers.agent_id', 'not in', query.busyAgents);
+  return due.orderBy('backups.due_at').orderBy('backups.id').limit(query.limit).execute();
+}
+
+/** Takes backups (by id, of all teams) that are due; nobody else gets them before `until`. */
+export async function claimDue(db: DbOrTx, claim: { ids: readonly string[]; now: number; until: number }): Promise<BackupRecord[]> {
   return db
     .updateTable('backups')
     .set({ due_at: claim.until })
+    .where('id', 'in', claim.ids)
     .where('due_at', '<=', claim.now)
-    .where('id', 'in', due)
     .returningAll()
     .execute();
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { BackupPart } from '../../protocol/index.ts';
+import type { BackupPart, ShareLimits } from '../../protocol/index.ts';
 import type { BackupsTable } from '../storage/schema-backups.ts';
 
 /** A row of `backups`. */
@@ -46,8 +46,8 @@ export interface BackupRules {
   keepPerRouter: number;
   /** How long a backup is kept, milliseconds. */
   keepMs: number;
-  /** Files fetched at the same time: each may take some 30 MB of memory on its way. */
-  fetchAtOnce: number;
+  /** Backups fetched at the same time, all together, of one team and from one agent: each may take some 30 MB on its way. */
+  fetchAtOnce: ShareLimits;
   /** For one file over a slow line, milliseconds. */
   readMs: number;
   /** First pause after a failed attempt, doubled from one to the next, milliseconds. */
@@ -61,7 +61,8 @@ export interface BackupRules {
 export const DEFAULT_BACKUP_RULES: BackupRules = {
   keepPerRouter: 50,
   keepMs: 180 * 24 * 3600_000,
-  fetchAtOnce: 4,
+  // A team alone gets 4; the other 4 are for teams that come meanwhile, so that some 240 MB are needed only for several.
+  fetchAtOnce: { total: 8, perParty: 4, perMember: 2 },
   readMs: 180_000,
   retryMs: 30_000,
   attempts: 8,

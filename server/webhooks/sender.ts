@@ -1,17 +1,17 @@
-import PQueue from 'p-queue';
+import { FairShares } from '../../protocol/index.ts';
+import { chooseFairly } from '../core/choose-fairly.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Storage } from '../storage/db.ts';
 import { deliver } from './deliver.ts';
 import type { DeliverDeps } from './deliver.ts';
-import { claimEvents, selectDueEvents, selectNextDue } from './store.ts';
+import { claimEvents, selectDueEvents, selectDueTeams, selectNextDue } from './store.ts';
 import type { DueEvent } from './store.ts';
-import { Turns } from './turns.ts';
 import type { ClaimedEvent, WebhookRules } from './types.ts';
 
-/** Candidates looked at in one statement. */
-const LOOK_AT = 100;
+/** Candidates of one team: somewhat more than it may send at once. */
+const LOOK_AT = 20;
 /** The backstop for what no notice woke: events of another process, claims that have run out. */
 const POLL_EVERY_MS = 30_000;
 /** Events whose transition was stored without one, noted in one go. */
@@ -32,8 +32,9 @@ export interface SenderDeps extends Omit<DeliverDeps, 'stop'> {
  */
 export class Sender {
   readonly #deps: SenderDeps;
-  readonly #queue: PQueue;
-  readonly #turns: Turns;
+  /** Attempts under way: of teams, and of their receivers. */
+  readonly shares: FairShares;
+  readonly #sending = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   #timer: Timer | undefined;
   #looking: Promise<void> | undefined;
@@ -43,8 +44,7 @@ export class Sender {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
-    this.#turns = new Turns(deps.rules.atOnce);
-    this.#queue = new PQueue({ concurrency: deps.rules.atOnce.total });
+    this.shares = new FairShares(deps.rules.atOnce);
   }
 
   /** Looks for what is due, now or once the present look is over. */
@@ -60,7 +60,7 @@ export class Sender {
     this.#timer?.cancel();
     await this.#looking;
     const cutOff = setTimeout(() => this.#stop.abort(), this.#deps.rules.stopWithinMs);
-    await this.#queue.onIdle();
+    await Promise.all(this.#sending);
     clearTimeout(cutOff);
   }
 
@@ -93,15 +93,24 @@ export class Sender {
     await this.#noteMissed();
     let lookedAt = clock.now();
     for (;;) {
-      if (this.#turns.isFull || this.#stopped) break;
+      if (this.shares.taken >= this.shares.limits.total || this.#stopped) break;
       lookedAt = clock.now();
-      const query = { now: lookedAt, busy: this.#turns.busy, limit: LOOK_AT };
-      const taken = (await selectDueEvents(storage.db, query)).filter((event) => this.#turns.take(event));
-      const sent = await this.#claim(taken);
+      const sent = await this.#claim(await this.#takeDue(lookedAt));
       // Nothing is due, or someone else was quicker.
       if (sent === 0) break;
     }
     return selectNextDue(storage.db, lookedAt);
+  }
+
+  /** Chooses what may be sent now, each team and each of its receivers within its share. */
+  async #takeDue(now: number): Promise<DueEvent[]> {
+    const { db } = this.#deps.storage;
+    const busy = new Set(this.shares.busyParties);
+    const teams = (await selectDueTeams(db, 'job_events', now)).filter((teamId) => !busy.has(teamId));
+    const due = await Promise.all(
+      teams.map((teamId) => selectDueEvents(db, { teamId, now, busyOrigins: this.shares.busyMembers(teamId), limit: LOOK_AT })),
+    );
+    return chooseFairly(this.shares, due.flat(), (event) => ({ party: event.team_id, member: event.origin }));
   }
 
   /** Rarely needed, so not with every look. */
@@ -123,9 +132,12 @@ export class Sender {
       claimed = await storage.writes.write((tx) => claimEvents(tx, claim));
     } finally {
       const ids = new Set(claimed.map((event) => event.id));
-      for (const event of taken) if (!ids.has(event.id)) this.#turns.giveBack(event);
+      for (const event of taken) if (!ids.has(event.id)) this.shares.giveBack({ party: event.team_id, member: event.origin });
     }
-    for (const event of claimed) void this.#queue.add(() => this.#send(event));
+    for (const event of claimed) {
+      const sending = this.#send(event).finally(() => this.#sending.delete(sending));
+      this.#sending.add(sending);
+    }
     return claimed.length;
   }
 
@@ -136,7 +148,7 @@ export class Sender {
     } catch (error) {
       this.#deps.log.error({ err: error, job_id: event.jobId }, 'the delivery of a job update could not be recorded');
     } finally {
-      this.#turns.giveBack({ origin: event.origin, team_id: event.teamId });
+      this.shares.giveBack({ party: event.teamId, member: event.origin });
       this.wake();
     }
   }

@@ -17,22 +17,22 @@ export interface DueEvent {
   team_id: string;
 }
 
-interface Busy {
-  origins: readonly string[];
-  teams: readonly string[];
-}
+export { selectDueTeams } from '../storage/due-teams.ts';
 
-/** Events that may be sent now (at most `limit`, of all teams), the longest due first. */
-export async function selectDueEvents(db: DbOrTx, query: { now: number; busy: Busy; limit: number }): Promise<DueEvent[]> {
-  const { now, busy, limit } = query;
+/** Events of a team that may be sent now (at most `limit`), the longest due first; none for receivers that are busy. */
+export async function selectDueEvents(
+  db: DbOrTx,
+  query: { teamId: string; now: number; busyOrigins: readonly string[]; limit: number },
+): Promise<DueEvent[]> {
+  const { teamId, now, busyOrigins, limit } = query;
   let events = db
     .selectFrom('job_events')
     .select(['id', 'origin', 'team_id'])
+    .where('team_id', '=', teamId)
     .where('due_at', '<=', now)
     .where((eb) => isFree(eb, now))
     .where((eb) => eb.or([eb('state', '=', 'resending'), eb.not(hasEarlierPending(eb))]));
-  if (busy.origins.length > 0) events = events.where('origin', 'not in', busy.origins);
-  if (busy.teams.length > 0) events = events.where('team_id', 'not in', busy.teams);
+  if (busyOrigins.length > 0) events = events.where('origin', 'not in', busyOrigins);
   return events.orderBy('due_at').orderBy('id').limit(limit).execute();
 }
 

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import type { ShareLimits } from '../../protocol/index.ts';
 import type { JobEventAttemptsTable, JobEventsTable } from '../storage/schema-webhooks.ts';
 
 /** What became of an event so far. */
@@ -71,8 +72,8 @@ export interface WebhookRules {
   deadlineMs: number;
   /** How long an attempt holds its event; longer than an attempt and its record can take, in milliseconds. */
   leaseMs: number;
-  /** Attempts at the same time: all together, for one receiver (its origin), for one team. */
-  atOnce: { total: number; perOrigin: number; perTeam: number };
+  /** Attempts at the same time: all together, of one team, and of one team at one receiver (its origin). */
+  atOnce: ShareLimits;
   /** How long attempts may still take when this program stops, in milliseconds. */
   stopWithinMs: number;
 }
@@ -81,7 +82,8 @@ export const DEFAULT_WEBHOOK_RULES: WebhookRules = {
   // Standard Webhooks recommends 15 to 30 seconds.
   deadlineMs: 15_000,
   leaseMs: 60_000,
-  // A receiver that hangs holds 4 of 64, a team whose receivers all hang 16.
-  atOnce: { total: 64, perOrigin: 4, perTeam: 16 },
+  // A receiver that hangs holds 4 of its team's 16, a team whose receivers all hang 16 of 64. Teams that send to the same
+  // receiver have a share each: one may ask it for a page that hangs.
+  atOnce: { total: 64, perParty: 16, perMember: 4 },
   stopWithinMs: 3000,
 };

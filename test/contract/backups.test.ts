@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -32,6 +33,8 @@ class FakeRouters {
   isThere = true;
   failure: AppError | undefined;
   isDamaged = false;
+  /** Agents that never answer. */
+  readonly silent = new Set<string>();
   readonly asked: string[] = [];
 
   put(jobId: string, part: string, content: Buffer | string): void {
@@ -42,10 +45,14 @@ class FakeRouters {
     return this.isThere ? 1 : undefined;
   }
 
-  async request(_agentId: string, method: string, params: object, options: RequestOptions): Promise<never> {
+  async request(agentId: string, method: string, params: object, options: RequestOptions): Promise<never> {
     const { job_id: jobId, part, parts } = params as { job_id: string; part?: string; parts?: string[] };
     this.asked.push(`${method} ${part ?? parts?.join()}`);
     if (this.failure) throw this.failure;
+    if (this.silent.has(agentId)) {
+      if (!options.signal!.aborted) await once(options.signal!, 'abort');
+      throw new AppError('outcome_unknown', 'given up before the answer');
+    }
     if (method === 'backup.remove') {
       for (const each of parts ?? []) this.files.delete(`${jobId} ${each}`);
       return {} as never;
@@ -93,10 +100,12 @@ describeEachDatabase('backups', (open) => {
   }
 
   /** A job that has ended on its router and left the usual files there. */
-  async function endedJob(files: Record<string, Buffer | string> = { binary: BINARY, export: EXPORT, export_after: EXPORT }): Promise<JobRecord> {
+  async function endedJob(
+    files: Record<string, Buffer | string> = { binary: BINARY, export: EXPORT, export_after: EXPORT },
+    { teamId, routerId } = place,
+  ): Promise<JobRecord> {
     const id = newId(clock.now());
     for (const [part, content] of Object.entries(files)) routers.put(id, part, content);
-    const { teamId, routerId } = place;
     await storage.writes.write((tx) =>
       insertJob(tx, {
         id, teamId, routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: id, description: 'd', script: 's', expressExecute: true,
@@ -147,6 +156,28 @@ describeEachDatabase('backups', (open) => {
       await expect(service.readFile(teamId, routerId, record.id, 'export')).rejects.toMatchObject({ code: 'not_found' });
       await expect(service.compare(teamId, routerId, record.id, record.id)).rejects.toMatchObject({ code: 'not_found' });
     }
+  });
+
+  test('is not held up by a team whose agents never send theirs', async () => {
+    const hostile = await seedRouter(storage);
+    for (let agent = 0; agent < 5; agent += 1) {
+      const router = agent === 0 ? hostile : await seedRouter(storage, { teamId: hostile.teamId });
+      routers.silent.add(router.agentId);
+      for (let n = 0; n < 20; n += 1) changes.publish(await endedJob({}, router));
+    }
+    await waitUntil('the silent ones are asked', () => routers.asked.length === rules.fetchAtOnce.perParty);
+    changes.publish(await endedJob());
+    await settled('stored');
+    expect(routers.asked.filter((asked) => asked.endsWith('binary'))).toHaveLength(rules.fetchAtOnce.perParty + 1);
+  });
+
+  test('is not held up by another agent of its team that never sends its own', async () => {
+    const silent = await seedRouter(storage, { teamId: place.teamId });
+    routers.silent.add(silent.agentId);
+    for (let n = 0; n < 20; n += 1) changes.publish(await endedJob({}, silent));
+    await waitUntil('the silent one is asked', () => routers.asked.length === rules.fetchAtOnce.perMember);
+    changes.publish(await endedJob());
+    await settled('stored');
   });
 
   test('whose agent is away is fetched when it returns', async () => {

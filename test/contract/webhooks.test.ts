@@ -161,14 +161,52 @@ describeEachDatabase('job updates', (open) => {
 
     test('do not delay anyone else, and are few at a time', async () => {
       await world.stopProcess(main);
-      main = await world.startProcess({ ...TEST_RULES, deadlineMs: 10_000, atOnce: { total: 6, perOrigin: 4, perTeam: 6 } });
+      main = await world.startProcess({ ...TEST_RULES, deadlineMs: 10_000, atOnce: { total: 16, perParty: 8, perMember: 4 } });
       const waiting = await Promise.all(Array.from({ length: 10 }, () => create(slow.url)));
       await waitUntil('four are under way', () => slow.open === 4);
       const quick = await Promise.all(Array.from({ length: 10 }, () => create()));
       for (const job of quick) await world.until(main, job, 'delivered');
       expect(slow.mostOpen).toBe(4);
-      expect(receiver.mostOpen).toBeLessThanOrEqual(2);
+      expect(receiver.mostOpen).toBeLessThanOrEqual(4);
       expect((await world.deliveries(main, waiting[0]!))[0]!.attempts).toEqual([]);
+    });
+  });
+
+  describe('of a team whose receivers hang', () => {
+    let slow: WebhookReceiver;
+    beforeEach(async () => {
+      slow = await WebhookReceiver.start();
+      slow.reply = (response) => {
+        if (response.req.url !== '/hang') response.writeHead(204).end();
+      };
+      await world.stopProcess(main);
+      main = await world.startProcess({ ...TEST_RULES, deadlineMs: 10_000, atOnce: { total: 8, perParty: 6, perMember: 4 } });
+    });
+    afterEach(() => slow.close());
+
+    test('do not delay another team that sends to the same receiver', async () => {
+      await Promise.all(Array.from({ length: 10 }, () => create(`${slow.url}/hang`)));
+      await waitUntil('the hanging ones are under way', () => slow.open === 3);
+      const other = await seedRouter(storage);
+      await world.createJob(main, `${slow.url}/good`, other);
+      await waitUntil('the other team is told', () => slow.received.some(({ path }) => path === '/good'));
+      expect(slow.open).toBe(3);
+    });
+
+    test('leave room for the third team when two of them come', async () => {
+      const others = await Promise.all([WebhookReceiver.start(), WebhookReceiver.start()]);
+      for (const other of others) other.reply = hang;
+      for (const team of [world.router, await seedRouter(storage)]) {
+        for (const { url } of [slow, ...others]) {
+          await Promise.all(Array.from({ length: 6 }, () => world.createJob(main, `${url}/hang`, team)));
+        }
+      }
+      // Half of the 8 for the first team, and half of the rest for the second.
+      await waitUntil('both have their shares', () => slow.open + others[0].open + others[1].open === 6);
+      const third = await seedRouter(storage);
+      await world.createJob(main, receiver.url, third);
+      await waitUntil('the third team is told', () => receiver.received.length === 1);
+      await Promise.all(others.map((other) => other.close()));
     });
   });
 

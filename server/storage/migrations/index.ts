@@ -14,6 +14,7 @@ import { auditDetail } from './0013-audit-detail.ts';
 import { revocations } from './0014-revocations.ts';
 import { teamLookups } from './0015-team-lookups.ts';
 import { refusedForwards } from './0016-refused-forwards.ts';
+import { dueByTeam } from './0017-due-by-team.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   revocations,
   teamLookups,
   refusedForwards,
+  dueByTeam,
 ];

@@ -10,4 +10,4 @@ function statements(): string[] {
   ];
 }
 
-export const dueByTeam: Migration = { number: 14, name: 'due by team', statements };
+export const dueByTeam: Migration = { number: 17, name: 'due by team', statements };
