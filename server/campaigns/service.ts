@@ -93,7 +93,7 @@ export class CampaignsService {
       return { campaign: await insertCampaign(tx, row, routerIds), isNew: true };
     });
     if (isNew) this.changes.publish({ kind: 'started', campaign });
-    void this.#runner.run(campaign.id);
+    void this.#runner.run({ id: campaign.id, teamId });
     return this.#view(campaign);
   }
 
@@ -134,7 +134,7 @@ export class CampaignsService {
   /** @throws AppError `not_found`, `conflict` when it has ended */
   async resumeCampaign(teamId: string, id: string): Promise<CampaignView> {
     const campaign = await this.#change(teamId, id, { from: ['paused'], to: 'running', kind: 'resumed' });
-    void this.#runner.run(id);
+    void this.#runner.run({ id, teamId });
     return this.#view(campaign);
   }
 
@@ -144,7 +144,7 @@ export class CampaignsService {
    */
   async cancelCampaign(teamId: string, id: string): Promise<CampaignView> {
     await this.#change(teamId, id, { from: ['running', 'paused'], to: 'canceled', kind: 'canceled' });
-    await this.#runner.run(id);
+    await this.#runner.run({ id, teamId });
     return this.getCampaign(teamId, id);
   }
 

@@ -57,28 +57,48 @@ interface Round {
  * Brings one campaign as far as it can go now. What it did is in the database after every step, so a pass that is cut
  * off anywhere is carried on by the next one: what is claimed gets its job then.
  * Only one pass of a campaign runs at a time in this program (runner.ts).
+ * @param inTurn does one round when it is the campaign's turn; others have theirs in between
  * @returns the moment at which it can go on, or undefined when only a job's end or a caller can move it
  */
-export async function runPass(deps: PassDeps, campaignId: string, signal: AbortSignal): Promise<number | undefined> {
-  let hasTakenBack = false;
+export async function runPass(
+  deps: PassDeps,
+  campaignId: string,
+  signal: AbortSignal,
+  inTurn: <T>(round: () => Promise<T>) => Promise<T>,
+): Promise<number | undefined> {
+  const pass: Pass = { deps, campaignId, signal, hasTakenBack: false };
   while (!signal.aborted) {
-    const round = await deps.storage.writes.write((tx) => playRound(tx, campaignId, deps.clock.now()));
-    if (!round) return undefined;
-    const { campaign, change, steps, again } = round;
-    const [step] = steps;
-    if (change) deps.onChange(change);
-    // Claims that were left over when it was paused or ended must not become jobs.
-    const { claimed, left } = campaign.state === 'running' ? await makeJobs(deps, campaign) : { claimed: 0, left: 0 };
-    if (step?.kind === 'take_back' && !hasTakenBack) {
-      hasTakenBack = true;
-      await takeBack(deps, campaign, signal);
-      continue;
-    }
-    if (left > 0) return undefined;
-    if (step?.kind === 'wait' && claimed === 0) return step.until;
-    if (!again && claimed === 0 && step?.kind !== 'stop') return undefined;
+    const next = await inTurn(() => goOneRound(pass));
+    if (next !== 'again') return next;
   }
   return undefined;
+}
+
+interface Pass {
+  deps: PassDeps;
+  campaignId: string;
+  signal: AbortSignal;
+  hasTakenBack: boolean;
+}
+
+/** @returns `again` when the next round can follow at once, otherwise as {@link runPass} */
+async function goOneRound(pass: Pass): Promise<number | 'again' | undefined> {
+  const { deps, campaignId, signal } = pass;
+  const round = await deps.storage.writes.write((tx) => playRound(tx, campaignId, deps.clock.now()));
+  if (!round) return undefined;
+  const { campaign, change, steps, again } = round;
+  const [step] = steps;
+  if (change) deps.onChange(change);
+  // Claims that were left over when it was paused or ended must not become jobs.
+  const { claimed, left } = campaign.state === 'running' ? await makeJobs(deps, campaign) : { claimed: 0, left: 0 };
+  if (step?.kind === 'take_back' && !pass.hasTakenBack) {
+    pass.hasTakenBack = true;
+    await takeBack(deps, campaign, signal);
+    return 'again';
+  }
+  if (left > 0) return undefined;
+  if (step?.kind === 'wait' && claimed === 0) return step.until;
+  return again || claimed > 0 || step?.kind === 'stop' ? 'again' : undefined;
 }
 
 /** Writes down results, counts, decides and acts: one transaction. */

@@ -1,5 +1,5 @@
-import PQueue from 'p-queue';
 import type { Clock, Timer } from '../../core/clock.ts';
+import { FairTurns } from '../../core/fair-turns.ts';
 import type { Log } from '../../core/log.ts';
 import type { JobsService } from '../../jobs/service.ts';
 import type { JobRecord } from '../../jobs/types.ts';
@@ -13,8 +13,17 @@ import { selectCampaignsToCorrect, selectOpenCampaigns } from './store.ts';
 const POLL_EVERY_MS = 10_000;
 /** Ends of jobs that come within this time share a pass. */
 const GATHER_MS = 50;
-/** Passes at the same time, all campaigns together: each is a row of short transactions. */
-const PASSES_AT_ONCE = 4;
+/**
+ * Rounds at the same time, all campaigns together and of one team: each is a short transaction and up to a hundred new jobs.
+ * After each round the next team has its turn, so that a campaign over thousands of routers delays no other.
+ */
+export const ROUNDS_AT_ONCE = { total: 4, perParty: 2, perMember: 1 };
+
+/** A campaign as the runner knows it. */
+export interface CampaignKey {
+  id: string;
+  teamId: string;
+}
 
 export interface RunnerDeps {
   storage: Storage;
@@ -24,13 +33,16 @@ export interface RunnerDeps {
   onChange: (change: CampaignChange) => void;
 }
 
+type Question = (db: Storage['db']) => Promise<CampaignKey[]>;
+
 /**
  * Moves campaigns on: at once when asked, soon after a job of theirs has ended, when their rate allows the next job, and
  * now and then. Nothing here is durable. One pass of a campaign at a time.
  */
 export class CampaignRunner {
   readonly #deps: RunnerDeps;
-  readonly #queue = new PQueue({ concurrency: PASSES_AT_ONCE });
+  /** Of teams and their campaigns. */
+  readonly turns = new FairTurns(ROUNDS_AT_ONCE);
   readonly #stopping = new AbortController();
   /** Campaigns that want a pass that has not begun. */
   readonly #due = new Set<string>();
@@ -62,42 +74,43 @@ export class CampaignRunner {
   }
 
   /** Resolves after a pass that began after this call. Never rejects: what failed is logged and tried again. */
-  run(campaignId: string): Promise<void> {
-    this.#due.add(campaignId);
-    const working = this.#working.get(campaignId) ?? this.#work(campaignId);
-    this.#working.set(campaignId, working);
+  run(campaign: CampaignKey): Promise<void> {
+    this.#due.add(campaign.id);
+    const working = this.#working.get(campaign.id) ?? this.#work(campaign);
+    this.#working.set(campaign.id, working);
     return working;
   }
 
-  async #work(campaignId: string): Promise<void> {
+  async #work(campaign: CampaignKey): Promise<void> {
     // Whoever called has to have noted this promise first.
     await Promise.resolve();
-    while (!this.#stopping.signal.aborted && this.#due.has(campaignId)) {
-      await this.#queue.add(() => this.#pass(campaignId));
-    }
+    while (!this.#stopping.signal.aborted && this.#due.has(campaign.id)) await this.#pass(campaign);
     // In the same breath as the check above, so that a run that is asked for now begins anew.
-    this.#working.delete(campaignId);
+    this.#working.delete(campaign.id);
   }
 
-  async #pass(campaignId: string): Promise<void> {
-    this.#due.delete(campaignId);
+  async #pass(campaign: CampaignKey): Promise<void> {
+    const { signal } = this.#stopping;
+    const holder = { party: campaign.teamId, member: campaign.id };
+    this.#due.delete(campaign.id);
     try {
-      const until = await runPass(this.#deps, campaignId, this.#stopping.signal);
-      if (until !== undefined) this.#runAt(campaignId, until);
+      const until = await runPass(this.#deps, campaign.id, signal, (round) => this.turns.run(holder, round));
+      if (until !== undefined) this.#runAt(campaign, until);
     } catch (error) {
-      this.#deps.log.error({ err: error, campaign_id: campaignId }, 'a campaign could not be moved on');
+      this.#deps.log.error({ err: error, campaign_id: campaign.id }, 'a campaign could not be moved on');
     }
   }
 
   /** One timer for each campaign: the earliest. */
-  #runAt(campaignId: string, at: number): void {
+  #runAt(campaign: CampaignKey, at: number): void {
     const { clock } = this.#deps;
+    const { id: campaignId } = campaign;
     const set = this.#timers.get(campaignId);
     if (this.#stopping.signal.aborted || (set && set.at <= at)) return;
     set?.timer.cancel();
     const timer = clock.setTimeout(() => {
       this.#timers.delete(campaignId);
-      void this.run(campaignId);
+      void this.run(campaign);
     }, at - clock.now());
     this.#timers.set(campaignId, { at, timer });
   }
@@ -105,10 +118,10 @@ export class CampaignRunner {
   #onChange(job: JobRecord): void {
     const campaignId = campaignOfKey(job.idempotency_key);
     const hasNews = job.phase !== 'queued' && job.phase !== 'running' && (job.phase !== 'accepted' || job.completed_at !== null);
-    if (campaignId !== undefined && hasNews) this.#runAt(campaignId, this.#deps.clock.now() + GATHER_MS);
+    if (campaignId !== undefined && hasNews) this.#runAt({ id: campaignId, teamId: job.team_id }, this.#deps.clock.now() + GATHER_MS);
   }
 
-  #poll(questions: readonly ((db: Storage['db']) => Promise<string[]>)[]): void {
+  #poll(questions: readonly Question[]): void {
     this.#polling = this.#runAll(questions).then(() => {
       if (this.#stopping.signal.aborted) return;
       this.#pollTimer = this.#deps.clock.setTimeout(() => this.#poll([selectOpenCampaigns]), POLL_EVERY_MS);
@@ -116,10 +129,10 @@ export class CampaignRunner {
   }
 
   /** Never rejects. */
-  async #runAll(questions: readonly ((db: Storage['db']) => Promise<string[]>)[]): Promise<void> {
+  async #runAll(questions: readonly Question[]): Promise<void> {
     try {
       const lists = await Promise.all(questions.map((ask) => ask(this.#deps.storage.db)));
-      await Promise.all(lists.flat().map((id) => this.run(id)));
+      await Promise.all(lists.flat().map((campaign) => this.run(campaign)));
     } catch (error) {
       this.#deps.log.error({ err: error }, 'campaigns could not be read');
     }

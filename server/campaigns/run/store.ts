@@ -217,20 +217,18 @@ export async function correctCounts(db: DbOrTx, id: string, counts: readonly Sta
 }
 
 /** All campaigns with something left to do. */
-export async function selectOpenCampaigns(db: DbOrTx): Promise<string[]> {
-  const rows = await db.selectFrom('campaigns').select('id').where('finished_at', 'is', null).orderBy('id').execute();
-  return rows.map((row) => row.id);
+export async function selectOpenCampaigns(db: DbOrTx): Promise<{ id: string; teamId: string }[]> {
+  return db.selectFrom('campaigns').select(['id', 'team_id as teamId']).where('finished_at', 'is', null).orderBy('id').execute();
 }
 
 /** Campaigns with jobs that got another result while nobody looked. */
-export async function selectCampaignsToCorrect(db: DbOrTx): Promise<string[]> {
-  const rows = await db
+export async function selectCampaignsToCorrect(db: DbOrTx): Promise<{ id: string; teamId: string }[]> {
+  return db
     .selectFrom('campaign_targets as targets')
     .innerJoin('jobs', 'jobs.id', 'targets.job_id')
-    .select('targets.campaign_id')
+    .select(['targets.campaign_id as id', 'targets.team_id as teamId'])
     .distinct()
     .where(isCorrectable)
     .whereRef('targets.job_version', '<>', 'jobs.version')
     .execute();
-  return rows.map((row) => row.campaign_id);
 }
