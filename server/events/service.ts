@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { FairShares } from '../../protocol/index.ts';
+import type { Holder, ShareLimits } from '../../protocol/index.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newSecret } from '../core/ids.ts';
@@ -8,10 +10,8 @@ import type { EventType, KeptStream, TeamEvent } from './types.ts';
 import { RESYNC } from './types.ts';
 
 export interface EventRules {
-  /** Streams that one key or user may hold open. */
-  streamsPerCaller: number;
-  /** Streams of a whole team. */
-  streamsPerTeam: number;
+  /** Streams open at the same time: all together, of a team, and of one key or user. */
+  streams: ShareLimits;
   /** At least so many events of a team can be repeated. */
   remembered: number;
   /** How often a silent stream says something, and callers are checked again, milliseconds. */
@@ -19,9 +19,9 @@ export interface EventRules {
 }
 
 export const EVENT_RULES: EventRules = {
-  // One for each place where a program runs, and some that are about to be noticed as dead.
-  streamsPerCaller: 5,
-  streamsPerTeam: 100,
+  // Of a caller one for each place where a program runs, and some that are about to be noticed as dead. One that is not read
+  // may hold 256 KiB: 25 MB for a team, and for all together no more than a small machine has.
+  streams: { total: 2000, perParty: 100, perMember: 5 },
   // Half a minute away while 10,000 routers come and go loses nothing of a smaller team; at 300 bytes each.
   remembered: 1000,
   // Proxies cut what is silent for 60 s, some for 30 s.
@@ -33,6 +33,8 @@ const KEPT_EVENTS = 50_000;
 /** Teams whose latest events are kept. The one that was silent longest is forgotten first: its readers then resync. */
 const REMEMBERED_TEAMS = 1000;
 const ORIGIN_CHARS = 8;
+/** When streams may have ended that nobody reads any more. */
+const RETRY_AFTER_MS = 30_000;
 
 export interface Subscription {
   teamId: string;
@@ -56,6 +58,8 @@ export class EventsService {
   readonly #rules: EventRules;
   readonly #rings = new LRUCache<string, EventRing>({ max: REMEMBERED_TEAMS });
   readonly #readers = new Map<string, Set<Reader>>();
+  /** Open streams: of teams, and of their keys and users. */
+  readonly shares: FairShares;
   #timer: Timer | undefined;
   #checking: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -63,6 +67,7 @@ export class EventsService {
   constructor(clock: Clock, rules: EventRules = EVENT_RULES) {
     this.#clock = clock;
     this.#rules = rules;
+    this.shares = new FairShares(rules.streams);
   }
 
   /** Goes on where an earlier life of the service stopped; before anything is told or asked. */
@@ -105,7 +110,7 @@ export class EventsService {
 
   /** How many streams are open. */
   get openStreams(): number {
-    return [...this.#readers.values()].reduce((sum, readers) => sum + readers.size, 0);
+    return this.shares.taken;
   }
 
   publish({ teamId, type, data }: TeamEvent): void {
@@ -117,12 +122,13 @@ export class EventsService {
 
   /**
    * Opens a stream that goes on where the reader left off.
-   * @throws AppError `conflict` when the caller or the team has too many, `unavailable` at shutdown
+   * @throws AppError `conflict` when the caller or the team has too many, `unavailable` when all have, and at shutdown
    */
   open(subscription: Subscription): EventStream {
     if (this.#stopped) throw new AppError('unavailable', 'the server is being stopped; come back in a moment');
-    const { teamId } = subscription;
-    this.#checkLimits(subscription);
+    const { teamId, callerId } = subscription;
+    const holder = { party: teamId, member: callerId };
+    this.#takeShare(holder);
     const stream = new EventStream();
     const reader = { subscription, stream };
     const readers = this.#readers.get(teamId) ?? new Set();
@@ -130,17 +136,19 @@ export class EventsService {
     stream.once('close', () => {
       readers.delete(reader);
       if (readers.size === 0) this.#readers.delete(teamId);
+      this.shares.giveBack(holder);
     });
     this.#catchUp(reader);
     return stream;
   }
 
-  #checkLimits({ teamId, callerId }: Subscription): void {
-    const readers = [...(this.#readers.get(teamId) ?? [])];
-    const own = readers.filter(({ subscription }) => subscription.callerId === callerId).length;
-    const { streamsPerCaller, streamsPerTeam } = this.#rules;
-    if (own >= streamsPerCaller) throw new AppError('conflict', `this key has ${streamsPerCaller} event streams open already`);
-    if (readers.length >= streamsPerTeam) throw new AppError('conflict', `the team has ${streamsPerTeam} event streams open already`);
+  #takeShare(holder: Holder): void {
+    const limit = this.shares.limitFor(holder);
+    if (this.shares.take(holder)) return;
+    const { perParty, perMember } = this.#rules.streams;
+    if (limit === 'total') throw new AppError('unavailable', 'the server has as many event streams open as it can', { retryAfterMs: RETRY_AFTER_MS });
+    const whose = limit === 'member' ? `this key has its share of event streams open already (${perMember} at most)` : `the team has its share of event streams open already (${perParty} at most)`;
+    throw new AppError('conflict', whose);
   }
 
   #catchUp({ subscription, stream }: Reader): void {

@@ -107,7 +107,7 @@ describe('the event streams', () => {
 
   test('one key has so many streams and no more, another key its own', () => {
     const events = new EventsService(new ManualClock());
-    for (let i = 0; i < EVENT_RULES.streamsPerCaller; i += 1) events.open(subscription());
+    for (let i = 0; i < EVENT_RULES.streams.perMember; i += 1) events.open(subscription());
     expect(() => events.open(subscription())).toThrow('event streams open already');
     expect(() => events.open(subscription({ callerId: 'other key' }))).not.toThrow();
   });
