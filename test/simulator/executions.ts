@@ -1,4 +1,4 @@
-export type ExecutionKind = 'command' | 'script' | 'scheduler' | 'execute' | 'import' | 'exec';
+export type ExecutionKind = 'command' | 'script' | 'scheduler' | 'execute' | 'import' | 'exec' | 'netwatch';
 
 /** One thing that really ran on the router. Entries are added and ended, never taken away by the router itself. */
 export interface Execution {

@@ -55,6 +55,10 @@ export interface SimulatorOptions {
   loginMethods: 'plain' | 'challenge' | 'both' | undefined;
   /** Addresses behind the router and where they really are. Loopback addresses need no entry. */
   hosts: Readonly<Record<string, string | SimulatedHost>>;
+  /** Names that the router's DNS server knows, in lower case, and their addresses. */
+  names: Readonly<Record<string, string>>;
+  /** What the maker offers as newest; undefined: the version that runs. */
+  latestVersion: string | undefined;
   /** The kernel of this namespace forwards by the router's rules; undefined: relays of this process do. */
   network: SimulatedNetwork | undefined;
   /** The router's address its clients use; without it in /ip/address they lose the router. */
@@ -97,6 +101,8 @@ export const DEFAULT_OPTIONS: SimulatorOptions = {
   latencyMs: 0,
   loginMethods: undefined,
   hosts: {},
+  names: {},
+  latestVersion: undefined,
   network: undefined,
   managementAddress: '192.168.88.1',
   managementInterface: 'bridge',

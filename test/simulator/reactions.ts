@@ -1,5 +1,6 @@
 /** What follows from a change elsewhere on the router. */
 import { networkOf, parsePrefix } from './addresses.ts';
+import { Expiries } from './expiries.ts';
 import { recheckSessions } from './firewall.ts';
 import type { Item } from './menu/table.ts';
 import type { RouterState } from './state.ts';
@@ -21,6 +22,9 @@ export function startReactions(router: RouterState): () => void {
   const stops = CAN_LOCK_OUT.map((path) => router.table(path).watch(recheck));
   const routes = (): void => syncConnectedRoutes(router);
   stops.push(router.table('/ip/address').watch(routes), router.table('/interface').watch(routes));
+  const table = router.table('/ip/firewall/address-list');
+  const expiries = new Expiries(router, table);
+  stops.push(() => expiries.stop());
   routes();
   return () => stops.forEach((stop) => stop());
 }

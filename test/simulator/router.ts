@@ -1,6 +1,7 @@
 import * as accounts from './accounts.ts';
 import type { Account, LoginOrigin } from './accounts.ts';
 import { methodsOf, type LoginMethods, type Proof } from './api/login.ts';
+import { boardNumber } from './board-number.ts';
 import { RouterClock } from './clock.ts';
 import { ExecutionRecord } from './executions.ts';
 import { Faults } from './faults.ts';
@@ -10,6 +11,7 @@ import { ALL_MENUS } from './menu/definitions/index.ts';
 import { isSchedulerAllowed } from './menu/definitions/scripts.ts';
 import { exportMenus } from './menu/export.ts';
 import { MenuRegistry } from './menu/registry.ts';
+import type { Mail } from './menu/definitions/mail.ts';
 import type { ItemTable, SavedTable } from './menu/table.ts';
 import type { MenuTree, ScriptEngine, Session } from './menu/types.ts';
 import { findModel, type Model } from './models.ts';
@@ -17,13 +19,15 @@ import { KernelNat } from './nat/kernel.ts';
 import { Namespace } from './nat/namespace.ts';
 import { NatRelay } from './nat/relay.ts';
 import type { Nat } from './nat/types.ts';
+import { Netwatch } from './netwatch.ts';
 import { DEFAULT_OPTIONS, type SimulatorOptions } from './options.ts';
 import { startReactions } from './reactions.ts';
 import { Scheduler } from './scheduler.ts';
-import { boardNumber, seedRouter } from './seed.ts';
+import { seedRouter } from './seed.ts';
 import { SessionRegistry, type ServiceName } from './sessions.ts';
 import { readSshSettings, type SshSettings } from './ssh-settings.ts';
-import type { RouterState } from './state.ts';
+import { runFile } from './script-jobs.ts';
+import type { ConfigurationReset, RouterState } from './state.ts';
 import { systemTime, type TimeSource } from './time.ts';
 import { RouterVersion } from './version.ts';
 
@@ -34,6 +38,10 @@ export type EngineFactory = (router: SimulatedRouter) => ScriptEngine;
 
 /** Between the command and the moment the router goes down its answer still gets out. */
 const REBOOT_GRACE_MS = 100;
+
+/** What a reset seeds anew although it is no configuration. */
+const SEEN = ['/ip/neighbor', '/system/health', '/system/package'];
+const OUT_OF_THE_BOX = [{ name: 'admin', password: '' }];
 
 /**
  * One simulated router: its menus, clock, files and users. Servers for API and SSH are put around it by index.ts.
@@ -52,11 +60,12 @@ export class SimulatedRouter implements RouterState {
   readonly executions: ExecutionRecord;
   readonly files: FileStore;
   readonly scripts: ScriptEngine;
-  /** Global script variables by user; a reboot forgets them. Filled by the script engine. */
   readonly globals = new Map<string, Map<string, unknown>>();
+  readonly mails: Mail[] = [];
   readonly #registry: MenuRegistry;
   readonly #nat: Nat;
   readonly #scheduler: Scheduler;
+  readonly #netwatch: Netwatch;
   /** Aborted at power-off; everything the router runs on its own hangs on it. */
   #life = new AbortController();
   #isOn = false;
@@ -80,10 +89,11 @@ export class SimulatedRouter implements RouterState {
     const { network } = this.options;
     this.#nat = network ? new KernelNat(this, new Namespace(network.namespace)) : new NatRelay(this);
     this.#scheduler = new Scheduler(this, () => isSchedulerAllowed(this));
+    this.#netwatch = new Netwatch(this);
     this.clock.onSet = () => {
       if (this.#isOn) this.#scheduler.replan();
     };
-    seedRouter(this);
+    seedRouter(this, this.options.blank);
   }
 
   get menus(): MenuTree {
@@ -205,6 +215,7 @@ export class SimulatedRouter implements RouterState {
     this.#isOn = false;
     this.#stopReactions();
     this.#scheduler.stop();
+    this.#netwatch.stop();
     this.#life.abort();
     this.sessions.closeAll(false);
     await this.#nat.stop();
@@ -228,6 +239,22 @@ export class SimulatedRouter implements RouterState {
     this.#stopReactions = startReactions(this);
     this.#nat.start();
     this.#scheduler.start();
+    this.#netwatch.start();
+  }
+
+  resetConfiguration({ keepUsers, noDefaults, runAfter }: ConfigurationReset): void {
+    const users = keepUsers ? ['/user', '/user/group', '/user/ssh-keys'] : [];
+    this.#cancelReboot();
+    this.#cancelReboot = this.time.after(REBOOT_GRACE_MS, () => {
+      void this.powerOff();
+      this.#registry.reset(users);
+      for (const path of SEEN) this.table(path).clear();
+      seedRouter(this, noDefaults, keepUsers ? undefined : OUT_OF_THE_BOX);
+      this.#cancelReboot = this.time.after(this.options.rebootMs, () => {
+        this.boot();
+        if (runAfter !== undefined) runFile(this, runAfter);
+      });
+    });
   }
 
   saveConfiguration(): string {

@@ -2,6 +2,7 @@
 import type { ExecutionKind } from './executions.ts';
 import { formatDateTime } from './formats.ts';
 import type { ScriptResult, Session } from './menu/types.ts';
+import { ALL_POLICIES } from './menu/values.ts';
 import type { RouterState } from './state.ts';
 
 export interface ScriptRun {
@@ -65,4 +66,14 @@ export function startNamedScript(router: RouterState, name: string, session: Ses
   const count = Number(item.values.get('run-count') ?? '0') + 1;
   table.update(item, [['run-count', String(count)], ['last-started', formatDateTime(router.version, router.clock.wallMs())]]);
   return startScript(router, { kind: 'script', name, source: item.values.get('source') ?? '', session, ...options });
+}
+
+/** Runs the commands of a file in the router's own name; a file that is gone runs nothing. */
+export function runFile(router: RouterState, name: string): void {
+  const contents = router.files.read(name);
+  if (!contents) return;
+  const session = router.ownSession({ user: '*sys', policies: new Set(ALL_POLICIES), origin: 'script' });
+  const { done } = startScript(router, { kind: 'import', name, source: contents.toString('utf8'), session });
+  // `done` never rejects.
+  void done.then(() => session.end());
 }

@@ -1,8 +1,9 @@
 /** A router as it comes out of the box and has been used for a while, consistent in itself. */
-import { createHash } from 'node:crypto';
+import { boardNumber } from './board-number.ts';
 import { addKey, readPublicKey } from './menu/definitions/user-keys.ts';
 import { allowedFeatures } from './menu/definitions/tools.ts';
 import { ALL_POLICIES } from './menu/values.ts';
+import type { SimulatedUser } from './options.ts';
 import type { RouterState } from './state.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -18,34 +19,31 @@ function put(router: RouterState, path: string, values: Values): void {
   if (item) router.table(path).update(item, Object.entries(values));
 }
 
-/** Stable per router: the same identity gives the same board. */
-export function boardNumber(seed: string, length: number): string {
-  return createHash('sha256').update(seed).digest('hex').toUpperCase().slice(0, length);
-}
-
 function macAddress(router: RouterState, index: number): string {
   const base = Number.parseInt(boardNumber(router.serialNumber, 5), 16) * 16 + index;
   return `DC:2C:6E${base.toString(16).toUpperCase().padStart(6, '0').slice(-6).replace(/(..)/g, ':$1')}`;
 }
 
-export function seedRouter(router: RouterState): void {
-  seedUsers(router);
+/** Fills a router. `blank`: without addresses, leases and firewall, as after a reset without defaults. */
+export function seedRouter(router: RouterState, blank: boolean, users: readonly SimulatedUser[] = router.options.users): void {
+  seedUsers(router, users);
   seedSystem(router);
   seedInterfaces(router);
   seedServices(router);
   seedManagement(router);
-  if (!router.options.blank) seedNetwork(router);
+  if (!blank) seedNetwork(router);
 }
 
-function seedUsers(router: RouterState): void {
+function seedUsers(router: RouterState, users: readonly SimulatedUser[]): void {
   const without = (...gone: string[]): string => ALL_POLICIES.filter((policy) => !gone.includes(policy)).join(',');
+  if (router.table('/user/group').items.length > 0) return;
   add(router, '/user/group', { name: 'read', policy: without('ftp', 'write', 'policy'), skin: 'default' });
   add(router, '/user/group', { name: 'write', policy: without('ftp', 'policy'), skin: 'default' });
   add(router, '/user/group', { name: 'full', policy: without(), skin: 'default' });
   for (const [name, policies] of Object.entries(router.options.groups)) {
     add(router, '/user/group', { name, policy: policies.join(','), skin: 'default' });
   }
-  for (const { name, password, group, address, publicKeys } of router.options.users) {
+  for (const { name, password, group, address, publicKeys } of users) {
     const comment: Values = name === 'admin' ? { comment: 'system default user' } : {};
     const extra: Values = { 'inactivity-timeout': '10m', 'inactivity-policy': 'none', expired: 'false', disabled: 'false' };
     add(router, '/user', { name, group: group ?? 'full', address: address ?? '', password, ...extra, ...comment });

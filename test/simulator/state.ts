@@ -2,6 +2,7 @@ import type { RouterClock } from './clock.ts';
 import type { ExecutionRecord } from './executions.ts';
 import type { Faults } from './faults.ts';
 import type { FileStore } from './files.ts';
+import type { Mail } from './menu/definitions/mail.ts';
 import type { ItemTable } from './menu/table.ts';
 import type { MenuTree, ScriptEngine, Session } from './menu/types.ts';
 import type { Model } from './models.ts';
@@ -9,6 +10,14 @@ import type { SimulatorOptions } from './options.ts';
 import type { SessionRegistry } from './sessions.ts';
 import type { TimeSource } from './time.ts';
 import type { RouterVersion } from './version.ts';
+
+export interface ConfigurationReset {
+  readonly keepUsers: boolean;
+  /** Not even the default configuration. */
+  readonly noDefaults: boolean;
+  /** File with commands to run after the reboot. */
+  readonly runAfter: string | undefined;
+}
 
 /** Everything a menu may see and touch of the router it belongs to. */
 export interface RouterState {
@@ -25,6 +34,10 @@ export interface RouterState {
   readonly faults: Faults;
   readonly menus: MenuTree;
   readonly scripts: ScriptEngine;
+  /** Global script variables by user; a reboot forgets them. Filled by the script engine. */
+  readonly globals: Map<string, Map<string, unknown>>;
+  /** What `/tool/e-mail` has sent, oldest first. */
+  readonly mails: Mail[];
   /** The items behind a menu; RangeError for a menu this version does not have. */
   table(path: string): ItemTable;
   /** A value of a one-record menu such as /ip/ssh; '' when unset or absent. */
@@ -42,6 +55,8 @@ export interface RouterState {
   settled(): Promise<void>;
   /** Brings up to date what the router only watches: counters of rules, tracked connections. */
   observe(): Promise<void>;
+  /** Throws everything away and reboots; what `runAfter` names is imported when the router is up again. */
+  resetConfiguration(reset: ConfigurationReset): void;
   /** All that a backup holds. */
   saveConfiguration(): string;
   restoreConfiguration(saved: string): void;

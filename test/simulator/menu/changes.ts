@@ -70,7 +70,7 @@ export function addItem(context: MenuContext): CommandResult {
   propose(context, values, given, undefined);
   const place = context.call.attributes.get('place-before');
   const before = place === undefined ? undefined : findItem(context.router, context.menu, place);
-  const item = context.table.add(values, { before });
+  const item = context.table.add(values, { before, dynamic: context.menu.isDynamic?.(values) ?? false });
   logChange(context, 'added');
   return { rows: [], ret: item.id };
 }

@@ -8,10 +8,24 @@ export interface VersionRange {
   until?: string;
 }
 
+export type PlainType =
+  | 'text' | 'bool' | 'int' | 'duration' | 'date' | 'ip' | 'prefix' | 'network' | 'addresses' | 'matcher' | 'listed' | 'target' | 'gateway'
+  | 'range' | 'host' | 'rate' | 'mac' | 'interface' | 'interface-matcher' | 'ports' | 'policies' | 'time-zone' | 'key' | 'url';
+
+/** What a value may be: a plain type, one of some words, or made of others. */
 export type ValueType =
-  | 'text' | 'bool' | 'int' | 'duration' | 'date' | 'ip' | 'prefix' | 'addresses' | 'matcher' | 'mac' | 'interface'
-  | 'interface-matcher' | 'ports' | 'policies'
-  | readonly string[];
+  | PlainType
+  | readonly string[]
+  /** A number in a range, both ends included. */
+  | { readonly from: number; readonly to: number }
+  /** Comma-separated. */
+  | { readonly listOf: ValueType }
+  /** `upload/download`; one alone stands for both. */
+  | { readonly pairOf: ValueType }
+  /** The first that fits. */
+  | { readonly oneOf: readonly ValueType[] }
+  /** The name of an item of another menu. */
+  | { readonly ref: string };
 
 export interface Property extends VersionRange {
   type?: ValueType;
@@ -69,6 +83,10 @@ export interface MenuDefinition extends VersionRange {
   custom?: Readonly<Record<string, CustomCommand>>;
   /** Items are found by this property as well as by id. Default `name`, if the menu has one. */
   nameProperty?: string;
+  /** Entries that every router has; they are in no export. */
+  entries?: readonly Readonly<Record<string, string>>[];
+  /** Values that make a new item one of the router's own. */
+  isDynamic?: (values: ReadonlyMap<string, string>) => boolean;
   /** Order matters: place-before and move. */
   ordered?: boolean;
   /** Items live in this menu's table; this one shows those that pass `only`. */

@@ -71,6 +71,16 @@ export class MenuRegistry implements MenuTree {
     return this.#tables.get(path);
   }
 
+  /** Back to what every router has; what `keep` names stays. */
+  reset(keep: readonly string[]): void {
+    for (const [path, table] of this.#tables) {
+      const menu = this.#menus.get(path);
+      if (!menu || menu.volatile || keep.includes(path)) continue;
+      table.clear();
+      fillTable(table, menu);
+    }
+  }
+
   hasPath(path: string): boolean {
     return this.#directories.has(clean(path));
   }
@@ -156,10 +166,15 @@ export class MenuRegistry implements MenuTree {
 
 function newTable(menu: MenuDefinition): ItemTable {
   const table = new ItemTable(menu.firstId, menu.limit);
-  if (!menu.single) return table;
-  const values = Object.entries(menu.properties).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value] as const]));
-  table.add(values);
+  fillTable(table, menu);
   return table;
+}
+
+/** What a menu holds on a router out of the box: its one record, or its standing entries. */
+function fillTable(table: ItemTable, menu: MenuDefinition): void {
+  for (const entry of menu.entries ?? []) table.add([...Object.entries(entry), ['builtin', 'true']]);
+  if (!menu.single) return;
+  table.add(Object.entries(menu.properties).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value] as const])));
 }
 
 const clean = (path: string): string => (path === '/' ? '' : path.replace(/\/+$/, ''));

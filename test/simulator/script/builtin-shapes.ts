@@ -54,6 +54,7 @@ const shapes: Readonly<Record<string, BuiltinShape>> = {
   rndstr: { positional: 0, names: ['length', 'from'], since: '7.2' },
   timestamp: { positional: 0, since: '7.13' },
   serialize: { positional: 1, names: ['value', 'to', 'options', 'delimiter'], since: '7.13' },
+  convert: { positional: 1, names: ['value', 'from', 'to', 'transform', 'options'], since: '7.12' },
   deserialize: { positional: 1, names: ['value', 'from', 'options', 'delimiter'], since: '7.13' },
 };
 

@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { argument, controlBuiltins, valueOf } from './builtins-control.ts';
-import { conversions, findIn, fromJson, lengthOf, pick, sortedEntries, toJson, typeName } from './conversions.ts';
+import { conversions, findIn, lengthOf, pick, sortedEntries, typeName } from './conversions.ts';
+import type { Environment } from './environment.ts';
 import { SyntaxFailure, ValueFailure } from './errors.ts';
 import { renderBlock } from './intermediate.ts';
-import type { Builtin, Machine } from './machine.ts';
+import type { Builtin, BuiltinCall, Machine } from './machine.ts';
 import { limitText, toNumber } from './operators.ts';
 import { parseScript } from './parser.ts';
+import { convert, deserialize, serialize } from './serialize.ts';
 import { nothing, num, str, toText, type Value } from './values.ts';
 
 const give = (value: Value): { value: Value; returned: false } => ({ value, returned: false });
@@ -50,16 +52,30 @@ const runRandomText: Builtin = async (machine, call, env) => {
   return give(str(Array.from({ length }, () => from[randomInt(from.length)] ?? '').join('')));
 };
 
-const runSerialize: Builtin = async (machine, call, env) =>
-  give(limitText(JSON.stringify(toJson(await valueOf(machine, call, env, 0, 'value')))));
+type Texts = (name: string) => Promise<string>;
+
+/** The texts of named arguments; '' for those not given. */
+function textsOf(machine: Machine, call: BuiltinCall, env: Environment): Texts {
+  return async (name) => toText(await valueOf(machine, call, env, name));
+}
+
+const wordsOf = (text: string): string[] => text.split(/[,;]/).filter((word) => word !== '');
+
+const runSerialize: Builtin = async (machine, call, env) => {
+  const text = textsOf(machine, call, env);
+  const value = await valueOf(machine, call, env, 0, 'value');
+  return give(limitText(serialize(value, await text('to'), wordsOf(await text('options')), (await text('delimiter')) || ';')));
+};
 
 const runDeserialize: Builtin = async (machine, call, env) => {
-  try {
-    return give(fromJson(JSON.parse(toText(await valueOf(machine, call, env, 0, 'value')))));
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new ValueFailure('failed to parse JSON');
-    throw error;
-  }
+  const text = textsOf(machine, call, env);
+  const source = toText(await valueOf(machine, call, env, 0, 'value'));
+  return give(deserialize(source, await text('from'), wordsOf(await text('options')), (await text('delimiter')) || ';'));
+};
+
+const runConvert: Builtin = async (machine, call, env) => {
+  const text = textsOf(machine, call, env);
+  return give(convert(await valueOf(machine, call, env, 0, 'value'), await text('from'), await text('to'), await text('transform')));
 };
 
 const valueBuiltins: Readonly<Record<string, Builtin>> = {
@@ -70,6 +86,7 @@ const valueBuiltins: Readonly<Record<string, Builtin>> = {
   rndstr: runRandomText,
   serialize: runSerialize,
   deserialize: runDeserialize,
+  convert: runConvert,
   len: async (machine, call, env) => give(num(lengthOf(await valueOf(machine, call, env, 0)))),
   typeof: async (machine, call, env) => give(str(typeName(await valueOf(machine, call, env, 0)))),
   pick: async (machine, call, env) =>

@@ -9,7 +9,7 @@ const unnamed: Readonly<Record<string, readonly string[]>> = {
   print: ['from'], get: ['numbers', 'value-name'], move: ['numbers', 'destination'], comment: ['numbers', 'comment'],
   unset: ['numbers', 'value-name'], add: [], find: [], export: [], info: ['message'], warning: ['message'],
   error: ['message'], debug: ['message'], execute: ['script'], import: ['file-name'], ping: ['address'],
-  resolve: ['domain-name'], run: ['number'], upgrade: [], save: ['name'], load: ['name'],
+  resolve: ['domain-name'], run: ['number'], upgrade: [], save: ['name'], load: ['name'], 'monitor-traffic': ['interface'],
 };
 
 /** Words that stand alone; with `=` behind them the command should have ended before it. */
@@ -30,7 +30,7 @@ export interface MenuArguments {
 export function parseMenuArguments(grammar: Grammar, path: string, command: string): MenuArguments {
   const { cursor } = grammar;
   const known = knownParameters(grammar, path, command);
-  const positions = positionsOf(command);
+  const positions = hasItems(grammar, path, command) ? positionsOf(command) : [];
   const result: MenuArguments = { args: [] };
   let position = 0;
   for (;;) {
@@ -64,6 +64,12 @@ const itemPositions = new Set(['numbers', 'number', 'value-name', 'destination']
 
 function positionsOf(command: string): readonly string[] {
   return unnamed[command] ?? ['numbers'];
+}
+
+/** A menu of one record has no items to name: `set name=two words` ends at the second word. */
+function hasItems(grammar: Grammar, path: string, command: string): boolean {
+  const commands = grammar.dialect.menus.commands(path);
+  return command !== 'set' || commands.includes('find') || commands.includes('remove');
 }
 
 interface Context {

@@ -8,6 +8,10 @@ const mangleMatchers: Readonly<Record<string, Property>> = {
   'src-address-list': {}, 'dst-address-list': {}, 'tcp-flags': {},
 };
 
+const IPS = { listOf: 'ip' } as const;
+const RATES: Property = { type: { pairOf: 'rate' }, default: '0/0' };
+const ADDRESS_OR_POOL = { oneOf: ['ip', { ref: '/ip/pool' }] } as const;
+
 export const EXTRA_MENUS: readonly MenuDefinition[] = [
   {
     path: '/ip/dhcp-client', noun: 'dhcp client', nameProperty: 'interface', unique: { properties: ['interface'], message: 'failure: dhcp-client on that interface already exists' },
@@ -18,7 +22,10 @@ export const EXTRA_MENUS: readonly MenuDefinition[] = [
   },
   {
     path: '/ip/dhcp-server/network', noun: 'dhcp network', nameProperty: 'address',
-    properties: { address: { type: 'prefix', required: true }, gateway: {}, netmask: {}, 'dns-server': {}, 'ntp-server': {}, domain: {}, dynamic: readOnly, comment },
+    properties: { 
+      address: { type: 'network', required: true }, gateway: { type: IPS }, netmask: { type: { from: 0, to: 32 } }, 'dns-server': { type: IPS },
+      'ntp-server': { type: IPS }, domain: {}, dynamic: readOnly, comment,
+    },
   },
   {
     path: '/ip/firewall/mangle', ordered: true, noun: 'mangle rule',
@@ -35,20 +42,25 @@ export const EXTRA_MENUS: readonly MenuDefinition[] = [
   {
     path: '/ppp/secret', noun: 'ppp secret', unique: { properties: ['name'], message: 'failure: secret with the same name already exists' },
     properties: {
-      name: { required: true }, password: { default: '', sensitive: true }, service: fixed('any'), profile: fixed('default'), 'local-address': {},
-      'remote-address': {}, 'last-logged-out': readOnly, disabled, comment,
+      name: { required: true }, password: { default: '', sensitive: true }, 
+      service: { type: ['any', 'async', 'l2tp', 'ovpn', 'pppoe', 'pptp', 'sstp'], default: 'any' },
+      profile: { type: { ref: '/ppp/profile' }, default: 'default' }, 'local-address': { type: ADDRESS_OR_POOL },
+      'remote-address': { type: ADDRESS_OR_POOL }, routes: {}, 'caller-id': fixed(''), 'last-logged-out': readOnly, disabled, comment,
     },
   },
   {
     path: '/queue/simple', ordered: true, noun: 'simple queue', unique: { properties: ['name'], message: 'failure: already have item with such name' },
-    properties: { name: { required: true }, target: { required: true }, 'max-limit': fixed('0/0'), priority: fixed('8/8'), queue: fixed('default-small/default-small'), ...FLAGS },
+    properties: {
+      name: { required: true }, target: { type: { listOf: 'target' }, required: true }, dst: { type: { oneOf: ['network', 'interface'] } },
+      parent: { type: { oneOf: [['none'], { ref: '/queue/simple' }] }, default: 'none' }, 'packet-marks': fixed(''),
+      priority: { type: { pairOf: { from: 1, to: 8 } }, default: '8/8' },
+      queue: { type: { pairOf: { ref: '/queue/type' } }, default: 'default-small/default-small' },
+      'limit-at': RATES, 'max-limit': RATES, 'burst-limit': RATES, 'burst-threshold': RATES,
+      'burst-time': { type: { pairOf: 'duration' }, default: '0s/0s' }, bytes: { readOnly: true, default: '0/0' }, time: {}, ...FLAGS,
+    },
   },
   {
     path: '/snmp', single: true,
     properties: { enabled: flag('false'), contact: fixed(''), location: fixed(''), 'trap-community': fixed('public'), 'trap-version': fixed('1') },
-  },
-  {
-    path: '/certificate', noun: 'certificate', noExport: true, without: ['unset'],
-    properties: { name: { required: true }, 'common-name': {}, 'key-size': fixed('2048'), 'days-valid': fixed('365'), 'invalid-before': readOnly, 'invalid-after': readOnly, fingerprint: readOnly },
   },
 ];

@@ -1,3 +1,4 @@
+import { formatDateTime, formatDuration, parseDuration } from '../../formats.ts';
 import type { RouterState } from '../../state.ts';
 import type { CustomCommand, MenuDefinition, Property, ProposedChange } from '../definition.ts';
 import type { Item } from '../table.ts';
@@ -57,6 +58,18 @@ function validity(router: RouterState, item: Item): [string, string][] {
   return [['invalid', String(missing)]];
 }
 
+function dateListEntry({ router, values, item, given }: ProposedChange): void {
+  if (given.has('.remove')) return;
+  if (!item) values.set('creation-time', formatDateTime(router.version, router.clock.wallMs()));
+  const ms = given.has('timeout') ? parseDuration(values.get('timeout') ?? '') : undefined;
+  if (ms !== undefined) values.set('.expires', String(router.time.now() + ms));
+}
+
+function timeLeft(router: RouterState, item: Item): [string, string][] {
+  const expires = item.values.get('.expires');
+  return expires === undefined ? [] : [['timeout', formatDuration(Math.max(0, Math.ceil((Number(expires) - router.time.now()) / 1000)) * 1000)]];
+}
+
 export const FIREWALL_MENUS: readonly MenuDefinition[] = [
   {
     path: '/ip/firewall/filter', ordered: true, noun: 'filter rule', check: checkRule, compute: validity, custom,
@@ -75,7 +88,9 @@ export const FIREWALL_MENUS: readonly MenuDefinition[] = [
   {
     path: '/ip/firewall/address-list', noun: 'address list entry', nameProperty: 'address',
     unique: { properties: ['list', 'address'], message: 'failure: already have such entry' },
-    properties: { list: { required: true }, address: { required: true }, timeout: { type: 'duration' }, 'creation-time': readOnly, dynamic: readOnly, disabled: FLAGS['disabled'] ?? {}, comment: {} },
+    properties: { list: { required: true }, address: { type: 'listed', required: true }, timeout: { type: 'duration' }, 'creation-time': readOnly, dynamic: readOnly, disabled: FLAGS['disabled'] ?? {}, comment: {} },
+    // An entry with a time limit is the router's own: reactions.ts removes it in time, no backup or export has it.
+    isDynamic: (values) => values.has('timeout'), removableDynamic: true, check: dateListEntry, compute: timeLeft,
   },
   {
     path: '/ip/firewall/connection', without: ['add', 'set', 'unset'], removableDynamic: true, volatile: true, noExport: true,

@@ -4,7 +4,7 @@ import type { MenuContext, MenuDefinition, Property, ProposedChange } from '../d
 import { monitor } from '../monitoring.ts';
 import type { Item } from '../table.ts';
 import { Trap } from '../types.ts';
-import { comment, counter, disabled, fixed, flag, FLAGS, readOnly } from './parts.ts';
+import { autoMtu, comment, counter, disabled, fixed, flag, FLAGS, mtu, readOnly, VLAN_ID } from './parts.ts';
 
 const DUPLICATE = { properties: ['name'], message: 'failure: already have interface with such name' };
 
@@ -60,11 +60,20 @@ const link = monitor(['numbers'], (context) => chosenInterfaces(context).map((it
   return new Map([['name', item.values.get('name') ?? ''], ['status', isUp ? 'link-ok' : 'no-link'], ['auto-negotiation', 'done'], ...speed]);
 }));
 
+/** A menu for one more kind of interface: its items are interfaces of that type. */
+export function interfaceMenu(menu: MenuDefinition, type: string): MenuDefinition {
+  const { name, mtu: size, ...rest } = menu.properties;
+  return {
+    ...menu, tableOf: '/interface', only: ofType(type), noun: 'interface', unique: DUPLICATE, compute: linkValues, check: newInterface(type),
+    properties: { ...(name ? { name } : {}), ...(size ? { mtu: size, 'actual-mtu': readOnly } : {}), 'mac-address': readOnly, ...rest, running: readOnly, disabled, comment },
+  };
+}
+
 export const INTERFACE_MENUS: readonly MenuDefinition[] = [
   {
     path: '/interface', without: ['add', 'remove', 'unset'], noun: 'interface', noExport: true, unique: DUPLICATE, compute: linkValues,
     properties: {
-      name: { required: true }, 'default-name': readOnly, type: readOnly, mtu: { default: '1500' }, 'actual-mtu': readOnly, l2mtu: readOnly,
+      name: { required: true }, 'default-name': readOnly, type: readOnly, mtu: autoMtu, 'actual-mtu': readOnly, l2mtu: readOnly,
       'mac-address': readOnly, 'last-link-up-time': readOnly, 'link-downs': counter, ...COUNTERS, running: readOnly, slave: readOnly,
       dynamic: readOnly, disabled, comment,
     },
@@ -74,7 +83,7 @@ export const INTERFACE_MENUS: readonly MenuDefinition[] = [
     path: '/interface/ethernet', tableOf: '/interface', only: ofType('ether'), without: ['add', 'remove', 'unset'], noun: 'interface',
     unique: DUPLICATE, compute: linkValues, custom: { monitor: link },
     properties: {
-      name: { required: true }, 'default-name': readOnly, mtu: { default: '1500' }, l2mtu: { type: 'int' }, 'mac-address': { type: 'mac' },
+      name: { required: true }, 'default-name': readOnly, mtu, l2mtu: { type: { from: 0, to: 65_536 } }, 'mac-address': { type: 'mac' },
       'orig-mac-address': readOnly, arp: fixed('enabled'), 'auto-negotiation': flag('true'), running: readOnly, slave: readOnly, disabled, comment,
     },
   },
@@ -82,19 +91,19 @@ export const INTERFACE_MENUS: readonly MenuDefinition[] = [
     path: '/interface/bridge', tableOf: '/interface', only: ofType('bridge'), noun: 'interface', unique: DUPLICATE, compute: linkValues,
     check: newInterface('bridge'),
     properties: {
-      name: { required: true }, mtu: fixed('auto'), 'actual-mtu': readOnly, 'mac-address': readOnly, 'protocol-mode': fixed('rstp'),
+      name: { required: true }, mtu: autoMtu, 'actual-mtu': readOnly, 'mac-address': readOnly, 'protocol-mode': { type: ['none', 'rstp', 'stp', 'mstp'], default: 'rstp' },
       'vlan-filtering': flag('false'), running: readOnly, disabled, comment,
     },
   },
   {
     path: '/interface/bridge/port', noun: 'bridge port',
-    properties: { interface: { type: 'interface', required: true }, bridge: { type: 'interface', required: true }, pvid: fixed('1'), inactive: readOnly, ...FLAGS },
+    properties: { interface: { type: 'interface', required: true }, bridge: { type: 'interface', required: true }, pvid: { type: VLAN_ID, default: '1' }, inactive: readOnly, ...FLAGS },
   },
   {
     path: '/interface/vlan', tableOf: '/interface', only: ofType('vlan'), noun: 'interface', unique: DUPLICATE, compute: linkValues,
     check: newInterface('vlan'),
     properties: {
-      name: { required: true }, mtu: fixed('1500'), 'mac-address': readOnly, 'vlan-id': { type: 'int', required: true },
+      name: { required: true }, mtu, 'mac-address': readOnly, 'vlan-id': { type: VLAN_ID, required: true },
       interface: { type: 'interface', required: true }, running: readOnly, disabled, comment,
     },
   },

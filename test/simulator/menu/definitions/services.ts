@@ -73,12 +73,12 @@ export const SERVICE_MENUS: readonly MenuDefinition[] = [
   },
   {
     path: '/ip/dhcp-server', noun: 'dhcp server', unique: { properties: ['name'], message: 'failure: dhcp server with such name already exists' },
-    properties: { name: { required: true }, interface: { type: 'interface', required: true }, 'address-pool': fixed('static-only'), 'lease-time': { type: 'duration', default: '30m' }, invalid: readOnly, dynamic: readOnly, disabled, comment: { since: '7.0' } },
+    properties: { name: { required: true }, interface: { type: 'interface', required: true }, 'address-pool': { type: { oneOf: [['static-only'], { ref: '/ip/pool' }] }, default: 'static-only' }, 'lease-time': { type: 'duration', default: '30m' }, invalid: readOnly, dynamic: readOnly, disabled, comment: { since: '7.0' } },
   },
   {
     path: '/ip/dhcp-server/lease', noun: 'dhcp lease', nameProperty: 'address', removableDynamic: true,
     properties: {
-      address: { required: true }, 'mac-address': { type: 'mac' }, 'client-id': {}, 'address-lists': fixed(''), server: fixed('all'), 'dhcp-option': fixed(''),
+      address: { type: { oneOf: ['ip', { ref: '/ip/pool' }] }, required: true }, 'mac-address': { type: 'mac' }, 'client-id': {}, 'address-lists': fixed(''), server: fixed('all'), 'dhcp-option': fixed(''),
       ...Object.fromEntries(LIVE_LEASE.map((name) => [name, lease(name)])), 'block-access': { ...flag('false'), writeOnly: true }, ...RARE_LEASE, blocked: readOnly,
       dynamic: readOnly, disabled, comment,
     },

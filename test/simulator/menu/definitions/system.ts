@@ -5,6 +5,7 @@ import type { CustomCommand, MenuDefinition, ProposedChange } from '../definitio
 import { monitor } from '../monitoring.ts';
 import { Trap } from '../types.ts';
 import { counter, flag, readOnly, text } from './parts.ts';
+import { resetConfiguration } from './upkeep.ts';
 
 const CHANNELS: readonly (readonly [string, string])[] = [['7.0', 'stable'], ['6.0', 'long-term']];
 
@@ -118,7 +119,7 @@ const reboot: CustomCommand = {
 };
 
 export const SYSTEM_MENUS: readonly MenuDefinition[] = [
-  { path: '/system', bare: true, properties: {}, custom: { reboot, shutdown: reboot } },
+  { path: '/system', bare: true, properties: {}, custom: { reboot, shutdown: reboot, 'reset-configuration': resetConfiguration } },
   { path: '/system/identity', single: true, noun: 'identity', properties: { name: { default: 'MikroTik' } } },
   {
     path: '/system/resource', single: true, without: ['set'], noExport: true, volatile: true, compute: resources,
@@ -143,13 +144,13 @@ export const SYSTEM_MENUS: readonly MenuDefinition[] = [
   {
     path: '/system/clock', single: true, compute: clockValues, check: setClock,
     properties: {
-      time: text, date: text, 'time-zone-autodetect': flag('true'), 'time-zone-name': { default: 'manual' }, 'gmt-offset': readOnly,
+      time: text, date: text, 'time-zone-autodetect': flag('true'), 'time-zone-name': { type: 'time-zone', default: 'manual' }, 'gmt-offset': readOnly,
       'dst-active': readOnly,
     },
   },
   {
     path: '/system/ntp/client', single: true, since: '7.0',
-    properties: { enabled: flag('false'), mode: { default: 'unicast' }, servers: { default: '' }, vrf: { default: 'main' }, 'freq-drift': { ...counter }, status: { readOnly: true, default: 'stopped' } },
+    properties: { enabled: flag('false'), mode: { default: 'unicast' }, servers: { type: { listOf: 'host' }, default: '' }, vrf: { default: 'main' }, 'freq-drift': { ...counter }, status: { readOnly: true, default: 'stopped' } },
   },
   {
     path: '/system/ntp/client', single: true, until: '7.0',
@@ -161,11 +162,6 @@ export const SYSTEM_MENUS: readonly MenuDefinition[] = [
   {
     path: '/system/package', without: ['add', 'set', 'remove', 'unset'], noExport: true, volatile: true,
     properties: { name: readOnly, version: readOnly, 'build-time': readOnly, scheduled: readOnly, disabled: readOnly },
-  },
-  {
-    path: '/system/package/update', single: true, noExport: true, volatile: true,
-    properties: { channel: { default: 'stable' }, 'installed-version': readOnly },
-    compute: (router) => [['installed-version', router.version.text]],
   },
   { path: '/system/note', single: true, properties: { 'show-at-login': flag('true'), note: { default: '' } } },
 ];

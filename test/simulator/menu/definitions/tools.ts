@@ -1,22 +1,17 @@
-import { parseAddress } from '../../addresses.ts';
 import { formatDuration, parseDuration } from '../../formats.ts';
+import { isReachable, resolveName } from '../../reachable.ts';
 import type { RouterState } from '../../state.ts';
-import type { CustomCommand, MenuContext, MenuDefinition, Property } from '../definition.ts';
+import type { CustomCommand, MenuDefinition, Property } from '../definition.ts';
 import { monitor, pause } from '../monitoring.ts';
 import { Trap, type CommandResult, type Row } from '../types.ts';
+import { fetchUrl } from './fetch.ts';
+import { resolve } from './dns.ts';
 import { execute, importFile } from './scripts.ts';
-
-/** Whoever the router could reach answers: its own addresses, its neighbours, and hosts a test has named. */
-function answers(router: RouterState, address: string): boolean {
-  const own = router.table('/ip/address').items.some(({ values }) => values.get('address')?.split('/')[0] === address);
-  const neighbour = router.table('/ip/arp').find('address', address)?.values.get('complete') === 'true';
-  return own || neighbour || address.startsWith('127.') || router.options.hosts[address] !== undefined;
-}
 
 function pingRow(router: RouterState, host: string, seq: number, received: number): Row {
   const sent = seq + 1;
   const loss = String(Math.round(((sent - received) / sent) * 100));
-  const reply: [string, string][] = answers(router, host)
+  const reply: [string, string][] = isReachable(router, host)
     ? [['size', '56'], ['ttl', '64'], ['time', router.version.major >= 7 ? '412us' : '0ms']]
     : [['status', 'timeout']];
   return new Map([['seq', String(seq)], ['host', host], ...reply, ['sent', String(sent)], ['received', String(received)], ['packet-loss', loss]]);
@@ -26,27 +21,20 @@ const ping: CustomCommand = {
   parameters: ['address', 'count', 'interval', 'size', 'interface', 'src-address', 'ttl', 'do-not-fragment', 'arp-ping', 'routing-table', 'vrf'],
   policies: ['test'],
   async run({ router, call }): Promise<CommandResult> {
-    const host = call.attributes.get('address');
-    if (host === undefined) throw new Trap('missing =address=');
-    if (!parseAddress(host)) throw new Trap('invalid value for argument address', 1);
+    const given = call.attributes.get('address');
+    if (given === undefined) throw new Trap('missing =address=');
+    const host = resolveName(router, given);
+    if (host === undefined) throw new Trap('invalid value for argument address', 1);
     const count = call.attributes.has('count') ? Number(call.attributes.get('count')) : Infinity;
     const interval = parseDuration(call.attributes.get('interval') ?? '1s') ?? 1000;
     let received = 0;
     for (let seq = 0; seq < count; seq += 1) {
       if (seq > 0) await pause(router, interval, call.session.signal);
-      if (answers(router, host)) received += 1;
+      if (isReachable(router, host)) received += 1;
       call.onRow?.(pingRow(router, host, seq, received));
     }
-    return { rows: [] };
-  },
-};
-
-/** The simulated network has no web servers. */
-const fetchUrl: CustomCommand = {
-  policies: ['test'],
-  run({ router }: MenuContext): CommandResult {
-    if (router.hasMenu('/system/device-mode') && router.setting('/system/device-mode', 'fetch') === 'false') throw new Trap('failure: not allowed by device-mode');
-    throw new Trap('failure: closing connection: <connection refused>');
+    // In `[…]` a ping is the number of answers.
+    return call.onRow ? { rows: [] } : { rows: [], ret: String(received) };
   },
 };
 
@@ -68,7 +56,7 @@ const updateMode: CustomCommand = {
 const readOnlyText: Property = { readOnly: true };
 
 export const TOOL_MENUS: readonly MenuDefinition[] = [
-  { path: '', bare: true, properties: {}, custom: { execute, import: importFile, ping } },
+  { path: '', bare: true, properties: {}, custom: { execute, import: importFile, ping, resolve } },
   { path: '/tool', bare: true, properties: {}, custom: { ping, fetch: fetchUrl } },
   {
     path: '/system/device-mode', single: true, since: '7.0', without: ['set'], volatile: true, noExport: true, custom: { update: updateMode },
