@@ -3,6 +3,7 @@ import { startApiServer, type ApiListener, type Certificate } from './api/server
 import { createSelfSigned } from './certificate.ts';
 import type { Execution } from './executions.ts';
 import type { Faults } from './faults.ts';
+import { setPoeOut, setSensor } from './health.ts';
 import type { SimulatorOptions } from './options.ts';
 import { SimulatedRouter } from './router.ts';
 import { createScripts } from './scripts.ts';
@@ -31,6 +32,10 @@ export interface Simulator {
   readonly log: string[];
   /** Items of a menu as plain objects, whoever may see them. */
   items(path: string): Record<string, string>[];
+  /** Makes a sensor of `/system/health` print a value, in either version's form; the unit follows from its name. */
+  setSensor(name: string, value: string): void;
+  /** Makes a port one that powers others, and says how that goes: `powered-on`, `short-circuit`, … */
+  setPoeOut(port: string, status: string): void;
   /** Drops every session, refuses new ones for `downMs` of the time source (default 0), and comes back. */
   reboot(options?: { downMs?: number }): Promise<void>;
   /** Ends everything; no handle stays open. */
@@ -92,6 +97,8 @@ function simulator(router: SimulatedRouter, listeners: Listeners): Simulator {
     get log() {
       return items('/log').map((entry) => entry['message'] ?? '');
     },
+    setSensor: (name, value) => setSensor(router, name, value),
+    setPoeOut: (port, status) => setPoeOut(router, port, status),
     reboot: ({ downMs = 0 } = {}) => reboot(router, downMs),
     close: () => closeAll(router, listeners),
   };

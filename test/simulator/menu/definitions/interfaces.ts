@@ -69,6 +69,10 @@ export function interfaceMenu(menu: MenuDefinition, type: string): MenuDefinitio
   };
 }
 
+const poe = monitor(['numbers'], (context) => chosenInterfaces(context).map((item) => new Map([
+  ['name', item.values.get('name') ?? ''], ['poe-out', item.values.get('poe-out') ?? 'off'], ['poe-out-status', item.values.get('.poe-status') ?? 'off'],
+])));
+
 export const INTERFACE_MENUS: readonly MenuDefinition[] = [
   {
     path: '/interface', without: ['add', 'remove', 'unset'], noun: 'interface', noExport: true, unique: DUPLICATE, compute: linkValues,
@@ -85,6 +89,13 @@ export const INTERFACE_MENUS: readonly MenuDefinition[] = [
     properties: {
       name: { required: true }, 'default-name': readOnly, mtu, l2mtu: { type: { from: 0, to: 65_536 } }, 'mac-address': { type: 'mac' },
       'orig-mac-address': readOnly, arp: fixed('enabled'), 'auto-negotiation': flag('true'), running: readOnly, slave: readOnly, disabled, comment,
+    },
+  },
+  {
+    path: '/interface/ethernet/poe', tableOf: '/interface', only: (item) => item.values.has('poe-out'), without: ['add', 'remove', 'unset'],
+    custom: { monitor: poe },
+    properties: {
+      name: readOnly, 'poe-out': { type: ['auto-on', 'forced-on', 'off'] }, 'poe-priority': { type: { from: 0, to: 99 } }, 'poe-lldp-enabled': { type: 'bool', since: '7.0' },
     },
   },
   {

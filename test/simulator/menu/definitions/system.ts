@@ -70,7 +70,14 @@ function license({ model, softwareId }: RouterState): [string, string][] {
   return [['software-id', softwareId], ['nlevel', model.licenseLevel], ['features', '']];
 }
 
-/** Sensors as set on the table, so that a test can heat the router up. */
+/** What a v6 record may have, in print order; each board has some of them. */
+const SENSOR_NAMES = [
+  'state', 'voltage', 'current', 'power-consumption', 'poe-out-consumption', 'temperature', 'cpu-temperature', 'board-temperature1', 'board-temperature2',
+  'switch-temperature', 'phy-temperature', 'sfp-temperature', 'fan-mode', 'fan-state', 'fan1-state', 'fan2-state', 'fan1-speed', 'fan2-speed', 'fan3-speed',
+  'fan4-speed', 'psu1-state', 'psu2-state', 'psu1-voltage', 'psu2-voltage', 'psu1-current', 'psu2-current',
+];
+
+/** Sensors as set by `setSensor` (health.ts), so that a test can heat the router up. */
 const health: readonly MenuDefinition[] = [
   {
     path: '/system/health', since: '7.0', without: ['add', 'remove', 'set', 'unset'], firstId: 13, noExport: true, volatile: true,
@@ -78,10 +85,7 @@ const health: readonly MenuDefinition[] = [
   },
   {
     path: '/system/health', until: '7.0', single: true, noExport: true, volatile: true,
-    properties: {
-      voltage: readOnly, temperature: readOnly, 'cpu-temperature': readOnly, 'fan1-speed': readOnly, 'psu1-state': readOnly,
-      'psu2-state': readOnly,
-    },
+    properties: Object.fromEntries(SENSOR_NAMES.map((name) => [name, readOnly])),
   },
 ];
 

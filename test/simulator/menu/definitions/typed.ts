@@ -5,6 +5,7 @@ import { readMenuTables } from '../menu-tables.ts';
 import { INTERFACE_PARTS_TABLES, INTERFACE_TABLES } from '../tables/interfaces.ts';
 import { NETWORK_TABLES } from '../tables/network.ts';
 import { SYSTEM_TABLES } from '../tables/system.ts';
+import { monitor } from '../monitoring.ts';
 import { Trap } from '../types.ts';
 import { interfaceMenu } from './interfaces.ts';
 import { sendMail } from './mail.ts';
@@ -55,7 +56,19 @@ function alsoCheck(menu: MenuDefinition, check: (change: ProposedChange) => void
   };
 }
 
-const interfaces = readMenuTables(INTERFACE_TABLES).map((menu) => {
+/** A modem as set on the interface by a test: `rsrp` and `registration-status`. */
+const modem = monitor(['numbers'], ({ router, call }) => {
+  const reference = call.attributes.get('.id') ?? call.attributes.get('numbers') ?? '';
+  const item = router.table('/interface').byId(reference) ?? router.table('/interface').find('name', reference);
+  if (!item) throw new Trap('no such item', 0);
+  const told = ['registration-status', 'rsrp'].flatMap((name) => {
+    const value = item.values.get(`.${name}`);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return [new Map([['status', 'running'], ...told])];
+});
+
+const interfaces = readMenuTables(INTERFACE_TABLES, { '/interface/lte': { custom: { monitor: modem } } }).map((menu) => {
   const kind = kindOf(menu.path);
   const made = interfaceMenu(menu, INTERFACE_TYPES[kind] ?? kind);
   return kind === 'wireguard' ? alsoCheck(made, completeWireguard) : made;

@@ -1,4 +1,4 @@
-/** What lies under /system, /tool and /snmp and does nothing here but be kept. */
+/** What lies under /disk, /system, /tool and /snmp and does nothing here but be kept. */
 export const SYSTEM_TABLES = `
 /system/logging  key=topics flags
   topics                  required
@@ -27,6 +27,15 @@ export const SYSTEM_TABLES = `
   enabled                 bool                                  =no
   broadcast               bool                                  =no
   multicast               bool                                  =no
+
+/disk  since=7.0 observed
+  slot                    readonly
+  model                   readonly
+  size                    readonly
+  free                    readonly
+  state                   readonly
+  raid-state              readonly
+  raid-member-failed      readonly
 
 /system/watchdog  single
   watch-address           none|ip                               =none
