@@ -326,7 +326,7 @@ export interface Fault {
   message: string;
   /** critical, warning or info */
   severity: string;
-  /** router_offline, agent_offline, rebooted, high_cpu, temperature, voltage, disk_nearly_full, wan_down or clock_wrong */
+  /** One of router_offline, agent_offline, wan_down, temperature, voltage, power_supply_failed, fan_failed, hardware_failed, poe_out_failed, disk_failing, weak_signal, high_cpu, disk_nearly_full, clock_wrong, rebooted */
   type: string;
   /** What was seen of it */
   cause: string;

@@ -51,6 +51,9 @@ export const READY_TIMEOUT_MS = 30_000;
 /** Sensors of one router: the largest chassis print some twenty. */
 export const MAX_SENSORS = 64;
 
+/** Ports of one router that power others: the largest switch has 48. */
+export const MAX_POE_PORTS = 64;
+
 /** Provider lines of one router that are watched. */
 export const MAX_WAN_INTERFACES = 32;
 

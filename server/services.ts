@@ -180,6 +180,7 @@ function createInformation(
       log: log.child({ component: 'faults' }),
       routers,
       onFault,
+      testedAmbience: (router) => catalog.describe({ model: router.model, boardName: router.board_name }).tested_ambient_temperature,
       rules: { heartbeatMs: config.heartbeatMs, offlineAfterMs: config.offlineAfterMs },
     }),
     devices: new DevicesService({

@@ -1,3 +1,4 @@
+import { MAX_SENSORS } from '../../protocol/index.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
@@ -7,6 +8,7 @@ import { readPosition } from './gps.ts';
 import { readHealth, readResources } from './health.ts';
 import { readMenu, sampleOnce } from './menus.ts';
 import { parseRouterTime } from './router-clock.ts';
+import { readBadDisks, readPoe, readSignals } from './hardware.ts';
 import { findWanInterfaces, readWan } from './wan.ts';
 
 /** More devices than any site has; a router under a flood of made-up addresses must not fill the agent. */
@@ -34,6 +36,7 @@ export class RouterReader {
     return {
       ...readResources(resource?.[0] ?? {}),
       ...readHealth((await this.#unlessAbsent('/system/health', () => this.#sensors(signal))) ?? []),
+      ...(await this.#hardware(signal)),
       clock_offset_seconds: await this.#clockOffset(signal),
       wan: await readWan(router, await this.#wanNames(signal), signal),
       position: readPosition(await this.#unlessAbsent('/system/gps', () => sampleOnce(router, '/system/gps/monitor', signal))),
@@ -51,6 +54,20 @@ export class RouterReader {
     const isList = Number.parseInt(this.#router.state().facts?.softwareVersion ?? '7', 10) >= 7;
     // v6 has a property per sensor, which differs by board: everything is read.
     return readMenu(this.#router, { menu: '/system/health', properties: [], ...(isList ? { flags: {} } : {}) }, signal);
+  }
+
+  /** Menus that few boards have; those that are absent or empty are asked again only now and then. */
+  async #hardware(signal: AbortSignal): Promise<Pick<HealthReadings, 'poe' | 'bad_disks' | 'signals'>> {
+    const router = this.#router;
+    const poe = await this.#unlessAbsent('/interface/ethernet/poe', () => readPoe(router, signal));
+    const lte = await this.#unlessAbsent('/interface/lte', () => readSignals(router, 'lte', signal));
+    const wireless = await this.#unlessAbsent('/interface/wireless/registration-table', () => readSignals(router, 'wireless', signal));
+    const disks = await this.#unlessAbsent('/disk', () => readBadDisks(router, signal));
+    return {
+      ...(poe ? { poe } : {}),
+      ...(lte || wireless ? { signals: [...(lte ?? []), ...(wireless ?? [])].slice(0, MAX_SENSORS) } : {}),
+      ...(disks ? { bad_disks: disks } : {}),
+    };
   }
 
   /** Seconds that the router is ahead; the answer is taken to be from the middle of the wait, its second half over. */
@@ -80,7 +97,7 @@ export class RouterReader {
   }
 }
 
-const RESOURCES = ['cpu-load', 'free-memory', 'total-memory', 'free-hdd-space', 'total-hdd-space'];
+const RESOURCES = ['cpu-load', 'free-memory', 'total-memory', 'free-hdd-space', 'total-hdd-space', 'bad-blocks'];
 const ARP = ['address', 'mac-address', 'interface', 'status', 'complete', 'invalid', 'disabled'];
 const ARP_FLAGS = { X: 'disabled', I: 'invalid', C: 'complete' };
 const LEASE = ['address', 'mac-address', 'status', 'host-name', 'last-seen', 'active-address', 'active-mac-address'];

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MAX_SENSORS, MAX_WAN_INTERFACES } from '../limits.ts';
+import { MAX_POE_PORTS, MAX_SENSORS, MAX_WAN_INTERFACES } from '../limits.ts';
 import { routerName, text } from './common.ts';
 
 const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -23,6 +23,21 @@ export const healthReadings = z.object({
   wan: z.array(z.object({ interface: text(128), running: z.boolean() })).max(MAX_WAN_INTERFACES),
   /** Where its GPS receiver has it, degrees; null without a receiver or a fix. */
   position: z.object({ latitude: z.number().min(-90).max(90), longitude: z.number().min(-180).max(180) }).nullable(),
+  // Absent below: the agent is older than these readings, or the router has no such menu.
+  /** What the board says of its parts in a word: `psu2-state` is `fail`. */
+  states: z.array(z.object({ name: text(64), state: text(64) })).max(MAX_SENSORS).optional(),
+  /** Revolutions per minute. */
+  fans: z.array(z.object({ name: text(64), rpm: z.number().min(0).max(1e6) })).max(MAX_SENSORS).optional(),
+  /** Volts that each power supply gives, where it has a sensor. */
+  supplies: z.array(z.object({ name: text(64), volts: z.number().min(-10_000).max(10_000) })).max(MAX_SENSORS).optional(),
+  /** Ports that power other devices, and RouterOS's word for how that goes. */
+  poe: z.array(z.object({ interface: text(128), status: text(64) })).max(MAX_POE_PORTS).optional(),
+  /** Percent of the flash memory's blocks. */
+  bad_blocks: z.number().min(0).max(100).nullable().optional(),
+  /** Disks that the router does not call well, and its word for each. */
+  bad_disks: z.array(z.object({ name: text(64), state: text(64) })).max(MAX_SENSORS).optional(),
+  /** Radio links to a provider or access point: dBm received; null when there is no link. */
+  signals: z.array(z.object({ interface: text(128), kind: z.enum(['lte', 'wireless']), dbm: z.number().min(-1000).max(1000).nullable() })).max(MAX_SENSORS).optional(),
 });
 
 /** Agent, about every minute for each router that answers. */

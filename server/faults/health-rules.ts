@@ -1,48 +1,18 @@
 import type { HealthReadings } from '../../protocol/index.ts';
-import type { Patience, Verdict } from './gate.ts';
-import type { FaultType, Finding } from './types.ts';
+import { HARDWARE_RULES } from './hardware-rules.ts';
+import { BUSY, PROMPT, STEADY, whichSide, worst } from './rule.ts';
+import type { Ambience, HealthRule } from './rule.ts';
+import type { Verdict } from './gate.ts';
+import { BOARD_CELSIUS, CHIP_CELSIUS, CLOCK_SECONDS, CPU, DISK_FREE, INSIDE_CELSIUS, MARGIN_CELSIUS, SFP_CELSIUS, VOLTS } from './thresholds.ts';
+import type { CelsiusLimits } from './thresholds.ts';
 import { inWords, short } from './words.ts';
-
-/** One reading judged: the words are used when it opens or stays a fault. */
-export interface Judgement extends Finding {
-  verdict: Verdict;
-}
-
-/** A rule about what agents read from a router every minute. */
-export interface HealthRule {
-  type: FaultType;
-  patience: Patience;
-  /** Undefined: the router does not tell, so nothing changes. */
-  judge(readings: HealthReadings): Judgement | undefined;
-}
-
-/** A backup, an export or a routing change keeps a processor busy for a minute or two; five are a fault. */
-const BUSY: Patience = { toOpen: 5, toResolve: 3 };
-/** One odd sample of a sensor is no fault. */
-const STEADY: Patience = { toOpen: 2, toResolve: 2 };
-/** What is well again at the first look is well again. */
-const PROMPT: Patience = { toOpen: 2, toResolve: 1 };
-
-const CPU = { bad: 90, good: 75 };
-/** Boards are sold for an ambience of up to 60-70 °C; sensors inside show some more. */
-const BOARD_CELSIUS = { cold: -30, cool: -25, warm: 75, hot: 80 };
-/** Processors throttle at 100-105 °C. */
-const CHIP_CELSIUS = { cold: -30, cool: -25, warm: 88, hot: 95 };
-/** The lowest and the highest supply that any board is made for is 8 V and 57 V (802.3af/at). */
-const VOLTS = { low: 8, lowGood: 8.3, highGood: 57, high: 57.5 };
-/** Percent free. Boards with 16 MB of flash have little by nature, but below this no update fits. */
-const DISK_FREE = { bad: 5, good: 8 };
-/** Certificates, schedulers and logs put up with a minute. */
-const CLOCK_SECONDS = { bad: 60, good: 30 };
-
-function whichSide(value: number, limits: { bad: number; good: number }): Verdict {
-  if (value >= limits.bad) return 'bad';
-  return value <= limits.good ? 'good' : 'between';
-}
 
 const highCpu: HealthRule = {
   type: 'high_cpu',
   patience: BUSY,
+  reads: '`/system/resource` cpu-load',
+  opens: `${CPU.bad} % or more`,
+  resolves: `${CPU.good} % or less`,
   judge({ cpu_load: load }) {
     if (load === null) return undefined;
     return { verdict: whichSide(load, CPU), message: 'The processor is busy', cause: `processor load is ${short(load)} %` };
@@ -51,28 +21,43 @@ const highCpu: HealthRule = {
 
 type Sensor = HealthReadings['temperatures'][number];
 
-function judgeSensor({ name, celsius }: Sensor): Verdict {
-  const limits = /cpu|junction/.test(name) ? CHIP_CELSIUS : BOARD_CELSIUS;
-  if (celsius >= limits.hot || celsius <= limits.cold) return 'bad';
-  return celsius <= limits.warm && celsius >= limits.cool ? 'good' : 'between';
+/** Outdoor boards stand more; no product makes the limits tighter than they are for all. */
+function boardLimits(ambience: Ambience | undefined): CelsiusLimits {
+  if (!ambience) return BOARD_CELSIUS;
+  const hot = Math.max(BOARD_CELSIUS.hot, ambience.max + INSIDE_CELSIUS);
+  const cold = Math.min(BOARD_CELSIUS.cold, ambience.min - MARGIN_CELSIUS);
+  return { cold, cool: cold + MARGIN_CELSIUS, warm: hot - MARGIN_CELSIUS, hot };
 }
 
-/** The verdict of several: one bad thing is bad, well is only what is well throughout. */
-function worst(verdicts: Verdict[]): Verdict {
-  if (verdicts.includes('bad')) return 'bad';
-  return verdicts.every((verdict) => verdict === 'good') ? 'good' : 'between';
+function limitsOf(name: string, ambience: Ambience | undefined): CelsiusLimits {
+  const board = boardLimits(ambience);
+  if (/sfp/.test(name)) return { ...SFP_CELSIUS, cold: board.cold, cool: board.cool };
+  return /cpu|junction|switch|phy/.test(name) ? { ...CHIP_CELSIUS, cold: board.cold, cool: board.cool } : board;
+}
+
+function judgeSensor({ name, celsius }: Sensor, ambience: Ambience | undefined): Verdict {
+  const limits = limitsOf(name, ambience);
+  if (celsius >= limits.hot || celsius <= limits.cold) return 'bad';
+  return celsius <= limits.warm && celsius >= limits.cool ? 'good' : 'between';
 }
 
 const temperature: HealthRule = {
   type: 'temperature',
   patience: STEADY,
-  judge({ temperatures }) {
+  reads: '`/system/health` every sensor in °C',
+  opens:
+    `board ${BOARD_CELSIUS.hot} °C, SFP ${SFP_CELSIUS.hot} °C, processor, switch chip or PHY ${CHIP_CELSIUS.hot} °C or more; ` +
+    `any ${BOARD_CELSIUS.cold} °C or less. By model: tested ambience + ${INSIDE_CELSIUS} °C and - ${MARGIN_CELSIUS} °C where that is wider`,
+  resolves:
+    `board ${BOARD_CELSIUS.warm} °C, SFP ${SFP_CELSIUS.warm} °C, processor, switch chip or PHY ${CHIP_CELSIUS.warm} °C or less; ` +
+    `all ${BOARD_CELSIUS.cool} °C or more. By model: ${MARGIN_CELSIUS} °C inside its limits`,
+  judge({ temperatures }, ambience) {
     if (temperatures.length === 0) return undefined;
-    const odd = temperatures.filter((sensor) => judgeSensor(sensor) !== 'good');
+    const odd = temperatures.filter((sensor) => judgeSensor(sensor, ambience) !== 'good');
     const shown = odd.length > 0 ? odd : temperatures;
     const tooCold = odd.some(({ celsius }) => celsius < 0);
     return {
-      verdict: worst(temperatures.map(judgeSensor)),
+      verdict: worst(temperatures.map((sensor) => judgeSensor(sensor, ambience))),
       message: tooCold ? 'The router is too cold' : 'The router is too hot',
       cause: shown.map(({ name, celsius }) => `${name} is ${short(celsius)} °C`).join(', '),
     };
@@ -87,6 +72,9 @@ function judgeVolts(volts: number): Verdict {
 const voltage: HealthRule = {
   type: 'voltage',
   patience: STEADY,
+  reads: '`/system/health` voltage, or the best of psu1-voltage, psu2-voltage, …',
+  opens: `below ${VOLTS.low} V or above ${VOLTS.high} V; 0 V counts as no sensor`,
+  resolves: `${VOLTS.lowGood} V to ${VOLTS.highGood} V`,
   judge({ voltage: volts }) {
     // Boards without a sensor on this input print 0.
     if (volts === null || volts <= 0) return undefined;
@@ -98,6 +86,9 @@ const voltage: HealthRule = {
 const disk: HealthRule = {
   type: 'disk_nearly_full',
   patience: STEADY,
+  reads: '`/system/resource` free-hdd-space, total-hdd-space',
+  opens: `${DISK_FREE.bad} % free or less`,
+  resolves: `${DISK_FREE.good} % free or more`,
   judge({ free_hdd: free, total_hdd: total }) {
     if (free === null || total === null || total === 0) return undefined;
     const percent = (100 * free) / total;
@@ -112,6 +103,9 @@ const disk: HealthRule = {
 const wan: HealthRule = {
   type: 'wan_down',
   patience: PROMPT,
+  reads: '`/interface` running, of the interfaces that lead to the provider',
+  opens: 'one of them does not run',
+  resolves: 'all of them run',
   judge({ wan: interfaces }) {
     if (interfaces.length === 0) return undefined;
     const down = interfaces.filter(({ running }) => !running).map((line) => line.interface);
@@ -127,6 +121,9 @@ const wan: HealthRule = {
 const clock: HealthRule = {
   type: 'clock_wrong',
   patience: PROMPT,
+  reads: "`/system/clock`, against the agent's clock",
+  opens: `${CLOCK_SECONDS.bad} seconds or more, ahead or behind`,
+  resolves: `${CLOCK_SECONDS.good} seconds or less`,
   judge({ clock_offset_seconds: offset }) {
     if (offset === null) return undefined;
     return {
@@ -137,4 +134,4 @@ const clock: HealthRule = {
   },
 };
 
-export const HEALTH_RULES: readonly HealthRule[] = [highCpu, temperature, voltage, disk, wan, clock];
+export const HEALTH_RULES: readonly HealthRule[] = [highCpu, temperature, voltage, disk, wan, clock, ...HARDWARE_RULES];

@@ -4,6 +4,7 @@ import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import type { FaultsService } from './service.ts';
+import { FAULT_SEVERITY } from './types.ts';
 import type { FaultRecord } from './types.ts';
 
 /** INTERFACE.md 2.6. */
@@ -13,9 +14,7 @@ const faultSchema = z
     rid: z.string().describe('Id of the router'),
     message: z.string().describe('What is the matter'),
     severity: z.string().describe('critical, warning or info'),
-    type: z
-      .string()
-      .describe('router_offline, agent_offline, rebooted, high_cpu, temperature, voltage, disk_nearly_full, wan_down or clock_wrong'),
+    type: z.string().describe(`One of ${Object.keys(FAULT_SEVERITY).join(', ')}`),
     cause: z.string().describe('What was seen of it'),
     created_at: dateTime.describe('When it began, which is before it was noticed'),
     resolved_at: dateTime.nullable(),

@@ -7,6 +7,7 @@ import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Storage } from '../storage/db.ts';
 import { Changes } from './changes.ts';
+import { parseAmbience } from './rule.ts';
 import { selectFaults, selectOpenFaults, selectWatchedRouters } from './store.ts';
 import type { FaultEvent, FaultRecord, FaultRules } from './types.ts';
 import { RouterWatch } from './watch.ts';
@@ -17,6 +18,8 @@ export interface FaultsDeps {
   log: Log;
   rules: FaultRules;
   routers: Pick<RoutersService, 'getRouter'>;
+  /** The temperatures a product was tested in, as the catalogue has it (`-40°C to 70°C`); null when nobody says. */
+  testedAmbience?: (router: RouterRecord) => string | null;
   /** Told of every record that was opened or resolved, after it is stored. */
   onFault?: (event: FaultEvent) => void;
 }
@@ -114,6 +117,7 @@ export class FaultsService {
     if (before && before.routerId !== router.id) before.name = '';
     const watched = this.#watched.get(router.id) ?? this.#add(router.id, router.team_id, agentId, router.agent_router);
     this.#move(watched, agentId, router.agent_router);
+    watched.watch.testedIn(parseAmbience(this.#deps.testedAmbience?.(router) ?? null));
     this.#changes.add(watched, watched.watch.onNamed(this.#deps.clock.now()));
   }
 

@@ -2,7 +2,7 @@ import type { HealthReadings } from '../../protocol/index.ts';
 import { CLOSED_GATE, OPEN_GATE, step } from './gate.ts';
 import type { Gate } from './gate.ts';
 import { HEALTH_RULES } from './health-rules.ts';
-import type { HealthRule } from './health-rules.ts';
+import type { Ambience, HealthRule } from './rule.ts';
 import type { FaultChange, FaultRules, FaultType, Finding } from './types.ts';
 import { inWords } from './words.ts';
 
@@ -35,6 +35,7 @@ export class RouterWatch {
   readonly #gates = new Map<FaultType, Gate>();
   /** Messages of open faults, so that only a change is told. */
   readonly #messages = new Map<FaultType, string>();
+  #ambience: Ambience | undefined;
   #uptimeSeconds: number | null;
   /** The last beat that said it answers. */
   #lastSeenAt: number | null;
@@ -73,6 +74,11 @@ export class RouterWatch {
   onNamed(now: number): FaultChange[] {
     this.#lastHeardAt = now;
     return this.#resolve('agent_offline', now);
+  }
+
+  /** In which temperatures this product was tested; until this is called, limits for any product count. */
+  testedIn(ambience: Ambience | undefined): void {
+    this.#ambience = ambience;
   }
 
   onHealth(readings: HealthReadings, now: number): FaultChange[] {
@@ -134,7 +140,7 @@ export class RouterWatch {
   }
 
   #judge(rule: HealthRule, readings: HealthReadings, now: number): FaultChange[] {
-    const judgement = rule.judge(readings);
+    const judgement = rule.judge(readings, this.#ambience);
     if (!judgement) return [];
     const { type, patience } = rule;
     const { verdict, ...finding } = judgement;

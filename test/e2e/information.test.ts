@@ -102,6 +102,21 @@ describe('faults', () => {
     expect(await faultOf(0, 'wan_down', 'resolved')).toMatchObject({ resolved_at: expect.any(String) as string });
   });
 
+  test.each([['rows of version 7', 0], ['the record of version 6', 1]])('a power supply and a fan that fail, in %s', async (_format, index) => {
+    const simulator = world.simulators[index]!;
+    simulator.setSensor('psu1-state', 'ok');
+    simulator.setSensor('psu2-state', 'fail');
+    simulator.setSensor('fan1-speed', '4500');
+    simulator.setSensor('fan2-speed', '0');
+    const power = await faultOf(index, 'power_supply_failed', 'open');
+    expect(power).toMatchObject({ severity: 'warning', message: 'Power supply psu2 failed', cause: 'psu2-state is fail' });
+    expect(await faultOf(index, 'fan_failed', 'open')).toMatchObject({ message: 'Fan fan2 failed', cause: 'fan2-speed is 0 RPM while others turn' });
+    simulator.setSensor('psu2-state', 'ok');
+    simulator.setSensor('fan2-speed', '4400');
+    await faultOf(index, 'power_supply_failed', 'resolved');
+    await faultOf(index, 'fan_failed', 'resolved');
+  });
+
   test('a clock that was lost', async () => {
     const { clock } = world.simulators[1]!.router;
     clock.setUtc(86_400_000);

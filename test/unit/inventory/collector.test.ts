@@ -214,8 +214,8 @@ describe('a router is read', () => {
       type: 'health',
       router: 'r1',
       readings: {
-        cpu_load: 7, free_memory: 1, total_memory: 2, free_hdd: 3, total_hdd: 4, voltage: null,
-        temperatures: [{ name: 'temperature', celsius: 42 }],
+        cpu_load: 7, free_memory: 1, total_memory: 2, free_hdd: 3, total_hdd: 4, bad_blocks: null, voltage: null,
+        temperatures: [{ name: 'temperature', celsius: 42 }], states: [], fans: [], supplies: [],
         clock_offset_seconds: 120,
         wan: [{ interface: 'ether1', running: true }, { interface: 'lte1', running: false }],
         position: { latitude: 56.9, longitude: 24.1 },

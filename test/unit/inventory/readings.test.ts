@@ -50,12 +50,20 @@ describe('sensors', () => {
       { '.id': '*F', name: 'fan1-speed', value: '3165', type: 'RPM' },
       { '.id': '*10', name: 'psu2-state', value: 'fail', type: '' },
     ];
-    expect(readHealth(rows)).toEqual({ temperatures: [{ name: 'cpu-temperature', celsius: 42 }], voltage: 23.9 });
+    expect(readHealth(rows)).toEqual({
+      temperatures: [{ name: 'cpu-temperature', celsius: 42 }], voltage: 23.9, states: [{ name: 'psu2-state', state: 'fail' }],
+      fans: [{ name: 'fan1-speed', rpm: 3165 }], supplies: [],
+    });
   });
 
   test('v6 has one record', () => {
-    expect(readHealth([{ voltage: '24.1', temperature: '-5', 'cpu-temperature': '55', 'fan1-speed': '4000', 'fan-mode': 'auto' }])).toEqual({
-      temperatures: [{ name: 'temperature', celsius: -5 }, { name: 'cpu-temperature', celsius: 55 }], voltage: 24.1,
+    const record = {
+      state: 'enabled', 'state-after-reboot': 'enabled', voltage: '24.1', temperature: '-5C', 'cpu-temperature': '55', 'fan1-speed': '4000RPM', 'fan-mode': 'auto',
+      'psu1-voltage': '12.1V', 'psu2-voltage': '0V', 'psu1-state': 'ok', 'power-consumption': '50.8W', 'psu1-current': '5.2A',
+    };
+    expect(readHealth([record])).toEqual({
+      temperatures: [{ name: 'temperature', celsius: -5 }, { name: 'cpu-temperature', celsius: 55 }], voltage: 24.1, states: [{ name: 'psu1-state', state: 'ok' }],
+      fans: [{ name: 'fan1-speed', rpm: 4000 }], supplies: [{ name: 'psu1-voltage', volts: 12.1 }, { name: 'psu2-voltage', volts: 0 }],
     });
   });
 
@@ -64,17 +72,17 @@ describe('sensors', () => {
   });
 
   test.each<[string, RouterRow[]]>([['no sensors', []], ['an empty record', [{}]], ['sensors that are not fitted', [{ temperature: '-128' }]]])('%s', (_what, rows) => {
-    expect(readHealth(rows)).toEqual({ temperatures: [], voltage: null });
+    expect(readHealth(rows)).toEqual({ temperatures: [], voltage: null, states: [], fans: [], supplies: [] });
   });
 });
 
 test('resources are plain numbers over the API and have units on the console', () => {
-  const expected = { cpu_load: 2, free_memory: 42_152_755, total_memory: 134_217_728, free_hdd: 1024, total_hdd: 16_777_216 };
-  const api = { 'cpu-load': '2', 'free-memory': '42152755', 'total-memory': '134217728', 'free-hdd-space': '1024', 'total-hdd-space': '16777216' };
-  const console = { 'cpu-load': '2%', 'free-memory': '40.2MiB', 'total-memory': '128.0MiB', 'free-hdd-space': '1024.0B', 'total-hdd-space': '16.0MiB' };
+  const expected = { cpu_load: 2, free_memory: 42_152_755, total_memory: 134_217_728, free_hdd: 1024, total_hdd: 16_777_216, bad_blocks: 1 };
+  const api = { 'cpu-load': '2', 'free-memory': '42152755', 'total-memory': '134217728', 'free-hdd-space': '1024', 'total-hdd-space': '16777216', 'bad-blocks': '1' };
+  const console = { 'cpu-load': '2%', 'free-memory': '40.2MiB', 'total-memory': '128.0MiB', 'free-hdd-space': '1024.0B', 'total-hdd-space': '16.0MiB', 'bad-blocks': '1%' };
   expect(readResources(api)).toEqual(expected);
   expect(readResources(console)).toEqual(expected);
-  expect(readResources({})).toEqual({ cpu_load: null, free_memory: null, total_memory: null, free_hdd: null, total_hdd: null });
+  expect(readResources({})).toEqual({ cpu_load: null, free_memory: null, total_memory: null, free_hdd: null, total_hdd: null, bad_blocks: null });
 });
 
 describe("a router's clock", () => {
@@ -153,8 +161,12 @@ describe.skipIf(!existsSync(samples))('recorded samples', () => {
     const transcripts = JSON.parse(sample('api-transcripts/system_health_print.v7.json')) as Record<string, [string, RouterRow][]>;
     const read = Object.values(transcripts).map((replies) => readHealth(replies.filter(([word]) => word === '!re').map(([, row]) => row)));
     expect(read).toEqual([
-      { temperatures: [{ name: 'temperature', celsius: 42 }], voltage: 23.9 },
-      { temperatures: [{ name: 'cpu-temperature', celsius: 38 }, { name: 'phy-temperature', celsius: 39 }], voltage: null },
+      { temperatures: [{ name: 'temperature', celsius: 42 }], voltage: 23.9, states: [], fans: [], supplies: [] },
+      {
+        temperatures: [{ name: 'cpu-temperature', celsius: 38 }, { name: 'phy-temperature', celsius: 39 }], voltage: null, supplies: [],
+        states: [{ name: 'psu1-state', state: 'ok' }, { name: 'psu2-state', state: 'fail' }],
+        fans: [{ name: 'fan1-speed', rpm: 3165 }, { name: 'fan2-speed', rpm: 3225 }, { name: 'fan3-speed', rpm: 3315 }, { name: 'fan4-speed', rpm: 3270 }],
+      },
     ]);
   });
 

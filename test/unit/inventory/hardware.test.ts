@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { RouterReader } from '../../../agent/inventory/read-router.ts';
+import type { HealthReadings } from '../../../protocol/index.ts';
+import { AgentRouters, reachable } from '../../harness/agent-router.ts';
+import type { Simulator } from '../../simulator/index.ts';
+
+let routers: AgentRouters;
+beforeEach(() => {
+  routers = new AgentRouters();
+});
+afterEach(() => routers.close());
+
+async function read(simulator: Simulator, ways: { api?: boolean; ssh?: boolean } = { api: true }): Promise<HealthReadings> {
+  const adapter = await routers.adapter(routers.config(simulator, ways));
+  await reachable(adapter);
+  return new RouterReader(adapter, routers.clock).readHealth(AbortSignal.timeout(20_000));
+}
+
+test.each(['6.49.18', '7.18.2'])('RouterOS %s: states, fans and supplies in its own format', async (version) => {
+  const simulator = await routers.simulate({ version, model: 'CCR2004-1G-12S+2XS', sshPort: null });
+  for (const [name, value] of [['fan2-speed', '0'], ['psu1-voltage', '12.1'], ['fan-state', 'fail'], ['sfp-temperature', '61']] as const) simulator.setSensor(name, value);
+  const readings = await read(simulator);
+  expect(readings.states).toEqual(expect.arrayContaining([{ name: 'psu1-state', state: 'ok' }, { name: 'psu2-state', state: 'fail' }, { name: 'fan-state', state: 'fail' }]));
+  expect(readings.fans).toEqual([{ name: 'fan1-speed', rpm: 4680 }, { name: 'fan2-speed', rpm: 0 }]);
+  expect(readings.supplies).toEqual([{ name: 'psu1-voltage', volts: 12.1 }]);
+  expect(readings.temperatures).toContainEqual({ name: 'sfp-temperature', celsius: 61 });
+});
+
+test('over SSH alone the sensors are the same', async () => {
+  const simulator = await routers.simulate({ version: '7.18.2', model: 'CCR2004-1G-12S+2XS', apiPort: null });
+  const readings = await read(simulator, { ssh: true });
+  expect(readings.states).toEqual([{ name: 'psu1-state', state: 'ok' }, { name: 'psu2-state', state: 'fail' }]);
+  expect(readings.fans).toEqual([{ name: 'fan1-speed', rpm: 4680 }]);
+});
+
+test.each(['6.49.18', '7.18.2'])('RouterOS %s: PoE ports and modems, several at once', async (version) => {
+  const simulator = await routers.simulate({ version, sshPort: null });
+  simulator.setPoeOut('ether2', 'short-circuit');
+  simulator.setPoeOut('ether5', 'powered-on');
+  const interfaces = simulator.router.table('/interface');
+  for (const [name, rsrp] of [['lte1', '-97'], ['lte2', '']] as const) {
+    interfaces.add(Object.entries({ name, type: 'lte', disabled: 'false', '.registration-status': rsrp === '' ? 'searching' : 'registered', ...(rsrp === '' ? {} : { '.rsrp': rsrp }) }));
+  }
+  const readings = await read(simulator);
+  expect(readings.poe).toEqual([{ interface: 'ether2', status: 'short-circuit' }, { interface: 'ether5', status: 'powered-on' }]);
+  expect(readings.signals).toEqual([{ interface: 'lte1', kind: 'lte', dbm: -97 }, { interface: 'lte2', kind: 'lte', dbm: null }]);
+});
+
+test('a station hears its access point; an access point has no signal of its own', async () => {
+  const simulator = await routers.simulate({ version: '6.49.18', sshPort: null });
+  const clients = simulator.router.table('/interface/wireless/registration-table');
+  clients.add(Object.entries({ interface: 'wlan1', ap: 'true', 'signal-strength': '-71dBm@6Mbps' }));
+  clients.add(Object.entries({ interface: 'wlan2', ap: 'false', 'signal-strength': '-93dBm@6Mbps' }));
+  expect((await read(simulator)).signals).toEqual([{ interface: 'wlan1', kind: 'wireless', dbm: -71 }]);
+});
+
+test('disks that failed', async () => {
+  const simulator = await routers.simulate({ version: '7.18.2', sshPort: null });
+  const disks = simulator.router.table('/disk');
+  disks.add(Object.entries({ slot: 'nvme1', state: 'ok' }));
+  disks.add(Object.entries({ slot: 'nvme2', 'raid-member-failed': 'true' }));
+  disks.add(Object.entries({ slot: 'raid1', 'raid-state': 'degraded' }));
+  expect((await read(simulator)).bad_disks).toEqual([{ name: 'nvme2', state: 'raid-member-failed' }, { name: 'raid1', state: 'degraded' }]);
+});
+
+test('a router without any of it is not asked again each minute', async () => {
+  const simulator = await routers.simulate({ version: '7.18.2', model: 'CHR', sshPort: null });
+  const adapter = await routers.adapter(routers.config(simulator));
+  await reachable(adapter);
+  const asked: string[] = [];
+  const command = adapter.command.bind(adapter);
+  adapter.command = (wanted, deadline) => {
+    asked.push(wanted.path);
+    return command(wanted, deadline);
+  };
+  const reader = new RouterReader(adapter, routers.clock);
+  await reader.readHealth(AbortSignal.timeout(20_000));
+  asked.length = 0;
+  await reader.readHealth(AbortSignal.timeout(20_000));
+  expect(asked.filter((path) => /poe|lte/.test(path))).toEqual([]);
+});
