@@ -11,7 +11,7 @@ import { ALL_MENUS } from './menu/definitions/index.ts';
 import { isSchedulerAllowed } from './menu/definitions/scripts.ts';
 import { exportMenus } from './menu/export.ts';
 import { MenuRegistry } from './menu/registry.ts';
-import type { Mail } from './menu/definitions/mail.ts';
+import type { Mail } from './mail.ts';
 import type { ItemTable, SavedTable } from './menu/table.ts';
 import type { MenuTree, ScriptEngine, Session } from './menu/types.ts';
 import { findModel, type Model } from './models.ts';

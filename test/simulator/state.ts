@@ -2,7 +2,7 @@ import type { RouterClock } from './clock.ts';
 import type { ExecutionRecord } from './executions.ts';
 import type { Faults } from './faults.ts';
 import type { FileStore } from './files.ts';
-import type { Mail } from './menu/definitions/mail.ts';
+import type { Mail } from './mail.ts';
 import type { ItemTable } from './menu/table.ts';
 import type { MenuTree, ScriptEngine, Session } from './menu/types.ts';
 import type { Model } from './models.ts';

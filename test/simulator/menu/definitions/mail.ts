@@ -1,15 +1,7 @@
 /** `/tool/e-mail`: what is sent lies in the router's outbox, for a test to look at. No mail leaves. */
+import type { Mail } from '../../mail.ts';
 import type { CustomCommand, MenuContext } from '../definition.ts';
 import { Trap, type CommandResult } from '../types.ts';
-
-export interface Mail {
-  readonly to: string;
-  readonly from: string;
-  readonly server: string;
-  readonly subject: string;
-  readonly body: string;
-  readonly files: readonly { readonly name: string; readonly size: number }[];
-}
 
 /** Oldest first; a script that mails without end forgets the first ones. */
 const MOST_MAILS = 1000;
