@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import pino from 'pino';
 import { administrationRoutes } from './administration.ts';
 import { API_DESCRIPTION, PLANTS_DESCRIPTION } from './api-description.ts';
@@ -9,13 +8,14 @@ import { catalogRoutes } from './catalog/routes.ts';
 import { loadCatalog } from './catalog/service.ts';
 import { commandRoutes } from './commands/routes.ts';
 import { doubtsAbout } from './config.ts';
-import type { Config, ListenAddress } from './config.ts';
+import type { Config } from './config.ts';
 import { connectedCaller, publicCaller } from './credentials.ts';
 import { systemClock } from './core/clock.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import { sampledLog } from './core/sampled-log.ts';
 import { within } from './core/within.ts';
+import { waitForDatabase } from './database-wait.ts';
 import { deviceRoutes } from './devices/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { faultRoutes } from './faults/routes.ts';
@@ -33,6 +33,7 @@ import { healthRoutes } from './http/health.ts';
 import { replayRepeatedPosts } from './http/idempotency.ts';
 import { InFlight } from './http/in-flight.ts';
 import { describeApi } from './http/openapi.ts';
+import { listen } from './http/listen.ts';
 import { limitRequests } from './http/rate-limit.ts';
 import type { RateLimit } from './http/rate-limit.ts';
 import { resolveRouterNames } from './http/router-names.ts';
@@ -67,6 +68,8 @@ import { webhookRoutes } from './webhooks/routes.ts';
 export interface ServerOverrides {
   clock?: Clock;
   log?: Log;
+  /** Ends a start that waits for its database. */
+  signal?: AbortSignal;
 }
 
 export interface RunningServer {
@@ -87,7 +90,10 @@ const GOODBYE_MS = 5000;
 const HTTP_LOG_BOUNDS = { perPeer: 300, perMessage: 300 };
 const SWEEP_EVERY_MS = 3_600_000;
 
-/** Builds the whole control plane and starts it. @throws AppError when the database or a port cannot be had */
+/**
+ * Builds the whole control plane and starts it. A PostgreSQL server that is away is waited for.
+ * @throws AppError when the database or a port cannot be had
+ */
 export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<RunningServer> {
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? pino({ level: config.logLevel });
@@ -97,6 +103,8 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
   try {
     const unlock = lockForServing(config.databaseUrl);
     closers.unshift(async () => unlock());
+    const room = await waitForDatabase({ config, storage, log, appOptions: () => appOptions({ config, clock, log }), signal: overrides.signal });
+    if (room) closers.push(() => room.close());
     await migrate(storage);
     const secrets = await openSecrets(config.secretKeyFile);
     const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog), secrets, upstream: await readUpstream(config.upstream) });
@@ -104,7 +112,8 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     closers.push(sweepHourly(services, clock, log));
     const app = await createApi({ config, clock, log, storage, services });
     closers.push(() => app.close());
-    const url = await listen(app, config.listen);
+    await room?.close();
+    const url = await listen(app, room?.listen ?? config.listen);
     await services.identity.start(baseUrlOf(config, url));
     closers.push(() => services.identity.stop());
     const sandboxUrl = await startSandbox({ config, clock, log, services }, closers);
@@ -303,14 +312,6 @@ async function startSandbox(deps: ApiDeps, closers: (() => Promise<void>)[]): Pr
   });
   closers.push(() => app.close());
   return listen(app, config.sandboxListen);
-}
-
-async function listen(app: App, address: ListenAddress): Promise<string> {
-  await app.listen({ host: address.host, port: address.port });
-  const { port } = app.server.address() as AddressInfo;
-  const scheme = app.initialConfig.https ? 'https' : 'http';
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return `${scheme}://${host}:${port}`;
 }
 
 /** Forgets old Idempotency-Keys and audit entries every hour. */

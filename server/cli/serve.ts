@@ -15,22 +15,24 @@ export async function serve(config: Config, complain: (text: string) => void): P
   // Loaded here so that the administration commands start without a web server.
   const { startServer } = await import('../compose.ts');
   let server: RunningServer | undefined;
-  let stopping = false;
+  const stop = new AbortController();
   const logger = { error: (...parts: unknown[]) => complain(parts.map(String).join(' ')) };
   let starting: Promise<unknown> = Promise.resolve();
   // Before the start, so that a signal during it is not lost: the start finishes, then everything is closed.
   const grace = closeWithGrace({ delay: SHUTDOWN_DEADLINE_MS, logger, skip: [...END_SIGNALS] }, async ({ err }) => {
-    stopping = true;
+    stop.abort();
     if (err) complain(`signalbox: ${err.stack ?? err.message}`);
     await starting.catch(() => undefined);
     await server?.close();
   });
   whenToldToEnd(() => grace.close());
-  starting = startServer(config).then((started) => (server = started));
+  starting = startServer(config, { signal: stop.signal }).then((started) => (server = started));
   try {
     await starting;
   } catch (error) {
-    if (!stopping) grace.uninstall();
+    // The signal has ended a start that was waiting for its database, or one that would have failed anyway.
+    if (stop.signal.aborted) return;
+    grace.uninstall();
     throw error;
   }
 }

@@ -56,6 +56,13 @@ export class AppError extends Error {
   }
 }
 
+/** The connection to the database broke in the middle of a commit: `outcome_unknown`, unless doing it again finds what was done. */
+export class LostCommit extends AppError {
+  constructor(cause: unknown) {
+    super('outcome_unknown', 'the connection to the database broke while the change was being stored; it may have been stored', { cause });
+  }
+}
+
 /** The answer for a record that does not exist or belongs to another team: the two must look the same. */
 export function notFound(what: string): AppError {
   return new AppError('not_found', `${what} not found`);

@@ -6,8 +6,13 @@ export interface IdempotencyScope {
   key: string;
 }
 
+/** A key that a request under way holds. `claim` is that request's own: a repeat that takes the key over has another. */
+export interface HeldKey extends IdempotencyScope {
+  claim: string;
+}
+
 export type Claim =
-  | { state: 'claimed' }
+  | { state: 'claimed'; held: HeldKey }
   | { state: 'other_payload' }
   | { state: 'running' }
   /** The process that ran the first request ended before it answered, and the route cannot tell what it did. */
@@ -17,6 +22,8 @@ export type Claim =
 export interface IdempotencyKeys {
   /** @param resumable the route finds its earlier record by the key, so an interrupted request is claimed again */
   claim(scope: IdempotencyScope, fingerprint: string, resumable: boolean): Promise<Claim>;
-  finish(scope: IdempotencyScope, status: number, response: string): Promise<void>;
-  release(scope: IdempotencyScope): Promise<void>;
+  /** The request is over, and this is its answer. */
+  finish(held: HeldKey, status: number, response: string): Promise<void>;
+  /** The request is over, and surely nothing was done. */
+  release(held: HeldKey): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { AppError } from '../core/errors.ts';
+import { AppError, LostCommit } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
 
 /** The one table from error word to HTTP status. */
@@ -29,6 +29,8 @@ export const STATUS_OF: Record<ErrorCode, number> = {
 
 /** After so many seconds it is worth asking again for an answer that is being made. */
 const IN_PROGRESS_S = 1;
+/** The same for what cannot be served just now, unless the error knows better: a database restarts in a second or two. */
+const UNAVAILABLE_S = 2;
 
 /** RFC 9457, with `message` and `errors` beside it for clients that know those. */
 export const problemSchema = z
@@ -60,11 +62,12 @@ export const describeProblem: DescribeError = (error, requestId) => ({
 /** Every error of every route ends here; only what breaks off before there is a request does not (client-errors.ts). */
 export function errorHandlerFor(describe: DescribeError) {
   return (thrown: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void => {
-    const error = toAppError(thrown);
+    const error = orRepeatable(toAppError(thrown), request);
     const { status, type, body } = describe(error, request.id);
     logRefusal(request, error, status);
     if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalbox"');
     if (error.code === 'in_progress') reply.header('retry-after', IN_PROGRESS_S);
+    if (error.code === 'unavailable') reply.header('retry-after', UNAVAILABLE_S);
     if (error.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
     // Set here as well: errors before routing run no hook. A string, so that the response schema of the route's
     // success does not get to see it.
@@ -99,6 +102,15 @@ export function toProblem(error: AppError, requestId: string): Problem {
     request_id: requestId,
     ...error.extra,
   };
+}
+
+/**
+ * A change that the database may or may not have stored is no riddle for the caller when the route finds its earlier record by the
+ * caller's key: the same request again does it once.
+ */
+function orRepeatable(error: AppError, { idempotency, routeOptions }: FastifyRequest): AppError {
+  const isRepeatable = error instanceof LostCommit && idempotency?.given === true && routeOptions.config.resumable === true;
+  return isRepeatable ? new AppError('unavailable', `${error.message}; repeat it with the same Idempotency-Key`, { cause: error }) : error;
 }
 
 /** Whatever a route, a hook or Fastify itself threw, as the one error type. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, invalidField } from '../core/errors.ts';
-import type { Claim, IdempotencyKeys, IdempotencyScope } from '../core/idempotency.ts';
+import type { Claim, HeldKey, IdempotencyKeys, IdempotencyScope } from '../core/idempotency.ts';
 import { newId } from '../core/ids.ts';
 import type { App } from './app.ts';
 import { principalOf } from './authentication.ts';
@@ -14,7 +14,7 @@ import { toProblem } from './error-handler.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    idempotency: { key: string; given: boolean; held: boolean } | null;
+    idempotency: { key: string; given: boolean; held: HeldKey | undefined } | null;
   }
   interface FastifyContextConfig {
     /**
@@ -39,34 +39,39 @@ export function replayRepeatedPosts(scope: App, keys: IdempotencyKeys, now: () =
   scope.addHook('preHandler', async (request, reply) => {
     if (request.method !== 'POST') return undefined;
     const given = readKey(request.headers['idempotency-key']);
-    request.idempotency = { key: given ?? newId(now()), given: given !== undefined, held: false };
+    request.idempotency = { key: given ?? newId(now()), given: given !== undefined, held: undefined };
     if (given === undefined) return undefined;
     const claim = await keys.claim(scopeOf(request), fingerprintOf(request), request.routeOptions.config.resumable === true);
     if (claim.state === 'finished') return replay(reply, claim);
-    checkClaim(claim);
-    request.idempotency.held = true;
+    request.idempotency.held = heldBy(claim);
     return undefined;
   });
 
   scope.addHook('onSend', async (request, reply, payload) => {
-    if (request.idempotency?.held !== true) return payload;
-    request.idempotency.held = false;
+    const held = request.idempotency?.held;
+    if (!request.idempotency || !held) return payload;
+    request.idempotency.held = undefined;
     try {
-      await remember(keys, request, reply, payload);
+      await remember(keys, held, { request, reply, payload });
     } catch (error) {
-      // The thing is done and the caller must learn it; a repeat is told that the first request was interrupted.
+      // The caller must learn it all the same; the store remembers the answer for a repeat while this process runs.
       request.log.error({ err: error }, 'the answer could not be kept for its Idempotency-Key');
     }
     return payload;
   });
 }
 
-async function remember(keys: IdempotencyKeys, request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> {
-  const scope = scopeOf(request);
-  if (typeof payload !== 'string' || mayBeDoneAnew(request, reply)) await keys.release(scope);
-  else if (holdsSecret(request, reply)) await keys.finish(scope, 409, notKept(request, 'the secret in its answer is shown only once'));
-  else if (payload.length > MAX_KEPT_CHARS) await keys.finish(scope, 409, notKept(request, 'its answer was too large to be kept'));
-  else await keys.finish(scope, reply.statusCode, payload);
+interface Exchange {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  payload: unknown;
+}
+
+async function remember(keys: IdempotencyKeys, held: HeldKey, { request, reply, payload }: Exchange): Promise<void> {
+  if (typeof payload !== 'string' || mayBeDoneAnew(request, reply)) await keys.release(held);
+  else if (holdsSecret(request, reply)) await keys.finish(held, 409, notKept(request, 'the secret in its answer is shown only once'));
+  else if (payload.length > MAX_KEPT_CHARS) await keys.finish(held, 409, notKept(request, 'its answer was too large to be kept'));
+  else await keys.finish(held, reply.statusCode, payload);
 }
 
 /**
@@ -100,15 +105,16 @@ function readKey(header: string | string[] | undefined): string | undefined {
   return key;
 }
 
-function checkClaim(claim: Exclude<Claim, { state: 'finished' }>): void {
-  if (claim.state === 'other_payload') {
-    throw invalidField('idempotency-key', 'was used with another request body');
-  }
-  if (claim.state === 'running') {
-    throw new AppError('in_progress', 'the first request with this Idempotency-Key is still under way');
-  }
-  if (claim.state === 'interrupted') {
-    throw new AppError('outcome_unknown', 'the first request with this Idempotency-Key was interrupted; it may have taken effect');
+function heldBy(claim: Exclude<Claim, { state: 'finished' }>): HeldKey {
+  switch (claim.state) {
+    case 'claimed':
+      return claim.held;
+    case 'other_payload':
+      throw invalidField('idempotency-key', 'was used with another request body');
+    case 'running':
+      throw new AppError('in_progress', 'the first request with this Idempotency-Key is still under way');
+    case 'interrupted':
+      throw new AppError('outcome_unknown', 'the first request with this Idempotency-Key was interrupted; it may have taken effect');
   }
 }
 

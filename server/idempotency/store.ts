@@ -1,20 +1,44 @@
-import type { Claim, IdempotencyKeys, IdempotencyScope } from '../core/idempotency.ts';
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { LostCommit } from '../core/errors.ts';
+import type { Claim, HeldKey, IdempotencyKeys, IdempotencyScope } from '../core/idempotency.ts';
 import type { Db, Storage, Tx } from '../storage/db.ts';
+import { storageUnavailable } from '../storage/storage-errors.ts';
 
 /** How long an answer is replayed. */
 const KEPT_MS = 24 * 3600 * 1000;
 /** `status` of a request whose process ended before it answered. */
 const INTERRUPTED = 0;
-/** Beyond this, keys stay under way until the next start. */
-const MAX_UNFINISHED = 100_000;
+/** Ends of requests that the database did not take: an outage of a minute at a thousand requests a second. */
+const MAX_UNSETTLED = 60_000;
+/** Characters of their answers together; an answer has at most 256 K (http/idempotency.ts). */
+const MAX_UNSETTLED_CHARS = 32 * 1024 * 1024;
 /** Rows of one statement of the sweep. */
 const SWEEP_CHUNK = 500;
 
+/** How a request ended whose row still says that it is under way. */
+type Unsettled = { state: 'free' } | { state: 'finished'; status: number; response: string };
+
+/**
+ * A key belongs to one request at a time, by its claim. Invariants:
+ * - a claim under way is in memory (`#held`) from before its row is written until the request is over, so a repeat knows whether
+ *   the first request still runs without trusting the row;
+ * - of a claim of this process that is over and not settled in its row, either the end is in memory, or nobody knows it and repeats are
+ *   told so. Never is it taken for one under way: that would lock the key for a day;
+ * - a key changes hands by one conditional update, so that of many repeats one goes on.
+ */
 export class IdempotencyStore implements IdempotencyKeys {
   readonly #storage: Storage;
   readonly #now: () => number;
-  /** Requests that are over although their row still says that they are under way: the database did not take their end. */
-  readonly #unfinished = new Set<string>();
+  /** In front of every claim of this process. */
+  readonly #process = randomUUID();
+  #claims = 0;
+  readonly #held = new Set<string>();
+  readonly #unsettled = new LRUCache<string, Unsettled>({
+    max: MAX_UNSETTLED,
+    maxSize: MAX_UNSETTLED_CHARS,
+    sizeCalculation: (end) => (end.state === 'finished' ? end.response.length : 0) + 1,
+  });
 
   constructor(storage: Storage, now: () => number) {
     this.#storage = storage;
@@ -27,68 +51,91 @@ export class IdempotencyStore implements IdempotencyKeys {
   }
 
   async claim(scope: IdempotencyScope, fingerprint: string, resumable: boolean): Promise<Claim> {
-    return this.#storage.writes.write(async (tx) => {
-      const inserted = await tx
-        .insertInto('idempotency_keys')
-        .values({
-          team_id: scope.teamId,
-          scope: scope.scope,
-          key: scope.key,
-          fingerprint,
-          created_at: this.#now(),
-          status: null,
-          response: null,
-        })
-        .onConflict((conflict) => conflict.columns(['team_id', 'scope', 'key']).doNothing())
-        .returning('key')
-        .executeTakeFirst();
-      if (inserted) return { state: 'claimed' };
-      return this.#repeat(tx, scope, fingerprint, resumable);
-    });
+    this.#claims += 1;
+    const claim = `${this.#process}.${this.#claims}`;
+    const held = { ...scope, claim };
+    this.#held.add(claim);
+    try {
+      const result = await this.#storage.writes.write((tx) => this.#take(tx, held, fingerprint, resumable));
+      if (result.state !== 'claimed') this.#held.delete(claim);
+      return result;
+    } catch (error) {
+      // The row may have been written, but the request does not begin.
+      this.#over(claim, { state: 'free' });
+      throw error instanceof LostCommit ? storageUnavailable(error) : error;
+    }
   }
 
-  async #repeat(db: Db, scope: IdempotencyScope, fingerprint: string, resumable: boolean): Promise<Claim> {
-    const first = await selectKey(db, scope).select(['fingerprint', 'status', 'response']).executeTakeFirst();
+  async #take(tx: Tx, held: HeldKey, fingerprint: string, resumable: boolean): Promise<Claim> {
+    const { teamId, scope, key, claim } = held;
+    const inserted = await tx
+      .insertInto('idempotency_keys')
+      .values({ team_id: teamId, scope, key, fingerprint, created_at: this.#now(), status: null, response: null, claim })
+      .onConflict((conflict) => conflict.columns(['team_id', 'scope', 'key']).doNothing())
+      .returning('key')
+      .executeTakeFirst();
+    if (inserted) return { state: 'claimed', held };
+    return this.#repeat(tx, held, fingerprint, resumable);
+  }
+
+  async #repeat(tx: Tx, held: HeldKey, fingerprint: string, resumable: boolean): Promise<Claim> {
+    const first = await selectKey(tx, held).select(['fingerprint', 'status', 'response', 'claim']).executeTakeFirst();
     // Released between the insert and this look: the next repeat finds it free.
     if (!first) return { state: 'running' };
     if (first.fingerprint !== fingerprint) return { state: 'other_payload' };
-    const isInterrupted = first.status === INTERRUPTED || (first.status === null && this.#unfinished.has(nameOf(scope)));
-    if (first.status === null && !isInterrupted) return { state: 'running' };
-    if (!isInterrupted) return { state: 'finished', status: first.status ?? 0, response: first.response ?? '' };
-    if (!resumable) return { state: 'interrupted' };
-    return (await this.#takeOver(db, scope, first.status)) ? { state: 'claimed' } : { state: 'running' };
+    if (first.status === null) return this.#afterUnsettled(tx, held, first.claim, resumable);
+    if (first.status !== INTERRUPTED) return { state: 'finished', status: first.status, response: first.response ?? '' };
+    return resumable ? this.#takeOver(tx, held, first) : { state: 'interrupted' };
+  }
+
+  /** The row says that the first request is under way: that is so while its process says it, too. */
+  async #afterUnsettled(tx: Tx, held: HeldKey, claim: string | null, resumable: boolean): Promise<Claim> {
+    if (claim === null || this.#held.has(claim) || !claim.startsWith(this.#process)) return { state: 'running' };
+    const end = this.#unsettled.get(claim);
+    if (end?.state === 'finished') {
+      const { status, response } = end;
+      await whereHeld(tx.updateTable('idempotency_keys').set({ status, response }), { ...held, claim }).execute();
+      return { state: 'finished', status, response };
+    }
+    return end?.state === 'free' || resumable ? this.#takeOver(tx, held, { claim, status: null }) : { state: 'interrupted' };
   }
 
   /** One statement, so that of two repeats only one goes on, on both engines. */
-  async #takeOver(db: Db, scope: IdempotencyScope, status: number | null): Promise<boolean> {
-    if (status === null) return this.#unfinished.delete(nameOf(scope));
-    const taken = await whereKey(db.updateTable('idempotency_keys').set({ status: null }), scope)
-      .where('status', '=', INTERRUPTED)
+  async #takeOver(tx: Tx, held: HeldKey, from: { claim: string | null; status: number | null }): Promise<Claim> {
+    const taken = await whereKey(tx.updateTable('idempotency_keys').set({ status: null, claim: held.claim }), held)
+      .where('status', from.status === null ? 'is' : '=', from.status)
+      .where('claim', from.claim === null ? 'is' : '=', from.claim)
       .returning('key')
       .executeTakeFirst();
-    return taken !== undefined;
+    return taken ? { state: 'claimed', held } : { state: 'running' };
   }
 
-  async finish(scope: IdempotencyScope, status: number, response: string): Promise<void> {
-    await this.#settle(scope, async (tx) => {
-      await whereKey(tx.updateTable('idempotency_keys').set({ status, response }), scope).execute();
+  async finish(held: HeldKey, status: number, response: string): Promise<void> {
+    await this.#settle(held, { state: 'finished', status, response }, async (tx) => {
+      await whereHeld(tx.updateTable('idempotency_keys').set({ status, response }), held).execute();
     });
   }
 
-  async release(scope: IdempotencyScope): Promise<void> {
-    await this.#settle(scope, async (tx) => {
-      await whereKey(tx.deleteFrom('idempotency_keys'), scope).execute();
+  async release(held: HeldKey): Promise<void> {
+    await this.#settle(held, { state: 'free' }, async (tx) => {
+      await whereHeld(tx.deleteFrom('idempotency_keys'), held).execute();
     });
   }
 
-  /** What cannot be stored now is remembered as interrupted: the request is over, whatever the row says. */
-  async #settle(scope: IdempotencyScope, work: (tx: Tx) => Promise<void>): Promise<void> {
+  /** What cannot be stored now is remembered until a repeat asks: the request is over, whatever the row says. */
+  async #settle({ claim }: HeldKey, end: Unsettled, work: (tx: Tx) => Promise<void>): Promise<void> {
     try {
       await this.#storage.writes.write(work);
+      this.#held.delete(claim);
     } catch (error) {
-      if (this.#unfinished.size < MAX_UNFINISHED) this.#unfinished.add(nameOf(scope));
+      this.#over(claim, end);
       throw error;
     }
+  }
+
+  #over(claim: string, end: Unsettled): void {
+    this.#unsettled.set(claim, end);
+    this.#held.delete(claim);
   }
 
   /** Forgets answers older than a day. */
@@ -111,10 +158,6 @@ export class IdempotencyStore implements IdempotencyKeys {
   }
 }
 
-function nameOf({ teamId, scope, key }: IdempotencyScope): string {
-  return JSON.stringify([teamId, scope, key]);
-}
-
 function selectKey(db: Db, scope: IdempotencyScope) {
   return whereKey(db.selectFrom('idempotency_keys'), scope);
 }
@@ -125,4 +168,9 @@ interface Filterable<Q> {
 
 function whereKey<Q extends Filterable<Q>>(query: Q, scope: IdempotencyScope): Q {
   return query.where('team_id', '=', scope.teamId).where('scope', '=', scope.scope).where('key', '=', scope.key);
+}
+
+/** Only while the request still holds it. */
+function whereHeld<Q extends Filterable<Q> & { where(column: 'claim', operator: '=', value: string): Q }>(query: Q, held: HeldKey): Q {
+  return whereKey(query, held).where('claim', '=', held.claim);
 }

@@ -2,10 +2,12 @@ import { type CompiledQuery, type DatabaseConnection, Kysely, PostgresDialect, P
 import { type CustomTypesConfig, Pool, types as pgTypes } from 'pg';
 import type { Log } from '../core/log.ts';
 import type { Storage } from './db.ts';
+import { DatabaseWatch } from './database-watch.ts';
 import { OwnTransaction } from './own-transaction.ts';
 import { checkParameters } from './parameters.ts';
+import { commitError, guardConnection } from './postgres-client.ts';
 import type { Schema } from './schema.ts';
-import { storageUnavailable, typedStorageError } from './storage-errors.ts';
+import { meansAway, storageUnavailable } from './storage-errors.ts';
 import { WriteScope } from './write-scope.ts';
 
 /** A stock server allows 100 connections; this leaves room for several nodes and the administration commands. */
@@ -17,6 +19,8 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 const QUERY_TIMEOUT_MS = 35_000;
 const IDLE_IN_TRANSACTION_MS = 15_000;
 const LOCK_TIMEOUT_MS = 10_000;
+/** Connections lost within this time are one line in the log. */
+const QUIET_MS = 10_000;
 
 const { builtins } = pgTypes;
 /** Milliseconds, byte counts and count(*) come as int8 and sums as numeric, which pg hands out as text. */
@@ -35,19 +39,34 @@ const types: CustomTypesConfig = {
 class CheckedPostgresDriver extends PostgresDriver {
   readonly #checked = new WeakSet<DatabaseConnection>();
   readonly #scope: WriteScope;
+  readonly #watch: DatabaseWatch;
 
-  constructor(pool: Pool, scope: WriteScope) {
+  constructor({ pool, scope, watch }: DriverDeps) {
     super({ pool });
     this.#scope = scope;
+    this.#watch = watch;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
     this.#scope.assertOutside();
+    if (this.#watch.isAway) throw storageUnavailable(undefined);
     const connection = await super.acquireConnection().catch((error: unknown) => {
+      if (meansAway(error)) this.#watch.lost(error);
       throw storageUnavailable(error);
     });
     if (!this.#checked.has(connection)) this.#check(connection);
     return connection;
+  }
+
+  override async commitTransaction(connection: PostgresConnection): Promise<void> {
+    await super.commitTransaction(connection).catch((error: unknown) => {
+      throw commitError(error);
+    });
+  }
+
+  /** One that fails has closed the connection, which undoes as much; the caller is to hear why it was wanted, not this. */
+  override async rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    await super.rollbackTransaction(connection).catch(() => undefined);
   }
 
   /** Kysely's own connection object has to stay (the driver keeps private state on it), so its method is replaced. */
@@ -55,26 +74,30 @@ class CheckedPostgresDriver extends PostgresDriver {
     const execute = connection.executeQuery.bind(connection);
     connection.executeQuery = async <R>(query: CompiledQuery) => {
       checkParameters(query.parameters);
-      return execute<R>(query).catch((error: unknown) => {
-        throw typedStorageError(error);
-      });
+      return execute<R>(query);
     };
     this.#checked.add(connection);
   }
 }
 
-class CheckedPostgresDialect extends PostgresDialect {
-  readonly #pool: Pool;
-  readonly #scope: WriteScope;
+type PostgresConnection = Parameters<PostgresDriver['rollbackTransaction']>[0];
 
-  constructor(pool: Pool, scope: WriteScope) {
-    super({ pool });
-    this.#pool = pool;
-    this.#scope = scope;
+interface DriverDeps {
+  pool: Pool;
+  scope: WriteScope;
+  watch: DatabaseWatch;
+}
+
+class CheckedPostgresDialect extends PostgresDialect {
+  readonly #deps: DriverDeps;
+
+  constructor(deps: DriverDeps) {
+    super({ pool: deps.pool });
+    this.#deps = deps;
   }
 
   override createDriver(): PostgresDriver {
-    return new CheckedPostgresDriver(this.#pool, this.#scope);
+    return new CheckedPostgresDriver(this.#deps);
   }
 }
 
@@ -104,10 +127,17 @@ export function openPostgres(address: string, log: Log): Storage {
     keepAlive: true,
     application_name: 'signalbox',
   });
-  // An idle connection that breaks is replaced at the next query; unheard, the event would end the process.
-  pool.on('error', (error) => log.warn({ err: error, component: 'storage' }, 'lost an idle database connection'));
+  pool.on('connect', guardConnection);
+  // An idle connection that breaks is replaced at the next query. A restart of the server breaks all of them in a moment.
+  let toldAt = Number.NEGATIVE_INFINITY;
+  pool.on('error', (error) => {
+    const isNews = performance.now() - toldAt > QUIET_MS;
+    if (isNews) toldAt = performance.now();
+    log[isNews ? 'warn' : 'debug']({ err: error, component: 'storage' }, 'lost an idle database connection');
+  });
+  const watch = new DatabaseWatch({ probe: () => probe(pool), log });
   const scope = new WriteScope();
-  const db = new Kysely<Schema>({ dialect: new CheckedPostgresDialect(pool, scope) });
+  const db = new Kysely<Schema>({ dialect: new CheckedPostgresDialect({ pool, scope, watch }) });
   const writes = new OwnTransaction(db, scope);
   return {
     db,
@@ -115,8 +145,18 @@ export function openPostgres(address: string, log: Log): Storage {
     engine: 'postgres',
     close: async () => {
       await writes.close();
+      await watch.stop();
       await db.destroy();
       if (!pool.ended) await pool.end();
     },
   };
+}
+
+async function probe(pool: Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('select 1');
+  } finally {
+    client.release();
+  }
 }

@@ -12,6 +12,8 @@ export interface IdempotencyKeysTable {
   /** Null while the first request is under way. */
   status: number | null;
   response: string | null;
+  /** The request that holds the key, by process and number; null in rows of before. */
+  claim: string | null;
 }
 
 export interface AuditLogTable {

@@ -34,6 +34,22 @@ function isUnavailable(code: string): boolean {
   return code.length === 5 && UNAVAILABLE_POSTGRES.includes(code.slice(0, 2));
 }
 
+/**
+ * True for an error of a new connection that says that no server is there: none listens, it is starting or stopping (57P), or
+ * it does not answer (pg wraps that). Waiting in vain for a free connection of the pool has neither code nor cause.
+ */
+export function meansAway(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === undefined) return error instanceof Error && error.cause !== undefined;
+  return UNAVAILABLE_NETWORK.includes(code) || code.startsWith('08') || code.startsWith('57P');
+}
+
+/** True for what an administrator has to mend and waiting does not: a wrong password or role (28), no such database (3D). */
+export function isRefusal(error: unknown): boolean {
+  const code = codeOf(error);
+  return code?.length === 5 && (code.startsWith('28') || code.startsWith('3D'));
+}
+
 /** Error for a write or read that did not happen and may be tried again. */
 export function storageUnavailable(cause: unknown): AppError {
   return new AppError('unavailable', 'the database cannot be used at the moment', { cause });

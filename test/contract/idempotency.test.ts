@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { AppError, LostCommit } from '../../server/core/errors.ts';
+import type { HeldKey, IdempotencyScope } from '../../server/core/idempotency.ts';
 import { IdempotencyStore } from '../../server/idempotency/store.ts';
 import type { WriteQueue } from '../../server/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -16,6 +18,12 @@ describeEachDatabase('Idempotency-Keys', (open) => {
     return { storage, scope, store: new IdempotencyStore(storage, () => now) };
   };
 
+  const claim = async (store: IdempotencyStore, scope: IdempotencyScope): Promise<HeldKey> => {
+    const result = await store.claim(scope, 'body', true);
+    if (result.state !== 'claimed') throw new Error(`not claimed but ${result.state}`);
+    return result.held;
+  };
+
   test('the first of many claims wins, the others are told that it is under way', async () => {
     const { store, scope } = await setUp();
     const claims = await Promise.all(Array.from({ length: 5 }, () => store.claim(scope, 'body', true)));
@@ -24,13 +32,12 @@ describeEachDatabase('Idempotency-Keys', (open) => {
 
   test('a finished answer is given again, to the same body only, in the same team and on the same path only', async () => {
     const { storage, store, scope } = await setUp();
-    await store.claim(scope, 'body', true);
-    await store.finish(scope, 200, '{}');
+    await store.finish(await claim(store, scope), 200, '{}');
     expect(await store.claim(scope, 'body', true)).toEqual({ state: 'finished', status: 200, response: '{}' });
     expect(await store.claim(scope, 'other', true)).toEqual({ state: 'other_payload' });
-    expect(await store.claim({ ...scope, scope: 'POST /others' }, 'body', true)).toEqual({ state: 'claimed' });
+    expect(await store.claim({ ...scope, scope: 'POST /others' }, 'body', true)).toMatchObject({ state: 'claimed' });
     const { teamId } = await seedTeam(storage);
-    expect(await store.claim({ ...scope, teamId }, 'other', true)).toEqual({ state: 'claimed' });
+    expect(await store.claim({ ...scope, teamId }, 'other', true)).toMatchObject({ state: 'claimed' });
   });
 
   test('after a crash of the process, of many repeats exactly one goes on', async () => {
@@ -51,30 +58,81 @@ describeEachDatabase('Idempotency-Keys', (open) => {
     expect(await next.claim(scope, 'body', false)).toEqual({ state: 'interrupted' });
   });
 
-  test('an end that the database could not take leaves the key interrupted, not under way for ever', async () => {
+  /** A store whose writes fail on demand: before anything is written, or after, so that only the answer is lost. */
+  const onBrokenDatabase = async () => {
     const { storage, scope } = await setUp();
-    const failing = { isFull: false };
+    const broken: { how: 'no' | 'refuses' | 'loses the answer' } = { how: 'no' };
     const writes: WriteQueue = {
-      write: (work) => (failing.isFull ? Promise.reject(new Error('disk full')) : storage.writes.write(work)),
+      write: async (work) => {
+        if (broken.how === 'refuses') throw new AppError('unavailable', 'disk full');
+        const value = await storage.writes.write(work);
+        if (broken.how === 'loses the answer') throw new LostCommit(new Error('connection lost'));
+        return value;
+      },
     };
-    const store = new IdempotencyStore({ ...storage, db: storage.db, writes }, () => now);
-    await store.claim(scope, 'body', true);
-    failing.isFull = true;
-    await expect(store.finish(scope, 200, '{}')).rejects.toThrow('disk full');
-    failing.isFull = false;
-    expect(await store.claim(scope, 'body', false)).toEqual({ state: 'interrupted' });
-    expect(await store.claim(scope, 'body', true)).toEqual({ state: 'claimed' });
+    return { scope, broken, store: new IdempotencyStore({ ...storage, db: storage.db, writes }, () => now) };
+  };
+
+  test.each(['refuses', 'loses the answer'] as const)('an answer is given again though the database %s when it is kept', async (how) => {
+    const { store, scope, broken } = await onBrokenDatabase();
+    const held = await claim(store, scope);
+    broken.how = how;
+    await expect(store.finish(held, 200, '{}')).rejects.toThrow(AppError);
+    broken.how = 'no';
+    for (let repeat = 0; repeat < 2; repeat += 1) {
+      expect(await store.claim(scope, 'body', false)).toEqual({ state: 'finished', status: 200, response: '{}' });
+    }
+  });
+
+  test.each(['refuses', 'loses the answer'] as const)('a key is free again though the database %s when it is released', async (how) => {
+    const { store, scope, broken } = await onBrokenDatabase();
+    const held = await claim(store, scope);
+    broken.how = how;
+    await expect(store.release(held)).rejects.toThrow(AppError);
+    broken.how = 'no';
+    const claims = await Promise.all(Array.from({ length: 5 }, () => store.claim(scope, 'body', false)));
+    expect(claims.map(({ state }) => state).sort()).toEqual(['claimed', 'running', 'running', 'running', 'running']);
+  });
+
+  test('a claim whose answer is lost says that nothing was done and leaves the key free', async () => {
+    const { store, scope, broken } = await onBrokenDatabase();
+    broken.how = 'loses the answer';
+    await expect(store.claim(scope, 'body', false)).rejects.toMatchObject({ code: 'unavailable' });
+    broken.how = 'no';
+    expect(await store.claim(scope, 'body', false)).toMatchObject({ state: 'claimed' });
+    expect(await store.claim(scope, 'body', false)).toEqual({ state: 'running' });
+  });
+
+  test('a repeat whose own claim is lost does not free the key of the request that is under way', async () => {
+    const { store, scope, broken } = await onBrokenDatabase();
+    const held = await claim(store, scope);
+    broken.how = 'loses the answer';
+    await expect(store.claim(scope, 'body', true)).rejects.toMatchObject({ code: 'unavailable' });
+    broken.how = 'no';
     expect(await store.claim(scope, 'body', true)).toEqual({ state: 'running' });
+    await store.finish(held, 200, '{}');
+    expect(await store.claim(scope, 'body', true)).toMatchObject({ state: 'finished' });
+  });
+
+  test('a request that lost its key to a repeat does not write over the answer of that', async () => {
+    const { store, scope, broken } = await onBrokenDatabase();
+    const first = await claim(store, scope);
+    broken.how = 'refuses';
+    await expect(store.release(first)).rejects.toThrow(AppError);
+    broken.how = 'no';
+    const second = await claim(store, scope);
+    await store.finish(second, 200, '"second"');
+    await store.finish(first, 200, '"first"');
+    expect(await store.claim(scope, 'body', true)).toMatchObject({ response: '"second"' });
   });
 
   test('answers are forgotten after a day', async () => {
     const { store, scope } = await setUp();
-    await store.claim(scope, 'body', true);
-    await store.finish(scope, 200, '{}');
+    await store.finish(await claim(store, scope), 200, '{}');
     now += DAY + 1;
     await store.claim({ ...scope, key: 'young' }, 'body', true);
     await store.sweep();
-    expect(await store.claim(scope, 'other', true)).toEqual({ state: 'claimed' });
+    expect(await store.claim(scope, 'other', true)).toMatchObject({ state: 'claimed' });
     expect(await store.claim({ ...scope, key: 'young' }, 'body', true)).toEqual({ state: 'running' });
   });
 });

@@ -16,8 +16,16 @@ const STOP_DEADLINE_MS = 10_000;
 export interface PostgresServer {
   /** Folder of its socket; `postgres://?host=<it>&user=signalbox` reaches it. */
   socketFolder: string;
+  /** Ends it as `pg_ctl stop -m` does; its data stay for {@link resume}. */
+  halt(mode: HaltMode): Promise<void>;
+  resume(): Promise<void>;
+  /** Ends it and removes its data. */
   stop(): Promise<void>;
 }
+
+/** `fast` rolls back what is open and ends without waiting for clients to leave; `immediate` is like a crash. */
+export type HaltMode = keyof typeof HALT_SIGNAL;
+const HALT_SIGNAL = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
 /** Folder of the newest installed server's programs, or undefined. */
 export function findPostgres(): string | undefined {
@@ -66,10 +74,34 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
   const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US'];
   await run('setpriv', [...prefix, path.join(bin, 'initdb'), '-D', data, '--no-sync', '-A', 'trust', '-U', 'signalbox', ...locale], { cwd: folder });
   const settings = ['listen_addresses=', `unix_socket_directories=${folder}`, 'fsync=off', 'full_page_writes=off', 'max_connections=300', 'shared_buffers=32MB'];
-  const server = spawn('setpriv', [...prefix, path.join(bin, 'postgres'), '-D', data, ...settings.flatMap((it) => ['-c', it])], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const command = [...prefix, path.join(bin, 'postgres'), '-D', data, ...settings.flatMap((it) => ['-c', it])];
+  let running = runServer(command, folder);
+  const stop = async (): Promise<void> => {
+    await running.halt('fast');
+    await rm(folder, { recursive: true, force: true });
+  };
+  const ready = (): Promise<void> => waitUntilReady(folder, running.lastWords);
+  try {
+    await ready();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const resume = async (): Promise<void> => {
+    running = runServer(command, folder);
+    await ready();
+  };
+  return { socketFolder: folder, halt: (mode) => running.halt(mode), resume, stop };
+}
+
+interface RunningServer {
+  /** What it said before it ended; undefined while it runs. */
+  lastWords: () => string | undefined;
+  halt: (mode: HaltMode) => Promise<void>;
+}
+
+function runServer(command: string[], folder: string): RunningServer {
+  const server = spawn('setpriv', command, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
   let lastWords = '';
   let exit: string | undefined;
   server.stderr.on('data', (chunk: Buffer) => (lastWords = `${lastWords}${chunk.toString()}`.slice(-2000)));
@@ -77,19 +109,11 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
     server.on('error', (error) => resolve(void (exit = error.message)));
     server.on('exit', () => resolve(void (exit = lastWords)));
   });
-  const stop = async (): Promise<void> => {
-    // SIGINT: roll back what is open and end, without waiting for clients to leave.
-    server.kill('SIGINT');
+  const halt = async (mode: HaltMode): Promise<void> => {
+    server.kill(HALT_SIGNAL[mode]);
     const tooLong = setTimeout(() => server.kill('SIGKILL'), STOP_DEADLINE_MS);
     await ended;
     clearTimeout(tooLong);
-    await rm(folder, { recursive: true, force: true });
   };
-  try {
-    await waitUntilReady(folder, () => exit);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { socketFolder: folder, stop };
+  return { lastWords: () => exit, halt };
 }

@@ -14,6 +14,7 @@ export class Program {
   #child: ChildProcess | undefined;
   #output = '';
   #printed = 0;
+  #lines = 0;
 
   /** @param file relative to the project: `server/main.ts` */
   constructor(file: string, args: string[], env: Record<string, string> = {}) {
@@ -30,6 +31,11 @@ export class Program {
   /** Bytes of all it printed. */
   get printed(): number {
     return this.#printed;
+  }
+
+  /** How many lines it has printed. */
+  get lineCount(): number {
+    return this.#lines;
   }
 
   /** @throws Error when it does not run */
@@ -62,7 +68,9 @@ export class Program {
       detached: group,
     });
     const keep = (chunk: Buffer): void => {
-      this.#output = (this.#output + chunk.toString()).slice(-20_000);
+      const text = chunk.toString();
+      this.#lines += text.split('\n').length - 1;
+      this.#output = (this.#output + text).slice(-20_000);
       this.#printed += chunk.length;
     };
     child.stdout.on('data', keep);

@@ -15,6 +15,7 @@ import { revocations } from './0014-revocations.ts';
 import { teamLookups } from './0015-team-lookups.ts';
 import { refusedForwards } from './0016-refused-forwards.ts';
 import { dueByTeam } from './0017-due-by-team.ts';
+import { keyClaims } from './0018-key-claims.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   teamLookups,
   refusedForwards,
   dueByTeam,
+  keyClaims,
 ];

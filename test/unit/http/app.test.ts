@@ -2,7 +2,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { AppError } from '../../../server/core/errors.ts';
-import type { Claim, IdempotencyKeys, IdempotencyScope } from '../../../server/core/idempotency.ts';
+import type { Claim, HeldKey, IdempotencyKeys, IdempotencyScope } from '../../../server/core/idempotency.ts';
 import type { Principal } from '../../../server/core/principal.ts';
 import { createApp } from '../../../server/http/app.ts';
 import type { App } from '../../../server/http/app.ts';
@@ -27,16 +27,16 @@ class MemoryKeys implements IdempotencyKeys {
     const record = this.records.get(JSON.stringify(scope));
     if (!record) {
       this.records.set(JSON.stringify(scope), { fingerprint, claim: { state: 'running' } });
-      return { state: 'claimed' };
+      return { state: 'claimed', held: { ...scope, claim: '' } };
     }
     return record.fingerprint === fingerprint ? record.claim : { state: 'other_payload' };
   }
 
-  async finish(scope: IdempotencyScope, status: number, response: string): Promise<void> {
+  async finish({ claim: _claim, ...scope }: HeldKey, status: number, response: string): Promise<void> {
     this.records.get(JSON.stringify(scope))!.claim = { state: 'finished', status, response };
   }
 
-  async release(scope: IdempotencyScope): Promise<void> {
+  async release({ claim: _claim, ...scope }: HeldKey): Promise<void> {
     this.records.delete(JSON.stringify(scope));
   }
 }

@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Config, ListenAddress } from './config.ts';
+import { AppError } from './core/errors.ts';
+import type { Log } from './core/log.ts';
+import { createApp } from './http/app.ts';
+import type { App, AppOptions } from './http/app.ts';
+import { healthRoutes } from './http/health.ts';
+import { listen } from './http/listen.ts';
+import { describePlantError } from './sandbox/routes.ts';
+import type { Storage } from './storage/db.ts';
+import { answers } from './storage/health.ts';
+import { isRefusal } from './storage/storage-errors.ts';
+
+/** First and longest pause between two attempts: a database that is being restarted is back within seconds. */
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 2000;
+/** Who reads the log of a start that takes long is told again. */
+const REMIND_EVERY_MS = 60_000;
+
+/** Stands at the doors while the database is away: `/healthz` says that the process lives, everything else is 503. */
+export interface WaitingRoom {
+  /** Where it listens, with the port that the system chose; the control plane takes its place there. */
+  readonly listen: ListenAddress;
+  /** Frees the ports. */
+  close(): Promise<void>;
+}
+
+export interface DatabaseWaitDeps {
+  config: Config;
+  storage: Storage;
+  log: Log;
+  appOptions: () => Promise<AppOptions>;
+  /** Ends the wait. */
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * Resolves once the database answers: at once with undefined, or after a wait with the waiting room that must be closed.
+ * @throws AppError `unavailable` when it is refused for a reason that waiting does not mend, or the wait is ended by its signal
+ */
+export async function waitForDatabase(deps: DatabaseWaitDeps): Promise<WaitingRoom | undefined> {
+  if (await isThere(deps.storage)) return undefined;
+  const room = await openWaitingRoom(deps);
+  try {
+    await untilThere(deps);
+  } catch (error) {
+    await room.close();
+    throw error;
+  }
+  return room;
+}
+
+async function untilThere({ storage, log, signal }: DatabaseWaitDeps): Promise<void> {
+  let remindAt = 0;
+  for (let pauseMs = FIRST_PAUSE_MS; !(await isThere(storage)); pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    if (performance.now() >= remindAt) {
+      log.warn({ component: 'storage' }, 'the start waits for the database; until then every request is answered 503');
+      remindAt = performance.now() + REMIND_EVERY_MS;
+    }
+    await pause(pauseMs, undefined, { signal }).catch(() => {
+      throw new AppError('unavailable', 'told to end while the database was away');
+    });
+  }
+}
+
+/** False when it is worth asking again. */
+async function isThere(storage: Storage): Promise<boolean> {
+  try {
+    return await answers(storage);
+  } catch (error) {
+    // A file does not come back by itself.
+    const isAway = storage.engine === 'postgres' && error instanceof AppError && error.code === 'unavailable' && !isRefusal(error.cause);
+    if (!isAway) throw error;
+    return false;
+  }
+}
+
+async function openWaitingRoom({ config, appOptions }: DatabaseWaitDeps): Promise<WaitingRoom> {
+  const options = await appOptions();
+  const api = waitingApp(options);
+  const sandbox = waitingApp({ ...options, describeError: describePlantError });
+  const close = async (): Promise<void> => {
+    await Promise.all([api.close(), sandbox.close()]);
+  };
+  try {
+    const { port } = new URL(await listen(api, config.listen));
+    if (config.sandboxListen) await listen(sandbox, config.sandboxListen);
+    return { listen: { host: config.listen.host, port: Number(port) }, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function waitingApp(options: AppOptions): App {
+  const app = createApp(options);
+  healthRoutes(app, async () => false);
+  app.addHook('onRequest', async (request) => {
+    const isHealth = request.url === '/healthz' || request.url === '/readyz';
+    if (!isHealth) throw new AppError('unavailable', 'the control plane is starting and waits for its database');
+  });
+  return app;
+}
