@@ -354,15 +354,33 @@ export interface ForwardConnection {
   ended_by: string;
 }
 
-export interface InvitedMember {
-  /** Id of the person: what groups name as a recipient */
+export interface Invitation {
   id: string;
   email: string;
+  /** What the person may do once they accept */
   role: 'viewer' | 'operator' | 'admin';
-  active: boolean;
+  /** `void`: whoever invited may not grant this role any more */
+  state: 'open' | 'accepted' | 'declined' | 'withdrawn' | 'expired' | 'void';
+  /** Address of a member or name of an API key; null for the server's operator */
+  invited_by: string | null;
   created_at: string;
-  /** Shown only here. Null for somebody who has an account already, with a password of their own */
-  generated_password: string | null;
+  expires_at: string;
+}
+
+export interface InvitedMember {
+  /** Known once they accept */
+  id: null;
+  email: string;
+  role: 'viewer' | 'operator' | 'admin';
+  active: false;
+  created_at: string;
+  state: 'invited';
+  invitation: {
+    id: string;
+    /** For the person who is invited. Shown only here; good once */
+    url: string;
+    expires_at: string;
+  };
 }
 
 export interface Job {
@@ -437,6 +455,21 @@ export interface Member {
 export interface MemberChange {
   role?: 'viewer' | 'operator' | 'admin';
   active?: boolean;
+}
+
+export interface MemberWithPasswordLink {
+  /** Id of the person: what groups name as a recipient */
+  id: string;
+  email: string;
+  role: 'viewer' | 'operator' | 'admin';
+  active: boolean;
+  created_at: string;
+  /** For the member: whoever opens it sets the password */
+  password_link: {
+    /** Shown only here; good once */
+    url: string;
+    expires_at: string;
+  };
 }
 
 export interface NewApiKey {
@@ -1007,7 +1040,7 @@ export interface Operations {
   getTopic: { input: { path: { topic_id: string } }; result: Success<Topic> };
   /** Read since when job updates are signed with the present secret; null when there is none yet */
   getWebhookSecret: { input: Nothing; result: Success<WebhookSecret | null> };
-  /** Make a person a member of the team */
+  /** Invite a person into the team */
   inviteMember: { input: { body: NewMember }; result: Success<InvitedMember> };
   /** Leave the team of this session */
   leaveTeam: { input: Nothing; result: undefined };
@@ -1039,6 +1072,8 @@ export interface Operations {
   listForwards: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<TransientForward[]> };
   /** List the notification groups of the team, newest first */
   listGroups: { input: { query?: { limit?: number; cursor?: string } }; result: Success<NotificationGroup[]> };
+  /** List who was invited into the team, newest first, and what came of it */
+  listInvitations: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Invitation[]> };
   /** List the jobs of a router, newest first */
   listJobs: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; status?: ('pending' | 'running' | 'completed' | 'failed' | 'deleted' | 'expired' | 'unknown')[] } }; result: Success<Job[]> };
   /** List the people of the team, newest first, those switched off included */
@@ -1065,8 +1100,8 @@ export interface Operations {
   renewClientSecret: { input: { path: { client_id: string } }; result: Success<ClientWithSecret> };
   /** Send an event again, with the same id and body */
   resendDelivery: { input: { path: { router_id: string; job_id: string; delivery_id: string } }; result: Success<Delivery> };
-  /** Give a member who has lost the password a generated one */
-  resetMemberPassword: { input: { path: { member_id: string } }; result: Success<InvitedMember> };
+  /** Make a link with which a member who has lost the password sets another one */
+  resetMemberPassword: { input: { path: { member_id: string } }; result: Success<MemberWithPasswordLink> };
   /** Go on after a pause */
   resumeCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Revoke an agent: its tunnel is cut, and it is not let in again */
@@ -1087,6 +1122,8 @@ export interface Operations {
   updateNotificationGroup: { input: { path: { group: string }; body: NotificationGroupChange }; result: NotificationGroup };
   /** Who asks, in which team, with which role */
   whoAmI: { input: Nothing; result: Success<Me> };
+  /** Withdraw an invitation; its link opens nothing any more */
+  withdrawInvitation: { input: { path: { invitation_id: string } }; result: undefined };
 }
 
 /** Where each operation is. */
@@ -1150,6 +1187,7 @@ export const ROUTES = {
   listForwardConnections: { method: 'GET', path: '/api/routers/{router_id}/transient-forwarding/{id}/connections' },
   listForwards: { method: 'GET', path: '/api/routers/{router_id}/transient-forwarding' },
   listGroups: { method: 'GET', path: '/api/groups' },
+  listInvitations: { method: 'GET', path: '/api/invitations' },
   listJobs: { method: 'GET', path: '/api/routers/{router_id}/jobs' },
   listMembers: { method: 'GET', path: '/api/members' },
   listRevocations: { method: 'GET', path: '/api/revocations' },
@@ -1174,4 +1212,5 @@ export const ROUTES = {
   submitJob: { method: 'POST', path: '/api/asynchronous/{router_id}' },
   updateNotificationGroup: { method: 'PUT', path: '/{group}' },
   whoAmI: { method: 'GET', path: '/api/me' },
+  withdrawInvitation: { method: 'DELETE', path: '/api/invitations/{invitation_id}' },
 } as const satisfies Record<keyof Operations, { method: string; path: string }>;

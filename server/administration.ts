@@ -6,6 +6,7 @@ import type { AuthService } from './auth/service.ts';
 import type { AgentGateway } from './core/agent-gateway.ts';
 import type { Clock } from './core/clock.ts';
 import type { App } from './http/app.ts';
+import type { IdentityService } from './identity/service.ts';
 import { groupRoutes } from './notifications/groups/routes.ts';
 import { GroupsService } from './notifications/groups/service.ts';
 import { scheduleRoutes } from './notifications/schedules/routes.ts';
@@ -15,12 +16,16 @@ import { TopicsService } from './notifications/topics/service.ts';
 import { PlacesService } from './places/service.ts';
 import type { RevocationsService } from './revocations/service.ts';
 import type { Storage } from './storage/db.ts';
+import { InvitationsService } from './teams/invitations/service.ts';
+import { PasswordLinksService } from './teams/password-links/service.ts';
 import { teamRoutes } from './teams/routes.ts';
 import { TeamsService } from './teams/service.ts';
 
 /** What a team sets up once and changes seldom: its people, places, keys and who is told about what. */
 export interface AdministrationServices {
   teams: TeamsService;
+  invitations: InvitationsService;
+  passwordLinks: PasswordLinksService;
   places: PlacesService;
   groups: GroupsService;
   topics: TopicsService;
@@ -31,6 +36,8 @@ export function createAdministration({ storage, clock }: { storage: Storage; clo
   const deps = { storage, clock };
   return {
     teams: new TeamsService(deps),
+    invitations: new InvitationsService(deps),
+    passwordLinks: new PasswordLinksService(deps),
     places: new PlacesService(deps),
     groups: new GroupsService(deps),
     topics: new TopicsService(deps),
@@ -43,11 +50,12 @@ interface AdministrationDeps extends AdministrationServices {
   audit: AuditService;
   tunnels: AgentGateway;
   revocations: Pick<RevocationsService, 'settle'>;
+  identity: Pick<IdentityService, 'baseUrl'>;
 }
 
 /** @param scope one in which the caller is known and limited */
 export function administrationRoutes(scope: App, services: AdministrationDeps, now: () => number): void {
-  teamRoutes(scope, services);
+  teamRoutes(scope, { ...services, baseUrl: () => services.identity.baseUrl });
   const onRevoked = (): Promise<void> => services.revocations.settle();
   apiKeyRoutes(scope, { auth: services.auth, now, onRevoked });
   agentRoutes(scope, {

@@ -319,6 +319,8 @@ function sweepHourly(services: Services, clock: Clock, log: Log): () => Promise<
   const sweep = async (): Promise<void> => {
     await services.idempotency.sweep();
     await services.identity.sweep();
+    await services.invitations.sweep();
+    await services.passwordLinks.sweep();
     await services.audit.sweep();
     await services.revocations.sweep();
   };

@@ -149,7 +149,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const metrics = new Metrics(status, counters);
   const administration = createAdministration(deps);
   administration.teams.losses.subscribe(() => void revocations.settle());
-  const identity = new IdentityService({ ...deps, log: log.child({ component: 'identity' }), teams: administration.teams, audit });
+  const identity = new IdentityService({ ...deps, ...administration, log: log.child({ component: 'identity' }), audit });
   return { ...administration, status, metrics, ignoredForwarding, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, idempotency, tunnels };
 }
 

@@ -1,13 +1,14 @@
 import type { AuthService } from '../auth/service.ts';
 import type { Config } from '../config.ts';
 import type { Storage } from '../storage/db.ts';
-import type { TeamsService } from '../teams/service.ts';
+import type { InvitationsService, TeamsService } from '../teams/service.ts';
 
 /** What the administration commands work with, on the database directly. */
 export interface Administration {
   config: Config;
   storage: Storage;
   teams: TeamsService;
+  invitations: InvitationsService;
   auth: AuthService;
 }
 
@@ -18,11 +19,13 @@ export interface Result {
 }
 
 export interface Option {
-  /** Shown in the help: `--team T`. */
+  /** Shown in the help: `--team T`. Empty for a flag. */
   value: string;
   help: string;
   required?: boolean;
   choices?: readonly string[];
+  /** Takes no value; read it with {@link Input.flag}. */
+  flag?: boolean;
   /** Only a number will do; read it with {@link Input.number}. */
   numeric?: boolean;
 }
@@ -57,6 +60,11 @@ export class Input {
 
   option(name: string): string | undefined {
     return this.#options.get(name);
+  }
+
+  /** Whether the option was given that takes no value. */
+  flag(name: string): boolean {
+    return this.#options.has(name);
   }
 
   /** A numeric option; the parser has made sure that it is a number. */

@@ -1,27 +1,13 @@
-import { ROLES, type Role } from '../core/principal.ts';
 import { exportDatabase, importDatabase } from '../storage/portable.ts';
-import { type Administration, type Command, type Input, type Option, UsageError } from './command.ts';
+import { type Command, type Input, UsageError } from './command.ts';
 import { identityCommands } from './identity-commands.ts';
-import { ONCE, readFirstLine } from './password-file.ts';
+import { role, roleOf, TEAM, teamIdOf } from './options.ts';
+import { ONCE } from './password-file.ts';
+import { userCreate } from './user-create.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** "Never" is said by leaving the option out; more than this is a typing mistake. */
 const LONGEST_KEY_LIFE_DAYS = 36_500;
-
-const TEAM: Option = { value: 'T', help: 'team, by id or name', required: true };
-
-function role(help: string, required: boolean): Option {
-  return { value: 'R', help: `${help}: ${ROLES.join(', ')}`, required, choices: ROLES };
-}
-
-/** The parser has checked the choice. */
-function roleOf(input: Input): Role | undefined {
-  return input.option('role') as Role | undefined;
-}
-
-async function teamIdOf({ teams }: Administration, input: Input): Promise<string> {
-  return (await teams.findTeam(input.need('team'))).id;
-}
 
 const teamCreate: Command = {
   name: 'team create',
@@ -31,31 +17,6 @@ const teamCreate: Command = {
   async run({ teams }, input) {
     const { id, name } = await teams.createTeam(input.need('NAME'));
     return { json: { id, name }, lines: [`team ${name}: ${id}`] };
-  },
-};
-
-const userCreate: Command = {
-  name: 'user create',
-  summary: 'make a person a member of a team',
-  positionals: ['EMAIL'],
-  options: {
-    team: TEAM,
-    role: role('what they may do', true),
-    'password-file': { value: 'F', help: 'first line is the password; generated when missing' },
-  },
-  async run(administration, input) {
-    const teamId = await teamIdOf(administration, input);
-    const file = input.option('password-file');
-    const { member, generatedPassword } = await administration.teams.createUser({
-      teamId,
-      email: input.need('EMAIL'),
-      role: roleOf(input)!,
-      password: file === undefined ? undefined : await readFirstLine(file),
-    });
-    const { userId: id, email } = member;
-    const lines = [`user ${email}, ${member.role}: ${id}`];
-    if (generatedPassword !== null) lines.push(`password: ${generatedPassword}`, ONCE);
-    return { json: { id, email, role: member.role, team_id: teamId, password: generatedPassword }, lines };
   },
 };
 

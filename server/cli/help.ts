@@ -43,7 +43,7 @@ export function commandHelp(command: Command): string {
   const options = Object.entries(command.options);
   const required = options.filter(([, option]) => option.required).map(([name, { value }]) => `--${name} ${value}`);
   const line = [command.name, ...command.positionals, ...required, '[OPTIONS]'].join(' ');
-  const rows = [...options.map(([name, { value, help }]) => [`--${name} ${value}`, help]), ['--json', 'print one JSON object']];
+  const rows = [...options.map(([name, { value, help }]) => [`--${name} ${value}`.trim(), help]), ['--json', 'print one JSON object']];
   const table = rows.map(([left, right]) => `  ${left!.padEnd(26)} ${right}`).join('\n');
   return `Usage: signalbox ${line}\n\n${command.summary}\n\nOptions:\n${table}\n`;
 }

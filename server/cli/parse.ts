@@ -18,7 +18,7 @@ export function parseCommandLine(command: Command, words: readonly string[]): Pa
   if (missing !== undefined) throw new UsageError(`${missing} is missing`);
   const options = new Map<string, string>();
   for (const [name, option] of Object.entries(command.options)) {
-    const value = values[name];
+    const value = option.flag === true && values[name] === true ? '' : values[name];
     if (typeof value !== 'string') {
       if (option.required) throw new UsageError(`--${name} is missing`);
       continue;
@@ -40,7 +40,7 @@ function readWords(
   command: Command,
   words: readonly string[],
 ): { values: Record<string, string | boolean | undefined>; positionals: string[] } {
-  const options = Object.fromEntries(Object.keys(command.options).map((name) => [name, { type: 'string' as const }]));
+  const options = Object.fromEntries(Object.entries(command.options).map(([name, { flag }]) => [name, { type: flag === true ? ('boolean' as const) : ('string' as const) }]));
   try {
     return parseArgs({
       args: joinNegativeNumbers(words),

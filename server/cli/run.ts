@@ -5,6 +5,7 @@ import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { migrate } from '../storage/migrate.ts';
 import { openStorage } from '../storage/open.ts';
+import { InvitationsService } from '../teams/invitations/service.ts';
 import { TeamsService } from '../teams/service.ts';
 import { SERVER_VERSION } from '../version.ts';
 import { type Command, type Input, type Result, UsageError } from './command.ts';
@@ -116,7 +117,7 @@ async function onDatabase(command: Command, input: Input, { env, stderr }: Surro
   try {
     await migrate(storage);
     const deps = { storage, clock: systemClock, log };
-    return await command.run({ config, storage, teams: new TeamsService(deps), auth: new AuthService(deps) }, input);
+    return await command.run({ config, storage, teams: new TeamsService(deps), invitations: new InvitationsService(deps), auth: new AuthService(deps) }, input);
   } finally {
     await storage.close();
   }

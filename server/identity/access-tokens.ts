@@ -9,6 +9,8 @@ export interface AccessTokenClaims {
   scopes: ReadonlySet<string>;
   /** Milliseconds. */
   issuedAt: number;
+  /** When the person signed in, seconds; undefined in tokens of an earlier version. */
+  loginTs: number | undefined;
 }
 
 /** Three parts of base64url, of which the first begins like a JSON object: no other credential of ours looks so. */
@@ -47,8 +49,8 @@ export class AccessTokenVerifier {
   }
 }
 
-function readClaims({ sub, team, client_id: clientId, scope, iat }: JWTPayload): AccessTokenClaims | undefined {
+function readClaims({ sub, team, client_id: clientId, scope, iat, auth_time: loginTs }: JWTPayload): AccessTokenClaims | undefined {
   if (typeof sub !== 'string' || typeof team !== 'string' || typeof clientId !== 'string' || iat === undefined) return undefined;
   const scopes = new Set(typeof scope === 'string' ? scope.split(' ') : []);
-  return { userId: sub, teamId: team, clientId, scopes, issuedAt: iat * 1000 };
+  return { userId: sub, teamId: team, clientId, scopes, issuedAt: iat * 1000, loginTs: typeof loginTs === 'number' ? loginTs : undefined };
 }

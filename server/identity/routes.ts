@@ -4,9 +4,11 @@ import type { App } from '../http/app.ts';
 import { identifyCaller } from '../http/authentication.ts';
 import { limitRequests } from '../http/rate-limit.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
+import { INVITATION_STATE } from './links/invitation-visits.ts';
 import { PAGE_POLICY } from './provider/pages.ts';
 import type { IdentityService } from './service.ts';
 import type { Exchange, Interactions, Outcome } from './sign-in/interactions.ts';
+import { INVITATION_PATH, PASSWORD_PATH } from '../teams/types.ts';
 import { OIDC_PATH, UPSTREAM_CALLBACK_PATH } from './types.ts';
 
 /** Signing in takes about ten requests, and an office of people stands behind one address. */
@@ -42,6 +44,7 @@ function pageRoutes(app: App, identity: IdentityService): void {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: FORM_LIMIT_BYTES }, (_request, body, done) => {
     done(null, Object.fromEntries(new URLSearchParams(body as string)));
   });
+  linkRoutes(app, identity);
   const page = (act: (interactions: Interactions, exchange: Exchange) => Promise<Outcome>) => async (request: FastifyRequest, reply: FastifyReply) =>
     answer(reply, await act(identity.interactions, exchangeOf(request, reply)));
   const schema = { hide: true, params: uidParams };
@@ -58,12 +61,35 @@ function pageRoutes(app: App, identity: IdentityService): void {
     const { code, state = '' } = request.query;
     const query = new URLSearchParams({ state, ...(code === undefined ? {} : { code }) });
     const uid = encodeURIComponent(state.split('.')[0]!);
+    if (uid === INVITATION_STATE) return answer(reply, { location: `${identity.baseUrl}${INVITATION_PATH}/return?${query.toString()}` });
     return answer(reply, { location: `${identity.mountPath}/interaction/${uid}/upstream?${query.toString()}` });
   });
   app.post(`${path}/abort`, { schema }, page((interactions, exchange) => interactions.abort(exchange)));
 }
 
-function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
+/** Ours have 40 letters and digits. */
+const codeParams = z.object({ code: z.string().max(100) });
+
+/** What the links lead to that people are sent. The codes are in paths, which this program writes into no log. */
+function linkRoutes(app: App, identity: IdentityService): void {
+  type Visit = (links: IdentityService['links'], exchange: Exchange, code: string) => Promise<Outcome>;
+  const page = (act: Visit) => async (request: FastifyRequest<{ Params: z.infer<typeof codeParams> }>, reply: FastifyReply) =>
+    answer(reply, await act(identity.links, exchangeOf(request, reply), request.params.code));
+  const schema = { hide: true, params: codeParams };
+  const invitation = `${INVITATION_PATH}/:code`;
+  app.get(`${INVITATION_PATH}/return`, { schema: { hide: true, querystring: upstreamQuery } }, async (request, reply) =>
+    answer(reply, await identity.links.invitations.return(exchangeOf(request, reply), request.query)),
+  );
+  app.get(invitation, { schema }, page(async ({ invitations }, exchange, code) => invitations.show(exchange, code)));
+  app.post(`${invitation}/accept`, { schema }, page(async ({ invitations }, exchange, code) => invitations.accept(exchange, code)));
+  app.post(`${invitation}/decline`, { schema }, page(async ({ invitations }, exchange, code) => invitations.decline(exchange, code)));
+  app.post(`${invitation}/upstream`, { schema }, page(async ({ invitations }, exchange, code) => invitations.leave(exchange, code)));
+  const password = `${PASSWORD_PATH}/:code`;
+  app.get(password, { schema }, page(async ({ passwords }, exchange, code) => passwords.show(exchange, code)));
+  app.post(password, { schema }, page(async ({ passwords }, exchange, code) => passwords.set(exchange, code)));
+}
+
+function exchangeOf(request: Pick<FastifyRequest, 'body' | 'raw' | 'ip'>, reply: FastifyReply): Exchange {
   const form = (request.body ?? {}) as Exchange['form'];
   return { request: request.raw, response: reply.raw, source: request.ip, form };
 }

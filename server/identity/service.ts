@@ -10,10 +10,14 @@ import type { Principal, Role } from '../core/principal.ts';
 import type { Storage } from '../storage/db.ts';
 import type { Secrets } from '../storage/secrets.ts';
 import { normalizeEmail } from '../teams/service.ts';
-import type { TeamsService } from '../teams/service.ts';
+import type { InvitationsService, PasswordLinksService, TeamsService } from '../teams/service.ts';
+import { INVITATION_PATH, PASSWORD_PATH } from '../teams/types.ts';
 import { AccessTokenVerifier, looksLikeJwt } from './access-tokens.ts';
 import type { AccessTokenClaims } from './access-tokens.ts';
 import { ClientsService } from './clients/service.ts';
+import { InvitationVisits } from './links/invitation-visits.ts';
+import { PasswordVisits } from './links/password-visits.ts';
+import { LinkVisits } from './links/visits.ts';
 import { ProviderKeyring } from './keys/service.ts';
 import type { ProviderKeys } from './keys/service.ts';
 import { createProvider } from './provider/create.ts';
@@ -21,6 +25,7 @@ import { deleteExpiredRecords } from './provider/store.ts';
 import { SignInAttempts } from './sign-in/attempts.ts';
 import { DeviceCookies } from './sign-in/device-cookies.ts';
 import { Interactions } from './sign-in/interactions.ts';
+import { isStillGood } from './sign-in/login-time.ts';
 import { selectHolder } from './store.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID, OIDC_PATH } from './types.ts';
 import type { SessionHolder, UpstreamSettings } from './types.ts';
@@ -39,6 +44,8 @@ export interface IdentityDeps {
   log: Log;
   secrets: Secrets;
   teams: TeamsService;
+  invitations: InvitationsService;
+  passwordLinks: PasswordLinksService;
   audit: AuditService;
   /** An identity provider outside, if there is one. */
   upstream: UpstreamSettings | null;
@@ -51,6 +58,13 @@ interface Open {
   verifier: AccessTokenVerifier;
   devices: DeviceCookies;
   interactions: Interactions;
+  links: Links;
+}
+
+/** What people are sent links to. */
+interface Links {
+  invitations: InvitationVisits;
+  passwords: PasswordVisits;
 }
 
 /**
@@ -110,6 +124,11 @@ export class IdentityService {
     return browser && `browser:${browser.id}`;
   }
 
+  /** @throws AppError `unavailable` during the start */
+  get links(): Links {
+    return this.#opened().links;
+  }
+
   /** What answers the protocol's own requests. @throws AppError `unavailable` during the start */
   get handler(): Open['handle'] {
     return this.#opened().handle;
@@ -145,10 +164,12 @@ export class IdentityService {
     const attempt = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email), source, knownBrowser };
     const retryAfter = this.#attempts.begin(attempt);
     if (retryAfter !== undefined) throw new AppError('rate_limited', `too many wrong passwords; try again in ${retryAfter} seconds`);
-    const { matches } = await teams.checkPassword(email, passwords.current);
-    if (!matches) throw new AppError('invalid', 'the current password is wrong', { errors: { current_password: ['is wrong'] } });
+    const isChanged = await teams.changePassword(email, passwords.current, passwords.next).catch((error: unknown) => {
+      this.#attempts.succeed(attempt);
+      throw error;
+    });
+    if (!isChanged) throw new AppError('invalid', 'the current password is wrong', { errors: { current_password: ['is wrong'] } });
     this.#attempts.succeed(attempt);
-    await teams.setPassword(principal.id, passwords.next);
   }
 
   /** Forgets what has expired. */
@@ -159,10 +180,10 @@ export class IdentityService {
 
   async #principalOf(claims: AccessTokenClaims | undefined): Promise<Principal | undefined> {
     if (!claims) return undefined;
-    const { teamId, userId, clientId, scopes, issuedAt } = claims;
+    const { teamId, userId, clientId, scopes } = claims;
     if (clientId !== CONSOLE_CLIENT_ID && !scopes.has(API_SCOPE)) return undefined;
     const holder = await this.#holder(teamId, userId, clientId);
-    if (!holder || issuedAt < holder.sessionsSince) return undefined;
+    if (!holder || !isSinceThen(claims, holder.sessionsSince)) return undefined;
     const firstParty = clientId === CONSOLE_CLIENT_ID;
     return { kind: 'user', id: userId, teamId, role: holder.role, ...(firstParty ? {} : { clientId }) };
   }
@@ -197,16 +218,18 @@ export class IdentityService {
     const [cookieKey] = keys.cookie;
     if (cookieKey === undefined) throw new AppError('internal', 'there is no key for cookies');
     const devices = new DeviceCookies({ keys: keys.cookie, baseUrl: this.#baseUrl, mountPath: this.mountPath });
+    const formKey = createHmac('sha256', cookieKey).update('forms').digest('hex');
     return {
       version: keys.version,
       handle: provider.callback(),
       verifier: new AccessTokenVerifier({ keys: keys.signing.map(publicPart) }, { issuer: provider.issuer, audience: this.#baseUrl }),
       devices,
+      links: this.#linksWith(formKey),
       interactions: new Interactions({
         provider,
         baseUrl: this.#baseUrl,
         mountPath: this.mountPath,
-        formKey: createHmac('sha256', cookieKey).update('forms').digest('hex'),
+        formKey,
         teams,
         clients: this.clients,
         attempts: this.#attempts,
@@ -214,7 +237,19 @@ export class IdentityService {
         audit,
         upstream: this.#upstream,
         log,
+        now: () => clock.now(),
       }),
+    };
+  }
+
+  #linksWith(formKey: string): Links {
+    const { teams, invitations, passwordLinks, audit, log } = this.#deps;
+    const baseUrl = this.#baseUrl;
+    const visitsOf = (path: string): LinkVisits => new LinkVisits({ baseUrl, path, formKey });
+    const shared = { baseUrl, teams, invitations, attempts: this.#attempts, audit, upstream: this.#upstream, log };
+    return {
+      invitations: new InvitationVisits({ ...shared, visits: visitsOf(INVITATION_PATH) }),
+      passwords: new PasswordVisits({ visits: visitsOf(PASSWORD_PATH), passwordLinks, audit }),
     };
   }
 
@@ -233,6 +268,11 @@ export class IdentityService {
     this.#open = this.#openWith(await this.#keyring.load());
     this.#deps.log.info({}, 'signing keys have changed');
   }
+}
+
+/** Tokens of an earlier version do not say when the person signed in; they are over within five minutes. */
+function isSinceThen({ loginTs, issuedAt }: AccessTokenClaims, sessionsSince: number): boolean {
+  return loginTs === undefined ? issuedAt >= sessionsSince : isStillGood(loginTs, sessionsSince);
 }
 
 function lesser(one: Role, other: Role): Role {

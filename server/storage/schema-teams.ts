@@ -16,8 +16,8 @@ export interface UsersTable {
   created_at: Fixed<Millis>;
   /** Sessions that began before are over. */
   sessions_since: Generated<Millis>;
-  /** The team whose administrator was shown the password; null once it is the person's own. */
-  password_given_by: string | null;
+  /** An administrator was shown this password, before there were links. Cleared by the next one. */
+  password_shared: Generated<Flag>;
 }
 
 export interface MembersTable {

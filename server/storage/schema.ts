@@ -1,3 +1,4 @@
+import type { InvitationsTable, PasswordLinksTable } from './schema-accounts.ts';
 import type { BackupPartsTable, BackupsTable } from './schema-backups.ts';
 import type { CampaignsTable, CampaignTargetsTable } from './schema-campaigns.ts';
 import type { DeviceAliasesTable, DeviceReportsTable, DeviceSightingsTable, DevicesTable } from './schema-devices.ts';
@@ -66,4 +67,6 @@ export interface Schema {
   clients: ClientsTable;
   provider_records: ProviderRecordsTable;
   revocations: RevocationsTable;
+  invitations: InvitationsTable;
+  password_links: PasswordLinksTable;
 }

@@ -45,6 +45,8 @@ export const TABLES = {
   clients: ['id'],
   provider_records: ['model', 'id'],
   revocations: ['id'],
+  invitations: ['id'],
+  password_links: ['user_id'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];

@@ -44,3 +44,18 @@ function checkDegrees(field: string, value: number | null, limit: number): numbe
   if (!(Math.abs(value) <= limit)) throw invalidField(field, `must be from -${limit} to ${limit} degrees`);
   return value;
 }
+
+/** RFC 5321. */
+const LONGEST_EMAIL = 254;
+
+/** Addresses differ by case nowhere that matters, and two accounts of one person would. */
+export function normalizeEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+/** @returns the address as it is stored. @throws AppError `invalid` */
+export function checkEmail(email: string): string {
+  const address = normalizeEmail(email);
+  if (address.length > LONGEST_EMAIL || !/^[^\s@]+@[^\s@]+$/.test(address)) throw invalidField('email', 'is not an email address');
+  return address;
+}

@@ -27,3 +27,12 @@ export async function passwordMatches(password: string, stored: string | null): 
   const matches = await verify(stored ?? NOBODY, password);
   return matches && stored !== null;
 }
+
+/**
+ * Whoever must choose another password must choose another one: somebody else may know the present one.
+ * @throws AppError `invalid` for the same again
+ */
+export async function refuseSamePassword(next: string, present: string | null): Promise<void> {
+  if (!(await passwordMatches(next, present))) return;
+  throw new AppError('invalid', 'The new password must be another one than you have now.', { errors: { new_password: ['must be another one than now'] } });
+}

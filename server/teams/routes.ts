@@ -5,7 +5,10 @@ import { commonErrors, dateTime, envelope, success, toDateTime } from '../http/e
 import { problemSchema } from '../http/error-handler.ts';
 import { nameField, pathId } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
+import { invitationRoutes } from './invitations/routes.ts';
+import type { InvitationRoutesDeps } from './invitations/routes.ts';
 import { memberRoutes } from './members/routes.ts';
+import type { MemberRoutesDeps } from './members/routes.ts';
 import type { TeamsService } from './service.ts';
 import type { Site } from './types.ts';
 
@@ -27,12 +30,15 @@ const siteParams = z.object({ site_id: pathId });
 
 const nameInUse = { 409: problemSchema.describe('The team has a site of this name') };
 
+export type TeamRoutesDeps = MemberRoutesDeps & InvitationRoutesDeps;
+
 /** Sites, and the people of the team. */
-export function teamRoutes(app: App, deps: { teams: TeamsService }): void {
+export function teamRoutes(app: App, deps: TeamRoutesDeps): void {
   siteReading(app, deps.teams);
   siteWriting(app, deps.teams);
   siteDeletion(app, deps.teams);
   memberRoutes(app, deps);
+  invitationRoutes(app, deps);
 }
 
 function siteReading(app: App, teams: TeamsService): void {

@@ -1,15 +1,17 @@
 import type { Clock } from '../core/clock.ts';
-import { AppError, invalidField, notFound } from '../core/errors.ts';
+import { AppError, notFound } from '../core/errors.ts';
 import { newId, newSecret } from '../core/ids.ts';
 import { Listeners } from '../core/listeners.ts';
 import { FIRST_PAGE } from '../core/page.ts';
 import type { Page } from '../core/page.ts';
-import type { Role } from '../core/principal.ts';
 import type { Storage } from '../storage/db.ts';
-import { checkName, checkSite, NOWHERE } from './checks.ts';
+import { insertAccount, lockAccount, selectAccount, updatePassword } from './accounts/store.ts';
+import type { Account } from './accounts/store.ts';
+import { checkEmail, checkName, checkSite, normalizeEmail, NOWHERE } from './checks.ts';
+import { withdrawInvitationsBeyond } from './invitations/store.ts';
 import { lossOf } from './members/losses.ts';
 import { deleteClientRecords, deleteMember } from './members/store.ts';
-import { hashPassword, passwordMatches } from './passwords.ts';
+import { hashPassword, passwordMatches, refuseSamePassword } from './passwords.ts';
 import {
   countActiveAdmins,
   countAtSite,
@@ -17,11 +19,9 @@ import {
   insertMember,
   insertSite,
   insertTeam,
-  insertUserUnlessKnown,
   isForeignKey,
   isUnique,
   lockTeam,
-  lockUser,
   noteRevocation,
   selectMember,
   selectMembers,
@@ -31,12 +31,16 @@ import {
   selectSites,
   selectTeam,
   selectTeams,
-  selectUserByEmail,
   updateMember,
-  updatePassword,
   updateSite,
 } from './store.ts';
-import type { Member, MemberChange, MembershipLoss, NewSite, PasswordCheck, Site, SiteChange, Team } from './types.ts';
+import type { Member, MemberChange, MembershipLoss, NewSite, NewUser, PasswordCheck, Site, SiteChange, Team } from './types.ts';
+
+// What the identity feature sees of this one.
+export { normalizeEmail } from './checks.ts';
+export type { InvitationsService } from './invitations/service.ts';
+export type { Invitation, Proof } from './invitations/types.ts';
+export type { PasswordLinksService } from './password-links/service.ts';
 
 /** 20 letters and digits carry 119 bits. */
 const GENERATED_PASSWORD_LENGTH = 20;
@@ -47,16 +51,6 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 export interface TeamsDeps {
   storage: Storage;
   clock: Clock;
-}
-
-export interface NewUser {
-  teamId: string;
-  email: string;
-  role: Role;
-  /** Generated when missing. */
-  password?: string | undefined;
-  /** The team's administrator asks, and is shown what is generated. */
-  invited?: boolean;
 }
 
 /** Teams, the people in them and their sites. Credentials of programs are in auth/service.ts. */
@@ -88,10 +82,11 @@ export class TeamsService {
   }
 
   /**
-   * Makes a person a member of a team. Somebody known from another team keeps the password they have, but it must be
-   * their own by then: the administrator who was shown the first one could sign in to this team with it.
+   * Makes a person a member of a team without asking them: for the server's operator only. Somebody known from another team keeps
+   * the password they have. Everybody else is invited (invitations/service.ts).
    * @returns the member and a password that was generated here, which nobody can read again
-   * @throws AppError `invalid` for a bad address or password, `conflict` for a member of this team or a password of another one
+   * @throws AppError `invalid` for a bad address or password; `conflict` for a member of this team, or for an account whose
+   *   password an administrator has given
    */
   async createUser(user: NewUser): Promise<{ member: Member; generatedPassword: string | null }> {
     const { id, createdAt } = this.#newRecord();
@@ -99,36 +94,38 @@ export class TeamsService {
     const password = user.password ?? newSecret(GENERATED_PASSWORD_LENGTH);
     const passwordHash = await hashPassword(password);
     const userId = await this.#deps.storage.writes.write(async (tx) => {
-      const passwordGivenBy = user.invited === true ? user.teamId : null;
-      const person = await insertUserUnlessKnown(tx, { id, email, passwordHash, createdAt, passwordGivenBy });
-      if (person.passwordGivenBy !== null && person.passwordGivenBy !== user.teamId) throw stillGiven(email);
-      const userId = person.id;
-      const added = await insertMember(tx, { teamId: user.teamId, userId, role: user.role, createdAt });
+      const isNew = await insertAccount(tx, { id, email, passwordHash, createdAt });
+      const account = (await selectAccount(tx, { email }))!;
+      await lockAccount(tx, account.id);
+      if (!isNew && account.isPasswordShared) throw passwordShared(email);
+      const added = await insertMember(tx, { teamId: user.teamId, userId: account.id, role: user.role, createdAt });
       if (!added) throw new AppError('conflict', `${email} is a member of this team already`);
-      return userId;
+      return account.id;
     });
     const member = { userId, teamId: user.teamId, email, role: user.role, active: true, createdAt };
     return { member, generatedPassword: user.password === undefined && userId === id ? password : null };
   }
 
+  async hasAccount(email: string): Promise<boolean> {
+    return (await this.#account(email)) !== undefined;
+  }
+
   /** Whose address this is, and whether the password is theirs; takes the same time for an address that nobody has. */
   async checkPassword(email: string, password: string): Promise<PasswordCheck> {
-    const { db } = this.#deps.storage;
-    const user = await selectUserByEmail(db, normalizeEmail(email));
-    const memberships = await selectMemberships(db, user?.id ?? NOBODY);
+    const user = await this.#account(email);
+    const memberships = await selectMemberships(this.#deps.storage.db, user?.id ?? NOBODY);
     const matches = await passwordMatches(password, user?.passwordHash ?? null);
     return { matches, userId: user?.id ?? null, memberships: memberships.filter((member) => member.active) };
   }
 
   /** Since when this person has the password they have, milliseconds; 0 from the beginning, and for nobody. */
   async passwordSince(email: string): Promise<number> {
-    const user = await selectUserByEmail(this.#deps.storage.db, normalizeEmail(email));
-    return user?.passwordSince ?? 0;
+    return (await this.#account(email))?.passwordSince ?? 0;
   }
 
   /** Whose address this is, once somebody else has verified that it is theirs. */
   async findPerson(email: string): Promise<{ userId: string; memberships: Member[] } | undefined> {
-    const user = await selectUserByEmail(this.#deps.storage.db, normalizeEmail(email));
+    const user = await this.#account(email);
     return user && { userId: user.id, memberships: await this.activeMemberships(user.id) };
   }
 
@@ -145,49 +142,45 @@ export class TeamsService {
   }
 
   /**
-   * Gives a person a new password, which counts as their own; every session of theirs is over.
-   * @throws AppError `invalid` for a password that is too short or too long
+   * For whoever knows the present password; every session of the account is over.
+   * @returns false when the present password is wrong
+   * @throws AppError `invalid` for an unfit new one, `conflict` when the password has been changed in the same moment
    */
-  async setPassword(userId: string, password: string): Promise<void> {
-    const hashed = await this.#hash(password);
-    await this.#deps.storage.writes.write((tx) => updatePassword(tx, { ...hashed, userId, givenBy: null }));
-  }
-
-  async #hash(password: string): Promise<{ passwordHash: string; sessionsSince: number }> {
-    const passwordHash = await hashPassword(password);
-    // Tokens carry whole seconds: those of this very second stay good, or the next sign-in would be refused.
-    return { passwordHash, sessionsSince: Math.floor(this.#deps.clock.now() / 1000) * 1000 };
+  async changePassword(email: string, present: string, next: string): Promise<boolean> {
+    const user = await this.#account(email);
+    if (!(await passwordMatches(present, user?.passwordHash ?? null)) || !user) return false;
+    await refuseSamePassword(next, user.passwordHash);
+    const passwordHash = await hashPassword(next);
+    const change = { userId: user.id, passwordHash, insteadOf: user.passwordHash, now: this.#deps.clock.now() };
+    const isDone = await this.#deps.storage.writes.write((tx) => updatePassword(tx, change));
+    if (!isDone) throw new AppError('conflict', 'the password has just been changed');
+    return true;
   }
 
   /**
-   * For the server's administrator, whatever teams the person is in.
+   * Sets a person's password, whatever it is now; every session of theirs is over.
+   * @throws AppError `invalid` for a password that is too short or too long
+   */
+  async setPassword(userId: string, password: string): Promise<void> {
+    const passwordHash = await hashPassword(password);
+    await this.#deps.storage.writes.write((tx) => updatePassword(tx, { userId, passwordHash, now: this.#deps.clock.now() }));
+  }
+
+  /**
+   * For the server's operator, whatever teams the person is in.
    * @returns a password that was generated here, which nobody can read again
    * @throws AppError `not_found`; `invalid` for a password that is too short or too long
    */
   async replacePassword(email: string, password?: string): Promise<{ userId: string; generatedPassword: string | null }> {
-    const user = await selectUserByEmail(this.#deps.storage.db, normalizeEmail(email));
+    const user = await this.#account(email);
     if (!user) throw notFound(`user ${email}`);
     const generated = password === undefined ? newSecret(GENERATED_PASSWORD_LENGTH) : null;
     await this.setPassword(user.id, password ?? generated!);
     return { userId: user.id, generatedPassword: generated };
   }
 
-  /**
-   * A generated password for somebody who has lost theirs.
-   * @throws AppError `not_found`; `conflict` for a member of another team too, which this team must not lock out or take over
-   */
-  async resetPassword(teamId: string, userId: string): Promise<{ member: Member; password: string }> {
-    const member = await this.getMember(teamId, userId);
-    const password = newSecret(GENERATED_PASSWORD_LENGTH);
-    const hashed = await this.#hash(password);
-    await this.#deps.storage.writes.write(async (tx) => {
-      // Another team may have invited them while the password was hashed: it would open that team too.
-      await lockUser(tx, userId);
-      const memberships = await selectMemberships(tx, userId);
-      if (memberships.some((other) => other.teamId !== teamId)) throw memberElsewhere();
-      await updatePassword(tx, { ...hashed, userId, givenBy: teamId });
-    });
-    return { member, password };
+  async #account(email: string): Promise<Account | undefined> {
+    return selectAccount(this.#deps.storage.db, { email: normalizeEmail(email) });
   }
 
   async listMembers(teamId: string, page: Page = FIRST_PAGE): Promise<Member[]> {
@@ -224,6 +217,7 @@ export class TeamsService {
       if (after) await updateMember(tx, after);
       else await deleteMember(tx, teamId, userId);
       if (!after?.active) await deleteClientRecords(tx, teamId, userId);
+      await withdrawInvitationsBeyond(tx, { teamId, userId, role: after?.active ? after.role : null });
       const loss = lossOf(before, after);
       if (loss) await noteRevocation(tx, { teamId, kind: 'member', subjectId: userId, now: this.#deps.clock.now() });
       return { before, after, loss };
@@ -292,17 +286,6 @@ function asConflict(message: string): (error: unknown) => never {
   };
 }
 
-/** Addresses differ by case nowhere that matters, and two accounts of one person would. */
-export function normalizeEmail(email: string): string {
-  return email.trim().toLowerCase();
-}
-
-function checkEmail(email: string): string {
-  const address = normalizeEmail(email);
-  if (address.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(address)) throw invalidField('email', 'is not an email address');
-  return address;
-}
-
 function nameInUse(site: Site): string {
   return `a site named ${site.name} exists already`;
 }
@@ -311,13 +294,6 @@ function isActiveAdmin(member: Member | null): boolean {
   return member?.active === true && member.role === 'admin';
 }
 
-function memberElsewhere(): AppError {
-  return new AppError('conflict', "they are a member of another team too; only the server's administrator can do this (signalbox user password)");
-}
-
-function stillGiven(email: string): AppError {
-  return new AppError(
-    'conflict',
-    `${email} still has the password that an administrator of another team gave them: they must change it first, or the server's administrator does (signalbox user password)`,
-  );
+function passwordShared(email: string): AppError {
+  return new AppError('conflict', `an administrator has given ${email} the password: set another one first (signalbox user password)`);
 }

@@ -46,58 +46,6 @@ export async function selectTeams(db: DbOrTx): Promise<Team[]> {
   return rows.map(toTeam);
 }
 
-/**
- * Makes the person if the address is new. Returns who the address belongs to, old or new; until the transaction ends
- * nobody gives them another password.
- */
-export async function insertUserUnlessKnown(
-  tx: Tx,
-  user: { id: string; email: string; passwordHash: string; createdAt: number; passwordGivenBy: string | null },
-): Promise<{ id: string; passwordGivenBy: string | null }> {
-  await tx
-    .insertInto('users')
-    .values({ id: user.id, email: user.email, password_hash: user.passwordHash, created_at: user.createdAt, password_given_by: user.passwordGivenBy })
-    .onConflict((conflict) => conflict.column('email').doNothing())
-    .execute();
-  const row = await tx
-    .updateTable('users')
-    .set((eb) => ({ email: eb.ref('email') }))
-    .where('email', '=', user.email)
-    .returning(['id', 'password_given_by'])
-    .executeTakeFirstOrThrow();
-  return { id: row.id, passwordGivenBy: row.password_given_by };
-}
-
-/** Until the transaction ends nobody makes this person a member of another team. */
-export async function lockUser(tx: Tx, userId: string): Promise<void> {
-  await tx
-    .updateTable('users')
-    .set((eb) => ({ email: eb.ref('email') }))
-    .where('id', '=', userId)
-    .execute();
-}
-
-interface UserRow {
-  id: string;
-  passwordHash: string | null;
-  /** Every session begins after it. */
-  passwordSince: number;
-}
-
-export async function selectUserByEmail(db: DbOrTx, email: string): Promise<UserRow | undefined> {
-  const row = await db.selectFrom('users').select(['id', 'password_hash', 'sessions_since']).where('email', '=', email).executeTakeFirst();
-  return row && { id: row.id, passwordHash: row.password_hash, passwordSince: row.sessions_since };
-}
-
-/** The provider's records of the person go as well: sessions, codes and refresh tokens. */
-export async function updatePassword(
-  tx: Tx,
-  { userId, passwordHash, sessionsSince, givenBy }: { userId: string; passwordHash: string; sessionsSince: number; givenBy: string | null },
-): Promise<void> {
-  await tx.updateTable('users').set({ password_hash: passwordHash, sessions_since: sessionsSince, password_given_by: givenBy }).where('id', '=', userId).execute();
-  await tx.deleteFrom('provider_records').where('account_id', '=', userId).execute();
-}
-
 /** False when the person is a member of this team already. */
 export async function insertMember(
   db: DbOrTx,
@@ -149,6 +97,12 @@ export async function selectMember(db: DbOrTx, teamId: string, userId: string): 
     .where('members.team_id', '=', teamId)
     .where('members.user_id', '=', userId)
     .executeTakeFirst();
+  return row && toMember(row);
+}
+
+/** Switched off or not. */
+export async function selectMemberByEmail(db: DbOrTx, teamId: string, email: string): Promise<Member | undefined> {
+  const row = await membersWithEmail(db).where('members.team_id', '=', teamId).where('users.email', '=', email).executeTakeFirst();
   return row && toMember(row);
 }
 

@@ -38,6 +38,14 @@ export interface NewSite {
   longitude?: number | null | undefined;
 }
 
+export interface NewUser {
+  teamId: string;
+  email: string;
+  role: Role;
+  /** Generated when missing. */
+  password?: string | undefined;
+}
+
 /** What is missing stays as it is, null is forgotten. */
 export interface SiteChange {
   name?: string | undefined;
@@ -49,6 +57,16 @@ export interface SiteChange {
 export interface MemberChange {
   role?: Role | undefined;
   active?: boolean | undefined;
+}
+
+/** Where people answer an invitation; the code follows. */
+export const INVITATION_PATH = '/invitation';
+/** Where people set a new password; the code follows. */
+export const PASSWORD_PATH = '/set-password';
+
+/** @param baseUrl the public URL, without a slash at the end */
+export function linkTo(path: typeof INVITATION_PATH | typeof PASSWORD_PATH, baseUrl: string, code: string): string {
+  return `${baseUrl}${path}/${code}`;
 }
 
 /** Somebody may do less in a team from now on. Told after the commit. */

@@ -124,6 +124,28 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     });
   });
 
+  test('somebody who has an account is asked first, unless the operator says otherwise', async () => {
+    await run('team', 'create', 'North');
+    const south = await json('team', 'create', 'South');
+    const words = ['user', 'create', 'ada@example.org', '--role', 'viewer', '--team'];
+    const { id } = await json(...words, 'North');
+    const asked = await json(...words, 'South');
+    expect(asked).toMatchObject({ id: null, email: 'ada@example.org', role: 'viewer', team_id: south['id'], password: null });
+    expect(asked['invitation']).toMatchObject({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/invitation\/[A-Za-z0-9]{40}$/) as string });
+    expect(await json(...words, 'South', '--without-consent')).toEqual({ id, email: 'ada@example.org', role: 'viewer', team_id: south['id'], password: null });
+  });
+
+  test('a person is invited, and sets their own password', async () => {
+    await run('team', 'create', 'North');
+    const words = ['user', 'create', 'ada@example.org', '--role', 'viewer', '--team', 'North', '--invite'];
+    const { stdout } = await run(...words);
+    expect(stdout).toMatch(/^invitation of ada@example\.org, viewer: \S+\nhttp:\S+\/invitation\/\w{40}\nFor this person, until .*Z\.\n/);
+    expect(await run(...words, '--without-consent')).toMatchObject({ code: 2, stderr: expect.stringContaining('only one of them') as string });
+    expect(await run(...words, '--password-file', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('makes no sense') as string });
+    expect(await run(...words, '--invite=yes')).toMatchObject({ code: 2 });
+    expect((await run('user', 'create', '--help')).stdout).toContain('--without-consent ');
+  });
+
   test('a key that is revoked stops working at once, also for a server that is running', async () => {
     await run('team', 'create', 'North');
     await withAuth(async (auth) => {

@@ -1,7 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Role } from '../../server/core/principal.ts';
 import { AuthService } from '../../server/auth/service.ts';
 import type { Storage } from '../../server/storage/db.ts';
 import { teamRoutes } from '../../server/teams/routes.ts';
+import { OPERATOR } from '../../server/teams/grantors/types.ts';
+import { InvitationsService } from '../../server/teams/invitations/service.ts';
+import { PasswordLinksService } from '../../server/teams/password-links/service.ts';
 import { TeamsService } from '../../server/teams/service.ts';
 import type { MembershipLoss } from '../../server/teams/types.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -16,6 +20,7 @@ describeEachDatabase('sites and members', (open) => {
   let storage: Storage;
   let clock: ManualClock;
   let teams: TeamsService;
+  let invitations: InvitationsService;
   let app: TeamApp;
   let north: string;
   let south: string;
@@ -24,7 +29,9 @@ describeEachDatabase('sites and members', (open) => {
     storage = await open();
     clock = new ManualClock();
     teams = new TeamsService({ storage, clock });
-    app = new TeamApp((scope) => teamRoutes(scope, { teams }));
+    invitations = new InvitationsService({ storage, clock });
+    const passwordLinks = new PasswordLinksService({ storage, clock });
+    app = new TeamApp((scope) => teamRoutes(scope, { teams, invitations, passwordLinks, baseUrl: () => 'https://signalbox.test' }));
     north = (await teams.createTeam('North')).id;
     south = (await teams.createTeam('South')).id;
   });
@@ -34,9 +41,9 @@ describeEachDatabase('sites and members', (open) => {
     return (body['data'] as { id: string }).id;
   }
 
-  async function invite(email: string, role = 'admin'): Promise<string> {
-    const { body } = await app.ask(north, 'POST', '/api/members', { email, role });
-    return (body['data'] as { id: string }).id;
+  /** Somebody who is in the team already. */
+  async function addMember(email: string, role: Role = 'admin', teamId = north): Promise<string> {
+    return (await teams.createUser({ teamId, email, role, password: 'correct horse' })).member.userId;
   }
 
   describe('sites', () => {
@@ -112,26 +119,80 @@ describeEachDatabase('sites and members', (open) => {
   });
 
   describe('members', () => {
-    test('an invited person gets a password that is shown once', async () => {
+    test('an invited person is no member yet, and the answer holds the only copy of the code', async () => {
       const invited = await app.ask(north, 'POST', '/api/members', { email: 'Ada@example.org', role: 'operator' });
-      const member = invited.body['data'] as { id: string; generated_password: string };
-      expect(member).toMatchObject({ email: 'ada@example.org', role: 'operator', active: true });
+      const { invitation, ...member } = invited.body['data'] as { invitation: { id: string; url: string; expires_at: string } };
+      const created_at = new Date(clock.now()).toISOString();
+      expect(member).toEqual({ id: null, email: 'ada@example.org', role: 'operator', active: false, created_at, state: 'invited' });
+      expect(invitation.url).toMatch(/^https:\/\/signalbox\.test\/invitation\/[A-Za-z0-9]{40}$/);
+      expect(Date.parse(invitation.expires_at) - clock.now()).toBe(7 * 24 * 3600_000);
       expect(invited.headers['cache-control']).toBe('no-store');
-      expect(await teams.checkPassword('ada@example.org', member.generated_password)).toMatchObject({ matches: true, userId: member.id });
-      const listed = await app.get(north, '/api/members');
-      const { generated_password: _, ...shown } = member;
-      expect(listed.body['data']).toEqual([shown]);
+      expect((await app.get(north, '/api/members')).body['data']).toEqual([]);
+      const listed = await app.get(north, '/api/invitations');
+      expect(listed.body['data']).toMatchObject([{ id: invitation.id, email: 'ada@example.org', role: 'operator' }]);
+      const code = invitation.url.split('/').at(-1)!;
+      const stored = JSON.stringify(await storage.db.selectFrom('invitations').selectAll().execute());
+      expect(JSON.stringify(listed.body) + stored).not.toContain(code);
     });
 
-    test('somebody with an account keeps the password they have, once it is their own', async () => {
-      const id = await invite('ada@example.org');
-      const elsewhere = () => app.ask(south, 'POST', '/api/members', { email: 'ada@example.org', role: 'viewer' });
-      expect(await elsewhere()).toMatchObject({ status: 409, body: { message: expect.stringContaining('must change it first') } });
-      expect((await app.get(south, '/api/members')).body['data']).toEqual([]);
-      await teams.setPassword(id, 'a password of her own');
-      expect((await elsewhere()).body['data']).toMatchObject({ id, role: 'viewer', generated_password: null });
-      expect(await elsewhere()).toMatchObject({ status: 409, body: { message: expect.stringContaining('is a member') } });
-      expect(await teams.checkPassword('ada@example.org', 'a password of her own')).toMatchObject({ matches: true });
+    test('whether somebody has an account makes no difference to the answer', async () => {
+      await addMember('ada@example.org', 'admin', south);
+      const shapes = await Promise.all(
+        ['ada@example.org', 'eve@example.org'].map(async (email) => {
+          const { status, body, headers } = await app.ask(north, 'POST', '/api/members', { email, role: 'viewer' });
+          const { invitation, ...member } = body['data'] as { invitation: { url: string; expires_at: string } };
+          return { status, ...member, email: '', expires: invitation.expires_at, length: invitation.url.length, fields: Object.keys(headers).sort() };
+        }),
+      );
+      expect(shapes[0]).toEqual(shapes[1]);
+    });
+
+    test('a member is not invited, switched off or not', async () => {
+      await addMember('root@example.org');
+      const id = await addMember('ada@example.org');
+      const again = () => app.ask(north, 'POST', '/api/members', { email: 'Ada@example.org', role: 'viewer' });
+      expect(await again()).toMatchObject({ status: 409, body: { message: expect.stringContaining('is a member') } });
+      await teams.changeMember(north, id, { active: false });
+      expect(await again()).toMatchObject({ status: 409 });
+    });
+
+    test('invitations come in pages, of one team only, and are withdrawn once', async () => {
+      const ids: string[] = [];
+      for (const name of ['a', 'b', 'c']) {
+        clock.advance(1000);
+        const { body } = await app.ask(north, 'POST', '/api/members', { email: `${name}@example.org`, role: 'viewer' });
+        ids.unshift((body['data'] as { invitation: { id: string } }).invitation.id);
+      }
+      const first = await app.get(north, '/api/invitations?limit=2');
+      expect(first.body['data']).toMatchObject([{ id: ids[0] }, { id: ids[1] }]);
+      const next = /<(.*)>; rel="next"/.exec(String(first.headers['link']))![1]!;
+      expect((await app.get(north, next)).body['data']).toMatchObject([{ id: ids[2] }]);
+      expect((await app.get(south, '/api/invitations')).body['data']).toEqual([]);
+      expect((await app.ask(south, 'DELETE', `/api/invitations/${ids[0]}`)).status).toBe(404);
+      expect((await app.ask(north, 'DELETE', `/api/invitations/${ids[0]}`)).status).toBe(204);
+      expect((await app.ask(north, 'DELETE', `/api/invitations/${ids[0]}`)).status).toBe(409);
+      expect((await app.get(north, '/api/invitations?limit=1')).body['data']).toMatchObject([{ id: ids[0], state: 'withdrawn' }]);
+    });
+
+    test('a team has at most 200 open invitations, and one for each person', async () => {
+      const invite = (email: string) => invitations.create({ teamId: north, email, role: 'viewer', inviter: OPERATOR });
+      for (let number = 0; number < 200; number += 1) await invite(`user${number}@example.org`);
+      await expect(invite('one-more@example.org')).rejects.toMatchObject({ code: 'conflict' });
+      await invite('user7@example.org');
+      expect((await app.get(north, '/api/invitations')).body['data']).toHaveLength(200);
+      clock.advance(7 * 24 * 3600_000);
+      await invite('one-more@example.org');
+    });
+
+    test('a lost password becomes a link, and not a password', async () => {
+      const id = await addMember('ada@example.org');
+      const { status, headers, body } = await app.ask(north, 'POST', `/api/members/${id}/password`);
+      expect({ status, cache: headers['cache-control'] }).toEqual({ status: 200, cache: 'no-store' });
+      const { password_link: link } = body['data'] as { password_link: { url: string; expires_at: string } };
+      expect(link.url).toMatch(/^https:\/\/signalbox\.test\/set-password\/[A-Za-z0-9]{40}$/);
+      expect(Date.parse(link.expires_at) - clock.now()).toBe(24 * 3600_000);
+      expect(await teams.checkPassword('ada@example.org', 'correct horse')).toMatchObject({ matches: true });
+      expect((await app.ask(south, 'POST', `/api/members/${id}/password`)).status).toBe(404);
     });
 
     test.each([
@@ -142,8 +203,8 @@ describeEachDatabase('sites and members', (open) => {
     });
 
     test('role and activity change, each alone', async () => {
-      await invite('root@example.org');
-      const id = await invite('ada@example.org', 'viewer');
+      await addMember('root@example.org');
+      const id = await addMember('ada@example.org', 'viewer');
       const change = (body: object) => app.ask(north, 'PATCH', `/api/members/${id}`, body);
       expect((await change({ role: 'operator' })).body['data']).toMatchObject({ id, role: 'operator', active: true });
       expect((await change({ active: false })).body['data']).toMatchObject({ id, role: 'operator', active: false });
@@ -152,8 +213,8 @@ describeEachDatabase('sites and members', (open) => {
     });
 
     test('a member is removed: gone from the list, the groups and every client of the team, and told once', async () => {
-      await invite('root@example.org');
-      const id = await invite('ada@example.org', 'operator');
+      await addMember('root@example.org');
+      const id = await addMember('ada@example.org', 'operator');
       const group = { id: UNKNOWN, team_id: north, name: 'On call', schedule_id: null, mute: 'never', created_at: 1, updated_at: 1 };
       await storage.db.insertInto('notification_groups').values(group).execute();
       await storage.db.insertInto('group_recipients').values({ team_id: north, group_id: UNKNOWN, user_id: id, position: 0 }).execute();
@@ -182,8 +243,8 @@ describeEachDatabase('sites and members', (open) => {
       ['a higher role', { role: 'admin' }, undefined],
       ['no change', { role: 'operator', active: true }, undefined],
     ])('%s is told as it is', async (_name, change, expected) => {
-      await invite('root@example.org');
-      const id = await invite('ada@example.org', 'operator');
+      await addMember('root@example.org');
+      const id = await addMember('ada@example.org', 'operator');
       const losses: MembershipLoss[] = [];
       teams.losses.subscribe((loss) => losses.push(loss));
       expect((await app.ask(north, 'PATCH', `/api/members/${id}`, change)).status).toBe(200);
@@ -191,7 +252,7 @@ describeEachDatabase('sites and members', (open) => {
     });
 
     test('the last active administrator is not removed', async () => {
-      const id = await invite('root@example.org');
+      const id = await addMember('root@example.org');
       expect(await app.ask(north, 'DELETE', `/api/members/${id}`)).toMatchObject({ status: 409, body: { code: 'conflict' } });
       expect(await teams.activeMemberships(id)).toHaveLength(1);
     });
@@ -201,7 +262,7 @@ describeEachDatabase('sites and members', (open) => {
     });
 
     test('the last active administrator stays one, also when two go at once', async () => {
-      const [ada, eve] = [await invite('ada@example.org'), await invite('eve@example.org')];
+      const [ada, eve] = [await addMember('ada@example.org'), await addMember('eve@example.org')];
       const answers = await Promise.all([
         app.ask(north, 'PATCH', `/api/members/${ada}`, { role: 'viewer' }),
         app.ask(north, 'PATCH', `/api/members/${eve}`, { active: false }),
@@ -219,6 +280,8 @@ describeEachDatabase('sites and members', (open) => {
     ['POST', '/api/members', 'admin'],
     ['PATCH', `/api/members/${UNKNOWN}`, 'admin'],
     ['DELETE', `/api/members/${UNKNOWN}`, 'admin'],
+    ['GET', '/api/invitations', 'admin'],
+    ['DELETE', `/api/invitations/${UNKNOWN}`, 'admin'],
   ] as const)('%s %s needs the role %s', async (method, url, role) => {
     for (const actual of ['viewer', 'operator', 'admin'] as const) {
       const { status } = await app.ask(north, method, url, method === 'GET' || method === 'DELETE' ? undefined : {}, actual);

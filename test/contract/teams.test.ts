@@ -1,11 +1,9 @@
-import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
 import type { Storage } from '../../server/storage/db.ts';
 import { TeamsService } from '../../server/teams/service.ts';
 import type { Team } from '../../server/teams/types.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
-import { waitUntil } from '../harness/wait-until.ts';
 
 describeEachDatabase('teams', (open) => {
   const clock = new ManualClock();
@@ -74,81 +72,28 @@ describeEachDatabase('teams', (open) => {
     await expect(teams.changeMember(north.id, stranger.member.userId, { role: 'admin' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  /** As the team's service, but what is about to be stored waits for something else to be done first. */
-  const interrupted = (meanwhile: () => Promise<unknown>): TeamsService => {
-    const write: Storage['writes']['write'] = async (work) => {
-      await meanwhile();
-      return storage.writes.write(work);
-    };
-    return new TeamsService({ storage: { ...storage, writes: { write } }, clock });
-  };
-
-  test('a password that is reset while another team invites the person opens neither team', async () => {
+  test('an account whose password an administrator was shown joins no other team until it has another one', async () => {
     const { member } = await teams.createUser({ teamId: north.id, email: 'ada@example.org', role: 'viewer', password: 'correct horse' });
-    const invite = () => teams.createUser({ teamId: south.id, email: 'ada@example.org', role: 'admin', invited: true });
-    await expect(interrupted(invite).resetPassword(north.id, member.userId)).rejects.toMatchObject({ code: 'conflict' });
-    expect(await teams.checkPassword('ada@example.org', 'correct horse')).toMatchObject({ matches: true });
-  });
-
-  test('nobody is invited with a password that is reset meanwhile', async () => {
-    const { member } = await teams.createUser({ teamId: north.id, email: 'ada@example.org', role: 'viewer', password: 'correct horse' });
-    const reset = () => teams.resetPassword(north.id, member.userId);
-    await expect(interrupted(reset).createUser({ teamId: south.id, email: 'ada@example.org', role: 'admin', invited: true })).rejects.toMatchObject({ code: 'conflict' });
-    expect((await teams.activeMemberships(member.userId)).map(({ teamId }) => teamId)).toEqual([north.id]);
-  });
-
-  /** A service that has written, but has yet to be allowed to commit. */
-  const held = (): { service: TeamsService; written: Promise<void>; commit: () => void } => {
-    const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const write: Storage['writes']['write'] = (work) =>
-      storage.writes.write(async (tx) => {
-        const done = await work(tx);
-        written.resolve();
-        await mayCommit.promise;
-        return done;
-      });
-    return { service: new TeamsService({ storage: { ...storage, writes: { write } }, clock }), written: written.promise, commit: mayCommit.resolve };
-  };
-
-  test.each(['reset', 'invitation'])('of a reset and an invitation in the same moment the first is done: the %s', async (first) => {
-    const { member } = await teams.createUser({ teamId: north.id, email: 'ada@example.org', role: 'viewer', password: 'correct horse' });
-    const reset = (service: TeamsService): Promise<unknown> => service.resetPassword(north.id, member.userId);
-    const invite = (service: TeamsService): Promise<unknown> => service.createUser({ teamId: south.id, email: 'ada@example.org', role: 'admin', invited: true });
-    const [one, other] = first === 'reset' ? [reset, invite] : [invite, reset];
-    const { service, written, commit } = held();
-    const firstOne = one(service);
-    await written;
-    let isOver = false;
-    const second = other(teams)
-      .catch((error: unknown) => error)
-      .finally(() => (isOver = true));
-    const waiting = sql<{ count: number }>`select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    // SQLite has one writer: there it waits for the other in any case.
-    const isWaiting = async () => storage.engine === 'sqlite' || Number((await waiting.execute(storage.db)).rows[0]?.count) > 0;
-    await waitUntil('the second waits, or is through', async () => isOver || (await isWaiting()));
-    commit();
-    await firstOne;
-    expect(await second).toMatchObject({ code: 'conflict' });
-  });
-
-  test('a password is reset by the only team of a person, and by no other', async () => {
-    const { member } = await teams.createUser({ teamId: north.id, email: 'ada@example.org', role: 'viewer', password: 'correct horse' });
-    await expect(teams.resetPassword(south.id, member.userId)).rejects.toMatchObject({ code: 'not_found' });
-    const { password } = await teams.resetPassword(north.id, member.userId);
-    expect(await teams.checkPassword('ada@example.org', 'correct horse')).toMatchObject({ matches: false });
-    expect(await teams.checkPassword('ada@example.org', password)).toMatchObject({ matches: true });
-    await teams.setPassword(member.userId, 'a password of her own');
-    await teams.createUser({ teamId: south.id, email: 'ada@example.org', role: 'admin' });
-    await expect(teams.resetPassword(south.id, member.userId)).rejects.toMatchObject({ code: 'conflict' });
-  });
-
-  test('a password that one team gave does not open another: it must be the person\'s own first', async () => {
-    const invitation = { teamId: south.id, email: 'ada@example.org', role: 'viewer', invited: true } as const;
-    const { member } = await teams.createUser(invitation);
-    const elsewhere = { ...invitation, teamId: north.id, role: 'admin' } as const;
-    await expect(teams.createUser(elsewhere)).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('change it first') });
-    await teams.setPassword(member.userId, 'correct horse');
+    // As the upgrade leaves such accounts.
+    await storage.db.updateTable('users').set({ password_shared: 1 }).where('id', '=', member.userId).execute();
+    const elsewhere = { teamId: south.id, email: 'ada@example.org', role: 'admin' } as const;
+    await expect(teams.createUser(elsewhere)).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('set another one first') });
+    await expect(teams.changePassword('ada@example.org', 'correct horse', 'correct horse')).rejects.toMatchObject({ code: 'invalid' });
+    await expect(teams.createUser(elsewhere)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await teams.changePassword('ada@example.org', 'correct horse', 'battery staple')).toBe(true);
     expect(await teams.createUser(elsewhere)).toMatchObject({ generatedPassword: null });
+  });
+
+  test('the moment from which sessions count rises with every password, also within one second', async () => {
+    const { member } = await teams.createUser({ teamId: north.id, email: 'ada@example.org', role: 'viewer', password: 'correct horse' });
+    const since = async () => teams.passwordSince('ada@example.org');
+    const moments = [await since()];
+    for (const password of ['battery staple', 'horse correct', 'staple battery']) {
+      await teams.setPassword(member.userId, password);
+      moments.push(await since());
+    }
+    expect(moments).toEqual([...new Set(moments)].toSorted((one, other) => one - other));
+    expect(moments.every((moment) => moment % 1000 === 0)).toBe(true);
   });
 
   test('sites belong to one team', async () => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { invite } from '../harness/identity/links.ts';
+import { addUser } from '../harness/identity/sign-in.ts';
 import { PUBLIC_ROUTES } from '../harness/route-table.ts';
 import type { RouteRow } from '../harness/route-table.ts';
 import type { Caller } from '../harness/world.ts';
@@ -40,7 +42,8 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
     delivery_id: await newest(`/api/routers/${routerId}/jobs/${jobId}/deliveries`),
     campaign_id: await make('/api/campaigns', { ...(job.body as object), router_ids: [routerId] }),
     site_id: await make('/api/sites', { name: 'Depot' }),
-    member_id: await make('/api/members', { email: 'ada@example.org', role: 'viewer' }),
+    member_id: await addUser(world, 'ada@example.org', 'viewer'),
+    invitation_id: (await invite(world.caller, 'bob@example.org')).id,
     key_id: await make('/api/api-keys', { name: 'billing' }),
     client_id: await make('/api/clients', { name: 'Tickets', kind: 'web', redirect_uris: ['https://tickets.example.net/callback'] }),
     agent_id: await newest('/api/agents'),

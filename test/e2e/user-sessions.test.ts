@@ -4,6 +4,7 @@ import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../server/cli/run.ts';
 import { FormBrowser } from '../harness/identity/browser.ts';
+import { setPasswordBy } from '../harness/identity/links.ts';
 import { addUser, beginFlow, CodeFlow, discover, PASSWORD, signIn } from '../harness/identity/sign-in.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { World } from '../harness/world.ts';
@@ -255,7 +256,7 @@ describe('what a session is worth', () => {
     await expect(oidc.refreshTokenGrant(config, token!)).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
-  test('a new password, of one’s own choice or from an administrator, ends every session', async () => {
+  test('a new password, by oneself or by a link, ends every session', async () => {
     const { id, email } = await newUser('viewer');
     const { access_token: token, refresh_token: refreshToken } = await signIn(world, email);
     const change = (current: string) => ask(token, '/api/me/password', { method: 'POST', body: JSON.stringify({ current_password: current, new_password: 'battery staple' }) });
@@ -266,8 +267,12 @@ describe('what a session is worth', () => {
     expect((await ask(token)).status).toBe(401);
     await expect(oidc.refreshTokenGrant(await discover(world), refreshToken!)).rejects.toMatchObject({ error: 'invalid_grant' });
     expect((await signIn(world, email, 'battery staple')).access_token).toBeDefined();
-    const reset = await world.caller.call<{ data: { generated_password: string } }>('POST', `/api/members/${id}/password`);
-    expect((await signIn(world, email, reset.body.data.generated_password)).access_token).toBeDefined();
+    const { access_token: before } = await signIn(world, email, 'battery staple');
+    const { body } = await world.caller.call<{ data: { password_link: { url: string } } }>('POST', `/api/members/${id}/password`);
+    expect((await ask(before)).status).toBe(200);
+    expect((await setPasswordBy(world, body.data.password_link.url, 'staple battery')).status).toBe(200);
+    expect((await ask(before)).status).toBe(401);
+    expect((await signIn(world, email, 'staple battery')).access_token).toBeDefined();
     expect((await world.caller.call('POST', '/api/me/password', { current_password: PASSWORD, new_password: PASSWORD })).status).toBe(403);
   });
 

@@ -77,6 +77,8 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('admin', 'record', 'PATCH /api/members/{member_id}', { role: 'operator' }),
   row('admin', 'record', 'POST /api/members/{member_id}/password'),
   row('admin', 'record', 'DELETE /api/members/{member_id}'),
+  row('admin', 'list', 'GET /api/invitations'),
+  row('admin', 'record', 'DELETE /api/invitations/{invitation_id}'),
   row('viewer', 'list', 'GET /api/me'),
   row('viewer', 'person', 'POST /api/me/password', { current_password: 'x', new_password: 'correct horse' }),
   row('viewer', 'person', 'DELETE /api/me/membership'),

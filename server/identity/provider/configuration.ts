@@ -1,4 +1,4 @@
-import { errors } from 'oidc-provider';
+import { errors, interactionPolicy } from 'oidc-provider';
 import type { AccessToken, Account, Adapter, Client as ProviderClient, ClientMetadata, Configuration, Grant, KoaContextWithOIDC } from 'oidc-provider';
 import { SIGNING_ALGORITHM } from '../keys/service.ts';
 import type { ProviderKeys } from '../keys/service.ts';
@@ -23,7 +23,8 @@ export interface ConfigurationDeps {
   mountPath: string;
   keys: ProviderKeys;
   adapter: (model: string) => Adapter;
-  findAccount: (userId: string) => Promise<Account | undefined>;
+  /** @param loginTs when the person signed in, seconds */
+  findAccount: (userId: string, loginTs: number | undefined) => Promise<Account | undefined>;
   /** The grant in force, or the one that needs no question. */
   loadGrant: (ctx: KoaContextWithOIDC) => Promise<Grant | undefined>;
   /** What an access token says beside the standard claims. @throws InvalidGrant when its holder has left the team */
@@ -38,7 +39,7 @@ export function providerConfiguration(deps: ConfigurationDeps): Configuration {
     clients: [consoleClient(baseUrl)],
     jwks: { keys: keys.signing },
     cookies: cookieSettings(mountPath, keys.cookie),
-    findAccount: async (_ctx, id) => deps.findAccount(id),
+    findAccount: async (ctx, id, token) => deps.findAccount(id, loginTsOf(ctx, token)),
     loadExistingGrant: deps.loadGrant,
     extraTokenClaims: async (ctx, token) => deps.tokenClaims(ctx, token as AccessToken),
     claims: { openid: ['sub'], email: ['email'] },
@@ -52,7 +53,7 @@ export function providerConfiguration(deps: ConfigurationDeps): Configuration {
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') && (client.clientId === CONSOLE_CLIENT_ID || source.scopes.has('offline_access')),
     clientBasedCORS: (_ctx, origin, client) => client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) === true,
-    interactions: { url: (_ctx, interaction) => `${mountPath}/interaction/${interaction.uid}` },
+    interactions: { url: (_ctx, interaction) => `${mountPath}/interaction/${interaction.uid}`, policy: promptPolicy() },
     ttl: {
       AccessToken: ACCESS_TOKEN_S,
       AuthorizationCode: CODE_S,
@@ -67,6 +68,20 @@ export function providerConfiguration(deps: ConfigurationDeps): Configuration {
       setPage(ctx, errorPage(out.error, out.error_description));
     },
   };
+}
+
+/** Beside the provider's own reasons to ask somebody to sign in: a session that is worth nothing any more. */
+function promptPolicy(): interactionPolicy.DefaultPolicy {
+  const policy = interactionPolicy.base();
+  const isWorthless = (ctx: KoaContextWithOIDC): boolean => ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined;
+  policy.get('login')!.checks.add(new interactionPolicy.Check('no_account', 'the session is over', isWorthless));
+  return policy;
+}
+
+/** When the person signed in, in seconds, by what they show: a code, a refresh token or a session. */
+function loginTsOf(ctx: KoaContextWithOIDC, token: object | undefined): number | undefined {
+  if (token === undefined) return ctx.oidc.session?.loginTs;
+  return 'authTime' in token && typeof token.authTime === 'number' ? token.authTime : undefined;
 }
 
 function features({ baseUrl }: ConfigurationDeps): NonNullable<Configuration['features']> {

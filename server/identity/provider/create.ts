@@ -6,6 +6,7 @@ import type { Log } from '../../core/log.ts';
 import type { Role } from '../../core/principal.ts';
 import type { TeamsService } from '../../teams/service.ts';
 import type { ClientsService } from '../clients/service.ts';
+import { isStillGood } from '../sign-in/login-time.ts';
 import type { ProviderKeys } from '../keys/service.ts';
 import { API_SCOPE, OIDC_PATH } from '../types.ts';
 import { RecordAdapter } from './adapter.ts';
@@ -13,7 +14,7 @@ import type { RecordAdapterDeps } from './adapter.ts';
 import { ClientAdapter } from './client-adapter.ts';
 import { compareHashedSecrets, providerConfiguration } from './configuration.ts';
 import type { SecretCheck } from './configuration.ts';
-import { Grants } from './grants.ts';
+import { Grants, teamOf } from './grants.ts';
 
 export interface ProviderDeps {
   baseUrl: string;
@@ -39,7 +40,7 @@ export function createProvider(deps: ProviderDeps): Provider {
       mountPath,
       keys,
       adapter: (model) => (model === 'Client' ? new ClientAdapter(clients) : new RecordAdapter(model, records)),
-      findAccount: (userId) => findAccount(teams, userId),
+      findAccount: (userId, loginTs) => findAccount(teams, userId, loginTs),
       loadGrant: (ctx) => grants.load(ctx),
       tokenClaims: (ctx, token) => grants.tokenClaims(ctx, token),
     }),
@@ -63,24 +64,38 @@ async function announceApiScope(ctx: { path: string; body: unknown }, next: () =
   document.scopes_supported = [...(document.scopes_supported ?? []), API_SCOPE];
 }
 
-async function findAccount(teams: TeamsService, userId: string): Promise<Account | undefined> {
+/** Undefined for somebody who may do nothing here, and for a sign-in from before the present password. */
+async function findAccount(teams: TeamsService, userId: string, loginTs: number | undefined): Promise<Account | undefined> {
   const [first] = await teams.activeMemberships(userId);
-  if (!first) return undefined;
+  if (!first || !isStillGood(loginTs, await teams.passwordSince(first.email))) return undefined;
   return { accountId: userId, claims: async () => ({ sub: userId, email: first.email }) };
 }
 
-function reportSignOuts(provider: Provider, { teams, audit, log }: ProviderDeps): Provider {
+/** In the logs of the teams that the session was in, and of no other. */
+function reportSignOuts(provider: Provider, { audit, log }: ProviderDeps): Provider {
+  const teamsOf = new WeakMap<object, string[]>();
+  // Before the provider ends the session, and with it the grants that name its teams.
+  provider.use(async (ctx, next) => {
+    if (ctx.method === 'POST' && ctx.path === '/session/end/confirm') teamsOf.set(ctx.req, await teamsOfSession(provider, ctx));
+    await next();
+  });
   provider.on('end_session.success', (ctx) => {
     const userId = ctx.oidc.session?.accountId;
     // Told as well when somebody was asked and stays.
     if (userId === undefined || ctx.oidc.params?.['logout'] === undefined) return;
     const target = ctx.oidc.client?.clientId ?? null;
-    const record = async (): Promise<void> => {
-      for (const { teamId } of await teams.activeMemberships(userId)) {
-        audit.record({ team_id: teamId, actor_kind: 'user', actor_id: userId, source: ctx.ip, action: 'logout', target, result: 200 });
-      }
-    };
-    record().catch((error: unknown) => log.warn({ err: error }, 'a sign-out is missing in the audit log'));
+    const teams = teamsOf.get(ctx.req);
+    if (!teams) log.warn({}, 'a sign-out is missing in the audit log');
+    for (const teamId of teams ?? []) {
+      audit.record({ team_id: teamId, actor_kind: 'user', actor_id: userId, source: ctx.ip, action: 'logout', target, result: 200 });
+    }
   });
   return provider;
+}
+
+async function teamsOfSession(provider: Provider, ctx: Parameters<Provider['Session']['get']>[0]): Promise<string[]> {
+  const { authorizations = {} } = await provider.Session.get(ctx);
+  const ids = Object.values(authorizations).flatMap(({ grantId }) => (grantId === undefined ? [] : [grantId]));
+  const grants = await Promise.all(ids.map((id) => provider.Grant.find(id)));
+  return [...new Set(grants.flatMap((grant) => (grant ? [teamOf(grant)] : [])))];
 }

@@ -38,6 +38,11 @@ export function teamOf(grant: Grant): string {
   return grant.getResourceScope(TEAM);
 }
 
+/** When the person signed in for whom a token is made, seconds: what it is made from says so. */
+function loginTsOf({ oidc: { entities, session } }: KoaContextWithOIDC): number | undefined {
+  return entities.AuthorizationCode?.authTime ?? entities.RefreshToken?.authTime ?? session?.loginTs;
+}
+
 /** Of what the provider asks grants for: the ones in force, those that need no question, and what their tokens say. */
 export class Grants {
   readonly #baseUrl: string;
@@ -76,6 +81,6 @@ export class Grants {
     const team = grant && teamOf(grant);
     const role = team === undefined ? undefined : await this.#roleIn(team, token.accountId, token.clientId ?? '');
     if (role === undefined) throw new errors.InvalidGrant('this person may do nothing here any more');
-    return { team, role };
+    return { team, role, auth_time: loginTsOf(ctx) };
   }
 }

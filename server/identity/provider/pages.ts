@@ -14,6 +14,9 @@ p{margin:.5rem 0;color:var(--soft)}
 ul{margin:.5rem 0;padding-left:1.25rem;color:var(--soft)}
 label{display:block;margin-top:1rem;font-weight:600}
 input{width:100%;margin-top:.25rem;padding:.6rem;font:inherit;color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:.3rem}
+input[readonly]{color:var(--soft);border-style:dashed}
+.hint{margin:.25rem 0 0;font-size:.875rem}
+h1,strong,li{overflow-wrap:anywhere}
 button{width:100%;margin-top:1rem;padding:.7rem;font:inherit;font-weight:600;color:var(--card);background:var(--accent);border:0;border-radius:.3rem;cursor:pointer}
 button.quiet{color:var(--ink);background:transparent;border:1px solid var(--line)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
@@ -32,7 +35,8 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!);
 }
 
-function page(title: string, content: string): string {
+/** A whole page. @param title as text @param content as HTML */
+export function page(title: string, content: string): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -127,7 +131,8 @@ ${buttonForm({ action: `${action}/abort`, csrf }, 'Cancel')}`,
   );
 }
 
-function buttonForm({ action, csrf }: FormTarget, text: string): string {
+/** A button that submits nothing but the proof. */
+export function buttonForm({ action, csrf }: FormTarget, text: string): string {
   return `<form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
 <button class="quiet" type="submit">${escapeHtml(text)}</button>

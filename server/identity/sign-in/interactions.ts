@@ -17,6 +17,7 @@ import type { Client } from '../types.ts';
 import type { UpstreamProof, UpstreamProvider } from '../upstream/provider.ts';
 import type { SignInAttempts } from './attempts.ts';
 import type { DeviceCookies } from './device-cookies.ts';
+import { loginTime } from './login-time.ts';
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -48,6 +49,8 @@ export interface InteractionsDeps {
   /** Where people may sign in instead, if anywhere. */
   upstream: UpstreamProvider | undefined;
   log: Log;
+  /** Milliseconds. */
+  now: () => number;
 }
 
 const WRONG = 'The email address or the password is wrong.';
@@ -72,7 +75,8 @@ export class Interactions {
   async signIn(exchange: Exchange): Promise<Outcome> {
     return this.#within(exchange, true, async (interaction) => {
       const { email = '', password = '' } = exchange.form;
-      const { attempts, devices, teams } = this.#deps;
+      const { attempts, devices, teams, now } = this.#deps;
+      const begunAt = now();
       const person = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email) };
       const browser = devices.read(exchange.request.headers.cookie);
       const attempt = { ...person, source: exchange.source, knownBrowser: devices.proves(browser, person) };
@@ -80,11 +84,12 @@ export class Interactions {
       if (retryAfter !== undefined) return { ...(await this.#signIn(interaction, 429, { email, problem: TOO_MANY })), retryAfter };
       const { matches, userId, memberships } = await teams.checkPassword(email, password);
       const isIn = matches && userId !== null && memberships.length > 0;
-      this.#report(exchange, interaction, memberships, isIn ? 200 : 401);
+      await this.#report(exchange, interaction, memberships, isIn ? 200 : 401);
       if (!isIn) return this.#signIn(interaction, 401, { email, problem: WRONG });
       attempts.succeed(attempt);
       devices.remember(exchange.response, browser, person);
-      return this.#finish(exchange, { login: { accountId: userId, amr: ['pwd'], remember: false } });
+      const ts = loginTime(begunAt, person.passwordSince);
+      return this.#finish(exchange, { login: { accountId: userId, amr: ['pwd'], remember: false, ts } });
     });
   }
 
@@ -105,14 +110,15 @@ export class Interactions {
       if (!upstream || !isSame(state ?? '', proof.state)) throw new errors.InvalidRequest('this answer was not asked for');
       if (code === undefined) return this.#signIn(interaction, 401, { problem: `${upstream.name} did not sign you in.` });
       const email = await upstream.verifiedEmail(code, proof);
+      const since = email === undefined ? 0 : await teams.passwordSince(email);
       const person = email === undefined ? undefined : await teams.findPerson(email);
       const memberships = person?.memberships ?? [];
-      this.#report(exchange, interaction, memberships, memberships.length > 0 ? 200 : 401);
+      await this.#report(exchange, interaction, memberships, memberships.length > 0 ? 200 : 401);
       if (!person || memberships.length === 0) {
         return this.#signIn(interaction, 401, { problem: `${upstream.name} knows you by no verified address that is known here.` });
       }
       await this.#rememberBrowser(exchange, email!);
-      return this.#finish(exchange, { login: { accountId: person.userId, amr: ['fed'], remember: false } });
+      return this.#finish(exchange, { login: { accountId: person.userId, amr: ['fed'], remember: false, ts: loginTime(this.#deps.now(), since) } });
     });
   }
 
@@ -133,6 +139,8 @@ export class Interactions {
       const member = (await teams.activeMemberships(accountId)).find(({ teamId }) => teamId === wanted);
       if (!member) return this.#finish(exchange, { error: 'access_denied', error_description: 'no active member of this team' });
       const wish = { accountId, clientId: clientIdOf(interaction), teamId: member.teamId, ...scopesOf(interaction) };
+      // Of a client it is known from the beginning which team somebody signs in to.
+      if (!client) this.#record(exchange, interaction, member, 200);
       const grant = client ? await saveGrant(provider, baseUrl, wish) : await saveConsoleGrant(provider, baseUrl, accountId, member.teamId);
       return this.#finish(exchange, { consent: { grantId: grant.jti } }, true);
     });
@@ -220,20 +228,28 @@ export class Interactions {
     return { location: await this.#deps.provider.interactionResult(exchange.request, exchange.response, result, options) };
   }
 
-  /** In the log of every team that the account belongs to; of an address that nobody has only where it came from. */
-  #report({ source }: Exchange, interaction: Interaction, memberships: readonly Member[], result: number): void {
-    if (result !== 200) this.#deps.log.info({ source, reason: 'wrong address or password' }, 'a sign-in failed');
-    for (const { teamId, userId } of memberships) {
-      this.#deps.audit.record({
-        team_id: teamId,
-        actor_kind: 'user',
-        actor_id: userId,
-        source,
-        action: result === 200 ? 'login' : 'failed login',
-        target: clientIdOf(interaction),
-        result,
-      });
-    }
+  /**
+   * In the log of the team that this sign-in leads to, and of no other: what people do elsewhere is not their business. Somebody of
+   * several teams has yet to choose; the log of that team is told then ({@link confirm}).
+   */
+  async #report(exchange: Exchange, interaction: Interaction, memberships: readonly Member[], result: number): Promise<void> {
+    if (result !== 200) this.#deps.log.info({ source: exchange.source, reason: 'wrong address or password' }, 'a sign-in failed');
+    const client = await this.#clientOf(interaction);
+    const [only, ...others] = memberships;
+    const member = client ? memberships.find(({ teamId }) => teamId === client.teamId) : others.length === 0 ? only : undefined;
+    if (member) this.#record(exchange, interaction, member, result);
+  }
+
+  #record({ source }: Exchange, interaction: Interaction, { teamId, userId }: Member, result: number): void {
+    this.#deps.audit.record({
+      team_id: teamId,
+      actor_kind: 'user',
+      actor_id: userId,
+      source,
+      action: result === 200 ? 'login' : 'failed login',
+      target: clientIdOf(interaction),
+      result,
+    });
   }
 }
 

@@ -16,6 +16,7 @@ import { teamLookups } from './0015-team-lookups.ts';
 import { refusedForwards } from './0016-refused-forwards.ts';
 import { dueByTeam } from './0017-due-by-team.ts';
 import { keyClaims } from './0018-key-claims.ts';
+import { invitations } from './0019-invitations.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   refusedForwards,
   dueByTeam,
   keyClaims,
+  invitations,
 ];

@@ -7,11 +7,10 @@ import { commonErrors, dateTime, envelope, success, toDateTime } from '../../htt
 import { problemSchema } from '../../http/error-handler.ts';
 import { pathId } from '../../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../http/pagination.ts';
+import type { PasswordLinksService } from '../password-links/service.ts';
 import type { TeamsService } from '../service.ts';
+import { linkTo, PASSWORD_PATH } from '../types.ts';
 import type { Member } from '../types.ts';
-
-/** RFC 5321. */
-const LONGEST_EMAIL = 254;
 
 const memberExample = {
   id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
@@ -30,24 +29,32 @@ const memberSchema = z
     created_at: dateTime,
   })
   .meta({ id: 'Member', examples: [memberExample] });
-const invitedSchema = memberSchema
+const resetSchema = memberSchema
   .extend({
-    generated_password: z
-      .string()
-      .nullable()
-      .describe('Shown only here. Null for somebody who has an account already, with a password of their own'),
+    password_link: z
+      .object({ url: z.string().describe('Shown only here; good once'), expires_at: dateTime })
+      .describe('For the member: whoever opens it sets the password'),
   })
-  .meta({ id: 'InvitedMember', examples: [{ ...memberExample, generated_password: 'x'.repeat(20) }] });
+  .meta({
+    id: 'MemberWithPasswordLink',
+    examples: [{ ...memberExample, password_link: { url: `https://signalbox.example.net/set-password/${'x'.repeat(40)}`, expires_at: '2031-05-02T08:30:00.000Z' } }],
+  });
+
+export interface MemberRoutesDeps {
+  teams: TeamsService;
+  passwordLinks: PasswordLinksService;
+  /** The public URL, without a slash at the end; known once the server listens. */
+  baseUrl: () => string;
+}
 
 const lastAdministrator = { 409: problemSchema.describe('The team would have no active administrator left') };
 
 /** The people of the team. */
-export function memberRoutes(app: App, { teams }: { teams: TeamsService }): void {
+export function memberRoutes(app: App, { teams, ...deps }: MemberRoutesDeps): void {
   memberList(app, teams);
-  invitation(app, teams);
   memberChange(app, teams);
   memberRemoval(app, teams);
-  passwordReset(app, teams);
+  passwordReset(app, deps);
   leaving(app, teams);
 }
 
@@ -67,35 +74,6 @@ function memberList(app: App, teams: TeamsService): void {
       const members = await teams.listMembers(principalOf(request).teamId, page);
       linkNext(request, reply, page, members, (member) => ({ at: member.createdAt, id: member.userId }));
       return success(members.map(presentMember));
-    },
-  );
-}
-
-function invitation(app: App, teams: TeamsService): void {
-  app.post(
-    '/api/members',
-    {
-      config: { role: 'admin', secretAnswer: true },
-      schema: {
-        tags: ['members'],
-        operationId: 'inviteMember',
-        summary: 'Make a person a member of the team',
-        description: 'Somebody new gets an account with a generated password, which is shown only in this answer.',
-        body: z
-          .object({ email: z.string().max(LONGEST_EMAIL).meta({ examples: ['ada@example.org'] }), role })
-          .meta({ id: 'NewMember' }),
-        response: {
-          200: envelope(invitedSchema),
-          ...commonErrors,
-          409: problemSchema.describe('A member of this team already'),
-        },
-      },
-    },
-    async (request, reply) => {
-      checkGrant(request, request.body.role);
-      const { member, generatedPassword } = await teams.createUser({ teamId: principalOf(request).teamId, invited: true, ...request.body });
-      reply.header('cache-control', 'no-store');
-      return success({ ...presentMember(member), generated_password: generatedPassword });
     },
   );
 }
@@ -125,7 +103,7 @@ function memberChange(app: App, teams: TeamsService): void {
   );
 }
 
-function passwordReset(app: App, teams: TeamsService): void {
+function passwordReset(app: App, { passwordLinks, baseUrl }: Omit<MemberRoutesDeps, 'teams'>): void {
   app.post(
     '/api/members/:member_id/password',
     {
@@ -133,20 +111,23 @@ function passwordReset(app: App, teams: TeamsService): void {
       schema: {
         tags: ['members'],
         operationId: 'resetMemberPassword',
-        summary: 'Give a member who has lost the password a generated one',
-        description: 'Shown only in this answer. Every session of the member is over.',
+        summary: 'Make a link with which a member who has lost the password sets another one',
+        description: 'Good once and for a day. The old password stays until then; afterwards every session of the member is over.',
         params: z.object({ member_id: pathId }),
         response: {
-          200: envelope(invitedSchema),
+          200: envelope(resetSchema),
           ...commonErrors,
           409: problemSchema.describe('The member belongs to another team too'),
         },
       },
     },
     async (request, reply) => {
-      const { member, password } = await teams.resetPassword(principalOf(request).teamId, request.params.member_id);
+      const { teamId, kind, id } = principalOf(request);
+      const { member, code, expiresAt } = await passwordLinks.create(teamId, request.params.member_id, { kind, id });
+      request.auditDetail = `password link for ${member.email}`;
       reply.header('cache-control', 'no-store');
-      return success({ ...presentMember(member), generated_password: password });
+      const link = { url: linkTo(PASSWORD_PATH, baseUrl(), code), expires_at: toDateTime(expiresAt) };
+      return success({ ...presentMember(member), password_link: link });
     },
   );
 }

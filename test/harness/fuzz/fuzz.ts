@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { invite } from '../identity/links.ts';
+import { addUser } from '../identity/sign-in.ts';
 import { ApiDescription } from '../api-document.ts';
 import { waitUntil } from '../wait-until.ts';
 import { World } from '../world.ts';
@@ -40,7 +42,8 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
     site_id: await make('/api/sites', { name: 'Site' }),
     topic_id: await make('/api/topics', { name: 'Topic' }),
     schedule_id: await make('/api/schedules', { name: 'Schedule', time_zone: 'UTC', windows: [window] }),
-    member_id: await make('/api/members', { email: 'ada@example.org', role: 'viewer' }),
+    member_id: [await addUser(world, 'ada@example.org', 'viewer')],
+    invitation_id: [(await invite(world.caller, 'bob@example.org')).id],
     client_id: await make('/api/clients', client),
     campaign_id: await make('/api/campaigns', { router_ids: [router_id], ...job }),
     // Not the caller's own, which would end everything.
