@@ -253,7 +253,7 @@ export interface ClientWithSecret {
 
 export interface Command {
   command: string;
-  parameters?: string;
+  parameters?: string | string[];
   timeout_seconds?: number;
 }
 

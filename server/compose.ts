@@ -297,7 +297,7 @@ function closeTunnelsLast(app: App, gateway: TunnelGateway<ChannelGrant>, door: 
 async function startSandbox(deps: ApiDeps, closers: (() => Promise<void>)[]): Promise<string | null> {
   const { config, services } = deps;
   if (config.sandboxListen === null) return null;
-  const app = createApp({ ...(await appOptions(deps)), describeError: describePlantError });
+  const app = createApp({ ...(await appOptions(deps)), describeError: describePlantError, exactIntegers: true });
   await describeApi(app, {
     ...PLANTS_DESCRIPTION,
     serverUrl: `http://${config.sandboxListen.host}:${config.sandboxListen.port}`,
@@ -306,7 +306,7 @@ async function startSandbox(deps: ApiDeps, closers: (() => Promise<void>)[]): Pr
   });
   await app.register(async (instance) => {
     await plantRoutes(instance, {
-      authenticate: (bearer) => services.auth.authenticateApiKey(bearer),
+      authenticate: publicCaller(services),
       rateLimit: rateLimitOf(deps),
     });
   });

@@ -142,7 +142,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const events = new EventsService(clock);
   const eventSources = new EventSources({ events, routers, jobs, campaigns, forwards, storage, clock, log: log.child({ component: 'events' }), offlineAfterMs: config.offlineAfterMs });
   const { metadata, faults, devices } = createInformation(deps, routers, (event) => eventSources.onFault(event));
-  const idempotency = new IdempotencyStore(storage, () => clock.now());
+  const idempotency = new IdempotencyStore(storage, deps.secrets, () => clock.now());
   const revocations = new RevocationsService({ storage, clock, log: log.child({ component: 'revocations' }), auth, forwards, jobs, campaigns, gateway: tunnels });
   revocations.noticed.subscribe(({ teamId }) => void events.recheck(teamId));
   const { status, ignoredForwarding } = createStatus(deps, () => tunnels.size);

@@ -14,7 +14,7 @@ export interface ApiCommand {
 const ATTRIBUTE = /^[A-Za-z0-9._-]+$/;
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** Words in `parameters`; more is a mistake, not a command. */
-const MAX_WORDS = 500;
+export const MAX_WORDS = 500;
 /** Of one word; the tunnel takes 65,536 with what is added here. */
 const MAX_WORD_CHARS = 65_000;
 
@@ -23,7 +23,7 @@ const MAX_WORD_CHARS = 65_000;
  * `ip address print` are the same command.
  * @throws AppError `invalid` naming the field and the reason
  */
-export function parseCommand(command: string, parameters: string): ApiCommand {
+export function parseCommand(command: string, parameters: string | readonly string[]): ApiCommand {
   const segments = command.trim().split(/[\s/]+/).filter(Boolean);
   if (segments.length === 0) throw invalidField('command', 'must name a command, for example /ip/address/print');
   for (const segment of segments) {
@@ -31,7 +31,7 @@ export function parseCommand(command: string, parameters: string): ApiCommand {
       throw invalidField('command', `"${segment.slice(0, 50)}" is not part of a command path; values belong in parameters`);
     }
   }
-  const words = parseParameters(parameters);
+  const words = typeof parameters === 'string' ? parseParameters(parameters) : parameters.map(toApiWord);
   if (words.length > MAX_WORDS) throw invalidField('parameters', `more than ${MAX_WORDS} words`);
   if (words.some((word) => word.length > MAX_WORD_CHARS)) throw invalidField('parameters', `a word is longer than ${MAX_WORD_CHARS} characters`);
   const result = { path: `/${segments.join('/')}`, words };

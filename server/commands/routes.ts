@@ -3,6 +3,7 @@ import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
 import { commonErrors, envelope, routerParams, success } from '../http/envelope.ts';
 import { problemSchema } from '../http/error-handler.ts';
+import { MAX_WORDS } from './parse.ts';
 import type { CommandsService } from './service.ts';
 import { DEFAULT_TIMEOUT_MS } from './service.ts';
 
@@ -10,7 +11,10 @@ import { DEFAULT_TIMEOUT_MS } from './service.ts';
 const bodySchema = z
   .object({
     command: z.string().min(1).max(1024).meta({ examples: ['/ip/address/print'] }),
-    parameters: z.string().max(65_536).default('').meta({ examples: ['?interface=ether1'] }),
+    parameters: z
+      .union([z.string().max(65_536), z.array(z.string()).max(MAX_WORDS)], { error: 'must be a string of at most 65536 characters or a list of API words' })
+      .default('')
+      .meta({ examples: ['?interface=ether1'] }),
     timeout_seconds: z.int().min(1).max(120).default(DEFAULT_TIMEOUT_MS / 1000),
   })
   .meta({ id: 'Command' });
@@ -30,7 +34,7 @@ export function commandRoutes(app: App, deps: { commands: CommandsService }): vo
         operationId: 'runCommand',
         summary: 'Run a command on a router and wait for its answer',
         description:
-          'parameters: console style (address=10.0.0.1/30 interface=ether1), API words one per line (=disabled=no, ?type=ether), or a JSON array of API words.',
+          'parameters: console style (address=10.0.0.1/30 interface=ether1), API words one per line (=disabled=no, ?type=ether), or API words as a JSON array, itself or written into the string.',
         params: routerParams,
         body: bodySchema,
         response: {

@@ -10,7 +10,7 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 
 export interface CommandRequest {
   command: string;
-  parameters: string;
+  parameters: string | readonly string[];
   timeoutMs: number;
 }
 

@@ -20,8 +20,11 @@ export type Claim =
   | { state: 'finished'; status: number; response: string };
 
 export interface IdempotencyKeys {
-  /** @param resumable the route finds its earlier record by the key, so an interrupted request is claimed again */
-  claim(scope: IdempotencyScope, fingerprint: string, resumable: boolean): Promise<Claim>;
+  /**
+   * @param payload the body that makes the request; only a keyed hash of it is stored, because it may hold a password
+   * @param resumable the route finds its earlier record by the key, so an interrupted request is claimed again
+   */
+  claim(scope: IdempotencyScope, payload: string, resumable: boolean): Promise<Claim>;
   /** The request is over, and this is its answer. */
   finish(held: HeldKey, status: number, response: string): Promise<void>;
   /** The request is over, and surely nothing was done. */

@@ -23,6 +23,8 @@ export interface AppOptions {
   isTrustedProxy?: IsTrustedProxy;
   /** How errors are answered; problem+json unless an interface has an error object of its own. */
   describeError?: DescribeError;
+  /** Whole numbers of bodies that a JavaScript number cannot hold come as bigint. */
+  exactIntegers?: boolean;
 }
 
 /** Largest request body: a script of 2,000 characters, a command's parameters and group lists fit many times. */
@@ -53,7 +55,7 @@ export function createApp(options: AppOptions): App {
   instance.setValidatorCompiler(validatorCompiler);
   instance.setSerializerCompiler(serializerCompiler);
   clientErrors.watch(instance.server);
-  readJsonBodies(instance);
+  readJsonBodies(instance, options.exactIntegers ?? false);
   instance.setErrorHandler(errorHandlerFor(describe));
   refuseUnknownPaths(instance);
   let isClosing = false;

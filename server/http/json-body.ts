@@ -8,7 +8,7 @@ const MAX_DEPTH = 32;
  * Reads JSON bodies and no others, refusing what no honest client sends: nesting that only costs work, NUL characters,
  * which PostgreSQL cannot store, and bytes that are no UTF-8, which would be replaced and then run on a router.
  */
-export function readJsonBodies(app: App): void {
+export function readJsonBodies(app: App, exactIntegers: boolean): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
@@ -17,8 +17,15 @@ export function readJsonBodies(app: App): void {
     if (problem) done(problem);
     // Callers put the content type on every request (INTERFACE.md 5.1), also on a DELETE without a body.
     else if (text === '' || text === undefined) done(null, undefined);
-    else void parse(request, text, (error, value) => (error ? done(invalidField('body', 'is not valid JSON')) : done(null, value)));
+    else void parse(request, text, (error, value) => (error ? done(invalidField('body', 'is not valid JSON')) : done(null, exactIntegers ? withExactIntegers(text) : value)));
   });
+}
+
+/** The text has been parsed before: it is valid, and holds no name that is dangerous. */
+function withExactIntegers(text: string): unknown {
+  const exact = (_name: string, value: unknown, { source }: { source?: string }): unknown =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source ?? '') ? BigInt(source!) : value;
+  return JSON.parse(text, exact as (this: unknown, key: string, value: unknown) => unknown);
 }
 
 /** JSON is UTF-8 (RFC 8259); whoever says otherwise would be misread. */

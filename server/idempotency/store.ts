@@ -3,8 +3,10 @@ import { LRUCache } from 'lru-cache';
 import { LostCommit } from '../core/errors.ts';
 import type { Claim, HeldKey, IdempotencyKeys, IdempotencyScope } from '../core/idempotency.ts';
 import type { Db, Storage, Tx } from '../storage/db.ts';
+import type { Secrets } from '../storage/secrets.ts';
 import { storageUnavailable } from '../storage/storage-errors.ts';
 
+const PURPOSE = 'idempotency';
 /** How long an answer is replayed. */
 const KEPT_MS = 24 * 3600 * 1000;
 /** `status` of a request whose process ended before it answered. */
@@ -30,6 +32,7 @@ type Unsettled = { state: 'free' } | { state: 'finished'; status: number; respon
 export class IdempotencyStore implements IdempotencyKeys {
   readonly #storage: Storage;
   readonly #now: () => number;
+  readonly #secrets: Pick<Secrets, 'fingerprints'>;
   /** In front of every claim of this process. */
   readonly #process = randomUUID();
   #claims = 0;
@@ -40,8 +43,9 @@ export class IdempotencyStore implements IdempotencyKeys {
     sizeCalculation: (end) => (end.state === 'finished' ? end.response.length : 0) + 1,
   });
 
-  constructor(storage: Storage, now: () => number) {
+  constructor(storage: Storage, secrets: Pick<Secrets, 'fingerprints'>, now: () => number) {
     this.#storage = storage;
+    this.#secrets = secrets;
     this.#now = now;
   }
 
@@ -50,13 +54,15 @@ export class IdempotencyStore implements IdempotencyKeys {
     await this.#storage.db.updateTable('idempotency_keys').set({ status: INTERRUPTED }).where('status', 'is', null).execute();
   }
 
-  async claim(scope: IdempotencyScope, fingerprint: string, resumable: boolean): Promise<Claim> {
+  async claim(scope: IdempotencyScope, payload: string, resumable: boolean): Promise<Claim> {
+    // A body may hold a password: a plain hash of it could be guessed at by whoever has a copy of the database.
+    const fingerprints = this.#secrets.fingerprints(PURPOSE, payload);
     this.#claims += 1;
     const claim = `${this.#process}.${this.#claims}`;
     const held = { ...scope, claim };
     this.#held.add(claim);
     try {
-      const result = await this.#storage.writes.write((tx) => this.#take(tx, held, fingerprint, resumable));
+      const result = await this.#storage.writes.write((tx) => this.#take(tx, held, fingerprints, resumable));
       if (result.state !== 'claimed') this.#held.delete(claim);
       return result;
     } catch (error) {
@@ -66,23 +72,23 @@ export class IdempotencyStore implements IdempotencyKeys {
     }
   }
 
-  async #take(tx: Tx, held: HeldKey, fingerprint: string, resumable: boolean): Promise<Claim> {
+  async #take(tx: Tx, held: HeldKey, fingerprints: readonly string[], resumable: boolean): Promise<Claim> {
     const { teamId, scope, key, claim } = held;
     const inserted = await tx
       .insertInto('idempotency_keys')
-      .values({ team_id: teamId, scope, key, fingerprint, created_at: this.#now(), status: null, response: null, claim })
+      .values({ team_id: teamId, scope, key, fingerprint: fingerprints[0]!, created_at: this.#now(), status: null, response: null, claim })
       .onConflict((conflict) => conflict.columns(['team_id', 'scope', 'key']).doNothing())
       .returning('key')
       .executeTakeFirst();
     if (inserted) return { state: 'claimed', held };
-    return this.#repeat(tx, held, fingerprint, resumable);
+    return this.#repeat(tx, held, fingerprints, resumable);
   }
 
-  async #repeat(tx: Tx, held: HeldKey, fingerprint: string, resumable: boolean): Promise<Claim> {
+  async #repeat(tx: Tx, held: HeldKey, fingerprints: readonly string[], resumable: boolean): Promise<Claim> {
     const first = await selectKey(tx, held).select(['fingerprint', 'status', 'response', 'claim']).executeTakeFirst();
     // Released between the insert and this look: the next repeat finds it free.
     if (!first) return { state: 'running' };
-    if (first.fingerprint !== fingerprint) return { state: 'other_payload' };
+    if (!fingerprints.includes(first.fingerprint)) return { state: 'other_payload' };
     if (first.status === null) return this.#afterUnsettled(tx, held, first.claim, resumable);
     if (first.status !== INTERRUPTED) return { state: 'finished', status: first.status, response: first.response ?? '' };
     return resumable ? this.#takeOver(tx, held, first) : { state: 'interrupted' };

@@ -66,7 +66,8 @@ export class MetadataService {
     const product = catalog.describe({ model: router.model, boardName: router.board_name });
     return {
       name: router.identity,
-      timeZone: router.time_zone ?? site?.timeZone ?? null,
+      // As with the position: what people have entered counts more than what the router says.
+      timeZone: site?.timeZone ?? router.time_zone ?? null,
       boardName: router.board_name,
       model: router.model,
       hardwareBoard: router.hardware_board === 1,

@@ -13,14 +13,18 @@ const plantSchema = z.object({
   tag: z.string().max(255).optional().describe('Type of the plant'),
 }).meta({ id: 'Plant' });
 
-/**
- * As far as a JSON number can be told: from 2^53 on JavaScript rounds, so the largest int64 is not told from 2^63.
- * The id is checked and forgotten.
- */
+const LARGEST_INT64 = 2n ** 63n - 1n;
+
+/** Checked and forgotten. Integers that a JavaScript number cannot hold come as bigint (`exactIntegers`). */
 const int64 = z
-  .number()
-  .refine((id) => Number.isInteger(id) && Math.abs(id) <= 2 ** 63, 'must be a whole number of 64 bits')
+  .any()
+  .refine(isInt64, { error: ({ input }) => (input === undefined ? 'is required' : 'must be a whole number of 64 bits') })
   .meta({ type: 'integer', format: 'int64' });
+
+function isInt64(id: unknown): boolean {
+  if (typeof id === 'number') return Number.isSafeInteger(id) || (Number.isInteger(id) && Math.abs(id) < 2 ** 63);
+  return typeof id === 'bigint' && id <= LARGEST_INT64 && id >= -LARGEST_INT64 - 1n;
+}
 
 const newPlantSchema = plantSchema.extend({ id: int64 }).meta({ id: 'NewPlant' });
 

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { compactDecrypt, CompactEncrypt } from 'jose';
@@ -28,6 +28,14 @@ export class Secrets {
   constructor(keys: readonly [SecretKey, ...SecretKey[]]) {
     [this.#current] = keys;
     this.#byId = new Map(keys.map(({ kid, bytes }) => [kid, bytes]));
+  }
+
+  /**
+   * Keyed hashes of a text, to recognise it again: without the key nobody can try out which short text has such a hash.
+   * @returns one for each key, the one to store first
+   */
+  fingerprints(purpose: SecretPurpose, text: string): string[] {
+    return [...this.#byId.values()].map((bytes) => createHmac('sha256', bytes).update(`fingerprint ${purpose} `).update(text).digest('hex'));
   }
 
   /** @returns a compact JWE: text for a column */

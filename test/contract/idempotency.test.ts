@@ -1,11 +1,14 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { AppError, LostCommit } from '../../server/core/errors.ts';
 import type { HeldKey, IdempotencyScope } from '../../server/core/idempotency.ts';
 import { IdempotencyStore } from '../../server/idempotency/store.ts';
 import type { WriteQueue } from '../../server/storage/db.ts';
+import { Secrets } from '../../server/storage/secrets.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedTeam } from '../harness/seed.ts';
 
+const secrets = new Secrets([{ kid: 'one', bytes: Buffer.alloc(32, 1) }]);
 const DAY = 24 * 3600 * 1000;
 
 describeEachDatabase('Idempotency-Keys', (open) => {
@@ -15,7 +18,7 @@ describeEachDatabase('Idempotency-Keys', (open) => {
     const storage = await open();
     const { teamId } = await seedTeam(storage);
     const scope = { teamId, scope: 'POST /things', key: 'k' };
-    return { storage, scope, store: new IdempotencyStore(storage, () => now) };
+    return { storage, scope, store: new IdempotencyStore(storage, secrets, () => now) };
   };
 
   const claim = async (store: IdempotencyStore, scope: IdempotencyScope): Promise<HeldKey> => {
@@ -28,6 +31,27 @@ describeEachDatabase('Idempotency-Keys', (open) => {
     const { store, scope } = await setUp();
     const claims = await Promise.all(Array.from({ length: 5 }, () => store.claim(scope, 'body', true)));
     expect(claims.map(({ state }) => state).sort()).toEqual(['claimed', 'running', 'running', 'running', 'running']);
+  });
+
+  test('what is stored of a body with a password cannot be guessed at without the secret key', async () => {
+    const { storage, store, scope } = await setUp();
+    const body = JSON.stringify({ current_password: 'summer', new_password: 'winter' });
+    await store.claim(scope, body, false);
+    const { fingerprint } = await storage.db.selectFrom('idempotency_keys').select('fingerprint').executeTakeFirstOrThrow();
+    const guesses = ['sha256', 'sha512', 'sha1', 'md5'].map((algorithm) => createHash(algorithm).update(body).digest('hex'));
+    expect(guesses).not.toContain(fingerprint);
+    const elsewhere = new Secrets([{ kid: 'one', bytes: Buffer.alloc(32, 2) }]);
+    expect(elsewhere.fingerprints('idempotency', body)).not.toContain(fingerprint);
+    expect(secrets.fingerprints('another purpose', body)).not.toContain(fingerprint);
+  });
+
+  test('a repeat is recognised after the secret key was changed', async () => {
+    const { storage, store, scope } = await setUp();
+    await store.finish(await claim(store, scope), 200, '{}');
+    const changed = new Secrets([{ kid: 'two', bytes: Buffer.alloc(32, 2) }, { kid: 'one', bytes: Buffer.alloc(32, 1) }]);
+    const next = new IdempotencyStore(storage, changed, () => now);
+    expect(await next.claim(scope, 'body', true)).toMatchObject({ state: 'finished' });
+    expect(await next.claim(scope, 'other', true)).toEqual({ state: 'other_payload' });
   });
 
   test('a finished answer is given again, to the same body only, in the same team and on the same path only', async () => {
@@ -43,7 +67,7 @@ describeEachDatabase('Idempotency-Keys', (open) => {
   test('after a crash of the process, of many repeats exactly one goes on', async () => {
     const { storage, store, scope } = await setUp();
     await store.claim(scope, 'body', true);
-    const next = new IdempotencyStore(storage, () => now);
+    const next = new IdempotencyStore(storage, secrets, () => now);
     await next.markInterrupted();
     const claims = await Promise.all(Array.from({ length: 5 }, () => next.claim(scope, 'body', true)));
     expect(claims.map(({ state }) => state).sort()).toEqual(['claimed', 'running', 'running', 'running', 'running']);
@@ -52,7 +76,7 @@ describeEachDatabase('Idempotency-Keys', (open) => {
   test('after a crash, what cannot recognise its earlier work stays interrupted', async () => {
     const { storage, store, scope } = await setUp();
     await store.claim(scope, 'body', false);
-    const next = new IdempotencyStore(storage, () => now);
+    const next = new IdempotencyStore(storage, secrets, () => now);
     await next.markInterrupted();
     expect(await next.claim(scope, 'body', false)).toEqual({ state: 'interrupted' });
     expect(await next.claim(scope, 'body', false)).toEqual({ state: 'interrupted' });
@@ -70,7 +94,7 @@ describeEachDatabase('Idempotency-Keys', (open) => {
         return value;
       },
     };
-    return { scope, broken, store: new IdempotencyStore({ ...storage, db: storage.db, writes }, () => now) };
+    return { scope, broken, store: new IdempotencyStore({ ...storage, db: storage.db, writes }, secrets, () => now) };
   };
 
   test.each(['refuses', 'loses the answer'] as const)('an answer is given again though the database %s when it is kept', async (how) => {

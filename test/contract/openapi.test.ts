@@ -1,6 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonSchema } from '../../server/http/openapi-types.ts';
 import { ApiDescription, isSuccess } from '../harness/api-document.ts';
 import { World } from '../harness/world.ts';
 
@@ -80,6 +81,32 @@ test('every POST takes an Idempotency-Key, every list leads on', () => {
     expect(names.includes('Idempotency-Key'), `${method} ${path}`).toBe(method === 'post');
     expect(operation.responses['200']?.headers !== undefined, `${method} ${path}`).toBe(names.includes('cursor'));
   }
+});
+
+test('what has a default need not be sent: generated clients leave it out', () => {
+  const wanting: string[] = [];
+  let defaults = 0;
+  const resolve = (schema: JsonSchema): JsonSchema => (schema.$ref === undefined ? schema : api.document.components.schemas![schema.$ref.split('/').at(-1)!]!);
+  const visit = (schema: JsonSchema, place: string): void => {
+    const { properties = {}, required = [], items, anyOf = [], oneOf = [], allOf = [] } = resolve(schema);
+    for (const [name, member] of Object.entries(properties)) {
+      if (resolve(member).default !== undefined) defaults += 1;
+      if (resolve(member).default !== undefined && required.includes(name)) wanting.push(`${place}.${name}`);
+      visit(member, `${place}.${name}`);
+    }
+    for (const part of [...(items ? [items] : []), ...anyOf, ...oneOf, ...allOf]) visit(part, place);
+  };
+  for (const { method, path, operation } of api.operations) {
+    const body = operation.requestBody?.content['application/json']?.schema;
+    if (body) visit(body, `${method} ${path}`);
+    for (const parameter of api.parametersOf(operation)) {
+      if (parameter.schema.default === undefined) continue;
+      defaults += 1;
+      if (parameter.required === true) wanting.push(`${method} ${path} ?${parameter.name}`);
+    }
+  }
+  expect(wanting).toEqual([]);
+  expect(defaults).toBeGreaterThan(5);
 });
 
 describe('/docs', () => {

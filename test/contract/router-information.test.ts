@@ -90,10 +90,12 @@ describeEachDatabase('what is known of a router', (open) => {
       expect(await ofMine()).toMatchObject({ timezone: 'Europe/Riga', lat: 56.95, lng: 24.1, location_origin: 'site' });
     });
 
-    test("the router's own time zone counts more than the site's", async () => {
-      await place({ time_zone: 'Europe/Riga' });
+    test("the site's time zone counts more than the router's own, as its position does; without one, the router's own stands", async () => {
+      await place({});
       await change({ time_zone: 'Europe/Lisbon' });
       expect(await ofMine()).toMatchObject({ timezone: 'Europe/Lisbon', lat: null });
+      await place({ time_zone: 'Europe/Riga' }, 'Riga too');
+      expect(await ofMine()).toMatchObject({ timezone: 'Europe/Riga', lat: null });
     });
 
     test('a GPS receiver tells the location where the site does not', async () => {

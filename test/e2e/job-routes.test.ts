@@ -146,7 +146,7 @@ describe('the job endpoints', () => {
 
   it.each([
     [':put "what it said"', { completed_at: expect.any(String), failed_at: null, reason: null, error: null, output: 'what it said\n' }],
-    [':error "what was wrong"', { completed_at: null, failed_at: expect.any(String), reason: 'script_error', error: expect.stringContaining('what was wrong') }],
+    [':error "what was wrong"', { completed_at: null, failed_at: expect.any(String), reason: 'script_error', error: expect.stringContaining('what was wrong'), output: 'what was wrong (:error; line 1)\n' }],
   ])('show what a deleted job did: %s', async (script, did) => {
     const id = (await post({ ...GOOD, script })).body.data['job_id']!;
     const before = await finished(id);

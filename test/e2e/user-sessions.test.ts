@@ -222,6 +222,19 @@ describe('the sign-in page', () => {
 });
 
 describe('what a session is worth', () => {
+  test('the plant demonstration takes it as any bearer of the service, and no other token', async () => {
+    const { email } = await newUser();
+    const { access_token: token } = await signIn(world, email);
+    const plant = async (bearer: string) =>
+      (await fetch(`${world.server.sandboxUrl}/plants`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ id: 1, name: 'Ficus' }),
+      })).status;
+    const { token: service } = await world.server.services.auth.createServiceToken('other');
+    expect([await plant(token), await plant(world.caller.apiKey), await plant(`${token}x`), await plant(service)]).toEqual([200, 200, 401, 401]);
+  });
+
   test('a role that changes counts from the next request on, and a member who is switched off is nobody', async () => {
     const { id, email } = await newUser('operator');
     // A team is never left without an administrator.

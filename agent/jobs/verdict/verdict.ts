@@ -31,7 +31,8 @@ export interface Aftermath {
 const ERROR_CHARS = 4000;
 
 /** The outcome of a run, or `wait` while the script still runs. Success and failure: marker first, then what was printed. */
-export function judge(report: RunReport, after: Aftermath): JobResult | 'wait' {
+export function judge(told: RunReport, after: Aftermath): JobResult | 'wait' {
+  const report = after.marker.state === 'error' ? withoutWrapper(told) : told;
   const output = outputOf(report);
   const { marker } = after;
   if (marker.state === 'done') return { ...output, outcome: 'completed', reason: null, error: null };
@@ -49,6 +50,12 @@ export function judge(report: RunReport, after: Aftermath): JobResult | 'wait' {
     case 'lost':
       return judgeUnseen(output, after, report.late);
   }
+}
+
+/** The wrapper raises the script's error once more, and the console puts the wrapper's own place behind it. */
+function withoutWrapper(report: RunReport): RunReport {
+  if (report.kind !== 'text' || report.truncated) return report;
+  return { ...report, text: report.text.replace(/ \(:error; line \d+\)(\s*)$/, '$1') };
 }
 
 /** The console has come back, so the script is over; but neither `done` nor a caught error is in the marker. */

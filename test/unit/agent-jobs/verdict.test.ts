@@ -49,6 +49,17 @@ describe('the verdict on a run', () => {
     expect(verdict === 'wait' ? verdict : [verdict.outcome, verdict.reason].filter(Boolean).join(' ')).toBe(told);
   });
 
+  it('shows nothing of the wrapper, which raises the script’s error once more', () => {
+    const printed = 'one\nno (:error; line 1) (:error; line 2)\n';
+    expect(judge(text(printed), { ...after('begun'), marker: { state: 'error', message: 'no (:error; line 1)' } })).toMatchObject({
+      outcome: 'failed',
+      output: 'one\nno (:error; line 1)\n',
+      error: 'no (:error; line 1)',
+    });
+    // Without the marker nobody has raised it again.
+    expect(judge(text('one\nno (:error; line 1)\n'), after('begun'))).toMatchObject({ output: 'one\nno (:error; line 1)\n' });
+  });
+
   it('keeps 64 kB of output and says when there was more', () => {
     const verdict = judge(text('é'.repeat(40_000)), after('done'));
     expect(verdict).toMatchObject({ outcome: 'completed', output_truncated: true });

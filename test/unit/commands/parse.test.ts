@@ -15,6 +15,15 @@ function refusal(command: string, parameters = ''): { field: string; reason: str
   throw new Error(`${command} ${parameters} was accepted`);
 }
 
+test('parameters may be a list of API words', () => {
+  const words = ['=address=10.0.0.1/30', '.proplist=address', '?type=ether', '=comment=two words'];
+  expect(parseCommand('/ip/address/print', words)).toEqual(parseCommand('/ip/address/print', JSON.stringify(words)));
+  expect(parseCommand('/ip/address/print', [])).toEqual({ path: '/ip/address/print', words: [] });
+  for (const bad of [['address=1.2.3.4'], ['=.tag=1'], ['=a=\0'], ['=follow=']]) {
+    expect(() => parseCommand('/ip/address/print', bad), JSON.stringify(bad)).toThrow(/^parameters: /);
+  }
+});
+
 describe('the command path', () => {
   test.each(['/ip/address/print', '/ip address print', 'ip address print', ' /ip  address/print '])(
     '%j is /ip/address/print',
