@@ -70,7 +70,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
     log,
   });
   const collector = createCollector({ routers, send, clock, random, log, everyMs });
-  const host = linkHost({ routers, jobs, forwards, collector, send });
+  const host = linkHost({ routers, jobs, forwards, collector, send, log });
   const link = new AgentLink({ dialer, host, clock, random, log });
   const subscriptions = [...routers.values()].map((router) => reportChanges(router, link));
   forwards.start();
@@ -97,9 +97,10 @@ interface Features {
   forwards: ForwardAcceptor;
   collector: Collector;
   send: AgentLink['send'];
+  log: Log;
 }
 
-function linkHost({ routers, jobs, forwards, collector, send }: Features): LinkHost {
+function linkHost({ routers, jobs, forwards, collector, send, log }: Features): LinkHost {
   return {
     hello: () => ({
       agent_version: AGENT_VERSION,
@@ -126,6 +127,8 @@ function linkHost({ routers, jobs, forwards, collector, send }: Features): LinkH
     },
     jobs,
     onChannelDial: (forwardId, count) => forwards.dial(forwardId, count),
+    onRouterWaiting: (router, reason) =>
+      log.warn({ router, reason }, 'this router waits: an administrator can approve its move to this agent (GET /api/router-moves)'),
     onRevoked: () => forwards.closeAll('this agent was revoked'),
   };
 }

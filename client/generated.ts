@@ -326,7 +326,7 @@ export interface Fault {
   message: string;
   /** critical, warning or info */
   severity: string;
-  /** One of router_offline, agent_offline, wan_down, temperature, voltage, power_supply_failed, fan_failed, hardware_failed, poe_out_failed, disk_failing, weak_signal, high_cpu, disk_nearly_full, clock_wrong, rebooted */
+  /** One of router_offline, agent_offline, wan_down, temperature, voltage, power_supply_failed, fan_failed, hardware_failed, poe_out_failed, disk_failing, weak_signal, high_cpu, disk_nearly_full, clock_wrong, move_requested, rebooted */
   type: string;
   /** What was seen of it */
   cause: string;
@@ -816,6 +816,30 @@ export interface RouterMetadata {
   tunnel_ip: string | null;
 }
 
+export interface RouterMove {
+  id: string;
+  /** refused: this agent does not get the router until the move is approved after all */
+  state: 'pending' | 'refused';
+  router_id: string;
+  identity: string;
+  hardware_id: string;
+  /** Who reports the router now */
+  to_agent: {
+    id: string;
+    name: string;
+  };
+  /** The router's name in that agent's configuration */
+  to_name: string;
+  /** Where its tunnel comes from */
+  to_address: string;
+  /** Who has the router */
+  from_agent: {
+    id: string;
+    name: string;
+  };
+  created_at: string;
+}
+
 export interface RouterOem {
   category: string | null;
   slug: string | null;
@@ -954,6 +978,8 @@ export interface WebhookSecretRotation {
 
 /** What each operation takes and gives. */
 export interface Operations {
+  /** Give the router to the agent that reports it, at once */
+  approveRouterMove: { input: { path: { move_id: string } }; result: undefined };
   /** End a campaign: take back what has not begun, leave alone what runs */
   cancelCampaign: { input: { path: { campaign_id: string } }; result: Success<CanceledCampaign> };
   /** Cancel a pending job, or mark a finished one as deleted */
@@ -1080,6 +1106,8 @@ export interface Operations {
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
   /** List what ended because somebody lost a right, and what goes on, newest first */
   listRevocations: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Revocation[]> };
+  /** List agents' claims on routers of other agents that wait for a decision or were refused, newest first */
+  listRouterMoves: { input: { query?: { limit?: number; cursor?: string } }; result: Success<RouterMove[]> };
   /** List the routers of the team, newest first */
   listRouters: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Router[]> };
   /** List the schedules of the team, newest first */
@@ -1094,6 +1122,8 @@ export interface Operations {
   nameDevice: { input: { path: { macAddress: string }; body: DeviceName }; result: Device };
   /** Make no further jobs; those that were made go on */
   pauseCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
+  /** Leave the router where it is; the agent is not asked about again */
+  refuseRouterMove: { input: { path: { move_id: string } }; result: undefined };
   /** Remove a member from the team */
   removeMember: { input: { path: { member_id: string } }; result: undefined };
   /** Give a client a new secret; the old one is refused at once */
@@ -1115,7 +1145,7 @@ export interface Operations {
   /** Run a command on a router and wait for its answer */
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
   /** Listen to what happens to the records of the team */
-  streamEvents: { input: { query?: { types?: ('router.online' | 'router.offline' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
+  streamEvents: { input: { query?: { types?: ('router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
   /** Submit a script; when this answers, the job is on disk */
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Update a notification group */
@@ -1128,6 +1158,7 @@ export interface Operations {
 
 /** Where each operation is. */
 export const ROUTES = {
+  approveRouterMove: { method: 'POST', path: '/api/router-moves/{move_id}/approve' },
   cancelCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/cancel' },
   cancelJob: { method: 'DELETE', path: '/api/routers/{router_id}/jobs/{job_id}' },
   changeAgent: { method: 'PATCH', path: '/api/agents/{agent_id}' },
@@ -1191,6 +1222,7 @@ export const ROUTES = {
   listJobs: { method: 'GET', path: '/api/routers/{router_id}/jobs' },
   listMembers: { method: 'GET', path: '/api/members' },
   listRevocations: { method: 'GET', path: '/api/revocations' },
+  listRouterMoves: { method: 'GET', path: '/api/router-moves' },
   listRouters: { method: 'GET', path: '/api/routers' },
   listSchedules: { method: 'GET', path: '/api/schedules' },
   listSites: { method: 'GET', path: '/api/sites' },
@@ -1198,6 +1230,7 @@ export const ROUTES = {
   listTopics: { method: 'GET', path: '/api/topics' },
   nameDevice: { method: 'PUT', path: '/arp/devices/{macAddress}' },
   pauseCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/pause' },
+  refuseRouterMove: { method: 'POST', path: '/api/router-moves/{move_id}/refuse' },
   removeMember: { method: 'DELETE', path: '/api/members/{member_id}' },
   renewClientSecret: { method: 'POST', path: '/api/clients/{client_id}/secret' },
   resendDelivery: { method: 'POST', path: '/api/routers/{router_id}/jobs/{job_id}/deliveries/{delivery_id}/resend' },

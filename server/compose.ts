@@ -49,6 +49,7 @@ import { jobRoutes } from './jobs/routes.ts';
 import { measureRequests, metricsRoutes } from './metrics/routes.ts';
 import { metadataRoutes } from './metadata/routes.ts';
 import { revocationRoutes } from './revocations/routes.ts';
+import { routerMoveRoutes } from './routers/moves/routes.ts';
 import { routerRoutes } from './routers/routes.ts';
 import { describePlantError, plantRoutes } from './sandbox/routes.ts';
 import { createServices } from './services.ts';
@@ -204,6 +205,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     const scope = instance as App;
     await protectScope(scope, deps);
     routerRoutes(scope, { ...services, now: () => clock.now() });
+    routerMoveRoutes(scope, services.routers);
     catalogRoutes(scope, services);
     metadataRoutes(scope, services);
     faultRoutes(scope, { faults: services.faults, now: () => clock.now() });

@@ -76,6 +76,8 @@ const schema = z.strictObject({
   SIGNALBOX_TLS_KEY_FILE: z.string().optional(),
   SIGNALBOX_HEARTBEAT_SECONDS: wholeNumber(30, 1, 3600),
   SIGNALBOX_OFFLINE_AFTER_SECONDS: wholeNumber(75, 2, 86_400),
+  SIGNALBOX_ROUTER_MOVES: z.enum(['approve', 'free'], { error: 'must be approve or free' }).default('approve'),
+  SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS: wholeNumber(600, 60, 604_800),
   SIGNALBOX_JOB_RETENTION_DAYS: wholeNumber(400, LEAST_JOB_RETENTION_DAYS, 3650),
   SIGNALBOX_CATALOG_FILE: z.string().optional(),
   SIGNALBOX_CATALOG_IMAGES_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
@@ -129,6 +131,8 @@ export interface Config {
   };
   /** How long a finished job is kept. */
   readonly keepJobsMs: number;
+  /** When a router may go over to another agent of its team. */
+  readonly routerMoves: { readonly free: boolean; readonly afterMs: number };
   readonly heartbeatMs: number;
   readonly offlineAfterMs: number;
   readonly logLevel: Checked['SIGNALBOX_LOG_LEVEL'];
@@ -281,6 +285,7 @@ function toConfig(checked: Checked): Config {
     corsOrigins: checked.SIGNALBOX_CORS_ORIGINS,
     catalog: { file: checked.SIGNALBOX_CATALOG_FILE, imagesUrl: checked.SIGNALBOX_CATALOG_IMAGES_URL },
     keepJobsMs: checked.SIGNALBOX_JOB_RETENTION_DAYS * 24 * 3600_000,
+    routerMoves: { free: checked.SIGNALBOX_ROUTER_MOVES === 'free', afterMs: checked.SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS * 1000 },
     heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,
     offlineAfterMs: checked.SIGNALBOX_OFFLINE_AFTER_SECONDS * 1000,
     logLevel: checked.SIGNALBOX_LOG_LEVEL,

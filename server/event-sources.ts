@@ -15,7 +15,7 @@ import type { JobsService } from './jobs/service.ts';
 import { statusOf } from './jobs/state.ts';
 import type { JobRecord } from './jobs/types.ts';
 import type { RoutersService } from './routers/service.ts';
-import type { RouterRecord } from './routers/types.ts';
+import type { MoveChange, RouterRecord } from './routers/types.ts';
 import type { Storage } from './storage/db.ts';
 
 /** How often silence is looked for: at least once a second, so that an event is there about when the list says so. */
@@ -88,6 +88,11 @@ export class EventSources {
       const routerId = this.#deps.routers.routerIdOf(agentId, name);
       if (routerId !== undefined) this.#pulses.onBeat(routerId);
     }
+  }
+
+  onMove({ kind, teamId, router, agentId, ownerId, why }: MoveChange): void {
+    const data = { router_id: router.id, identity: router.identity, agent_id: agentId, from_agent_id: ownerId, reason: why };
+    this.#deps.events.publish({ teamId, type: kind === 'moved' ? 'router.moved' : 'router.move_requested', data });
   }
 
   onFault({ kind, fault }: FaultEvent): void {

@@ -28,6 +28,7 @@ import { IdentityService } from './identity/service.ts';
 import { JobsService } from './jobs/service.ts';
 import { DEFAULT_JOB_RULES } from './jobs/types.ts';
 import { Metrics } from './metrics/service.ts';
+import { announceMove } from './move-announcements.ts';
 import { MetadataService } from './metadata/service.ts';
 import { RevocationsService } from './revocations/service.ts';
 import { RoutersService } from './routers/service.ts';
@@ -95,6 +96,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
     clock,
     log: log.child({ component: 'routers' }),
     rules: { offlineAfterMs: config.offlineAfterMs },
+    moves: config.routerMoves,
   });
   // The features need the tunnel, and what comes out of the tunnel needs the features: the events look them up late.
   const features = (): Features => ({ routers, jobs, backups, forwards, metadata, faults, devices, eventSources });
@@ -145,6 +147,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const idempotency = new IdempotencyStore(storage, deps.secrets, () => clock.now());
   const revocations = new RevocationsService({ storage, clock, log: log.child({ component: 'revocations' }), auth, forwards, jobs, campaigns, gateway: tunnels });
   revocations.noticed.subscribe(({ teamId }) => void events.recheck(teamId));
+  routers.moves.changes.subscribe((change) => announceMove(change, { routers, faults, forwards, audit, eventSources, tunnels }));
   const { status, ignoredForwarding } = createStatus(deps, () => tunnels.size);
   const metrics = new Metrics(status, counters);
   const administration = createAdministration(deps);
@@ -221,6 +224,7 @@ function wireEvents(features: () => Features): AgentEvents {
     },
     async onInventory(connection: AgentConnection, inventory) {
       const router = await features().routers.onInventory(connection, inventory);
+      if (!router) return;
       features().eventSources.onInventory(router);
       features().faults.onInventory(connection, router);
       features().forwards.onRouterSeen(connection, router.id);

@@ -175,6 +175,9 @@ export class LinkSession implements LinkSocketEvents {
       case 'cancel':
         this.#requests.cancel(message.id);
         return;
+      case 'router.waiting':
+        this.#deps.host.onRouterWaiting?.(message.router, message.reason);
+        return;
       case 'channel.dial':
         this.#deps.host.onChannelDial(message.forward_id, message.count);
         return;

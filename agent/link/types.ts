@@ -91,6 +91,8 @@ export interface LinkHost {
   jobs: JobHandlers;
   /** Dial so many more channels for this forward. Must not wait. */
   onChannelDial(forwardId: string, count: number): void;
+  /** The control plane has nothing for this router: another agent of the team has it, and the move must be approved. */
+  onRouterWaiting?(router: string, reason: string): void;
   /** The control plane does not accept this agent any more. It may be told so more than once. Must not wait. */
   onRevoked(): void;
 }

@@ -5,7 +5,7 @@ import { channelDial, forwardLost } from './forwards.ts';
 import { health, healthReadings } from './health.ts';
 import * as jobs from './jobs.ts';
 import { cancel, reply, replyError, replyErrorCode, request, rows } from './requests.ts';
-import { goaway, heartbeat, hello, inventory, ready, routerBeat, routerFacts, welcome } from './session.ts';
+import { goaway, heartbeat, hello, inventory, ready, routerBeat, routerFacts, routerWaiting, welcome } from './session.ts';
 
 /** Everything a server may send. Schema by message type: a table lookup instead of trying every member of a union. */
 export const serverMessages = {
@@ -18,6 +18,7 @@ export const serverMessages = {
   'job.ack': jobs.jobAck,
   'job.revoke': jobs.jobRevoke,
   'channel.dial': channelDial,
+  'router.waiting': routerWaiting,
 } as const;
 
 /** Everything an agent may send. */

@@ -74,6 +74,17 @@ export const inventory = z.object({
   facts: routerFacts,
 });
 
+/**
+ * Server: the router behind this name belongs to another agent of the team. Nothing is asked of it here until the move is
+ * approved, or the other agent is revoked or away. Repeated with every inventory of it.
+ */
+export const routerWaiting = z.object({
+  type: z.literal('router.waiting'),
+  router: routerName,
+  hardware_id: hardwareId,
+  reason: text(300),
+});
+
 /** Either side: this connection will be closed on purpose; dial again after the pause. */
 export const goaway = z.object({
   type: z.literal('goaway'),

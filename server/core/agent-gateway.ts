@@ -31,7 +31,7 @@ export interface RequestOptions {
 }
 
 /** Messages that are sent and not answered one to one. */
-export type Notice = Extract<ServerMessage, { type: `job.${string}` | 'channel.dial' }>;
+export type Notice = Extract<ServerMessage, { type: `job.${string}` | 'channel.dial' | 'router.waiting' }>;
 
 export interface AgentGateway {
   /**

@@ -2,6 +2,8 @@
 export const EVENT_TYPES = [
   'router.online',
   'router.offline',
+  'router.move_requested',
+  'router.moved',
   'job.pending',
   'job.running',
   'job.completed',

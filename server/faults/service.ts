@@ -9,7 +9,7 @@ import type { Storage } from '../storage/db.ts';
 import { Changes } from './changes.ts';
 import { parseAmbience } from './rule.ts';
 import { selectFaults, selectOpenFaults, selectWatchedRouters } from './store.ts';
-import type { FaultEvent, FaultRecord, FaultRules } from './types.ts';
+import type { FaultEvent, FaultRecord, FaultRules, FaultType, Finding } from './types.ts';
 import { RouterWatch } from './watch.ts';
 
 export interface FaultsDeps {
@@ -124,6 +124,12 @@ export class FaultsService {
   onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
     const watched = this.#find(agentId, router);
     if (watched) this.#changes.add(watched, watched.watch.onHealth(readings, this.#deps.clock.now()));
+  }
+
+  /** Opens, words anew or resolves (null) a fault that is decided elsewhere. Of an unknown router there is none. */
+  setCondition(routerId: string, type: FaultType, finding: Finding | null): void {
+    const watched = this.#watched.get(routerId);
+    if (watched) this.#changes.add(watched, watched.watch.onCondition(type, finding, this.#deps.clock.now()));
   }
 
   /** Notices what nobody says: agents that are away, routers that are no longer reported. */

@@ -21,6 +21,7 @@ export const FAULT_SEVERITY = {
   high_cpu: 'warning',
   disk_nearly_full: 'warning',
   clock_wrong: 'warning',
+  move_requested: 'warning',
   rebooted: 'info',
 } as const satisfies Record<string, Severity>;
 

@@ -116,6 +116,12 @@ export class RouterWatch {
     return this.#resolve('agent_offline', now);
   }
 
+  /** Something that is decided elsewhere: it is so, in these words, or is not so any more (null). */
+  onCondition(type: FaultType, finding: Finding | null, now: number): FaultChange[] {
+    if (finding === null) return this.#resolve(type, now);
+    return this.#open.has(type) ? this.#describe(type, finding) : this.#openFault(type, now, finding);
+  }
+
   #openWhenLongDown(now: number): FaultChange[] {
     const since = this.#downSince;
     if (since === null || now - since < this.#rules.offlineAfterMs) return [];

@@ -9,6 +9,8 @@ import type { Page } from '../core/page.ts';
 import type { Storage } from '../storage/db.ts';
 import { PresenceBoard } from './presence.ts';
 import type { HeardBeat, PresenceRules } from './presence.ts';
+import { RouterMoves } from './moves/service.ts';
+import type { MoveChange, MoveRules, Owner } from './moves/types.ts';
 import {
   PRESENCE_CHUNK,
   selectAllPresence,
@@ -18,7 +20,6 @@ import {
   selectRouters,
   selectRoutersOfAgent,
   upsertPresence,
-  upsertRouter,
 } from './store.ts';
 import type { RouterRecord } from './types.ts';
 
@@ -32,10 +33,16 @@ export interface RoutersDeps {
   clock: Clock;
   log: Log;
   rules: PresenceRules;
+  /** When a router may go over to another agent; any time when missing. */
+  moves?: MoveRules;
 }
 
 /** What an agent says on its present tunnel, by its own names for its routers. */
 interface ToldByAgent {
+  /** Its tunnel. */
+  connection: AgentConnection;
+  /** Since when the tunnel has been ready, milliseconds of the clock that nobody sets. */
+  readySince: number;
   ids: Map<string, string>;
   /** The last heartbeat's word, also on names that have not been inventoried yet. At most {@link MAX_ROUTERS_PER_AGENT}. */
   beats: Map<string, HeardBeat>;
@@ -44,14 +51,27 @@ interface ToldByAgent {
 /** Who the routers of a team are, where they hang, and whether they answer. */
 export class RoutersService {
   readonly presence: PresenceBoard;
+  /** Claims of agents on routers of other agents. */
+  readonly moves: RouterMoves;
   readonly #deps: RoutersDeps;
   readonly #told = new Map<string, ToldByAgent>();
+  /** Since when agents that were here are gone, milliseconds of the clock that nobody sets. */
+  readonly #goneSince = new Map<string, number>();
+  readonly #startedAt: number;
   #flushTimer: Timer | undefined;
   #flushing: Promise<void> = Promise.resolve();
 
   constructor(deps: RoutersDeps) {
     this.#deps = deps;
     this.presence = new PresenceBoard(deps.rules);
+    this.#startedAt = deps.clock.monotonic();
+    this.moves = new RouterMoves({
+      ...deps,
+      rules: deps.moves ?? { free: true, afterMs: 0 },
+      ownerOf: (router) => this.#ownerOf(router),
+      isConnected: (agentId) => this.#told.has(agentId),
+    });
+    this.moves.changes.subscribe((change) => this.#onMoveChange(change));
   }
 
   async start(): Promise<void> {
@@ -100,14 +120,21 @@ export class RoutersService {
     return this.#told.get(agentId)?.ids.get(name);
   }
 
+  /** The agent's present tunnel. */
+  connectionOf(agentId: string): AgentConnection | undefined {
+    return this.#told.get(agentId)?.connection;
+  }
+
   async onReady(connection: AgentConnection): Promise<void> {
     const routers = await selectRoutersOfAgent(this.#deps.storage.db, connection.teamId, connection.agentId);
     const ids = new Map(routers.map((router) => [router.agent_router, router.id]));
-    this.#told.set(connection.agentId, { ids, beats: new Map() });
+    this.#goneSince.delete(connection.agentId);
+    this.#told.set(connection.agentId, { connection, readySince: this.#deps.clock.monotonic(), ids, beats: new Map() });
   }
 
   onGone(connection: AgentConnection): void {
     this.#told.delete(connection.agentId);
+    this.#goneSince.set(connection.agentId, this.#deps.clock.monotonic());
   }
 
   /** What is said of a name before its inventory counts once it is known which router that is. */
@@ -123,25 +150,51 @@ export class RoutersService {
     }
   }
 
-  /** Who a router is. Not whether it answers: that is for heartbeats, and an agent may tell what it remembers. */
-  async onInventory(connection: AgentConnection, inventory: Inventory): Promise<RouterRecord> {
+  /**
+   * Who a router is. Not whether it answers: that is for heartbeats, and an agent may tell what it remembers.
+   * @returns undefined for a router that belongs to another agent of the team: this one has nothing to do with it yet
+   */
+  async onInventory(connection: AgentConnection, inventory: Inventory): Promise<RouterRecord | undefined> {
     const now = this.#deps.clock.now();
-    const router = await this.#deps.storage.writes.write((tx) =>
-      upsertRouter(tx, {
+    const { router, changes } = await this.#deps.storage.writes.write((tx) =>
+      this.moves.sight(tx, {
         newId: newId(now),
         teamId: connection.teamId,
         agentId: connection.agentId,
         agentRouter: inventory.router,
+        address: connection.address,
         facts: inventory.facts,
         now,
       }),
     );
-    this.#identify(connection.agentId, inventory.router, router.id);
+    if (router) this.#identify(connection, inventory.router, router.id);
+    else this.#told.get(connection.agentId)?.ids.delete(inventory.router);
+    this.moves.tell(changes);
     return router;
   }
 
-  #identify(agentId: string, name: string, routerId: string): void {
-    const told = this.#told.get(agentId) ?? { ids: new Map(), beats: new Map() };
+  /** The agent that had the router speaks for it no more; the one that has it now does, also when somebody approved it just now. */
+  #onMoveChange({ kind, router, agentId, ownerId }: MoveChange): void {
+    if (kind !== 'moved') return;
+    const former = this.#told.get(ownerId)?.ids;
+    for (const [name, id] of former ?? []) if (id === router.id) former?.delete(name);
+    const connection = this.#told.get(agentId)?.connection;
+    if (connection) this.#identify(connection, router.agent_router, router.id);
+  }
+
+  #ownerOf({ agent_id: agentId, agent_router: name }: RouterRecord): Omit<Owner, 'revoked'> {
+    const { clock, rules } = this.#deps;
+    const now = clock.monotonic();
+    const told = this.#told.get(agentId);
+    if (!told) return { dropped: name === '', awayMs: now - (this.#goneSince.get(agentId) ?? this.#startedAt) };
+    // Every heartbeat names all of its routers; a tunnel that is new has not sent one.
+    const isSilent = !told.beats.has(name) && now - told.readySince >= rules.offlineAfterMs;
+    return { dropped: name === '' || isSilent, awayMs: 0 };
+  }
+
+  #identify(connection: AgentConnection, name: string, routerId: string): void {
+    const { agentId } = connection;
+    const told = this.#told.get(agentId) ?? { connection, readySince: this.#deps.clock.monotonic(), ids: new Map(), beats: new Map() };
     this.#told.set(agentId, told);
     const isNews = told.ids.get(name) !== routerId;
     told.ids.set(name, routerId);
@@ -151,7 +204,7 @@ export class RoutersService {
 
   #scheduleFlush(): void {
     this.#flushTimer = this.#deps.clock.setTimeout(() => {
-      this.#flushing = this.#flush();
+      this.#flushing = Promise.all([this.#flush(), this.moves.look()]).then(() => undefined);
       void this.#flushing.then(() => this.#scheduleFlush());
     }, FLUSH_EVERY_MS);
   }

@@ -63,6 +63,8 @@ export interface RouterSighting {
   agentRouter: string;
   facts: RouterFactsMessage;
   now: number;
+  /** The router that this is, when its hardware id was spelt in another way before. */
+  routerId?: string;
 }
 
 /**
@@ -79,6 +81,14 @@ export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promis
     .where('agent_router', '=', agentRouter)
     .where('hardware_id', '<>', facts.hardware_id)
     .execute();
+  if (sighting.routerId !== undefined) {
+    await db
+      .updateTable('routers')
+      .set({ hardware_id: facts.hardware_id })
+      .where('team_id', '=', teamId)
+      .where('id', '=', sighting.routerId)
+      .execute();
+  }
   const agent = await db
     .selectFrom('agents')
     .select('site_id')

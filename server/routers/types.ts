@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { RouterPresenceTable, RoutersTable } from '../storage/schema-routers.ts';
 
+export type { MoveChange } from './moves/types.ts';
+
 export type RouterRecord = Selectable<RoutersTable>;
 export type PresenceRecord = Selectable<RouterPresenceTable>;
 

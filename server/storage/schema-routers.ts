@@ -36,7 +36,7 @@ export interface RoutersTable {
   team_id: Fixed<string>;
   site_id: string | null;
   /** Serial number, else software or system id: who this router is inside the team. */
-  hardware_id: Fixed<string>;
+  hardware_id: string;
   agent_id: string;
   /** Its name in that agent's configuration. Empty once another device answers there. */
   agent_router: string;
@@ -84,5 +84,23 @@ export interface FaultsTable {
   resolved_at: Millis | null;
   /** How often it came back within its time. */
   occurrences: number;
+  updated_at: Millis;
+}
+
+/** What another agent says of a router that belongs to one already. */
+export interface RouterMovesTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  router_id: Fixed<string>;
+  /** Who claims it, and its name there. */
+  agent_id: Fixed<string>;
+  agent_router: string;
+  /** JSON: the inventory it told, for the moment when the move is approved. */
+  facts: string;
+  /** Where that agent's tunnel came from. */
+  address: string;
+  /** pending, approved or refused. */
+  state: string;
+  created_at: Fixed<Millis>;
   updated_at: Millis;
 }

@@ -17,7 +17,7 @@ import type {
 } from './schema-notifications.ts';
 import type { AuditLogTable, IdempotencyKeysTable } from './schema-requests.ts';
 import type { RevocationsTable } from './schema-revocations.ts';
-import type { AgentsTable, EnrolTokensTable, FaultsTable, RouterPositionsTable, RouterPresenceTable, RoutersTable } from './schema-routers.ts';
+import type { AgentsTable, EnrolTokensTable, FaultsTable, RouterMovesTable, RouterPositionsTable, RouterPresenceTable, RoutersTable } from './schema-routers.ts';
 import type { ApiKeysTable, MembersTable, ServiceTokensTable, SitesTable, TeamsTable, UsersTable } from './schema-teams.ts';
 import type { JobEventAttemptsTable, JobEventsTable, WebhookSecretsTable } from './schema-webhooks.ts';
 
@@ -69,4 +69,5 @@ export interface Schema {
   revocations: RevocationsTable;
   invitations: InvitationsTable;
   password_links: PasswordLinksTable;
+  router_moves: RouterMovesTable;
 }

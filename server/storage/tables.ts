@@ -47,6 +47,7 @@ export const TABLES = {
   revocations: ['id'],
   invitations: ['id'],
   password_links: ['user_id'],
+  router_moves: ['id'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];

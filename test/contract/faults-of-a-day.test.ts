@@ -53,7 +53,7 @@ describeEachDatabase('24 hours of a router', (open) => {
         hardware_id: device.hardwareId, serial_number: device.hardwareId, software_id: null, identity: device.identity, software_version: '7.18.2',
         model: 'RB750Gr3', board_name: 'hEX', hardware_board: true, architecture: 'mmips', time_zone: null, uptime: '1d', uptime_seconds: uptime(),
       };
-      const router = await routers.onInventory(connection, { type: 'inventory', router: 'r1', facts });
+      const router = (await routers.onInventory(connection, { type: 'inventory', router: 'r1', facts }))!;
       faults.onInventory(connection, router);
       beat();
       return router.id;

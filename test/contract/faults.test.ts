@@ -158,7 +158,7 @@ describeEachDatabase('faults', (open) => {
       board_name: 'CHR', hardware_board: false, architecture: null, time_zone: null, uptime: '5m', uptime_seconds: 300,
     };
     await routers.onReady(connection());
-    const replacement: RouterRecord = await routers.onInventory(connection(), { type: 'inventory', router: `router ${mine.routerId}`, facts });
+    const replacement: RouterRecord = (await routers.onInventory(connection(), { type: 'inventory', router: `router ${mine.routerId}`, facts }))!;
     faults.onInventory(connection(), replacement);
     live(5 * MINUTE, true);
     expect(await list()).toMatchObject([{ type: 'router_offline', status: 'open', created_at: moment(60) }]);

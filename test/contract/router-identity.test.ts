@@ -29,7 +29,7 @@ describeEachDatabase('a router', (open) => {
           hardware_id: hardware, serial_number: hardware, software_id: null, identity, software_version: '7.18.2', model: 'RB750Gr3', board_name: 'hEX',
           hardware_board: true, architecture: 'mmips', time_zone: null, uptime: '1d', uptime_seconds: 86_400,
         };
-        return (await routers.onInventory(connection, { type: 'inventory', router: name, facts })).id;
+        return (await routers.onInventory(connection, { type: 'inventory', router: name, facts }))!.id;
       },
       named: async (routerId) => {
         const { agent_id: agentId, agent_router: agentRouter, identity } = await routers.getRouter(teamId, routerId);

@@ -38,7 +38,7 @@ describeEachDatabase('the pulse of a router', (open) => {
       hardware_id: hardware, serial_number: hardware, software_id: null, identity: 'riga', software_version: '7.18.2', model: null, board_name: 'CHR',
       hardware_board: false, architecture: null, time_zone: null, uptime: '1d', uptime_seconds: 86_400,
     };
-    return (await routers.onInventory(connection(agent), { type: 'inventory', router: 'branch', facts })).id;
+    return (await routers.onInventory(connection(agent), { type: 'inventory', router: 'branch', facts }))!.id;
   };
   const pulse = (id: string): boolean => routers.presence.hasPulse(id, clock.now());
 

@@ -33,6 +33,9 @@ const campaign = { router_ids: ['{router_id}'], ...job };
 export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'list', 'GET /api/routers'),
   row('admin', 'list', 'GET /api/revocations'),
+  row('viewer', 'list', 'GET /api/router-moves'),
+  row('admin', 'record', 'POST /api/router-moves/{move_id}/approve'),
+  row('admin', 'record', 'POST /api/router-moves/{move_id}/refuse'),
   row('viewer', 'record', 'GET /api/routers/{router_id}'),
   row('admin', 'record', 'PATCH /api/routers/{router_id}', { site_id: null }),
   row('viewer', 'record', 'GET /api/routers/{router_id}/oem'),

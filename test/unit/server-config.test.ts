@@ -42,6 +42,7 @@ test('without any setting it is a control plane for this machine', () => {
     keepJobsMs: 400 * 24 * 3600_000,
     heartbeatMs: 30_000,
     offlineAfterMs: 75_000,
+    routerMoves: { free: false, afterMs: 600_000 },
     logLevel: 'info',
   });
 });

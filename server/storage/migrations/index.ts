@@ -17,6 +17,7 @@ import { refusedForwards } from './0016-refused-forwards.ts';
 import { dueByTeam } from './0017-due-by-team.ts';
 import { keyClaims } from './0018-key-claims.ts';
 import { invitations } from './0019-invitations.ts';
+import { routerMoves } from './0020-router-moves.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   dueByTeam,
   keyClaims,
   invitations,
+  routerMoves,
 ];

@@ -1,0 +1,184 @@
+import { MAX_ROUTERS_PER_AGENT } from '../../../protocol/index.ts';
+import type { RouterFactsMessage } from '../../../protocol/index.ts';
+import type { Clock } from '../../core/clock.ts';
+import { notFound } from '../../core/errors.ts';
+import { Listeners } from '../../core/listeners.ts';
+import type { Log } from '../../core/log.ts';
+import type { Page } from '../../core/page.ts';
+import type { Storage, Tx } from '../../storage/db.ts';
+import { upsertRouter } from '../store.ts';
+import type { RouterRecord } from '../types.ts';
+import { whyItMayMove } from './rules.ts';
+import {
+  countMoves,
+  deleteMove,
+  lockTeam,
+  selectClaimed,
+  selectMoveOf,
+  selectMoves,
+  selectOpenMoves,
+  selectParties,
+  selectWaiting,
+  setMoveState,
+  storeClaim,
+  withdrawClaims,
+} from './store.ts';
+import type { ListedMove, MoveChange, MoveRecord, MoveRules, Owner } from './types.ts';
+
+/** Claims that wait in one team: more than any re-installation of agents brings at once, and a list that can still be read. */
+const MOST_PER_TEAM = 2000;
+/** Claims looked at in one round. */
+const AT_ONCE = 500;
+
+export interface RouterMovesDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  rules: MoveRules;
+  /** What is known of the agent that has a router. */
+  ownerOf: (router: RouterRecord) => Omit<Owner, 'revoked'>;
+  isConnected: (agentId: string) => boolean;
+}
+
+export interface Sighting {
+  newId: string;
+  teamId: string;
+  agentId: string;
+  agentRouter: string;
+  address: string;
+  facts: RouterFactsMessage;
+  now: number;
+}
+
+/** What an inventory came to: the router, unless it belongs to another agent, and what is to be told once this is stored. */
+export interface Sighted {
+  router: RouterRecord | undefined;
+  changes: MoveChange[];
+}
+
+/** Keeps routers with their agents: another one of the team gets a router only when it may, or when somebody approves. */
+export class RouterMoves {
+  /** What has become of claims, after it is stored. */
+  readonly changes = new Listeners<MoveChange>();
+  readonly #deps: RouterMovesDeps;
+
+  constructor(deps: RouterMovesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes in that an agent sees a router, inside the write that stores it. */
+  async sight(tx: Tx, sighting: Sighting): Promise<Sighted> {
+    const { teamId, agentId, agentRouter, facts } = sighting;
+    let claimed = await selectClaimed(tx, teamId, facts.hardware_id);
+    if (!claimed) {
+      // Of two agents that see a new router in the same moment, one is the first.
+      await lockTeam(tx, teamId);
+      claimed = await selectClaimed(tx, teamId, facts.hardware_id);
+    }
+    const withdrawn = await withdrawClaims(tx, { teamId, agentId, agentRouter, except: claimed?.router.id ?? '' });
+    const changes: MoveChange[] = [];
+    for (const move of withdrawn) changes.push(...(await this.#changeOf(tx, 'withdrawn', move, 'the agent has another device there')));
+    if (!claimed || claimed.router.agent_id === agentId) return { router: await upsertRouter(tx, sighting), changes };
+    const { router, ownerRevoked } = claimed;
+    const earlier = await selectMoveOf(tx, { teamId, routerId: router.id, agentId });
+    const why = earlier?.state === 'refused' ? undefined : whyItMayMove({ ...this.#deps.ownerOf(router), revoked: ownerRevoked }, this.#deps.rules);
+    if (why !== undefined) return this.#take(tx, sighting, router, why, changes);
+    return { router: undefined, changes: [...changes, ...(await this.#request(tx, sighting, router, earlier))] };
+  }
+
+  /** Decided by an administrator. @throws AppError `not_found`, also for another team's move */
+  async decide(teamId: string, id: string, state: 'approved' | 'refused'): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const { move, changes } = await storage.writes.write(async (tx) => {
+      const decided = await setMoveState(tx, { teamId, id, state, now: clock.now() });
+      if (!decided) throw notFound('router move');
+      return { move: decided, changes: state === 'refused' ? await this.#changeOf(tx, 'refused', decided, 'an administrator refused it') : [] };
+    });
+    this.tell(changes);
+    if (state === 'approved') await this.#settle(move);
+  }
+
+  /** Newest first, those that were refused included. */
+  async list(teamId: string, page: Page): Promise<ListedMove[]> {
+    return selectMoves(this.#deps.storage.db, teamId, page);
+  }
+
+  /** Lets those claims come true that may by now; never rejects. */
+  async look(): Promise<void> {
+    const { storage, log } = this.#deps;
+    try {
+      for (const move of await selectOpenMoves(storage.db, AT_ONCE)) await this.#settle(move);
+    } catch (error) {
+      log.warn({ err: error }, 'claims on routers could not be looked at; it is tried again');
+    }
+  }
+
+  tell(changes: readonly MoveChange[]): void {
+    for (const change of changes) this.changes.publish(change);
+  }
+
+  async #settle(move: MoveRecord): Promise<void> {
+    const { storage } = this.#deps;
+    const parties = await selectParties(storage.db, move);
+    if (!parties) return;
+    const { router, ownerRevoked, claimerRevoked } = parties;
+    if (claimerRevoked || router.agent_id === move.agent_id) {
+      const changes = await storage.writes.write(async (tx) => {
+        await deleteMove(tx, move);
+        return this.#changeOf(tx, 'withdrawn', move, 'the agent that claimed it is revoked, or has it already');
+      });
+      this.tell(changes);
+      return;
+    }
+    const why = move.state === 'approved' ? 'an administrator approved it' : this.#whyNow(move, router, ownerRevoked);
+    if (why === undefined) return;
+    const sighting = {
+      newId: move.id,
+      teamId: move.team_id,
+      agentId: move.agent_id,
+      agentRouter: move.agent_router,
+      address: move.address,
+      facts: JSON.parse(move.facts) as RouterFactsMessage,
+      now: this.#deps.clock.now(),
+    };
+    this.tell((await storage.writes.write((tx) => this.#take(tx, sighting, router, why, []))).changes);
+  }
+
+  /** By itself a router goes only to an agent that is there and has it. */
+  #whyNow(move: MoveRecord, router: RouterRecord, revoked: boolean): string | undefined {
+    if (!this.#deps.isConnected(move.agent_id)) return undefined;
+    return whyItMayMove({ ...this.#deps.ownerOf(router), revoked }, this.#deps.rules);
+  }
+
+  async #take(tx: Tx, sighting: Sighting, before: RouterRecord, why: string, changes: MoveChange[]): Promise<Sighted> {
+    const { teamId, agentId, agentRouter } = sighting;
+    const router = await upsertRouter(tx, { ...sighting, routerId: before.id });
+    const claim = await selectMoveOf(tx, { teamId, routerId: before.id, agentId });
+    if (claim) await deleteMove(tx, claim);
+    const waiting = await selectWaiting(tx, teamId, before.id);
+    const moved: MoveChange = { kind: 'moved', teamId, router, agentId, agentRouter, ownerId: before.agent_id, why, waiting };
+    return { router, changes: [...changes, moved] };
+  }
+
+  async #request(tx: Tx, sighting: Sighting, router: RouterRecord, earlier: MoveRecord | undefined): Promise<MoveChange[]> {
+    const { teamId, agentId } = sighting;
+    if (!earlier) {
+      const { ofTeam, ofAgent } = await countMoves(tx, teamId, agentId);
+      if (ofTeam >= MOST_PER_TEAM || ofAgent >= MAX_ROUTERS_PER_AGENT) {
+        this.#deps.log.warn({ team_id: teamId, agent_id: agentId, count: ofTeam }, 'a claim on a router is not kept: there are too many');
+        return [];
+      }
+    }
+    const move = await storeClaim(tx, { ...sighting, routerId: router.id });
+    const why = earlier?.state === 'refused' ? 'an administrator refused it' : 'it belongs to another agent of the team, and the move must be approved';
+    return this.#changeOf(tx, earlier ? 'told_again' : 'requested', move, why);
+  }
+
+  async #changeOf(tx: Tx, kind: MoveChange['kind'], move: MoveRecord, why: string): Promise<MoveChange[]> {
+    const parties = await selectParties(tx, move);
+    if (!parties) return [];
+    const waiting = await selectWaiting(tx, move.team_id, move.router_id);
+    const { router } = parties;
+    return [{ kind, teamId: move.team_id, router, agentId: move.agent_id, agentRouter: move.agent_router, ownerId: router.agent_id, why, waiting }];
+  }
+}
