@@ -29,10 +29,13 @@ async function install() {
   }
 }
 
-/** Runs `file` (relative to the project) with Node 24 and the caller's terminal, and exits as it exits. */
-export async function runWithNode24(file, args) {
+/**
+ * Runs `file` (relative to the project) with Node 24 and the caller's terminal, and exits as it exits. `nodeFlags` go to Node
+ * itself.
+ */
+export async function runWithNode24(file, args, nodeFlags = []) {
   if (!isInstalled()) await install();
-  const child = spawn(node24, ['--disable-warning=ExperimentalWarning', path.join(root, file), ...args], {
+  const child = spawn(node24, ['--disable-warning=ExperimentalWarning', ...nodeFlags, path.join(root, file), ...args], {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${path.join(modules, '.bin')}${path.delimiter}${process.env.PATH ?? ''}` },
   });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import V8_FLAGS from '../agent/v8-flags.json' with { type: 'json' };
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const outfile = path.resolve(process.argv[2] ?? path.join(root, 'dist', 'signalbox-agent.cjs'));
@@ -15,11 +16,8 @@ const outfile = path.resolve(process.argv[2] ?? path.join(root, 'dist', 'signalb
 const NODE_24 =
   'if(parseInt(process.versions.node,10)<24){process.stderr.write("signalbox-agent needs Node 24 or later; this is "+process.version+"\\n");process.exit(1)}';
 
-/**
- * An agent lives on small boards beside other programs and makes little garbage at a time: a small young generation
- * saves about 10 MB of resident memory (`npm run bench -- agent`). Set first of all, before the heap has grown.
- */
-const SMALL_HEAP = `{const v8=require('node:v8');for(const flag of ['--max-semi-space-size=1','--semi-space-growth-factor=1','--optimize-for-size'])v8.setFlagsFromString(flag)}`;
+/** Set first of all, before the heap has grown. `bin/signalbox-agent.mjs` gives the same flags to the agent that runs from source. */
+const SMALL_HEAP = `{const v8=require('node:v8');for(const flag of ${JSON.stringify(V8_FLAGS)})v8.setFlagsFromString(flag)}`;
 
 await build({
   entryPoints: [path.join(root, 'agent', 'main.ts')],

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -12,6 +12,7 @@ import { AGENT_VERSION } from '../../agent/version.ts';
 /** The agent in one file, as `npm run build:agent` makes it, away from the project and its node_modules. */
 
 const BUILD = fileURLToPath(new URL('../../scripts/build-agent.ts', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../bin/signalbox-agent.mjs', import.meta.url));
 const OLDEST = 24;
 
 let folder: string;
@@ -45,6 +46,33 @@ function oldNode(): { file: string; version: string } | undefined {
 
 test('runs without node_modules', async () => {
   expect(await run(process.execPath, '--version')).toEqual({ code: 0, stdout: `signalbox-agent ${AGENT_VERSION}\n`, stderr: '' });
+});
+
+/** What a program says of its young generation as it ends, after it has made garbage enough for any. */
+const REPORT = `
+import v8 from 'node:v8';
+import { writeFileSync } from 'node:fs';
+process.on('exit', () => {
+  let kept = [];
+  for (let i = 0; i < 5e5; i += 1) { kept.push({ i }); if (kept.length > 5e4) kept = []; }
+  const young = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+  if (/main[.]ts$|[.]cjs$/.test(process.argv[1])) writeFileSync(process.env.REPORT, String(young.space_size));
+});`;
+
+async function youngGeneration(file: string): Promise<number> {
+  const preload = path.join(folder, 'report.mjs');
+  const report = path.join(folder, 'young');
+  await writeFile(preload, REPORT);
+  const env = { ...process.env, NODE_OPTIONS: `--import=${preload}`, REPORT: report };
+  await promisify(execFile)(process.execPath, [file, '--version'], { env, timeout: 30_000 });
+  return Number(await readFile(report, 'utf8'));
+}
+
+test('from source it has the same small young generation', async () => {
+  const [fromSource, bundled] = [await youngGeneration(SOURCE), await youngGeneration(bundle)];
+  // Two halves and what is being moved between them; left to itself V8 takes 32 MB and more.
+  expect(bundled).toBeLessThanOrEqual(4 * 1024 * 1024);
+  expect(fromSource).toBeLessThanOrEqual(4 * 1024 * 1024);
 });
 
 test('says which Node it needs to a Node that is too old', async (context) => {
