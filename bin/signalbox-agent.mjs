@@ -9,4 +9,4 @@ import { runWithNode24 } from '../scripts/bootstrap.mjs';
  */
 const v8Flags = JSON.parse(readFileSync(new URL('../agent/v8-flags.json', import.meta.url), 'utf8'));
 
-runWithNode24('agent/main.ts', process.argv.slice(2), v8Flags);
+void runWithNode24('agent/main.ts', process.argv.slice(2), v8Flags);

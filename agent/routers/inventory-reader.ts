@@ -24,8 +24,10 @@ export interface Glance {
 /** Far beyond any of these menus. */
 const CONSOLE_BYTES = 64 * 1024;
 
+const FEW = { maxRows: 100, maxBytes: 256 * 1024 };
+
 async function firstRow(api: RouterOsApi, path: string, deadline: Deadline, words: string[] = []): Promise<RouterRow> {
-  const { rows } = await api.command({ path, words }, { ...deadline, limits: { maxRows: 100 } });
+  const { rows } = await api.command({ path, words }, { ...deadline, limits: FEW });
   return rows[0] ?? {};
 }
 

@@ -21,6 +21,9 @@ export interface PresenceOptions<S> {
 /** Everything is read again this often, although a change is noticed by the ping. */
 const INVENTORY_INTERVAL_MS = 24 * 60 * 60_000;
 
+/** A reason with a number in it would be another one every time. */
+const MOST_REASONS = 4;
+
 const TEXTS = { away: 'router unreachable', stillAway: 'router still unreachable', back: 'router reachable' };
 
 /**
@@ -32,6 +35,8 @@ export class RouterPresence<S extends KeptSession> {
   readonly #board: StateBoard;
   readonly #absence: AbsenceLog;
   readonly #keeper: SessionKeeper<S>;
+  /** Why its inventory could not be read, since it could be the last time. */
+  readonly #unreadable = new Set<string>();
   #readAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PresenceOptions<S>) {
@@ -84,14 +89,22 @@ export class RouterPresence<S extends KeptSession> {
     try {
       const facts = await this.#read(session, deadline);
       this.#absence.back({ identity: facts.identity, version: facts.softwareVersion });
+      this.#unreadable.clear();
     } catch (error) {
       if (!session.alive) throw error;
-      const { log, router } = this.#options;
       const reason = toError(error).message;
-      this.#absence.back();
-      log.warn({ router, reason }, 'the inventory of the router cannot be read');
+      this.#tellUnreadable(reason);
       this.#board.reachable(null, `inventory: ${reason}`);
     }
+  }
+
+  /** Once for each reason: a router may come and go with it every few seconds, and counts as away until it can be read. */
+  #tellUnreadable(reason: string): void {
+    const { log, router } = this.#options;
+    const isNews = !this.#unreadable.has(reason) && this.#unreadable.size < MOST_REASONS;
+    if (isNews) this.#absence.back();
+    if (isNews) this.#unreadable.add(reason);
+    log[isNews ? 'warn' : 'debug']({ router, reason }, 'the inventory of the router cannot be read');
   }
 
   async #read(session: S, deadline: Deadline): Promise<RouterFacts> {

@@ -10,6 +10,7 @@ export interface RawProtocol {
   channelExtData(recipient: number, data: Buffer, type: number): void;
   channelEOF(recipient: number): void;
   channelClose(recipient: number): void;
+  ping(): void;
   _handlers: Record<string, ((protocol: RawProtocol, ...words: never[]) => void) | undefined>;
 }
 

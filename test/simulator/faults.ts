@@ -1,3 +1,4 @@
+import type { Endless } from './api/endless.ts';
 import type { SessionRegistry } from './sessions.ts';
 
 /** Failures to switch on and off while the router runs. */
@@ -10,6 +11,8 @@ export class Faults {
   silent = false;
   /** Commands are taken in, but neither run nor answered. */
   deaf = false;
+  /** After the login every command is answered without end, in one of these ways. */
+  endless: Endless | undefined = undefined;
   /** New connections are reset at once. */
   refuseConnections = false;
   /** Every file write fails. */
@@ -34,7 +37,7 @@ export class Faults {
 
   /** Back to a healthy router. */
   clear(): void {
-    Object.assign(this, { splitReplies: false, delayMs: 0, silent: false, deaf: false, refuseConnections: false, diskFull: false });
+    Object.assign(this, { splitReplies: false, delayMs: 0, silent: false, deaf: false, refuseConnections: false, diskFull: false, endless: undefined });
     this.missingPolicies.clear();
   }
 }

@@ -1,5 +1,6 @@
 import { type Deadline, onExpiry, toError, tooLate } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
+import { replyRoom } from '../../core/shared-room.ts';
 import type { CommandReply, RouterRow } from '../adapter.ts';
 import type { GuardedConnector } from './connector.ts';
 import { RouterTraps, type Trap } from './errors.ts';
@@ -42,6 +43,7 @@ export class GuardedChannel extends Channel {
   readonly #options: ChannelOptions;
   readonly #rows: RouterRow[] = [];
   readonly #traps: Trap[] = [];
+  readonly #room = replyRoom.claim();
   #rowCount = 0;
   #bytes = 0;
   #settle: ((outcome: CommandReply | AgentError) => void) | undefined;
@@ -86,27 +88,34 @@ export class GuardedChannel extends Channel {
   }
 
   #reply(reply: string | undefined, words: string[]): void {
+    if (reply !== '!done' && !this.#admit(words)) return;
     if (reply === '!re') this.#row(words);
     else if (reply === '!trap') this.#trap(toRow(words));
     else if (reply === '!done') this.#done(toRow(words));
     // `!empty` (7.18+) says that there is nothing to say; words of the future are met the same way. `!done` follows.
   }
 
-  #row(words: string[]): void {
+  /** False when the answer is too long and was given up. Of one whose rows are handed on as they come nothing is kept. */
+  #admit(words: string[]): boolean {
     const { limits, onRow } = this.#options;
+    if (onRow) return true;
+    let bytes = ROW_OVERHEAD_BYTES;
+    for (const word of words) bytes += word.length;
+    this.#bytes += bytes;
     this.#rowCount += 1;
-    this.#bytes += ROW_OVERHEAD_BYTES;
-    for (const word of words) this.#bytes += word.length;
-    // Rows that are handed on as they come are not kept, so only collected ones are limited.
-    if (onRow) {
-      onRow(toRow(words));
-      return;
-    }
     if (this.#rowCount > limits.maxRows || this.#bytes > limits.maxBytes) {
       this.#abandon(new AgentError('not_allowed', `the answer is larger than ${limits.maxRows} rows or ${limits.maxBytes} bytes`));
-      return;
+      return false;
     }
-    this.#rows.push(toRow(words));
+    if (this.#room.grow(bytes)) return true;
+    this.#abandon(new AgentError('not_allowed', 'there is no room for an answer this long beside those of other routers'));
+    return false;
+  }
+
+  #row(words: string[]): void {
+    const { onRow } = this.#options;
+    if (onRow) onRow(toRow(words));
+    else this.#rows.push(toRow(words));
   }
 
   #trap({ message = 'no reason given', category }: RouterRow): void {
@@ -141,6 +150,7 @@ export class GuardedChannel extends Channel {
     const settle = this.#settle;
     if (!settle) return;
     this.#settle = undefined;
+    this.#room.release();
     this.#connector.waiting.delete(this.id);
     this.close(true);
     settle(outcome);

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { routerPace } from '../../core/router-pace.ts';
 import { describeNetworkError } from '../network-errors.ts';
 import { encodeWord } from './framing.ts';
 import { Connector, type ConnectorOptions, Transmitter } from './library.ts';
@@ -63,7 +64,8 @@ export class GuardedConnector extends Connector {
   override connect(): this {
     super.connect();
     this.transmitter = new GuardedTransmitter(this.socket);
-    this.receiver = new GuardedReceiver(this.socket, {
+    const share = routerPace.shareOf(`${this.host}:${this.port}`);
+    const receiver = new GuardedReceiver(this.socket, share, {
       fatal: (reason) => {
         this.end(reason === '' ? 'the router ended the session' : `the router ended the session: ${reason}`);
       },
@@ -71,7 +73,9 @@ export class GuardedConnector extends Connector {
         this.end(reason);
       },
     });
+    this.receiver = receiver;
     this.socket.once('close', () => {
+      receiver.end();
       this.end('the connection was closed');
     });
     return this;

@@ -1,3 +1,4 @@
+import type { Claim } from '../../core/shared-room.ts';
 import { decodeWireText } from '../../core/wire-text.ts';
 
 /**
@@ -6,7 +7,7 @@ import { decodeWireText } from '../../core/wire-text.ts';
  */
 
 /** The API documentation allows 4 GiB words; the largest seen is a file's contents of 5 MB. */
-const MAX_SENTENCE_BYTES = 32 * 1024 * 1024;
+const MAX_SENTENCE_BYTES = 8 * 1024 * 1024;
 /** The widest print known has about 120 properties. */
 const MAX_SENTENCE_WORDS = 4096;
 
@@ -65,6 +66,14 @@ export class SentenceDecoder {
   /** Parts of a word that is split between chunks. */
   #parts: Buffer[] = [];
   #missing = 0;
+  readonly #room: Claim | undefined;
+  /** Sentences without a word so far; they mean nothing, and a router that sends many of them nothing good. */
+  emptySentences = 0;
+
+  /** @param room for sentences that are not complete yet */
+  constructor(room?: Claim) {
+    this.#room = room;
+  }
 
   /** Calls `onSentence` for every sentence that `chunk` completes. @throws FramingError */
   push(chunk: Buffer, onSentence: (words: string[]) => void): void {
@@ -113,7 +122,7 @@ export class SentenceDecoder {
     const part = chunk.subarray(at, at + this.#missing);
     this.#missing -= part.length;
     // Copied: a slice would keep the whole chunk alive for as long as the word is incomplete.
-    if (part.length > 0) this.#parts.push(Buffer.from(part));
+    if (part.length > 0) this.#keep(part);
     if (this.#missing === 0) {
       this.#words.push(decodeWireText(Buffer.concat(this.#parts)));
       this.#parts = [];
@@ -121,9 +130,14 @@ export class SentenceDecoder {
     return at + part.length;
   }
 
+  #keep(part: Buffer): void {
+    if (this.#room?.grow(part.length) === false) throw new FramingError('no room for a sentence this long beside what other routers send');
+    this.#parts.push(Buffer.from(part));
+  }
+
   #count(length: number): void {
     this.#sentenceBytes += length;
-    if (this.#sentenceBytes > MAX_SENTENCE_BYTES) throw new FramingError('sentence of more than 32 MiB');
+    if (this.#sentenceBytes > MAX_SENTENCE_BYTES) throw new FramingError('sentence of more than 8 MiB');
     if (this.#words.length >= MAX_SENTENCE_WORDS) throw new FramingError(`sentence of more than ${MAX_SENTENCE_WORDS} words`);
   }
 
@@ -131,6 +145,8 @@ export class SentenceDecoder {
     const words = this.#words;
     this.#words = [];
     this.#sentenceBytes = 0;
+    this.#room?.release();
+    if (words.length === 0) this.emptySentences += 1;
     // An empty sentence means nothing and is skipped, as the protocol says.
     if (words.length > 0) onSentence(words);
   }

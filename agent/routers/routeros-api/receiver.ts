@@ -1,13 +1,19 @@
 import type { Socket } from 'node:net';
 import { toError } from '../../core/deadline.ts';
+import type { RouterShare } from '../../core/router-pace.ts';
+import { replyRoom } from '../../core/shared-room.ts';
+import { Unasked } from '../../core/unasked.ts';
 import { SentenceDecoder } from './framing.ts';
 import { Receiver } from './library.ts';
 
 /**
- * Bytes parsed in one turn of the event loop before other work gets its chance: about 1 ms of parsing.
+ * Bytes parsed in one turn of the event loop before other work gets its chance: half a millisecond of parsing or so.
  * libuv reads up to 2 MB from one socket in a row, which would be 15 ms and more.
  */
-const TURN_BYTES = 128 * 1024;
+const TURN_BYTES = 64 * 1024;
+
+/** What a sentence costs beside its bytes, so that empty ones count too. */
+const SENTENCE_OVERHEAD_BYTES = 64;
 
 export interface ReceiverEvents {
   /** `!fatal` with its bare reason: the router is about to close the connection. */
@@ -20,13 +26,24 @@ export interface ReceiverEvents {
 export class GuardedReceiver extends Receiver {
   readonly #socket: Socket;
   readonly #events: ReceiverEvents;
-  readonly #decoder = new SentenceDecoder();
+  readonly #share: RouterShare;
+  readonly #room = replyRoom.claim();
+  readonly #decoder = new SentenceDecoder(this.#room);
+  readonly #unasked = new Unasked();
   #turnBytes = 0;
+  #waits = false;
 
-  constructor(socket: Socket, events: ReceiverEvents) {
+  /** @param share what reading from this router may cost */
+  constructor(socket: Socket, share: RouterShare, events: ReceiverEvents) {
     super(socket);
     this.#socket = socket;
+    this.#share = share;
     this.#events = events;
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    this.#room.release();
   }
 
   /**
@@ -34,7 +51,15 @@ export class GuardedReceiver extends Receiver {
    * loses the stream when a length prefix is split between two segments.
    */
   override processRawData(data: Buffer): void {
-    this.#yieldAfter(data.length);
+    const startedAt = performance.now();
+    this.#parse(data);
+    this.#share.spend(performance.now() - startedAt);
+    if (this.#share.isInDebt) this.#waitForTurn();
+    else this.#yieldAfter(data.length);
+  }
+
+  #parse(data: Buffer): void {
+    const before = this.#decoder.emptySentences;
     try {
       this.#decoder.push(data, (words) => {
         this.#deliver(words);
@@ -42,6 +67,24 @@ export class GuardedReceiver extends Receiver {
     } catch (error) {
       this.#events.broken(`not the RouterOS API: ${toError(error).message}`);
     }
+    const empty = this.#decoder.emptySentences - before;
+    if (empty > 0) this.#countUnasked(empty * SENTENCE_OVERHEAD_BYTES);
+  }
+
+  #countUnasked(bytes: number): void {
+    const reason = this.#unasked.count(bytes);
+    if (reason !== undefined) this.#events.broken(reason);
+  }
+
+  /** A router that has used up its time is read when the others have had theirs. */
+  #waitForTurn(): void {
+    if (this.#waits) return;
+    this.#waits = true;
+    this.#socket.pause();
+    this.#share.whenNext(() => {
+      this.#waits = false;
+      this.#socket.resume();
+    });
   }
 
   #deliver(words: string[]): void {
@@ -53,7 +96,10 @@ export class GuardedReceiver extends Receiver {
     const index = words.findIndex((word) => word.startsWith('.tag='));
     const tag = words[index]?.slice('.tag='.length);
     // Guard: the library throws UNREGISTEREDTAG from the socket callback for a late reply, which ends the process.
-    if (tag === undefined || !this.tags.has(tag)) return;
+    if (tag === undefined || !this.tags.has(tag)) {
+      this.#countUnasked(words.reduce((sum, word) => sum + word.length, SENTENCE_OVERHEAD_BYTES));
+      return;
+    }
     words.splice(index, 1);
     this.currentPacket = words;
     this.sendTagData(tag);
@@ -64,7 +110,7 @@ export class GuardedReceiver extends Receiver {
     if (this.#turnBytes === 0) {
       setImmediate(() => {
         this.#turnBytes = 0;
-        this.#socket.resume();
+        if (!this.#waits) this.#socket.resume();
       });
     }
     this.#turnBytes += bytes;

@@ -10,8 +10,11 @@ import { type TlsTrust, tlsOptions, verifyPin } from './tls.ts';
 const API_PORT = 8728;
 const API_TLS_PORT = 8729;
 
-/** A full export of a large lease table is about 50,000 rows and 15 MB. */
-const DEFAULT_LIMITS: ReplyLimits = { maxRows: 200_000, maxBytes: 64 * 1024 * 1024 };
+/** A full export of a large lease table is about 50,000 rows and 15 MB, and the control plane takes 16 MB. */
+const DEFAULT_LIMITS: ReplyLimits = { maxRows: 200_000, maxBytes: 32 * 1024 * 1024 };
+
+/** A login is answered by a sentence or two. */
+const LOGIN_LIMITS: ReplyLimits = { maxRows: 10, maxBytes: 64 * 1024 };
 
 /** A peer that does not answer our FIN is given this long. */
 const CLOSE_GRACE_MS = 1000;
@@ -71,7 +74,7 @@ export async function connectRouterOsApi(options: RouterOsApiOptions): Promise<R
   try {
     await opened(connector, options.deadline);
     const ask = (words: string[], deadline: Deadline): Promise<CommandReply> =>
-      new GuardedChannel(connector, { deadline, limits: DEFAULT_LIMITS }).start(words);
+      new GuardedChannel(connector, { deadline, limits: LOGIN_LIMITS }).start(words);
     await login(ask, options, remaining(options.deadline, startedAt));
     return new Session(connector);
   } catch (error) {

@@ -3,6 +3,7 @@ import { type Algorithms, type AuthenticationType, Client, type ConnectConfig } 
 import { pooledReads, type Release } from '../../../protocol/index.ts';
 import { type Deadline, onExpiry, remaining, settleBy, toError } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
+import { routerPace } from '../../core/router-pace.ts';
 import { describeNetworkError } from '../network-errors.ts';
 import { checkHostKey, type HostKeyPolicy } from './host-key.ts';
 import { guardProtocol } from './library-guards.ts';
@@ -133,7 +134,11 @@ function loggedIn(client: Client, connection: SshConnection, socket: Socket, opt
     });
     try {
       client.connect(clientConfig(socket, connection, options, deadline));
-      guardProtocol(client, (reason) => connection.end(reason));
+      guardProtocol(client, {
+        socket,
+        share: routerPace.shareOf(`${options.host}:${options.port}`),
+        end: (reason) => connection.end(reason),
+      });
     } catch (error) {
       // ssh2 throws for a private key that it cannot read.
       reject(unreachable(options, toError(error).message, error));

@@ -1,4 +1,7 @@
+import type { Socket } from 'node:net';
 import type { Client, ClientChannel } from 'ssh2';
+import type { RouterShare } from '../../core/router-pace.ts';
+import { Unasked } from '../../core/unasked.ts';
 import { createGroupKeys, type GroupKeys } from './group-exchange.ts';
 
 /**
@@ -9,8 +12,27 @@ import { createGroupKeys, type GroupKeys } from './group-exchange.ts';
 /** The parts of ssh2 that it offers no public way to; their names are those of 1.17. */
 interface GuardedProtocol {
   _kex: unknown;
-  readonly _handlers: { CHANNEL_OPEN_CONFIRMATION?: (protocol: unknown, info: { packetSize: number }) => void };
+  /** Absent before the greeting. */
+  readonly _decipher?: { inSeqno: number };
+  parse: (chunk: Buffer, from: number, to: number) => void;
+  readonly _handlers: {
+    CHANNEL_OPEN_CONFIRMATION?: (protocol: unknown, info: { packetSize: number }) => void;
+    CHANNEL_DATA?: (protocol: unknown, recipient: number, data: Buffer) => void;
+  };
 }
+
+/** Of a channel that is open: how many bytes it may still be sent. */
+interface OpenChannel {
+  incoming?: { window: number };
+}
+
+interface GuardedClient {
+  _protocol: GuardedProtocol;
+  _chanMgr: { get(id: number): OpenChannel | undefined };
+}
+
+/** What a packet costs beside its data: the cipher, padding, MAC and the object. */
+const PACKET_OVERHEAD_BYTES = 256;
 
 interface GroupExchange {
   type: string;
@@ -27,11 +49,62 @@ interface GroupExchange {
  */
 const SMALLEST_PACKET_BYTES = 256;
 
-/** Call it after `connect`, which makes the protocol. @param end ends the connection, with the reason */
-export function guardProtocol(client: Client, end: (reason: string) => void): void {
-  const protocol = (client as unknown as { _protocol: GuardedProtocol })._protocol;
-  guardPacketSize(protocol, end);
-  guardGroupExchange(protocol);
+export interface GuardOptions {
+  socket: Socket;
+  /** What reading from this router may cost. */
+  share: RouterShare;
+  /** Ends the connection, with the reason. */
+  end: (reason: string) => void;
+}
+
+/** Call it after `connect`, which makes the protocol. */
+export function guardProtocol(client: Client, options: GuardOptions): void {
+  const guarded = client as unknown as GuardedClient;
+  guardPacketSize(guarded._protocol, options.end);
+  guardGroupExchange(guarded._protocol);
+  guardEndless(guarded, options);
+}
+
+/**
+ * Banners, keepalives, data for channels that are closed: ssh2 takes any number of them. What a channel is sent within its
+ * window somebody reads; of everything else a router may send so much, and the time that it takes is the router's own.
+ */
+function guardEndless({ _protocol: protocol, _chanMgr: channels }: GuardedClient, { socket, share, end }: GuardOptions): void {
+  const unasked = new Unasked();
+  let asked = 0;
+  let written = 0;
+  let waits = false;
+  const { CHANNEL_DATA: onData } = protocol._handlers;
+  protocol._handlers.CHANNEL_DATA = (from, recipient, data) => {
+    if ((channels.get(recipient)?.incoming?.window ?? 0) > 0) asked += data.length + PACKET_OVERHEAD_BYTES;
+    onData?.(from, recipient, data);
+  };
+  const waitForTurn = (): void => {
+    waits = true;
+    socket.pause();
+    share.whenNext(() => {
+      waits = false;
+      socket.resume();
+    });
+  };
+  const { parse } = protocol;
+  protocol.parse = (chunk, from, to) => {
+    const startedAt = performance.now();
+    const packetsBefore = protocol._decipher?.inSeqno ?? 0;
+    asked = 0;
+    parse.call(protocol, chunk, from, to);
+    // The count begins anew after a key exchange.
+    const packets = Math.max(0, (protocol._decipher?.inSeqno ?? 0) - packetsBefore);
+    const cost = chunk.length + packets * PACKET_OVERHEAD_BYTES;
+    // What is sent to the router is answered: by windows for more, in the first place.
+    asked += socket.bytesWritten - written;
+    written = socket.bytesWritten;
+    if (asked >= cost / 2) return;
+    share.spend(performance.now() - startedAt);
+    const reason = unasked.count(cost - asked);
+    if (reason !== undefined) end(reason);
+    else if (share.isInDebt && !waits) waitForTurn();
+  };
 }
 
 function guardPacketSize({ _handlers: handlers }: GuardedProtocol, end: (reason: string) => void): void {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { SimulatedRouter } from '../router.ts';
 import type { ClientSession, ServiceName } from '../sessions.ts';
+import { type Endless, pourEndless } from './endless.ts';
 import { LoginGate } from './login.ts';
 import { Outbox } from './outbox.ts';
 import { CommandRunner } from './runner.ts';
@@ -21,6 +22,7 @@ export class ApiSession implements ClientSession {
   readonly #login: LoginGate;
   readonly #runner: CommandRunner;
   readonly #unregister: () => void;
+  #isEndless = false;
   #state: 'open' | 'blackholed' | 'closing' = 'open';
 
   constructor(router: SimulatedRouter, socket: Socket, service: ServiceName) {
@@ -87,8 +89,17 @@ export class ApiSession implements ClientSession {
     if (request.word === '/quit') return this.#fatal('session terminated on request');
     if (request.word === '/login') return this.#logIn(request);
     if (this.user === undefined) return this.#refuse(request, 'not logged in');
+    const { endless } = this.#router.faults;
+    if (endless !== undefined) return this.#answerWithoutEnd(request, endless);
     if (request.word === '/cancel') this.#runner.cancel(request);
     else this.#runner.start(request, { user: this.user, address: this.remoteAddress });
+  }
+
+  /** Once for each connection: more would not come any faster. */
+  #answerWithoutEnd(request: Request, kind: Endless): void {
+    if (this.#isEndless) return;
+    this.#isEndless = true;
+    pourEndless(this.#socket, kind, request.tag ?? '');
   }
 
   #logIn(request: Request): void {

@@ -117,6 +117,35 @@ test('a channel with packets of no bytes is refused', async () => {
   await expect(opened).rejects.toMatchObject({ message: expect.stringContaining('packets of 0 bytes') });
 });
 
+test.each<[string, (protocol: RawProtocol) => void]>([
+  ['for a channel that is not there', (protocol) => protocol.channelData(77, Buffer.alloc(100))],
+  ['keepalives', (protocol) => protocol.ping()],
+])('a router that sends without end is dropped: %s', async (_name, send) => {
+  const server = await hostile((connection, protocol) => {
+    const pour = (): void => {
+      for (let sent = 0; sent < 200; sent += 1) send(protocol);
+      timer = setTimeout(pour, 1);
+    };
+    let timer = setTimeout(pour, 1);
+    connection.on('close', () => clearTimeout(timer));
+  });
+  const session = await logIn(server);
+  const reason = await new Promise<string>((resolve) => session.onClose(resolve));
+  expect(reason).toBe('the router sends without end what nobody asked for');
+});
+
+test('a greeting without end is dropped', async () => {
+  const server = createServer((socket) => {
+    const line = Buffer.from('not a greeting of SSH\r\n');
+    socket.on('error', () => undefined);
+    const timer = setInterval(() => socket.write(Buffer.concat(Array.from({ length: 100 }, () => line))), 1);
+    socket.on('close', () => clearInterval(timer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => new Promise((resolve) => server.close(resolve)));
+  await expect(logIn({ port: (server.address() as AddressInfo).port })).rejects.toMatchObject({ code: 'router_unreachable' });
+});
+
 test.skipIf(!hasOpensshServer)('a group that the router chose for the key exchange holds nobody up', async () => {
   const sshd = await startOpensshServer(['KexAlgorithms diffie-hellman-group-exchange-sha256', 'Ciphers aes256-ctr', 'MACs hmac-sha2-256']);
   closers.push(() => sshd.close());

@@ -39,7 +39,8 @@ test('a file told in single bytes is held in little more memory than it is long'
   const collectGarbage = vm.runInNewContext('gc') as () => void;
   const content = CONTENT.subarray(0, 2000);
   const held = (): number => {
-    collectGarbage();
+    // What one collection finds unused, the next gives back.
+    for (let round = 0; round < 3; round += 1) collectGarbage();
     return process.memoryUsage().arrayBuffers;
   };
   const sftp = router({ content, size: content.length, most: 1 });
