@@ -11,9 +11,9 @@ const SAME_SIGNAL_MS = 1000;
 
 /**
  * Calls back at the first signal to end; a later one ends the process at once, with code 1. For both programs, which are
- * ended by the same hands and have no other place in common.
+ * ended by the same hands and have no other place in common. `signals` leaves out those that mean something else there.
  */
-export function whenToldToEnd(end: (signal: NodeJS.Signals) => void): void {
+export function whenToldToEnd(end: (signal: NodeJS.Signals) => void, signals: readonly NodeJS.Signals[] = END_SIGNALS): void {
   let toldAt: number | undefined;
   const told = (signal: NodeJS.Signals): void => {
     const now = performance.now();
@@ -24,5 +24,5 @@ export function whenToldToEnd(end: (signal: NodeJS.Signals) => void): void {
       process.exit(1);
     }
   };
-  for (const signal of END_SIGNALS) process.on(signal, told);
+  for (const signal of signals) process.on(signal, told);
 }

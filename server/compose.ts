@@ -60,8 +60,8 @@ import { answers } from './storage/health.ts';
 import { migrate } from './storage/migrate.ts';
 import { openStorage } from './storage/open.ts';
 import { lockForServing } from './storage/serve-lock.ts';
-import { openSecrets } from './storage/secrets.ts';
-import { readTlsFiles } from './tls-files.ts';
+import { openSecretsOf } from './storage/stored-secrets.ts';
+import { TlsCertificate } from './tls-certificate.ts';
 import { TunnelGateway } from './tunnel/gateway.ts';
 import { refuseUpgrade } from './tunnel/upgrade.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -79,6 +79,8 @@ export interface RunningServer {
   /** Where the plant demonstration listens; null when it is off. */
   sandboxUrl: string | null;
   services: Services;
+  /** Reads the TLS certificate again, which otherwise happens within a minute. Never rejects. */
+  reload(): Promise<void>;
   /** Finishes what is under way, takes nothing new, loses nothing. */
   close(): Promise<void>;
 }
@@ -104,23 +106,26 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
   try {
     const unlock = lockForServing(config.databaseUrl);
     closers.unshift(async () => unlock());
-    const room = await waitForDatabase({ config, storage, log, appOptions: () => appOptions({ config, clock, log }), signal: overrides.signal });
+    const tls = config.tls ? await TlsCertificate.open(config.tls, { clock, log }) : undefined;
+    if (tls) closers.push(() => tls.stop());
+    const room = await waitForDatabase({ config, storage, log, appOptions: appOptions({ config, tls, clock, log }), signal: overrides.signal });
     if (room) closers.push(() => room.close());
     await migrate(storage);
-    const secrets = await openSecrets(config.secretKeyFile);
+    const secrets = await openSecretsOf(storage, config.secretKeyFile);
     const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog), secrets, upstream: await readUpstream(config.upstream) });
     await startServices(services, closers);
     closers.push(sweepHourly(services, clock, log));
-    const app = await createApi({ config, clock, log, storage, services });
+    const app = await createApi({ config, tls, clock, log, storage, services });
     closers.push(() => app.close());
     await room?.close();
     const url = await listen(app, room?.listen ?? config.listen);
     await services.identity.start(baseUrlOf(config, url));
     closers.push(() => services.identity.stop());
-    const sandboxUrl = await startSandbox({ config, clock, log, services }, closers);
+    const sandboxUrl = await startSandbox({ config, tls, clock, log, services }, closers);
     for (const reason of doubtsAbout(config)) log.warn({ reason }, 'the configuration may be incomplete');
     log.info({ source: url }, 'control plane is listening');
-    return { url, sandboxUrl, services, close };
+    const reload = async (): Promise<void> => tls?.read();
+    return { url, sandboxUrl, services, reload, close };
   } catch (error) {
     await close();
     throw error;
@@ -171,6 +176,7 @@ function baseUrlOf({ publicUrl }: Config, url: string): string {
 
 interface ApiDeps {
   config: Config;
+  tls: TlsCertificate | undefined;
   clock: Clock;
   log: Log;
   services: Services;
@@ -178,7 +184,8 @@ interface ApiDeps {
 
 async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
   const { config, clock, services, storage } = deps;
-  const app = createApp(await appOptions(deps));
+  const app = createApp(appOptions(deps));
+  deps.tls?.keepRenewed(app.server);
   services.ignoredForwarding.watch(app.server);
   const upgrades = new Upgrades();
   const door = new ForwardDoor(clock);
@@ -250,13 +257,12 @@ function rateLimitOf({ config, clock }: Pick<ApiDeps, 'config' | 'clock'>): Rate
   return { perMinute: config.rateLimitPerMinute, monotonic: () => clock.monotonic() };
 }
 
-async function appOptions({ config, clock, log }: Omit<ApiDeps, 'services'>): Promise<AppOptions> {
-  const { tls } = config;
+function appOptions({ config, clock, log, tls }: Omit<ApiDeps, 'services'>): AppOptions {
   return {
     log: sampledLog(log.child({ component: 'http' }), clock, HTTP_LOG_BOUNDS),
     now: () => clock.now(),
     isTrustedProxy: proxyRule(config.trustProxy),
-    ...(tls ? { tls: await readTlsFiles(tls) } : {}),
+    ...(tls ? { tls: tls.pair } : {}),
   };
 }
 
@@ -299,7 +305,8 @@ function closeTunnelsLast(app: App, gateway: TunnelGateway<ChannelGrant>, door: 
 async function startSandbox(deps: ApiDeps, closers: (() => Promise<void>)[]): Promise<string | null> {
   const { config, services } = deps;
   if (config.sandboxListen === null) return null;
-  const app = createApp({ ...(await appOptions(deps)), describeError: describePlantError, exactIntegers: true });
+  const app = createApp({ ...appOptions(deps), describeError: describePlantError, exactIntegers: true });
+  deps.tls?.keepRenewed(app.server);
   await describeApi(app, {
     ...PLANTS_DESCRIPTION,
     serverUrl: `http://${config.sandboxListen.host}:${config.sandboxListen.port}`,

@@ -29,7 +29,7 @@ export interface DatabaseWaitDeps {
   config: Config;
   storage: Storage;
   log: Log;
-  appOptions: () => Promise<AppOptions>;
+  appOptions: AppOptions;
   /** Ends the wait. */
   signal: AbortSignal | undefined;
 }
@@ -75,8 +75,7 @@ async function isThere(storage: Storage): Promise<boolean> {
   }
 }
 
-async function openWaitingRoom({ config, appOptions }: DatabaseWaitDeps): Promise<WaitingRoom> {
-  const options = await appOptions();
+async function openWaitingRoom({ config, appOptions: options }: DatabaseWaitDeps): Promise<WaitingRoom> {
   const api = waitingApp(options);
   const sandbox = waitingApp({ ...options, describeError: describePlantError });
   const close = async (): Promise<void> => {

@@ -6,12 +6,23 @@ import { AppError } from './core/errors.ts';
 const CERT = 'SIGNALBOX_TLS_CERT_FILE';
 const KEY = 'SIGNALBOX_TLS_KEY_FILE';
 
+export interface TlsFiles {
+  certFile: string;
+  keyFile: string;
+}
+
+/** PEM. */
+export interface TlsPair {
+  cert: Buffer;
+  key: Buffer;
+}
+
 /**
  * Reads the certificate and its key, and checks that they can be used: Node's own words for a wrong one name neither
  * file nor setting.
  * @throws AppError `invalid` naming the setting, the file and the reason
  */
-export async function readTlsFiles({ certFile, keyFile }: { certFile: string; keyFile: string }): Promise<{ cert: Buffer; key: Buffer }> {
+export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<TlsPair> {
   const [cert, key] = await Promise.all([read(CERT, certFile), read(KEY, keyFile)]);
   const certificate = parse(() => new X509Certificate(cert), CERT, certFile, 'holds no certificate in PEM form');
   const privateKey = parse<KeyObject>(() => createPrivateKey(key), KEY, keyFile, 'holds no private key in PEM form that can be read without a passphrase');

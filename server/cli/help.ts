@@ -1,6 +1,7 @@
 import type { Command } from './command.ts';
 
 const SERVE = { name: 'serve', summary: 'run the control plane' };
+const DOCTOR = { name: 'doctor', summary: 'check what the control plane needs, and change nothing' };
 
 /** `signalbox --help`. */
 export function overview(commands: readonly Command[]): string {
@@ -10,7 +11,7 @@ The control plane and its administration, on the server's own machine. Settings 
 SIGNALBOX_* in the environment or the YAML file that SIGNALBOX_CONFIG names.
 
 Commands:
-${lines([SERVE, ...commands])}
+${lines([SERVE, DOCTOR, ...commands])}
 
 Commands for API users, which work from anywhere: login, routers, run, faults, devices, device, job, campaign, backups,
 backup, forward, events, agents, members, keys, sites, audit, completion. Each says with --help what it takes.
@@ -35,6 +36,16 @@ export function serveHelp(): string {
 
 Runs the control plane until SIGTERM or SIGINT, then finishes what is under way. The database is made or brought
 up to date at the start.
+`;
+}
+
+/** `signalbox doctor --help`. */
+export function doctorHelp(): string {
+  return `Usage: signalbox doctor [--json]
+
+Checks configuration, database, disk, clock, secret key, certificate, ports and public URL, with the settings that serve
+would use, and changes nothing. It may run beside the control plane. A line is ok, WARN (it works, but may not be what you
+mean) or FAIL. Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage.
 `;
 }
 

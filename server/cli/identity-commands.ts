@@ -1,14 +1,14 @@
 import { systemClock } from '../core/clock.ts';
 import { ProviderKeyring } from '../identity/keys/service.ts';
 import type { SigningKeyState } from '../identity/keys/service.ts';
-import { openSecrets } from '../storage/secrets.ts';
+import { forgetSecrets, openSecretsOf } from '../storage/stored-secrets.ts';
 import type { Administration, Command } from './command.ts';
 import { ONCE, readFirstLine } from './password-file.ts';
 
 const SOON = 'A running server takes it up within half a minute.';
 
 async function keyringOf({ config, storage }: Administration): Promise<ProviderKeyring> {
-  return new ProviderKeyring({ storage, clock: systemClock, secrets: await openSecrets(config.secretKeyFile) });
+  return new ProviderKeyring({ storage, clock: systemClock, secrets: await openSecretsOf(storage, config.secretKeyFile) });
 }
 
 function shown({ id, state, createdAt, activeAt }: SigningKeyState): Record<string, unknown> {
@@ -65,4 +65,21 @@ const userPassword: Command = {
   },
 };
 
-export const identityCommands: readonly Command[] = [userPassword, signingKeyList, signingKeyRotate, signingKeyReplace];
+const secretKeyForget: Command = {
+  name: 'secret-key forget',
+  summary: 'after the secret key file was lost for good: delete what only it opens',
+  positionals: [],
+  options: { confirm: { value: 'LOST', help: 'the word LOST: there is no way back', required: true, choices: ['LOST'] } },
+  async run({ storage, config }) {
+    const { signingKeys, sessions, webhookSecrets, backups } = await forgetSecrets(storage);
+    return {
+      json: { signing_keys: signingKeys, sessions, webhook_secrets: webhookSecrets, backups },
+      lines: [
+        `deleted: ${signingKeys} signing keys, ${sessions} sessions, ${webhookSecrets} webhook secrets, the files of ${backups} backups`,
+        `The next start makes ${config.secretKeyFile}. People sign in again; each team makes a new webhook secret.`,
+      ],
+    };
+  },
+};
+
+export const identityCommands: readonly Command[] = [userPassword, signingKeyList, signingKeyRotate, signingKeyReplace, secretKeyForget];

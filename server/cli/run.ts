@@ -10,7 +10,8 @@ import { TeamsService } from '../teams/service.ts';
 import { SERVER_VERSION } from '../version.ts';
 import { type Command, type Input, type Result, UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { commandHelp, familyHelp, overview, serveHelp } from './help.ts';
+import { examine, findingsText } from './doctor/index.ts';
+import { commandHelp, doctorHelp, familyHelp, overview, serveHelp } from './help.ts';
 import { parseCommandLine } from './parse.ts';
 import { serve } from './serve.ts';
 
@@ -55,6 +56,7 @@ async function dispatch(words: readonly string[], surroundings: Surroundings): P
   if (first === undefined || first === 'help' || first.startsWith('-')) return general(first, surroundings);
   const wantsHelp = words.some((word) => word === '--help' || word === '-h');
   if (first === 'serve') return serveCommand(words, wantsHelp, surroundings);
+  if (first === 'doctor') return doctorCommand(words, wantsHelp, surroundings);
   const command = commands.find(({ name }) => isCalled(name, words));
   if (command === undefined) return unknown(words, wantsHelp, surroundings);
   if (wantsHelp) return say(surroundings, commandHelp(command));
@@ -95,6 +97,17 @@ async function serveCommand(words: readonly string[], wantsHelp: boolean, surrou
   if (words.length > 1) throw new UsageError(`unexpected argument: ${words[1]}\n\n${serveHelp()}`);
   await serve(await loadConfig(surroundings.env), surroundings.stderr);
   return DONE;
+}
+
+async function doctorCommand(words: readonly string[], wantsHelp: boolean, { env, stdout, stderr }: Surroundings): Promise<number> {
+  if (wantsHelp) return say({ stdout, stderr }, doctorHelp());
+  const [, ...rest] = words;
+  const json = rest[0] === '--json';
+  const [unexpected] = rest.slice(json ? 1 : 0);
+  if (unexpected !== undefined) throw new UsageError(`unexpected argument: ${unexpected}\n\n${doctorHelp()}`);
+  const findings = await examine(env, warningsTo(stderr));
+  stdout(json ? `${JSON.stringify({ findings })}\n` : findingsText(findings));
+  return findings.some(({ state }) => state === 'FAIL') ? FAILED : DONE;
 }
 
 async function administer(command: Command, words: readonly string[], surroundings: Surroundings): Promise<number> {

@@ -1,3 +1,4 @@
+import process from 'node:process';
 import closeWithGrace from 'close-with-grace';
 import { END_SIGNALS, keepYoungObjectsYoung, whenToldToEnd } from '../../protocol/index.ts';
 import type { Config } from '../config.ts';
@@ -25,7 +26,10 @@ export async function serve(config: Config, complain: (text: string) => void): P
     await starting.catch(() => undefined);
     await server?.close();
   });
-  whenToldToEnd(() => grace.close());
+  // At a terminal, SIGHUP says that it was closed; a service manager asks with it for the files to be read again.
+  const isAtTerminal = process.stdin.isTTY || process.stdout.isTTY;
+  whenToldToEnd(() => grace.close(), isAtTerminal ? END_SIGNALS : END_SIGNALS.filter((signal) => signal !== 'SIGHUP'));
+  if (!isAtTerminal) process.on('SIGHUP', () => void server?.reload());
   starting = startServer(config, { signal: stop.signal }).then((started) => (server = started));
   try {
     await starting;

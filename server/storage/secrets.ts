@@ -65,6 +65,11 @@ export class Secrets {
     return Buffer.from(await this.decrypt(purpose, jwe)).toString('utf8');
   }
 
+  /** Whether a secret that was encrypted with this key can be read. */
+  knows(kid: string): boolean {
+    return this.#byId.has(kid);
+  }
+
   #keyOf(kid: string | undefined): Uint8Array {
     const key = this.#byId.get(kid ?? '');
     if (key === undefined) throw new AppError('internal', `the key ${kid} of a stored secret is not in the secret key file`);
@@ -72,12 +77,21 @@ export class Secrets {
   }
 }
 
+/** Null when there is no such file. Throws like {@link openSecrets}. */
+export async function readSecrets(file: string): Promise<Secrets | null> {
+  const text = await readIfThere(file);
+  return text === undefined ? null : parseSecrets(file, text);
+}
+
 /**
  * Reads the secret key file, making it with a new key on the first start (mode 0600, on disk before it is used).
  * @throws AppError `invalid` for a file that holds no keys, `unavailable` when it can be neither read nor made
  */
 export async function openSecrets(file: string): Promise<Secrets> {
-  const text = (await readIfThere(file)) ?? (await makeKeyFile(file));
+  return (await readSecrets(file)) ?? parseSecrets(file, await makeKeyFile(file));
+}
+
+function parseSecrets(file: string, text: string): Secrets {
   const parsed = keyFileSchema.safeParse(parseJson(text));
   if (!parsed.success) throw new AppError('invalid', `${file} is not a secret key file: it must be a JSON Web Key Set of 256-bit keys`);
   const [first, ...others] = parsed.data.keys.map(({ kid, k }) => ({ kid, bytes: Buffer.from(k, 'base64url') }));

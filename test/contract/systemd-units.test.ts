@@ -2,8 +2,10 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { doubtsAbout, loadConfig } from '../../server/config.ts';
 
 /** The units for systemd, as people copy them. */
 
@@ -36,4 +38,30 @@ test('the control plane may listen on port 443, where README has the door by nam
   expect(lines).toContain('AmbientCapabilities=CAP_NET_BIND_SERVICE');
   expect(lines).toContain('CapabilityBoundingSet=CAP_NET_BIND_SERVICE');
   expect(lines).toContain('User=signalbox');
+});
+
+test.skipIf(!hasSystemd()).each(['signalbox.service', 'signalbox-agent.service'])('%s is exposed by less than 3 of 10', async (unit) => {
+  const file = fileURLToPath(new URL(`../../systemd/${unit}`, import.meta.url));
+  const { stdout } = await promisify(execFile)('systemd-analyze', ['security', '--offline=true', '--no-pager', file], { timeout: 20_000 });
+  const exposure = Number(/Overall exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]);
+  expect(exposure).toBeLessThan(3);
+});
+
+describe('the example of the settings file', () => {
+  const example = (): Promise<string> => read('server.env.example');
+
+  test('holds only lines that systemd reads as they are meant', async () => {
+    for (const line of (await example()).split('\n')) expect(line).toMatch(/^(?:|#.*|SIGNALBOX_[A-Z_]+=\S*)$/);
+  });
+
+  test('is a configuration that the control plane takes without a doubt', async () => {
+    const lines = (await example()).split('\n').filter((line) => line.startsWith('SIGNALBOX_'));
+    const env = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+    expect(doubtsAbout(await loadConfig(env))).toEqual([]);
+  });
+
+  test('means the same to a shell', async () => {
+    const { stdout } = await promisify(execFile)('sh', ['-c', `set -a; . ${fileURLToPath(new URL('../../systemd/server.env.example', import.meta.url))}; env`]);
+    for (const line of (await example()).split('\n')) if (line.startsWith('SIGNALBOX_')) expect(stdout.split('\n')).toContain(line);
+  });
 });

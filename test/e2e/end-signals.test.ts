@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import tls from 'node:tls';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { freePort } from '../harness/installation.ts';
 import { Program } from '../harness/program.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { createSelfSigned } from '../simulator/certificate.ts';
 
 /**
  * A terminal signals everybody in it: the program, and the wrapper that has started it and passes the signal on. The
@@ -24,19 +27,45 @@ afterEach(async () => {
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-test.each(signals)('npx signalbox serve ends in good order with %s', async (signal) => {
+async function serve(settings: Record<string, string> = {}): Promise<string> {
   const port = await freePort();
   program = new Program('bin/signalbox.mjs', ['serve'], {
     SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
     SIGNALBOX_SANDBOX_LISTEN: '',
     SIGNALBOX_DATABASE_URL: `sqlite:${path.join(folder, 'signalbox.db')}`,
     SIGNALBOX_SECRET_KEY_FILE: path.join(folder, 'secret.key'),
+    ...settings,
   });
   program.start({ group: true });
-  await waitUntil('it answers', async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.ok);
-  program.signalGroup(signal);
-  expect(await program.ended()).toBe(0);
-  expect(program.output).not.toContain('second');
+  await waitUntil('it listens', () => program?.output.includes('control plane is listening'));
+  return `127.0.0.1:${port}`;
+}
+
+test.each(['SIGINT', 'SIGTERM'] as const)('npx signalbox serve ends in good order with %s', async (signal) => {
+  await serve();
+  program!.signalGroup(signal);
+  expect(await program!.ended()).toBe(0);
+  expect(program!.output).not.toContain('second');
+});
+
+test('npx signalbox serve without a terminal reads its certificate again with SIGHUP, and goes on', async () => {
+  const [certFile, keyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];
+  const write = async (name: string): Promise<void> => {
+    const { cert, key } = await createSelfSigned(name);
+    await writeFile(certFile, cert);
+    await writeFile(keyFile, key);
+  };
+  await write('first');
+  const address = await serve({ SIGNALBOX_TLS_CERT_FILE: certFile, SIGNALBOX_TLS_KEY_FILE: keyFile });
+  await write('second');
+  program!.signalGroup('SIGHUP');
+  await waitUntil('the new certificate is in use', () => program!.output.includes('the renewed TLS certificate is in use'));
+  const socket = tls.connect({ host: '127.0.0.1', port: Number(address.split(':')[1]), rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  expect(socket.getPeerCertificate().subject.CN).toBe('second');
+  socket.destroy();
+  program!.signalGroup('SIGTERM');
+  expect(await program!.ended()).toBe(0);
 });
 
 test.each(signals)('npx signalbox-agent run ends in good order with %s', async (signal) => {

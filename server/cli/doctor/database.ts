@@ -1,0 +1,79 @@
+import { stat, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import type { Config } from '../../config.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { Storage } from '../../storage/db.ts';
+import { inspectStorage } from '../../storage/inspect.ts';
+import type { Inspection } from '../../storage/inspect.ts';
+import { openStorage } from '../../storage/open.ts';
+import { readSecrets } from '../../storage/secrets.ts';
+import { keysInUse } from '../../storage/stored-secrets.ts';
+import { fail, ok, warn } from './types.ts';
+import type { Finding } from './types.ts';
+
+/** A day of a busy fleet's log and history. */
+const LITTLE_SPACE_BYTES = 1024 ** 3;
+/** Further than two machines with time service are ever apart. */
+const CLOCK_TOLERANCE_MS = 5000;
+
+/** The database, the secret key that belongs to it, and the clock, by what the database has seen. */
+export async function checkDatabase(config: Config, deps: { clock: Clock; log: Log }): Promise<Finding[]> {
+  let storage: Storage | undefined;
+  try {
+    storage = await openStorage(config.databaseUrl, deps);
+    const inspection = await inspectStorage(storage);
+    return [
+      schemaFinding(storage, inspection),
+      ...(await spaceFinding(config)),
+      clockFinding(inspection, deps.clock.now()),
+      await secretKeyFinding(config, storage, inspection),
+    ];
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+    return [fail('database', `${error instanceof Error ? error.message : String(error)}${cause}`)];
+  } finally {
+    await storage?.close();
+  }
+}
+
+function schemaFinding({ engine }: Storage, { schema, programSchema }: Inspection): Finding {
+  if (schema === 0) return ok('database', `${engine}, empty; the first start makes its tables`);
+  if (schema === programSchema) return ok('database', `${engine}, schema ${schema}`);
+  if (schema < programSchema) return ok('database', `${engine}, schema ${schema}; the next start brings it to ${programSchema}, so make a copy before`);
+  return fail('database', `${engine}, schema ${schema}: a newer Signalbox has migrated it, and this one knows schemas up to ${programSchema}`);
+}
+
+async function spaceFinding({ databaseUrl }: Config): Promise<Finding[]> {
+  const file = /^sqlite:(?!:memory:)(.+)$/.exec(databaseUrl)?.[1];
+  if (file === undefined) return [];
+  const { bavail, bsize } = await statfs(path.dirname(path.resolve(file)));
+  const free = bavail * bsize;
+  const text = `${Math.floor(free / 1024 ** 2)} MB free beside ${file}`;
+  return [free < LITTLE_SPACE_BYTES ? warn('disk', `${text}; a full disk stops every write`) : ok('disk', text)];
+}
+
+/** A clock that is behind what was written is wrong, now or then; one that is ahead cannot be told from a server that was off. */
+function clockFinding({ newestMoment }: Inspection, now: number): Finding {
+  if (newestMoment === null || newestMoment <= now + CLOCK_TOLERANCE_MS) return ok('clock', new Date(now).toISOString());
+  const behind = Math.round((newestMoment - now) / 1000);
+  return warn('clock', `${new Date(now).toISOString()}, ${behind} s before what the database has last seen: check the time service of this machine`);
+}
+
+async function secretKeyFinding({ secretKeyFile: file }: Config, storage: Storage, { schema }: Inspection): Promise<Finding> {
+  const check = 'secret key';
+  try {
+    const secrets = await readSecrets(file);
+    const needed = schema === 0 ? new Set<string>() : await keysInUse(storage.db);
+    if (secrets === null) {
+      return needed.size === 0 ? ok(check, `${file} is made by the first start`) : fail(check, `${file} is missing, and only it opens the secrets of this database`);
+    }
+    const unknown = [...needed].filter((kid) => !secrets.knows(kid));
+    if (unknown.length > 0) return fail(check, `${file} lacks the key ${unknown.join(', ')} of this database: it belongs to another one`);
+    const { mode } = await stat(file);
+    if ((mode & 0o077) !== 0) return warn(check, `${file} can be read by others: chmod 600 ${file}`);
+    return ok(check, `${file}; keep a copy apart from the copies of the database`);
+  } catch (error) {
+    return fail(check, error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,36 @@
+import { doubtsAbout, loadConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { systemClock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { checkDatabase } from './database.ts';
+import { checkNetwork } from './network.ts';
+import { fail, ok, warn } from './types.ts';
+import type { Finding } from './types.ts';
+
+/** Looks at everything that `serve` needs, and changes nothing. The first mistake does not hide the others. */
+export async function examine(env: Readonly<Record<string, string | undefined>> | undefined, log: Log): Promise<Finding[]> {
+  let config: Config;
+  try {
+    config = await loadConfig(env);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return Object.entries(error.errors ?? {}).flatMap(([setting, reasons]) => reasons.map((reason) => fail('configuration', `${setting} ${reason}`)));
+  }
+  return [
+    ...configurationFindings(config),
+    ...(await checkDatabase(config, { clock: systemClock, log })),
+    ...(await checkNetwork(config, systemClock.now())),
+  ];
+}
+
+function configurationFindings(config: Config): Finding[] {
+  const doubts = doubtsAbout(config);
+  return doubts.length === 0 ? [ok('configuration', 'every setting can be read')] : doubts.map((doubt) => warn('configuration', doubt));
+}
+
+/** The table that people read. */
+export function findingsText(findings: readonly Finding[]): string {
+  const wide = Math.max(...findings.map(({ check }) => check.length));
+  return findings.map(({ check, state, detail }) => `${state.padEnd(4)}  ${check.padEnd(wide)}  ${detail}\n`).join('');
+}

@@ -1,0 +1,97 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import net from 'node:net';
+import type { Config, ListenAddress } from '../../config.ts';
+import { readTlsFiles } from '../../tls-files.ts';
+import { fail, ok, warn } from './types.ts';
+import type { Finding } from './types.ts';
+
+/** Certificates of 90 days are renewed 30 days before their end. */
+const RENEWAL_LATE_DAYS = 14;
+const DAY_MS = 24 * 3600_000;
+const ANSWER_MS = 5000;
+
+/** Certificate, ports and public URL. */
+export async function checkNetwork(config: Config, now: number): Promise<Finding[]> {
+  return [await certificateFinding(config, now), await listenFinding(config), await sandboxFinding(config), forwardsFinding(config), await publicUrlFinding(config)].flat();
+}
+
+async function certificateFinding({ tls, publicUrl }: Config, now: number): Promise<Finding> {
+  const check = 'certificate';
+  const { protocol, hostname } = new URL(publicUrl);
+  if (tls === null) {
+    if (protocol === 'https:') return ok(check, 'a proxy ends TLS');
+    return isLoopback(hostname) ? ok(check, 'none is needed: the public URL is this machine') : warn(check, `none, and ${publicUrl} is not https: keys and router data travel in clear`);
+  }
+  try {
+    const { cert } = await readTlsFiles(tls);
+    const certificate = new X509Certificate(cert);
+    const days = Math.floor((Date.parse(certificate.validTo) - now) / DAY_MS);
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const name = net.isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
+    if (days < 0) return fail(check, `${tls.certFile} ended on ${certificate.validTo}`);
+    if (name === undefined) return fail(check, `${tls.certFile} is not for ${hostname}, the host of SIGNALBOX_PUBLIC_URL`);
+    const text = `${tls.certFile} is for ${name} and ends in ${days} days`;
+    return days < RENEWAL_LATE_DAYS ? warn(check, `${text}: renew it; a running server takes it up within a minute`) : ok(check, text);
+  } catch (error) {
+    return fail(check, (error as Error).message);
+  }
+}
+
+async function listenFinding({ listen }: Config): Promise<Finding> {
+  return portFinding('API port', listen, 'SIGNALBOX_LISTEN');
+}
+
+async function sandboxFinding({ sandboxListen }: Config): Promise<Finding[]> {
+  return sandboxListen === null ? [] : [await portFinding('demonstration port', sandboxListen, 'SIGNALBOX_SANDBOX_LISTEN')];
+}
+
+/** A port in use is fine when the running control plane has it. */
+async function portFinding(check: string, address: ListenAddress, setting: string): Promise<Finding> {
+  const place = `${address.host}:${address.port}`;
+  const server = net.createServer();
+  try {
+    server.listen({ host: address.host, port: address.port });
+    await once(server, 'listening');
+    return ok(check, `${place} is free`);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE' && (await isSignalbox(address))) return ok(check, `${place}: the control plane is running`);
+    return fail(check, `${place} cannot be listened on (${code}): choose another in ${setting}, or end what holds it`);
+  } finally {
+    server.close();
+  }
+}
+
+async function isSignalbox({ host, port }: ListenAddress): Promise<boolean> {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : net.isIPv6(host) ? `[${host}]` : host;
+  for (const scheme of ['http', 'https']) {
+    const answer = await fetch(`${scheme}://${reachable}:${port}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' }).catch((error: unknown) => {
+      // Its certificate is for its public name: that it speaks TLS says enough.
+      return String((error as { cause?: { code?: string } }).cause?.code).includes('CERT') ? true : undefined;
+    });
+    if (answer === true || typeof answer?.headers.get('x-request-id') === 'string') return true;
+  }
+  return false;
+}
+
+function forwardsFinding({ forwards }: Config): Finding {
+  const { first, last } = forwards.ports;
+  return ok('forwards', `${last - first + 1} entry ports, ${first} to ${last} on ${forwards.listen}, are told to clients as ${forwards.host}`);
+}
+
+async function publicUrlFinding({ publicUrl }: Config): Promise<Finding> {
+  const check = 'public URL';
+  try {
+    const answer = await fetch(`${publicUrl}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' });
+    if (answer.ok) return ok(check, `${publicUrl} reaches a control plane`);
+    return warn(check, `${publicUrl}/healthz answers ${answer.status}: agents and people must reach the control plane there`);
+  } catch (error) {
+    const { cause } = error as { cause?: { code?: string; message?: string } };
+    return warn(check, `${publicUrl} does not answer from this machine (${cause?.code ?? cause?.message ?? (error as Error).message}); it must once the server runs`);
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
+}
