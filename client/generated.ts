@@ -30,6 +30,21 @@ export interface AgentChange {
   site_id?: string | null;
 }
 
+export interface AgentRouter {
+  /** The router's name in the agent's configuration */
+  name: string;
+  /** Null while it is not known which router answers there, or while it waits in /api/router-moves */
+  router_id: string | null;
+  /** It answers the agent */
+  reachable: boolean;
+  /** Why it does not answer, or why its inventory cannot be read */
+  reason: string | null;
+}
+
+export interface AgentRouters {
+  routers: AgentRouter[];
+}
+
 export interface ApiKey {
   /** First part of the key */
   id: string;
@@ -840,6 +855,11 @@ export interface RouterMove {
   created_at: string;
 }
 
+export interface RouterMoveDecision {
+  id: string;
+  state: 'approved' | 'refused';
+}
+
 export interface RouterOem {
   category: string | null;
   slug: string | null;
@@ -979,7 +999,7 @@ export interface WebhookSecretRotation {
 /** What each operation takes and gives. */
 export interface Operations {
   /** Give the router to the agent that reports it, at once */
-  approveRouterMove: { input: { path: { move_id: string } }; result: undefined };
+  approveRouterMove: { input: { path: { move_id: string } }; result: Success<RouterMoveDecision> };
   /** End a campaign: take back what has not begun, leave alone what runs */
   cancelCampaign: { input: { path: { campaign_id: string } }; result: Success<CanceledCampaign> };
   /** Cancel a pending job, or mark a finished one as deleted */
@@ -1070,6 +1090,8 @@ export interface Operations {
   inviteMember: { input: { body: NewMember }; result: Success<InvitedMember> };
   /** Leave the team of this session */
   leaveTeam: { input: Nothing; result: undefined };
+  /** List the routers of an agent by their names there, with the reason why one does not answer or cannot be read */
+  listAgentRouters: { input: { path: { agent_id: string } }; result: Success<AgentRouters> };
   /** List the agents of the team, newest first, revoked ones included */
   listAgents: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Agent[]> };
   /** List the API keys of the team, newest first, without their secrets */
@@ -1123,7 +1145,7 @@ export interface Operations {
   /** Make no further jobs; those that were made go on */
   pauseCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Leave the router where it is; the agent is not asked about again */
-  refuseRouterMove: { input: { path: { move_id: string } }; result: undefined };
+  refuseRouterMove: { input: { path: { move_id: string } }; result: Success<RouterMoveDecision> };
   /** Remove a member from the team */
   removeMember: { input: { path: { member_id: string } }; result: undefined };
   /** Give a client a new secret; the old one is refused at once */
@@ -1204,6 +1226,7 @@ export const ROUTES = {
   getWebhookSecret: { method: 'GET', path: '/api/webhook-secret' },
   inviteMember: { method: 'POST', path: '/api/members' },
   leaveTeam: { method: 'DELETE', path: '/api/me/membership' },
+  listAgentRouters: { method: 'GET', path: '/api/agents/{agent_id}/routers' },
   listAgents: { method: 'GET', path: '/api/agents' },
   listApiKeys: { method: 'GET', path: '/api/api-keys' },
   listAuditEntries: { method: 'GET', path: '/api/audit' },

@@ -49,6 +49,7 @@ import { jobRoutes } from './jobs/routes.ts';
 import { measureRequests, metricsRoutes } from './metrics/routes.ts';
 import { metadataRoutes } from './metadata/routes.ts';
 import { revocationRoutes } from './revocations/routes.ts';
+import { agentEntryRoutes } from './routers/entries/routes.ts';
 import { routerMoveRoutes } from './routers/moves/routes.ts';
 import { routerRoutes } from './routers/routes.ts';
 import { describePlantError, plantRoutes } from './sandbox/routes.ts';
@@ -213,6 +214,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     await protectScope(scope, deps);
     routerRoutes(scope, { ...services, now: () => clock.now() });
     routerMoveRoutes(scope, services.routers);
+    agentEntryRoutes(scope, services);
     catalogRoutes(scope, services);
     metadataRoutes(scope, services);
     faultRoutes(scope, { faults: services.faults, now: () => clock.now() });

@@ -1,3 +1,4 @@
+import type { Heartbeat } from '../protocol/index.ts';
 import type { AgentConnection, AgentEvents } from './core/agent-gateway.ts';
 import type { Clock } from './core/clock.ts';
 import { Counters } from './core/counters.ts';
@@ -25,6 +26,7 @@ import { proxyRule, trustedProxies } from './http/client-address.ts';
 import { IGNORED_FORWARDING, IgnoredForwarding } from './http/ignored-forwarding.ts';
 import { IdempotencyStore } from './idempotency/store.ts';
 import { IdentityService } from './identity/service.ts';
+import { InventoryOrder } from './inventory-order.ts';
 import { JobsService } from './jobs/service.ts';
 import { DEFAULT_JOB_RULES } from './jobs/types.ts';
 import { Metrics } from './metrics/service.ts';
@@ -200,6 +202,13 @@ type Features = Pick<Services, 'routers' | 'jobs' | 'backups' | 'forwards' | 'me
 
 /** What agents say, to whom it matters, in this order: who the routers are comes before what is to be done on them. */
 function wireEvents(features: () => Features): AgentEvents {
+  const order = new InventoryOrder();
+  const heard = (connection: AgentConnection, heartbeat: Heartbeat): void => {
+    features().routers.onHeartbeat(connection, heartbeat);
+    features().eventSources.onHeartbeat(connection, heartbeat.routers.map(({ name }) => name));
+    features().faults.onHeartbeat(connection, heartbeat);
+    features().jobs.onHeartbeat(connection, heartbeat);
+  };
   return {
     async onReady(connection, jobs) {
       await features().routers.onReady(connection);
@@ -210,6 +219,7 @@ function wireEvents(features: () => Features): AgentEvents {
       features().forwards.onReady(connection);
     },
     onGone(connection) {
+      order.forget(connection.agentId);
       features().devices.onGone(connection);
       features().faults.onGone(connection);
       features().metadata.onGone(connection);
@@ -217,21 +227,29 @@ function wireEvents(features: () => Features): AgentEvents {
       features().jobs.onGone(connection);
     },
     onHeartbeat(connection, heartbeat) {
-      features().routers.onHeartbeat(connection, heartbeat);
-      features().eventSources.onHeartbeat(connection, heartbeat.routers.map(({ name }) => name));
-      features().faults.onHeartbeat(connection, heartbeat);
-      features().jobs.onHeartbeat(connection, heartbeat);
+      const { agentId } = connection;
+      for (const beat of heartbeat.routers.filter(({ name }) => order.isWaiting(agentId, name))) {
+        order.run(agentId, beat.name, 'heartbeat', () => heard(connection, { ...heartbeat, routers: [beat] }));
+      }
+      heard(connection, { ...heartbeat, routers: heartbeat.routers.filter(({ name }) => !order.isWaiting(agentId, name)) });
     },
+    onInventoryArrived: (connection, name) => order.arrived(connection.agentId, name),
     async onInventory(connection: AgentConnection, inventory) {
-      const router = await features().routers.onInventory(connection, inventory);
-      if (!router) return;
-      features().eventSources.onInventory(router);
-      features().faults.onInventory(connection, router);
-      features().forwards.onRouterSeen(connection, router.id);
+      try {
+        const router = await features().routers.onInventory(connection, inventory);
+        if (!router) return;
+        features().eventSources.onInventory(router);
+        features().faults.onInventory(connection, router);
+        features().forwards.onRouterSeen(connection, router.id);
+      } finally {
+        order.stored(connection.agentId, inventory.router);
+      }
     },
     onHealth(connection, health) {
-      features().faults.onHealth(connection, health);
-      features().metadata.onHealth(connection, health);
+      order.run(connection.agentId, health.router, 'health', () => {
+        features().faults.onHealth(connection, health);
+        features().metadata.onHealth(connection, health);
+      });
     },
     onDevices: (connection, devices) => features().devices.onDevices(connection, devices),
     onJobAccepted: (connection, jobId) => features().jobs.onJobAccepted(connection, jobId),

@@ -86,6 +86,8 @@ export interface AgentEvents {
   onGone(connection: AgentConnection): void;
   onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void;
   onInventory(connection: AgentConnection, inventory: Inventory): Promise<void>;
+  /** At once when an inventory of this router arrives; it is handled later. Left out: nobody wants to know. */
+  onInventoryArrived?(connection: AgentConnection, router: string): void;
   onJobAccepted(connection: AgentConnection, jobId: string): Promise<void>;
   onJobDeclined(connection: AgentConnection, declined: JobDeclined): Promise<void>;
   onJobBegan(connection: AgentConnection, jobId: string): Promise<void>;

@@ -160,19 +160,25 @@ export class RouterWatch {
   }
 
   #describe(type: FaultType, finding: Finding): FaultChange[] {
-    if (this.#messages.get(type) === finding.message) return [];
-    this.#messages.set(type, finding.message);
+    const words = wordsOf(type, finding);
+    if (this.#messages.get(type) === words) return [];
+    this.#messages.set(type, words);
     return [{ kind: 'describe', type, finding }];
   }
 
   #openFault(type: FaultType, at: number, finding: Finding): FaultChange[] {
     if (this.#open.has(type)) return [];
     this.#open.add(type);
-    this.#messages.set(type, finding.message);
+    this.#messages.set(type, wordsOf(type, finding));
     return [{ kind: 'open', type, at, finding }];
   }
 
   #resolve(type: FaultType, at: number): FaultChange[] {
     return this.#open.delete(type) ? [{ kind: 'resolve', type, at }] : [];
   }
+}
+
+/** What a change of counts as news. A clock drifts on while its fault is open; what sensors read changes all the time. */
+function wordsOf(type: FaultType, { message, cause }: Finding): string {
+  return type === 'clock_wrong' || type === 'move_requested' ? cause : message;
 }

@@ -9,6 +9,8 @@ export interface PresenceRules {
 export interface HeardBeat {
   reachable: boolean;
   uptimeSeconds: number | null;
+  /** Why it does not answer, or cannot be read, for people. */
+  reason?: string | null;
   /** When it came, milliseconds since 1970, and from which address. */
   at: number;
   from: string;

@@ -21,7 +21,7 @@ import {
   selectRoutersOfAgent,
   upsertPresence,
 } from './store.ts';
-import type { RouterRecord } from './types.ts';
+import type { AgentEntry, RouterRecord } from './types.ts';
 
 /** Presence is written this often; a crash loses at most so much of "last seen". */
 const FLUSH_EVERY_MS = 5000;
@@ -125,6 +125,23 @@ export class RoutersService {
     return this.#told.get(agentId)?.connection;
   }
 
+  /**
+   * What is known of each entry of an agent's configuration, those included whose router cannot be told from others: it has
+   * no record of its own. While the agent is away, only its routers are known.
+   */
+  async entriesOf(teamId: string, agentId: string): Promise<AgentEntry[]> {
+    const told = this.#told.get(agentId);
+    if (!told || told.connection.teamId !== teamId) {
+      const routers = await selectRoutersOfAgent(this.#deps.storage.db, teamId, agentId);
+      return routers.map(({ agent_router: name, id }) => ({ name, routerId: id, reachable: false, reason: 'the agent is not connected' }));
+    }
+    const names = new Set([...told.ids.keys(), ...told.beats.keys()]);
+    return [...names].map((name) => {
+      const beat = told.beats.get(name);
+      return { name, routerId: told.ids.get(name) ?? null, reachable: beat?.reachable ?? false, reason: beat?.reason ?? null };
+    });
+  }
+
   async onReady(connection: AgentConnection): Promise<void> {
     const routers = await selectRoutersOfAgent(this.#deps.storage.db, connection.teamId, connection.agentId);
     const ids = new Map(routers.map((router) => [router.agent_router, router.id]));
@@ -142,8 +159,8 @@ export class RoutersService {
     const told = this.#told.get(connection.agentId);
     if (!told) return;
     const at = this.#deps.clock.now();
-    for (const { name, reachable, uptime_seconds: uptimeSeconds } of heartbeat.routers) {
-      const beat = { reachable, uptimeSeconds, at, from: connection.address };
+    for (const { name, reachable, uptime_seconds: uptimeSeconds, reason } of heartbeat.routers) {
+      const beat = { reachable, uptimeSeconds, reason, at, from: connection.address };
       if (told.beats.has(name) || told.beats.size < MAX_ROUTERS_PER_AGENT) told.beats.set(name, beat);
       const routerId = told.ids.get(name);
       if (routerId !== undefined) this.presence.record(routerId, beat);

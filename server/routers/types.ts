@@ -21,3 +21,13 @@ export interface RouterWithPresence {
   router: RouterRecord;
   presence: Presence;
 }
+
+/** One router of an agent's configuration. */
+export interface AgentEntry {
+  name: string;
+  /** Null while it is not known which router answers there. */
+  routerId: string | null;
+  reachable: boolean;
+  /** Why it does not answer, or why it cannot be read. */
+  reason: string | null;
+}

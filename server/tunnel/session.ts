@@ -201,11 +201,18 @@ export class TunnelSession {
     else if (message.type.startsWith('job.')) this.#intake.push('ordered', size, () => this.#tell(message));
     else if (!isWritten(message) && this.#state === 'ready') this.#tellNow(message);
     else {
+      this.#announceInventory(message);
       this.#intake.push('facts', size, async () => {
         await settled;
         await this.#tell(message);
       });
     }
+  }
+
+  /** Heartbeats do not wait for the database; features that go by the order of what is said must know. */
+  #announceInventory(message: EventMessage): void {
+    const { connection } = this.#handshake;
+    if (message.type === 'inventory' && connection && this.#announced) this.#deps.callbacks.events.onInventoryArrived?.(connection, message.router);
   }
 
   async #tell(message: EventMessage): Promise<void> {

@@ -245,7 +245,7 @@ describe('a hostile agent in the team', () => {
     const [{ id }] = (await moves()) as [Move];
     expect((await other.call<{ data: Move[] }>('GET', '/api/router-moves')).body.data).toEqual([]);
     expect((await other.call('POST', `/api/router-moves/${id}/approve`)).status).toBe(404);
-    expect((await world.caller.call('POST', `/api/router-moves/${id}/refuse`)).status).toBe(204);
+    expect((await world.caller.call('POST', `/api/router-moves/${id}/refuse`)).status).toBe(200);
     await waitUntil('the fault is resolved', async () => (await faults()).every(({ status }) => status === 'resolved'));
     expect(await command()).toBe(200);
   });
@@ -289,7 +289,7 @@ describe('a hostile agent in the team', () => {
         return list.length > 0 && list;
       });
       await waitUntil('the agent says that it waits', () => warned.some((message) => message.includes('GET /api/router-moves')));
-      expect((await world.caller.call('POST', `/api/router-moves/${move!.id}/approve`)).status).toBe(204);
+      expect((await world.caller.call('POST', `/api/router-moves/${move!.id}/approve`)).status).toBe(200);
       await waitUntil('the router answers through it', async () => (await command()) === 200);
       const { body } = await world.caller.call<{ data: { agent_id: string; identity: string } }>('GET', `/api/routers/${routerId}`);
       expect(body.data).toMatchObject({ agent_id: move!.to_agent.id, identity: 'router-0' });

@@ -34,6 +34,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'list', 'GET /api/routers'),
   row('admin', 'list', 'GET /api/revocations'),
   row('viewer', 'list', 'GET /api/router-moves'),
+  row('viewer', 'record', 'GET /api/agents/{agent_id}/routers'),
   row('admin', 'record', 'POST /api/router-moves/{move_id}/approve'),
   row('admin', 'record', 'POST /api/router-moves/{move_id}/refuse'),
   row('viewer', 'record', 'GET /api/routers/{router_id}'),

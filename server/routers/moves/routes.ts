@@ -38,6 +38,9 @@ const moveSchema = z
       },
     ],
   });
+const decisionSchema = z
+  .object({ id: z.string(), state: z.enum(['approved', 'refused']) })
+  .meta({ id: 'RouterMoveDecision', examples: [{ id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f', state: 'approved' as const }] });
 const tags = ['routers'];
 
 /** Claims of agents on routers that belong to another agent of the team. */
@@ -77,12 +80,14 @@ function decision(app: App, moves: RouterMoves, verb: 'approve' | 'refuse', summ
         operationId: `${verb}RouterMove`,
         summary,
         params: z.object({ move_id: pathId }),
-        response: { 204: z.null().describe('Decided'), ...commonErrors },
+        response: { 200: envelope(decisionSchema), ...commonErrors },
       },
     },
-    async (request, reply) => {
-      await moves.decide(principalOf(request).teamId, request.params.move_id, verb === 'approve' ? 'approved' : 'refused');
-      return reply.code(204).send(null);
+    async (request) => {
+      const { move_id: id } = request.params;
+      const state = verb === 'approve' ? ('approved' as const) : ('refused' as const);
+      await moves.decide(principalOf(request).teamId, id, state);
+      return success({ id, state });
     },
   );
 }

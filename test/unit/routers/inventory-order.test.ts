@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { InventoryOrder } from '../../../server/inventory-order.ts';
+
+test('what is said after an inventory waits for it, the latest of each kind; of other routers and agents nothing does', () => {
+  const order = new InventoryOrder();
+  const done: string[] = [];
+  order.run('agent', 'one', 'heartbeat', () => done.push('at once'));
+  order.arrived('agent', 'one');
+  order.arrived('agent', 'one');
+  order.run('agent', 'one', 'heartbeat', () => done.push('outdated'));
+  order.run('agent', 'one', 'heartbeat', () => done.push('beat'));
+  order.run('agent', 'one', 'health', () => done.push('health'));
+  order.run('agent', 'two', 'heartbeat', () => done.push('two'));
+  order.run('other', 'one', 'heartbeat', () => done.push('other'));
+  expect(done).toEqual(['at once', 'two', 'other']);
+  order.stored('agent', 'one');
+  expect(order.isWaiting('agent', 'one')).toBe(true);
+  order.stored('agent', 'one');
+  expect(done).toEqual(['at once', 'two', 'other', 'beat', 'health']);
+  expect(order.isWaiting('agent', 'one')).toBe(false);
+});
+
+test('what a tunnel said that is gone is told to nobody', () => {
+  const order = new InventoryOrder();
+  order.arrived('agent', 'one');
+  order.run('agent', 'one', 'heartbeat', () => expect.unreachable());
+  order.forget('agent');
+  order.stored('agent', 'one');
+});
