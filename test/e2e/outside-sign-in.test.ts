@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FormBrowser } from '../harness/identity/browser.ts';
+import { invite } from '../harness/identity/links.ts';
 import { OutsideProvider } from '../harness/identity/outside-provider.ts';
 import { addUser, beginFlow } from '../harness/identity/sign-in.ts';
 import type { CodeFlow } from '../harness/identity/sign-in.ts';
@@ -108,6 +109,52 @@ describe('nobody is signed in', () => {
     const page = await flow.browser.open(back.href);
     expect(page.status).toBe(401);
     expect(page.html).toContain('Example &lt;Corp&gt; did not sign you in.');
+  });
+});
+
+describe('an invitation', () => {
+  /** Up to the address at which the browser comes back. */
+  async function leaveFor(url: string): Promise<{ browser: FormBrowser; back: string }> {
+    const browser = new FormBrowser(world.server.url);
+    const { url: authorization } = await browser.submit(await browser.open(url), '/upstream');
+    expect(authorization).not.toContain(url.split('/').at(-1));
+    return { browser, back: outside.signInAt(authorization) };
+  }
+
+  test('is accepted by whom the provider knows by the invited address, whose password is worth nothing then', async () => {
+    await addUser(world, 'grace@example.org', 'viewer');
+    const south = await world.addTeam('South');
+    outside.claims = { email: 'Grace@Example.org' };
+    const { browser, back } = await leaveFor((await invite(south, 'grace@example.org')).url);
+    const page = await browser.open(back);
+    expect([page.status, page.html.includes('You are a member of the team <strong>South')]).toEqual([200, true]);
+    expect(await world.server.services.teams.checkPassword('grace@example.org', 'correct horse battery')).toMatchObject({ matches: false });
+    expect((await world.server.services.teams.findPerson('grace@example.org'))?.memberships).toHaveLength(2);
+  });
+
+  test.each([
+    ['by another address', { email: 'eve@example.org' }, 403],
+    ['by an address that is not verified', { email: 'linus@example.org', email_verified: false }, 403],
+    ['by the answer to another question', { email: 'linus@example.org', nonce: 'other' }, 403],
+  ])('is not accepted %s', async (_name, claims, status) => {
+    outside.claims = claims;
+    const { browser, back } = await leaveFor((await invite(world.caller, 'linus@example.org')).url);
+    expect((await browser.open(back)).status).toBe(status);
+    expect(await world.server.services.teams.hasAccount('linus@example.org')).toBe(false);
+  });
+
+  test('is not accepted in a browser that did not begin, or without an answer', async () => {
+    outside.claims = { email: 'linus@example.org' };
+    const { url } = await invite(world.caller, 'linus@example.org');
+    const { browser, back } = await leaveFor(url);
+    const other = new FormBrowser(world.server.url);
+    expect((await other.open(back)).status).toBe(400);
+    await other.open(url);
+    expect((await other.open(back)).status).toBe(400);
+    const empty = new URL(back);
+    empty.searchParams.delete('code');
+    expect((await browser.open(empty.href)).status).toBe(401);
+    expect(await world.server.services.teams.hasAccount('linus@example.org')).toBe(false);
   });
 });
 

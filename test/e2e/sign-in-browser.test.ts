@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { invite } from '../harness/identity/links.ts';
 import { addUser, beginFlow, CodeFlow, PASSWORD } from '../harness/identity/sign-in.ts';
 import { World } from '../harness/world.ts';
 
@@ -144,6 +145,54 @@ describe.skipIf(isMissing)('in Chromium', () => {
       expect((await flow.tokens(page.url())).claims()).toMatchObject({ email });
     }
     expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test.each([
+    ['with scripts', true],
+    ['without scripts', false],
+  ])('an invitation is answered, %s', async (name, javaScriptEnabled) => {
+    const { context, page, complaints } = await person({ javaScriptEnabled });
+    const email = `${name.replace(' ', '-')}@example.org`;
+    await page.goto((await invite(world.caller, email)).url);
+    await page.getByRole('heading', { name: 'Join Test?' }).waitFor();
+    expect(await page.getByLabel('Email address').inputValue()).toBe(email);
+    const answer = async (again: string): Promise<void> => {
+      await page.getByLabel('New password', { exact: true }).fill('battery staple');
+      await page.getByLabel('New password again').fill(again);
+      await page.getByRole('button', { name: 'Join the team' }).click();
+    };
+    await answer('battery stable');
+    await page.getByText('The two new passwords are not the same.').waitFor();
+    await answer('battery staple');
+    await page.getByRole('heading', { name: 'Welcome' }).waitFor();
+    const flow = await beginFlow(world);
+    await page.goto(await flow.url());
+    await fillIn(page, email, 'battery staple');
+    await page.waitForURL('**/callback?*');
+    expect((await flow.tokens(page.url())).claims()).toMatchObject({ email });
+    await page.goto((await invite(world.caller, `second-${email}`)).url);
+    await page.getByRole('button', { name: 'Decline' }).click();
+    await page.getByRole('heading', { name: 'Declined' }).waitFor();
+    expect((await context.cookies()).filter(({ path }) => path === '/invitation')).toMatchObject([{ httpOnly: true, sameSite: 'Lax' }]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('a page elsewhere does not answer an invitation in the name of who opens it', async () => {
+    const { context, page } = await person();
+    const link = await invite(world.caller, 'carol@example.org');
+    const code = link.url.split('/').at(-1)!;
+    // Whoever sent the link knows it, and has a proof of their own.
+    const stranger = await (await fetch(link.url)).text();
+    const csrf = /name="csrf" value="([^"]+)"/.exec(stranger)![1]!;
+    await page.goto(link.url);
+    await page.goto(callback);
+    await page.setContent(`<form method="post" action="${world.server.url}/invitation/${code}/accept"><input name="csrf" value="${csrf}">
+<input name="new_password" value="known to stranger"><input name="repeated" value="known to stranger"><button>Win</button></form>`);
+    await page.getByRole('button').click();
+    await page.getByText('This answer did not come from our page.').waitFor();
+    expect(await world.server.services.teams.hasAccount('carol@example.org')).toBe(false);
     await context.close();
   });
 
