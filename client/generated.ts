@@ -70,7 +70,7 @@ export interface ApiKeyRotation {
 export interface AuditEntry {
   id: string;
   at: string;
-  /** api_key or user */
+  /** api_key, user, or invitation: whoever held the code of that one */
   actor_kind: string;
   actor_id: string;
   /** What the key is called, or the address of the user */

@@ -6,7 +6,10 @@ export interface AuditEntry {
   actor_kind: string;
   actor_id: string;
   source: string;
-  /** Method and route pattern: `POST /api/synchronous/:router_id`; or `login`, `failed login`, `logout` of a person. */
+  /**
+   * Method and route pattern: `POST /api/synchronous/:router_id`; or `login`, `failed login`, `logout`,
+   * `accepted invitation`, `declined invitation`, `set password by link` of a person.
+   */
   action: string;
   /** The path as it was asked for; of a sign-in, the client. */
   target: string | null;

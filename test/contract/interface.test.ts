@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../server/http/openapi-types.ts';
 import { ApiDescription } from '../harness/api-document.ts';
+import { addUser } from '../harness/identity/sign-in.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 import type { Answer } from '../harness/world.ts';
@@ -64,7 +65,7 @@ async function bodyOf(endpoint: Endpoint): Promise<Record<string, unknown> | und
   if (endpoint.number !== 11) return BODIES[endpoint.number];
   const make = async (path: string, body: unknown) => (await world.caller.call<{ data: { id: string } }>('POST', path, body)).body.data.id;
   const suffix = String(performance.now());
-  const member = await make('/api/members', { email: `ada${suffix}@example.org`, role: 'viewer' });
+  const member = await addUser(world, `ada${suffix}@example.org`, 'viewer');
   const window = { day: 'monday', from: 0, to: 60 };
   return {
     name: 'Night shift',

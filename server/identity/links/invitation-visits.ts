@@ -136,8 +136,7 @@ export class InvitationVisits {
 
   #page(exchange: Exchange, code: string, invitation: Invitation, status: number, problem?: string): { status: number; html: string } {
     const { teamName, role, email, inviter } = invitation;
-    const inviterName = inviter.kind === 'operator' ? null : (inviter.name ?? '');
-    const view = { teamName, role, inviterName, email, problem, upstreamName: this.#deps.upstream?.name };
+    const view = { teamName, role, inviter, email, problem, upstreamName: this.#deps.upstream?.name };
     return { status, html: invitationPage({ ...this.#deps.visits.target(exchange, code), ...view }) };
   }
 }

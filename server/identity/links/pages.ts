@@ -1,4 +1,5 @@
 import type { Role } from '../../core/principal.ts';
+import type { Invitation } from '../../teams/service.ts';
 import { buttonForm, escapeHtml, page } from '../provider/pages.ts';
 import type { FormTarget } from '../provider/pages.ts';
 
@@ -20,8 +21,7 @@ function emailField(email: string): string {
 export interface InvitationView extends FormTarget {
   teamName: string;
   role: Role;
-  /** Null for the operator of the server. */
-  inviterName: string | null;
+  inviter: Pick<Invitation['inviter'], 'kind' | 'name'>;
   email: string;
   problem?: string | undefined;
   /** Of the identity provider outside, when there is one. */
@@ -36,12 +36,11 @@ const ROLE_RIGHTS: Readonly<Record<Role, string>> = {
 
 /** The same for everybody, whether the address has an account here or not: the inviter can open it too. */
 export function invitationPage(view: InvitationView): string {
-  const { action, csrf, teamName, role, inviterName, email, problem, upstreamName } = view;
-  const inviter = inviterName === null ? 'The operator of this server' : escapeHtml(inviterName);
+  const { action, csrf, teamName, role, inviter, email, problem, upstreamName } = view;
   return page(
     `Join ${teamName}?`,
-    `<p><strong>${inviter}</strong> invites you to the team <strong>${escapeHtml(teamName)}</strong> as <strong>${escapeHtml(role)}</strong>.
-You could ${ROLE_RIGHTS[role]}.</p>
+    `<p>${nameOf(inviter)} invites you to the team <strong>${escapeHtml(teamName)}</strong> as <strong>${escapeHtml(role)}</strong>.
+You will be able to ${ROLE_RIGHTS[role]}.</p>
 ${alert(problem)}<form method="post" action="${escapeHtml(action)}/accept">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
 ${emailField(email)}
@@ -52,6 +51,13 @@ ${NEW_PASSWORD_FIELDS}
 </form>
 ${upstreamName === undefined ? '' : upstreamForm({ action, csrf }, upstreamName)}${buttonForm({ action: `${action}/decline`, csrf }, 'Decline')}`,
   );
+}
+
+/** Said as what it is: names of keys and teams are of their own choosing. */
+function nameOf({ kind, name }: InvitationView['inviter']): string {
+  if (kind === 'operator') return 'The operator of this server';
+  const strong = `<strong>${escapeHtml(name ?? '')}</strong>`;
+  return kind === 'api_key' ? `The API key ${strong}` : strong;
 }
 
 function upstreamForm({ action, csrf }: FormTarget, name: string): string {
@@ -84,7 +90,7 @@ export function joinedPage(teamName: string, email: string): string {
 }
 
 export function declinedPage(teamName: string): string {
-  return page('Declined', `<p>You have not joined the team <strong>${escapeHtml(teamName)}</strong>. The link opens nothing any more. You may close this page.</p>`);
+  return page('Declined', `<p>You have not joined the team <strong>${escapeHtml(teamName)}</strong>. The link does not work any more. You may close this page.</p>`);
 }
 
 export function passwordSetPage(email: string): string {
@@ -92,7 +98,7 @@ export function passwordSetPage(email: string): string {
 }
 
 export function uselessLinkPage(): string {
-  return page('This link opens nothing', '<p>It was used before, its time is over, or it was withdrawn or replaced. Ask whoever sent it to you for another one.</p>');
+  return page('This link does not work', '<p>It was used before, has expired, or was withdrawn or replaced. Ask whoever sent it to you for another one.</p>');
 }
 
 export function refusedPage(problem: string): string {

@@ -74,7 +74,7 @@ export function providerConfiguration(deps: ConfigurationDeps): Configuration {
 function promptPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   const isWorthless = (ctx: KoaContextWithOIDC): boolean => ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined;
-  policy.get('login')!.checks.add(new interactionPolicy.Check('no_account', 'the session is over', isWorthless));
+  policy.get('login')!.checks.add(new interactionPolicy.Check('no_account', 'the session is over', 'login_required', isWorthless));
   return policy;
 }
 

@@ -13,10 +13,11 @@ h1{margin:0 0 .5rem;font-size:1.35rem}
 p{margin:.5rem 0;color:var(--soft)}
 ul{margin:.5rem 0;padding-left:1.25rem;color:var(--soft)}
 label{display:block;margin-top:1rem;font-weight:600}
-input{width:100%;margin-top:.25rem;padding:.6rem;font:inherit;color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:.3rem}
+input{width:100%;margin-top:.25rem;padding:.6rem;font:inherit;font-weight:400;color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:.3rem}
 input[readonly]{color:var(--soft);border-style:dashed}
 .hint{margin:.25rem 0 0;font-size:.875rem}
 h1,strong,li{overflow-wrap:anywhere}
+strong{color:var(--ink)}
 button{width:100%;margin-top:1rem;padding:.7rem;font:inherit;font-weight:600;color:var(--card);background:var(--accent);border:0;border-radius:.3rem;cursor:pointer}
 button.quiet{color:var(--ink);background:transparent;border:1px solid var(--line)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
