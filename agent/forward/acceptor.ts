@@ -1,3 +1,4 @@
+import { mayHaveOneMore } from '../../protocol/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -159,7 +160,7 @@ export class ForwardAcceptor {
   }
 
   async #openWay(params: ForwardOpenParams, deadline: Deadline): Promise<OpenForward> {
-    const { routers, dialChannel, clock, log, maxConnections } = this.#options;
+    const { routers, dialChannel, clock, log } = this.#options;
     await this.#closing.get(params.forward_id);
     const router = findRouter(routers, params.router, params.hardware_id);
     const target = { host: params.dst_address, port: params.dst_port };
@@ -186,7 +187,7 @@ export class ForwardAcceptor {
       clock,
       log,
       // The list again: the target may have become an address of this machine since.
-      refusal: () => (this.#connectionCount() < maxConnections ? this.#allow.refusal(params.dst_address) : 'the agent has too many connections'),
+      refusal: () => (this.#mayConnect(router.name) ? this.#allow.refusal(params.dst_address) : 'the agent has too many connections'),
       onExpired: () => this.#track(this.close(params.forward_id, 'expired')),
     });
   }
@@ -217,10 +218,17 @@ export class ForwardAcceptor {
     return this.#agentTag;
   }
 
-  #connectionCount(): number {
-    let count = 0;
-    for (const forward of this.#ready.values()) count += forward.connectionCount;
-    return count;
+  /** Where there are several routers, the forwards of one take no more connections than they leave to the others. */
+  #mayConnect(router: string): boolean {
+    const { maxConnections, routers } = this.#options;
+    let all = 0;
+    let held = 0;
+    for (const forward of this.#ready.values()) {
+      all += forward.connectionCount;
+      if (forward.router === router) held += forward.connectionCount;
+    }
+    const left = maxConnections - all;
+    return routers.size > 1 ? mayHaveOneMore({ held, left }) : left > 0;
   }
 
   #track(task: Promise<void>): void {

@@ -1,4 +1,4 @@
-import { MAX_OPEN_JOBS_PER_AGENT } from '../../protocol/index.ts';
+import { MAX_OPEN_JOBS_PER_AGENT, mayHaveOneMore } from '../../protocol/index.ts';
 import type { JobDeclined, JobOffer } from '../../protocol/index.ts';
 import { AgentError } from '../core/errors.ts';
 import { findRouter } from '../core/routers.ts';
@@ -14,7 +14,9 @@ export function whyNotNow(offer: JobOffer, routers: Routers, entries: readonly J
   }
   const holdsRouter = (entry: JournalEntry): boolean => entry.state === 'accepted' || entry.state === 'begun' || mayUndo(entry);
   const isBusy = entries.some((entry) => entry.offer.router === offer.router && holdsRouter(entry));
-  return isBusy || entries.length >= MAX_OPEN_JOBS_PER_AGENT ? 'busy' : undefined;
+  const held = entries.filter((entry) => entry.offer.router === offer.router).length;
+  // A router on which nothing can be tidied up leaves room for the jobs of the others.
+  return isBusy || !mayHaveOneMore({ held, left: MAX_OPEN_JOBS_PER_AGENT - entries.length }) ? 'busy' : undefined;
 }
 
 function declineReason(error: unknown): JobDeclined['reason'] {

@@ -1,4 +1,4 @@
-import { MAX_OPEN_REQUESTS } from '../../protocol/index.ts';
+import { FairShares, MAX_OPEN_REQUESTS } from '../../protocol/index.ts';
 import type { AgentMessage, ReplyError, ReplyOutcome, Request } from '../../protocol/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { AgentError } from '../core/errors.ts';
@@ -28,6 +28,8 @@ export class ServedRequests {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #open = new Map<number, Served>();
+  /** Of the routers: one that hangs leaves as many to the others as it holds. */
+  readonly #shares = new FairShares({ total: MAX_OPEN_REQUESTS, perParty: Infinity, perMember: Infinity });
 
   constructor(handlers: RequestHandlers, port: ReplyPort, clock: Clock, log: Log) {
     this.#handlers = handlers;
@@ -43,7 +45,8 @@ export class ServedRequests {
   /** Starts a request. An id that is being worked on already is ignored; too many at once are refused. */
   serve(request: Request): void {
     if (this.#open.has(request.id)) return;
-    if (this.#open.size >= MAX_OPEN_REQUESTS) {
+    const holder = { party: 'router' in request.params ? request.params.router : '' };
+    if (!this.#shares.take(holder)) {
       this.#reply(request.id, { ok: false, error: { code: 'internal', message: 'too many requests at once' } });
       return;
     }
@@ -53,6 +56,7 @@ export class ServedRequests {
     }, request.remaining_ms);
     const done = this.#run(request, abort.signal).finally(() => {
       timer.cancel();
+      this.#shares.giveBack(holder);
       this.#open.delete(request.id);
     });
     this.#open.set(request.id, { abort, done });

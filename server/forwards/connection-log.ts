@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../core/clock.ts';
+import { dropFromLargest } from '../core/drop-from-largest.ts';
 import type { Log } from '../core/log.ts';
 import type { Storage } from '../storage/db.ts';
 import { insertConnections } from './connections/store.ts';
@@ -14,8 +15,10 @@ import type { ConnectionSummary } from './types.ts';
  */
 const BATCH = 1000;
 
-/** Finished connections that may wait for the database; beyond that the oldest are lost rather than memory. */
-const MAX_WAITING = 20_000;
+/** Finished connections that may wait for the database; beyond that the oldest of the team that has most are lost rather than memory. */
+export const MAX_WAITING = 20_000;
+/** Lost at a time: going through all that wait takes some milliseconds. */
+const DROPPED_AT_ONCE = 500;
 
 /** What the database does not know yet of one forward. */
 interface Unwritten extends ForwardCounts {
@@ -64,8 +67,8 @@ export class ConnectionLog {
     counts.connections += 1;
     counts.bytesIn += summary.bytesIn;
     counts.bytesOut += summary.bytesOut;
-    if (this.#connections.length >= MAX_WAITING) this.#connections.shift();
     this.#connections.push({ ...summary, teamId: key.teamId, forwardId: key.id });
+    this.#makeRoom();
     if (this.#connections.length === BATCH) void this.flush();
     else this.#schedule();
   }
@@ -88,6 +91,12 @@ export class ConnectionLog {
     this.#timer = undefined;
     this.#flushing = this.#flushing.then(() => this.#write());
     await this.#flushing;
+  }
+
+  #makeRoom(): void {
+    while (this.#connections.length > MAX_WAITING) {
+      this.#connections = dropFromLargest(this.#connections, ({ teamId }) => teamId, DROPPED_AT_ONCE);
+    }
   }
 
   #schedule(): void {
@@ -113,7 +122,8 @@ export class ConnectionLog {
       });
     } catch (error) {
       this.#deps.log.warn({ err: error, count: connections.length }, 'connections of forwards could not be stored');
-      this.#connections = [...connections, ...this.#connections].slice(-MAX_WAITING);
+      this.#connections = [...connections, ...this.#connections];
+      this.#makeRoom();
       this.#schedule();
       return;
     }

@@ -1,5 +1,6 @@
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { networkOf } from '../core/network-of.ts';
 import { parseProxyHeader } from './doors/proxy-header.ts';
 import type { WaitingRoom } from './doors/waiting-room.ts';
 
@@ -16,6 +17,8 @@ export interface EntryPortOptions {
   isProxy?: ((address: string) => boolean) | undefined;
   /** Where clients of those wait until that is known. */
   room: WaitingRoom;
+  /** The team whose port it is; left out for a port of all teams. */
+  teamId?: string | undefined;
   onArrival: (socket: net.Socket, source: Source) => void;
   /** A load balancer did not say whose connection it brings; the connection is broken off. */
   onNameless: (address: string, reason: string) => void;
@@ -70,7 +73,8 @@ export class EntryPort {
 
   /** A load balancer that speaks for itself only looks whether the port is open: nothing is wrong, and nothing is carried. */
   #readSource(socket: net.Socket, proxy: Source): void {
-    this.#options.room.read(socket, parseProxyHeader, (told) => {
+    const party = this.#options.teamId ?? networkOf(proxy.address);
+    this.#options.room.read(party, socket, parseProxyHeader, (told) => {
       if (!told.ok) {
         breakOff(socket);
         this.#options.onNameless(proxy.address, told.reason);

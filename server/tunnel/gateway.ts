@@ -3,16 +3,20 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { ServerOptions, WebSocket } from 'ws';
-import { CHANNEL_PATH, MAX_MESSAGE_BYTES, StreamingWebSocket, SUBPROTOCOL, TUNNEL_PATH, adoptWithPooledReads, upgradeResponse } from '../../protocol/index.ts';
+import { CHANNEL_PATH, FairShares, MAX_MESSAGE_BYTES, StreamingWebSocket, SUBPROTOCOL, TUNNEL_PATH, adoptWithPooledReads, upgradeResponse } from '../../protocol/index.ts';
 import type { ChannelSocket } from '../../protocol/index.ts';
 import type { Log } from '../core/log.ts';
+import { networkOf } from '../core/network-of.ts';
 import { FailedDials } from './failed-dials.ts';
 import type { TunnelRegistry } from './registry.ts';
 import type { TunnelCallbacks, TunnelSocket } from './types.ts';
 import { bearerOf, offersSubprotocol, refuseUpgrade, upgradePath } from './upgrade.ts';
 
-/** Upgrades whose credential is being checked; more at once are turned away until the database keeps up. */
-const MAX_CHECKING = 1000;
+/**
+ * Upgrades whose credential is being checked; more at once are turned away until the database keeps up. Of a network, which
+ * may have a whole fleet behind one address, no more than it leaves to others, and 4 of whoever claims to be the same agent.
+ */
+export const CHECKED_DIALS = { total: 1000, perParty: 1000, perMember: 4 };
 
 /** Agents do not fragment their messages. A library that does needs one for each 16 kB; each kept one costs 100 bytes and its memory. */
 const MAX_FRAGMENTS = 128;
@@ -50,7 +54,8 @@ export class TunnelGateway<C> {
   readonly #onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   readonly #failedDials: FailedDials;
   #server: Server | undefined;
-  #checking = 0;
+  /** Dials being checked: of networks, and of the agents that they say they are. */
+  readonly checking = new FairShares(CHECKED_DIALS);
   #closing = false;
 
   constructor(options: GatewayOptions<C>) {
@@ -93,7 +98,7 @@ export class TunnelGateway<C> {
     const path = upgradePath(request);
     if (path !== TUNNEL_PATH && path !== CHANNEL_PATH) {
       this.#passOn(request, socket, head);
-    } else if (this.#closing || this.#checking >= MAX_CHECKING) {
+    } else if (this.#closing || this.checking.taken >= CHECKED_DIALS.total) {
       refuseUpgrade(socket, 503);
     } else if (!offersSubprotocol(request)) {
       refuseUpgrade(socket, 400);
@@ -130,7 +135,11 @@ export class TunnelGateway<C> {
       refuseUpgrade(socket, 429, pauseMs > 0 ? pauseMs : FAILED_DIALS_PAUSE_MS);
       return;
     }
-    this.#checking += 1;
+    const holder = { party: networkOf(address), member: visitor === '' ? undefined : visitor };
+    if (!this.checking.take(holder)) {
+      refuseUpgrade(socket, 503);
+      return;
+    }
     try {
       if (await admit(bearer)) {
         this.#failedDials.letIn(address, visitor);
@@ -142,7 +151,7 @@ export class TunnelGateway<C> {
       this.#options.log.error({ err: error, source: address }, 'upgrade failed');
       refuseUpgrade(socket, 503);
     } finally {
-      this.#checking -= 1;
+      this.checking.giveBack(holder);
     }
   }
 

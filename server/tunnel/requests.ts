@@ -1,4 +1,4 @@
-import { MAX_OPEN_REQUESTS, MAX_REPLY_BYTES, PendingRequests } from '../../protocol/index.ts';
+import { FairShares, MAX_OPEN_REQUESTS, MAX_REPLY_BYTES, PendingRequests } from '../../protocol/index.ts';
 import type { AgentMessage, ReplyOutcome, Request, ServerMessage } from '../../protocol/index.ts';
 import type { RequestOptions, RequestParams, RequestResult } from '../core/agent-gateway.ts';
 import type { Clock, Timer } from '../core/clock.ts';
@@ -52,6 +52,8 @@ const unknown = (message: string): AppError => new AppError('outcome_unknown', m
 export class AgentRequests {
   readonly #deps: AgentRequestsDeps;
   readonly #pending: PendingRequests<Asked, OkResult>;
+  /** Of the agent's routers: one that hangs leaves as many to the others as it holds. */
+  readonly #shares = new FairShares({ total: MAX_OPEN_REQUESTS, perParty: Infinity, perMember: Infinity });
 
   constructor(deps: AgentRequestsDeps) {
     this.#deps = deps;
@@ -69,7 +71,11 @@ export class AgentRequests {
     options: RequestOptions,
   ): Promise<RequestResult<M>> {
     if (options.signal?.aborted) throw new AppError('unavailable', 'the request was given up before it was sent');
-    if (this.#pending.size >= MAX_OPEN_REQUESTS) throw new AppError('unavailable', 'too many requests under way on this agent');
+    const holder = { party: 'router' in params ? params.router : '' };
+    const limit = this.#shares.limitFor(holder);
+    if (!this.#shares.take(holder)) {
+      throw new AppError('unavailable', `too many requests under way ${limit === 'party' ? 'on this router' : 'on this agent'}`);
+    }
     const asked: Asked = { method, onRows: options.onRows, bytes: 0, grewAt: 0, stall: undefined };
     const { id, answer } = this.#pending.open(
       asked,
@@ -82,6 +88,7 @@ export class AgentRequests {
       const { method: _, ...result } = await answer;
       return result as RequestResult<M>;
     } finally {
+      this.#shares.giveBack(holder);
       asked.stall?.cancel();
       this.#deps.memory.give(asked.bytes);
       // Rows that are on their way find no request, and nothing is kept of them.

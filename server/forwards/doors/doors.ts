@@ -113,6 +113,7 @@ export class Doors {
       port,
       isProxy: settings.isProxy,
       room: this.#room,
+      teamId: live.teamId,
       onArrival: (socket, source) => live.arrive(socket, source),
       onNameless: (address) => live.refused(address),
     });

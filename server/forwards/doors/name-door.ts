@@ -1,6 +1,7 @@
 import type net from 'node:net';
 import type { Clock, Timer } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { networkOf } from '../../core/network-of.ts';
 import { EntryPort, breakOff } from '../entry-port.ts';
 import type { Source } from '../entry-port.ts';
 import { parseClientHello } from './client-hello.ts';
@@ -67,7 +68,7 @@ export class NameDoor {
   }
 
   #ask(socket: net.Socket, source: Source): void {
-    this.#options.room.read(socket, parseClientHello, (told) => {
+    this.#options.room.read(networkOf(source.address), socket, parseClientHello, (told) => {
       if (!told.ok) {
         breakOff(socket);
         this.#noteLost(source.address, told.reason);

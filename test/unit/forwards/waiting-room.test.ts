@@ -26,7 +26,7 @@ interface Room {
   clock: ManualClock;
   told: Told<string>[];
   accepted: net.Socket[];
-  connect(): net.Socket;
+  connect(localAddress?: string): net.Socket;
 }
 
 async function open(places = 10): Promise<Room> {
@@ -36,13 +36,13 @@ async function open(places = 10): Promise<Room> {
   const accepted: net.Socket[] = [];
   const server = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
     accepted.push(socket);
-    room.read(socket, parseLine, (outcome) => told.push(outcome));
+    room.read(socket.remoteAddress!, socket, parseLine, (outcome) => told.push(outcome));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as net.AddressInfo;
-  const connect = (): net.Socket => {
-    const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const connect = (localAddress = '127.0.0.1'): net.Socket => {
+    const socket = net.connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true });
     socket.on('error', () => undefined);
     closers.push(() => socket.destroy());
     return socket;
@@ -103,6 +103,18 @@ it('refuses what cannot become right, what ends too early, and what takes too lo
   world.clock.advance(1);
   expect(world.told.map((outcome) => outcome.ok)).toEqual([false, false, false]);
   expect(world.room.size).toBe(0);
+});
+
+it('lets a flood from one place push out only itself', async () => {
+  const world = await open(5);
+  const honest = world.connect('127.0.0.2');
+  await waiting(world, 1);
+  const flood = Array.from({ length: 20 }, () => world.connect());
+  await waitUntil('the flood has come', () => world.accepted.length === 21);
+  await waitUntil('it pushed out itself', () => flood.filter((socket) => socket.destroyed).length >= 16);
+  honest.write('@here\n');
+  await heard(world, 1);
+  expect(world.told).toEqual([{ ok: true, value: 'here' }]);
 });
 
 it('breaks off who has waited longest when there are too many', async () => {

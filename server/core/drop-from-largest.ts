@@ -1,0 +1,11 @@
+/**
+ * Makes room in a list that is full: takes out the oldest `count` items of the party that has most of them, so that nobody
+ * loses anything because of another. The order of the rest stays.
+ */
+export function dropFromLargest<T>(items: readonly T[], partyOf: (item: T) => string, count: number): T[] {
+  const sizes = new Map<string, number>();
+  for (const item of items) sizes.set(partyOf(item), (sizes.get(partyOf(item)) ?? 0) + 1);
+  const [largest] = [...sizes].reduce((one, other) => (other[1] > one[1] ? other : one), ['', 0]);
+  let left = count;
+  return items.filter((item) => partyOf(item) !== largest || left-- <= 0);
+}

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { dropFromLargest } from '../../../server/core/drop-from-largest.ts';
+
+const partyOf = (item: string): string => item[0]!;
+
+it('takes the oldest of whoever has most, and leaves the rest in order', () => {
+  expect(dropFromLargest(['a1', 'b1', 'a2', 'b2', 'a3'], partyOf, 2)).toEqual(['b1', 'b2', 'a3']);
+});
+
+it('takes no more than that party has', () => {
+  expect(dropFromLargest(['a1', 'a2', 'b1'], partyOf, 5)).toEqual(['b1']);
+  expect(dropFromLargest([], partyOf, 5)).toEqual([]);
+});
