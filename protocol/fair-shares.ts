@@ -17,6 +17,14 @@ export interface ShareLimits {
 /** Which limit stands in the way. */
 export type ShareLimit = 'total' | 'party' | 'member';
 
+/** How far a resource is used, for those who watch it. */
+export interface SharedUse {
+  readonly limits: Readonly<ShareLimits>;
+  readonly taken: number;
+  /** How often somebody was refused, by the limit that was in the way. */
+  readonly refusals: Readonly<Record<ShareLimit, number>>;
+}
+
 /** Whether somebody who holds so many may have one more while so many are left: nobody holds more than is left for others. */
 export function mayHaveOneMore({ held, left, most = Infinity }: { held: number; left: number; most?: number }): boolean {
   return held < Math.min(most, left);
@@ -38,11 +46,11 @@ interface Party {
  * who has none. As soon as greedy parties give back, they come to equal shares. Nothing waits here; see
  * `server/core/fair-queue.ts`.
  */
-export class FairShares {
+export class FairShares implements SharedUse {
   readonly limits: Readonly<ShareLimits>;
   readonly #parties = new Map<string, Party>();
   #taken = 0;
-  /** How often `take` said no, by the limit that was in the way. */
+  /** Those of `take`; whoever waits for his turn is not refused. */
   readonly refusals: Record<ShareLimit, number> = { total: 0, party: 0, member: 0 };
 
   constructor(limits: ShareLimits) {

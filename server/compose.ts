@@ -283,6 +283,7 @@ function attachGateway(app: App, upgrades: Upgrades, { config, clock, services, 
     now: () => clock.now(),
     log: sampledLog(log.child({ component: 'gateway' }), clock),
   });
+  services.metrics.watch('dial_checks', gateway.checking);
   gateway.attach(app.server);
   return gateway;
 }

@@ -152,10 +152,17 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   routers.moves.changes.subscribe((change) => announceMove(change, { routers, faults, forwards, audit, eventSources, tunnels }));
   const { status, ignoredForwarding } = createStatus(deps, () => tunnels.size);
   const metrics = new Metrics(status, counters);
+  const webhooks = createWebhooks(deps, jobs);
+  metrics.watch('job_offers', jobs.offers);
+  metrics.watch('backup_fetches', backups.fetches);
+  metrics.watch('campaign_rounds', campaigns.rounds);
+  metrics.watch('webhook_attempts', webhooks.attempts);
+  metrics.watch('event_streams', events.shares);
+  metrics.watch('forward_ports', forwards.portsUse);
   const administration = createAdministration(deps);
   administration.teams.losses.subscribe(() => void revocations.settle());
   const identity = new IdentityService({ ...deps, ...administration, log: log.child({ component: 'identity' }), audit });
-  return { ...administration, status, metrics, ignoredForwarding, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks: createWebhooks(deps, jobs), forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, idempotency, tunnels };
+  return { ...administration, status, metrics, ignoredForwarding, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, idempotency, tunnels };
 }
 
 /** How this process is doing, and what its operator should change. */

@@ -1,4 +1,4 @@
-import type { BackupPart } from '../../protocol/index.ts';
+import type { BackupPart, SharedUse } from '../../protocol/index.ts';
 import type { AgentConnection, AgentGateway } from '../core/agent-gateway.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { AppError, notFound } from '../core/errors.ts';
@@ -49,6 +49,11 @@ export class BackupsService {
     this.#deps = deps;
     this.#rules = deps.rules ?? DEFAULT_BACKUP_RULES;
     this.#fetcher = new BackupFetcher({ ...deps, rules: this.#rules });
+  }
+
+  /** Fetches under way. */
+  get fetches(): SharedUse {
+    return this.#fetcher.shares;
   }
 
   start(): void {

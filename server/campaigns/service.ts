@@ -1,3 +1,4 @@
+import type { SharedUse } from '../../protocol/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { AppError, invalidField, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
@@ -40,7 +41,7 @@ import type {
 /** As long as other keys (server/idempotency). */
 const KEY_KEPT_MS = 24 * 3600_000;
 /** Campaigns of a team that have not ended: each is looked at every few seconds. */
-const MOST_OPEN = 100;
+export const MOST_OPEN = 100;
 
 export interface CampaignsDeps {
   storage: Storage;
@@ -59,6 +60,11 @@ export class CampaignsService {
   constructor(deps: CampaignsDeps) {
     this.#deps = deps;
     this.#runner = new CampaignRunner({ ...deps, onChange: (change) => this.changes.publish(change) });
+  }
+
+  /** Rounds under way. */
+  get rounds(): SharedUse {
+    return this.#runner.turns.shares;
   }
 
   start(): void {

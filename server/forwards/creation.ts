@@ -1,3 +1,4 @@
+import type { ShareLimit, SharedUse } from '../../protocol/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
@@ -5,17 +6,30 @@ import type { Storage, Tx } from '../storage/db.ts';
 import { cannotListen, isOfThisPort } from './doors/listen-errors.ts';
 import type { ForwardLimits } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
-import { PORT_QUARANTINE_MS, choosePort } from './ports.ts';
+import { PORTS_PER_TEAM, PORT_QUARANTINE_MS, choosePort } from './ports.ts';
 import type { PortChoice } from './ports.ts';
 import { countOpenForwards, deleteForward, hasOtherTeams, insertForward, isUnique, lockTeam, selectForwardByKey, selectPortUses, updatePort } from './store.ts';
 import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
+
+/** How far the ports of the range are used, as it was when a forward was made last. */
+export interface PortsUse extends SharedUse {
+  taken: number;
+  readonly refusals: Record<ShareLimit, number>;
+}
+
+/** What a new service begins with. */
+export function unusedPorts({ ports }: Pick<ForwardSettings, 'ports'>, limits: Pick<ForwardLimits, 'openPerRouter'>): PortsUse {
+  const total = ports.to - ports.from + 1;
+  return { limits: { total, perParty: PORTS_PER_TEAM, perMember: limits.openPerRouter }, taken: 0, refusals: { total: 0, party: 0, member: 0 } };
+}
 
 export interface CreationDeps {
   storage: Storage;
   clock: Clock;
   settings: ForwardSettings;
   limits: ForwardLimits;
+  portsUse: PortsUse;
 }
 
 /** Two nodes may choose the same port in the same moment; the unique index lets one of them try again. */
@@ -52,7 +66,7 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
     await lockTeam(tx, forward.teamId);
     const earlier = await findEarlier(tx, forward, now - KEY_KEPT_MS);
     if (earlier) return { record: earlier, isNew: false };
-    await checkRoom(deps.limits, tx, forward);
+    await checkRoom(deps, tx, forward);
     const record = await insertForward(tx, {
       id: newId(now),
       team_id: forward.teamId,
@@ -88,12 +102,14 @@ async function findEarlier(tx: Tx, { teamId, routerId, maker }: NewForward, sinc
 }
 
 /** @throws AppError `conflict` when the team or the router has as many open forwards as it may */
-async function checkRoom(limits: ForwardLimits, tx: Tx, { teamId, routerId }: NewForward): Promise<void> {
+async function checkRoom({ limits, portsUse }: CreationDeps, tx: Tx, { teamId, routerId }: NewForward): Promise<void> {
   const open = await countOpenForwards(tx, teamId, routerId);
   if (open.ofTeam >= limits.openPerTeam) {
+    portsUse.refusals.party += 1;
     throw new AppError('conflict', `the team has ${limits.openPerTeam} open forwards already; revoke one first`);
   }
   if (open.ofRouter >= limits.openPerRouter) {
+    portsUse.refusals.member += 1;
     throw new AppError('conflict', `the router has ${limits.openPerRouter} open forwards already; revoke one first`);
   }
 }
@@ -141,11 +157,13 @@ async function movePort(deps: CreationDeps, record: ForwardRecord, unusable: Rea
   });
 }
 
-async function freePort({ clock, settings }: CreationDeps, tx: Tx, teamId: string, unusable: ReadonlySet<number>): Promise<number> {
+async function freePort({ clock, settings, portsUse }: CreationDeps, tx: Tx, teamId: string, unusable: ReadonlySet<number>): Promise<number> {
   const uses = await selectPortUses(tx, clock.now() - PORT_QUARANTINE_MS);
   const isOnlyTeam = !(await hasOtherTeams(tx, teamId));
   const choice = choosePort({ range: settings.ports, uses, unusable, teamId, isOnlyTeam });
+  portsUse.taken = uses.length;
   if (choice.state === 'free') return choice.port;
+  portsUse.refusals[choice.state === 'share_used_up' ? 'party' : 'total'] += 1;
   throw noPort(choice, unusable.size, clock.now());
 }
 

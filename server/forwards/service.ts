@@ -12,7 +12,8 @@ import { ConnectionLog } from './connection-log.ts';
 import { ConnectionSweep } from './connection-sweep.ts';
 import { listConnections } from './connections/list.ts';
 import type { LoggedConnection } from './connections/store.ts';
-import { storeNewForward } from './creation.ts';
+import { storeNewForward, unusedPorts } from './creation.ts';
+import type { PortsUse } from './creation.ts';
 import { Doors } from './doors/doors.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
@@ -35,7 +36,9 @@ export interface ForwardsDeps {
 export class ForwardsService {
   /** Every change of a forward's record that this process made. */
   readonly changes = new Listeners<ForwardChange>();
-  readonly #deps: Required<ForwardsDeps>;
+  /** How far the ports are used. */
+  readonly portsUse: PortsUse;
+  readonly #deps: Required<ForwardsDeps> & { portsUse: PortsUse };
   readonly #live = new Map<string, LiveForward>();
   readonly #ways: WayKeeper;
   readonly #doors: Doors;
@@ -46,7 +49,9 @@ export class ForwardsService {
   #stopping = false;
 
   constructor(deps: ForwardsDeps) {
-    this.#deps = { ...deps, limits: deps.limits ?? FORWARD_LIMITS };
+    const limits = deps.limits ?? FORWARD_LIMITS;
+    this.portsUse = unusedPorts(deps.settings, limits);
+    this.#deps = { ...deps, limits, portsUse: this.portsUse };
     this.#ways = new WayKeeper({ ...this.#deps, changes: this.changes, reopen: (live) => this.#reopen(live) });
     const open = (): LoggedConnection[] => [...this.#live.values()].flatMap((live) => live.openConnections());
     this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs, open });

@@ -1,4 +1,4 @@
-import type { Heartbeat, JobDeclined, JobResult, OpenJob } from '../../protocol/index.ts';
+import type { Heartbeat, JobDeclined, JobResult, OpenJob, SharedUse } from '../../protocol/index.ts';
 import type { AgentConnection, AgentEvents, AgentGateway } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import { AppError, invalidField, notFound } from '../core/errors.ts';
@@ -68,6 +68,11 @@ export class JobsService implements JobEvents {
     this.changes.subscribe((job) => {
       if (isFinished(job.phase as Phase)) this.#dispatcher.routerIsFree(job.agent_id, job.router_id);
     });
+  }
+
+  /** Offers that wait for their answer. */
+  get offers(): SharedUse {
+    return this.#dispatcher.unanswered;
   }
 
   start(): void {

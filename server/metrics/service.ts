@@ -1,7 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { SharedUse } from '../../protocol/index.ts';
 import { LIMITS } from '../core/counters.ts';
 import type { Counters } from '../core/counters.ts';
 import type { StatusService } from '../status/service.ts';
+import { sharedResourceMetrics } from './shared-resources.ts';
 
 /** Seconds; commands wait for routers, so the range ends at their longest time-out. */
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
@@ -13,6 +15,7 @@ export class Metrics {
 
   readonly #work: Record<'agents' | 'forwards' | 'queued' | 'running' | 'ignoredForwarding', Gauge>;
   readonly #status: Pick<StatusService, 'read'>;
+  readonly #shared = new Map<string, SharedUse>();
 
   constructor(status: Pick<StatusService, 'read'>, counters: Counters) {
     this.#status = status;
@@ -25,6 +28,7 @@ export class Metrics {
       registers: [this.#registry],
     });
     this.#registry.registerMetric(limitsReached(counters));
+    for (const metric of sharedResourceMetrics(this.#shared)) this.#registry.registerMetric(metric);
     const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [this.#registry] });
     this.#work = {
       agents: gauge('signalbox_connected_agents', 'Agents whose tunnel hangs on this node'),
@@ -33,6 +37,11 @@ export class Metrics {
       ignoredForwarding: gauge('signalbox_ignored_forwarding', 'Requests forwarded by an address that is not a trusted proxy, since the start'),
       running: gauge('signalbox_running_jobs', 'Jobs whose script has begun and not ended'),
     };
+  }
+
+  /** From now on it is shown how far this is used. @param resource its name in docs/shared-resources.md */
+  watch(resource: string, use: SharedUse): void {
+    this.#shared.set(resource, use);
   }
 
   get contentType(): string {

@@ -1,3 +1,4 @@
+import type { SharedUse } from '../../protocol/index.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { notFound } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -64,6 +65,11 @@ export class WebhooksService {
   }
 
   /** Sends what an earlier process has left, and from now on what happens. */
+  /** Attempts under way. */
+  get attempts(): SharedUse {
+    return this.#sender.shares;
+  }
+
   start(): void {
     this.#unsubscribe = this.#deps.jobs.changes.subscribe((job) => {
       if (job.notify_url !== null) this.#sender.wake();

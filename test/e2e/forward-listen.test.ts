@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
 import { Listeners } from '../../server/core/listeners.ts';
-import { listenOnFreePort } from '../../server/forwards/creation.ts';
+import { listenOnFreePort, unusedPorts } from '../../server/forwards/creation.ts';
 import { Doors } from '../../server/forwards/doors/doors.ts';
 import { FORWARD_LIMITS } from '../../server/forwards/limits.ts';
 import type { ForwardChange, ForwardRecord, ForwardSettings } from '../../server/forwards/types.ts';
@@ -54,7 +54,7 @@ describe('a new forward', () => {
     await open({ ports: { from: 19_250, to: 19_250 } });
     const { record } = await world.create({ dstPort: 9 });
     const settings = { ports: { from: 19_250, to: 19_259 } } as ForwardSettings;
-    const deps = { storage: world.storage, clock: systemClock, limits: FORWARD_LIMITS, settings };
+    const deps = { storage: world.storage, clock: systemClock, limits: FORWARD_LIMITS, settings, portsUse: unusedPorts(settings, FORWARD_LIMITS) };
     const tried: number[] = [];
     const listen = async (port: number): Promise<void> => {
       tried.push(port);
@@ -123,7 +123,7 @@ describe('a forward whose port another program took while the control plane was 
 describe('a control plane whose settings name an address that is not its own', () => {
   const doors = (settings: Partial<ForwardSettings>): Doors => {
     const all = { host: 'localhost', listen: '127.0.0.1', ports: { from: 19_270, to: 19_279 }, allowPrivateSources: true, idleSeconds: null, ...settings };
-    return new Doors({ storage: world.storage, clock: systemClock, log: silentLog, limits: FORWARD_LIMITS, settings: all, changes: new Listeners(), reopen: () => undefined, track: () => undefined });
+    return new Doors({ storage: world.storage, clock: systemClock, log: silentLog, limits: FORWARD_LIMITS, portsUse: unusedPorts(all, FORWARD_LIMITS), settings: all, changes: new Listeners(), reopen: () => undefined, track: () => undefined });
   };
 
   it('does not start, and names the setting', async () => {
