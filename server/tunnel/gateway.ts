@@ -14,9 +14,9 @@ import { bearerOf, offersSubprotocol, refuseUpgrade, upgradePath } from './upgra
 
 /**
  * Upgrades whose credential is being checked; more at once are turned away until the database keeps up. Of a network, which
- * may have a whole fleet behind one address, no more than it leaves to others, and 4 of whoever claims to be the same agent.
+ * may have a whole fleet behind one address, no more than it leaves to others (1000), and 4 of whoever claims to be the same agent.
  */
-export const CHECKED_DIALS = { total: 1000, perParty: 1000, perMember: 4 };
+export const CHECKED_DIALS = { total: 2000, perParty: 2000, perMember: 4 };
 
 /** Agents do not fragment their messages. A library that does needs one for each 16 kB; each kept one costs 100 bytes and its memory. */
 const MAX_FRAGMENTS = 128;
