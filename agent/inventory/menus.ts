@@ -63,11 +63,19 @@ function parseConsole(text: string, { flags }: Reading): RouterRow[] | undefined
   return flags ? parseTerse(text, flags) : [parseRecord(text)];
 }
 
-/** Samples several items of a menu at once. API only. @returns undefined when the router has no such command */
-export async function sampleItems(router: RouterAdapter, path: string, names: readonly string[], signal: AbortSignal): Promise<RouterRow[] | undefined> {
+/**
+ * Samples several items of a menu at once. API only.
+ * @param argument what the command calls the items
+ * @returns undefined when the router has no such command
+ */
+export async function sampleItems(
+  router: RouterAdapter,
+  { path, names, argument = 'numbers' }: { path: string; names: readonly string[]; argument?: string },
+  signal: AbortSignal,
+): Promise<RouterRow[] | undefined> {
   if (!router.hasApi) return undefined;
   try {
-    const words = [`=numbers=${names.join(',')}`, '=once='];
+    const words = [`=${argument}=${names.join(',')}`, '=once='];
     return (await router.command({ path, words }, { timeoutMs: READ_TIMEOUT_MS, signal })).rows;
   } catch (error) {
     if (error instanceof AgentError && error.code === 'rejected') return undefined;

@@ -4,6 +4,12 @@ import { routerName, text } from './common.ts';
 
 const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 
+const signal = z.object({
+  interface: text(128),
+  kind: z.enum(['lte', 'wireless']),
+  dbm: z.number().min(-1000).max(1000).nullable(),
+});
+
 /** How a router is doing. Null or empty: the router does not tell. */
 export const healthReadings = z.object({
   /** Percent of all processors. */
@@ -37,7 +43,7 @@ export const healthReadings = z.object({
   /** Disks that the router does not call well, and its word for each. */
   bad_disks: z.array(z.object({ name: text(64), state: text(64) })).max(MAX_SENSORS).optional(),
   /** Radio links to a provider or access point: dBm received; null when there is no link. */
-  signals: z.array(z.object({ interface: text(128), kind: z.enum(['lte', 'wireless']), dbm: z.number().min(-1000).max(1000).nullable() })).max(MAX_SENSORS).optional(),
+  signals: z.array(signal).max(MAX_SENSORS).optional(),
 });
 
 /** Agent, about every minute for each router that answers. */

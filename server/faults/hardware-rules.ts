@@ -42,7 +42,11 @@ const FAN = /^fan\d*-state$/;
 /** A supply without a word of its state: 0 V beside others that give some is one that failed or is unplugged. */
 function suppliesOf(supplies: NonNullable<HealthReadings['supplies']>): Part[] {
   if (!supplies.some(({ volts }) => volts > 0)) return [];
-  return supplies.map(({ name, volts }) => ({ name: name.replace(/-voltage$/, ''), verdict: judgeSupply(volts), seen: `${name} is ${short(volts)} V` }));
+  return supplies.map(({ name, volts }) => ({
+    name: name.replace(/-voltage$/, ''),
+    verdict: judgeSupply(volts),
+    seen: `${name} is ${short(volts)} V`,
+  }));
 }
 
 function judgeSupply(volts: number): Verdict {
@@ -54,7 +58,9 @@ const powerSupply: HealthRule = {
   type: 'power_supply_failed',
   patience: STEADY,
   reads: '`/system/health` psu1-state, psu2-state, …; psu1-voltage, psu2-voltage, …',
-  opens: `a state is fail, or a supply gives less than ${VOLTS.low} V or more than ${VOLTS.high} V while another works. An unplugged one counts`,
+  opens:
+    `a state is fail, or a supply gives less than ${VOLTS.low} V or more than ${VOLTS.high} V while another works. ` +
+    'An unplugged one counts',
   resolves: `every state is ok, and every supply gives ${VOLTS.lowGood} V to ${VOLTS.highGood} V`,
   judge({ states = [], supplies = [] }) {
     const parts = [...partsOf(states, POWER), ...suppliesOf(supplies)];
@@ -65,10 +71,13 @@ const powerSupply: HealthRule = {
 /** Boards stop all fans while they are cool; one that stands while others turn is stuck. */
 function fansOf(fans: NonNullable<HealthReadings['fans']>): Part[] {
   if (fans.length < 2 || !fans.some(({ rpm }) => rpm > 0)) return fans.map(({ name, rpm }) => turning(name, rpm));
-  return fans.map(({ name, rpm }) => (rpm > 0 ? turning(name, rpm) : { name: partName(name), verdict: 'bad', seen: `${name} is 0 RPM while others turn` }));
+  return fans.map(({ name, rpm }) => (rpm > 0 ? turning(name, rpm) : standing(name)));
 }
 
+/** `fan-state` is of all fans together. */
+const fanName = (name: string): string => name.replace(/^fan$/, 'unit');
 const partName = (name: string): string => name.replace(/-speed$/, '');
+const standing = (name: string): Part => ({ name: partName(name), verdict: 'bad', seen: `${name} is 0 RPM while others turn` });
 const turning = (name: string, rpm: number): Part => ({ name: partName(name), verdict: 'good', seen: `${name} is ${short(rpm)} RPM` });
 
 const fan: HealthRule = {
@@ -78,7 +87,8 @@ const fan: HealthRule = {
   opens: 'a state is fail, or a fan stands (0 RPM) while another turns',
   resolves: 'every state is ok, and all fans turn or all stand',
   judge({ states = [], fans = [] }) {
-    return judgeParts([...partsOf(states, FAN), ...fansOf(fans)], (names) => `${plural(names, 'Fan', 'Fans')} ${names.map((name) => name.replace(/^fan$/, 'unit')).join(', ')} failed`);
+    const parts = [...partsOf(states, FAN), ...fansOf(fans)];
+    return judgeParts(parts, (names) => `${plural(names, 'Fan', 'Fans')} ${names.map(fanName).join(', ')} failed`);
   },
 };
 
@@ -118,6 +128,17 @@ const poeOut: HealthRule = {
   },
 };
 
+function flashOf(percent: number | null): Part[] {
+  if (percent === null) return [];
+  return [{ name: 'flash', verdict: whichSide(percent, BAD_BLOCKS), seen: `${short(percent)} % of the flash blocks are bad` }];
+}
+
+function disksOf(bad: HealthReadings['bad_disks']): Part[] {
+  if (bad === undefined) return [];
+  if (bad.length === 0) return [{ name: 'disks', verdict: 'good', seen: 'all disks are well' }];
+  return bad.map(({ name, state }) => ({ name: name || 'disk', verdict: 'bad', seen: `${name || 'disk'} is ${state}` }));
+}
+
 const storage: HealthRule = {
   type: 'disk_failing',
   patience: STEADY,
@@ -125,10 +146,7 @@ const storage: HealthRule = {
   opens: `${BAD_BLOCKS.bad} % bad blocks or more, or a disk that failed, is degraded or missing`,
   resolves: `${BAD_BLOCKS.good} % bad blocks or less, and no such disk`,
   judge({ bad_blocks: percent = null, bad_disks: disks }) {
-    const flash: Part[] = percent === null ? [] : [{ name: 'flash', verdict: whichSide(percent, BAD_BLOCKS), seen: `${short(percent)} % of the flash blocks are bad` }];
-    const bad = (disks ?? []).map(({ name, state }): Part => ({ name: name || 'disk', verdict: 'bad', seen: `${name || 'disk'} is ${state}` }));
-    const well: Part[] = disks !== undefined && bad.length === 0 ? [{ name: 'disks', verdict: 'good', seen: 'all disks are well' }] : [];
-    return judgeParts([...flash, ...bad, ...well], (names) => `Storage is failing: ${names.join(', ')}`);
+    return judgeParts([...flashOf(percent), ...disksOf(disks)], (names) => `Storage is failing: ${names.join(', ')}`);
   },
 };
 
@@ -143,12 +161,16 @@ function judgeSignal({ kind, dbm }: Signal): Verdict {
 const signal: HealthRule = {
   type: 'weak_signal',
   patience: PATIENT,
-  reads: '`/interface/lte/monitor` rsrp, registration-status; `/interface/wireless/registration-table` signal-strength of access points',
+  reads:
+    '`/interface/lte/monitor` (RouterOS 6: `info`) rsrp, registration-status; ' +
+    '`/interface/wireless/registration-table` signal-strength of access points',
   opens: `LTE ${LTE_DBM.bad} dBm or less, or not registered; wireless ${WIRELESS_DBM.bad} dBm or less`,
   resolves: `LTE ${LTE_DBM.good} dBm or more; wireless ${WIRELESS_DBM.good} dBm or more`,
   judge({ signals = [] }) {
     const parts = signals.map((link) => ({
-      name: link.interface, verdict: judgeSignal(link), seen: link.dbm === null ? `${link.interface} is not registered` : `${link.interface} receives ${short(link.dbm)} dBm`,
+      name: link.interface,
+      verdict: judgeSignal(link),
+      seen: `${link.interface} ${link.dbm === null ? 'is not registered' : `receives ${short(link.dbm)} dBm`}`,
     }));
     return judgeParts(parts, (names) => `Weak signal on ${names.join(', ')}`);
   },

@@ -3,7 +3,9 @@ import { HARDWARE_RULES } from './hardware-rules.ts';
 import { BUSY, PROMPT, STEADY, whichSide, worst } from './rule.ts';
 import type { Ambience, HealthRule } from './rule.ts';
 import type { Verdict } from './gate.ts';
-import { BOARD_CELSIUS, CHIP_CELSIUS, CLOCK_SECONDS, CPU, DISK_FREE, INSIDE_CELSIUS, MARGIN_CELSIUS, SFP_CELSIUS, VOLTS } from './thresholds.ts';
+import {
+  BOARD_CELSIUS, CHIP_CELSIUS, CLOCK_SECONDS, CPU, DISK_FREE, INSIDE_CELSIUS, MARGIN_CELSIUS, SFP_CELSIUS, VOLTS,
+} from './thresholds.ts';
 import type { CelsiusLimits } from './thresholds.ts';
 import { inWords, short } from './words.ts';
 
