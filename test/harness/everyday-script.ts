@@ -30,7 +30,8 @@ export interface EverydayScript {
 
 /** Reads the collection: each script carries in its comments what must come of it. */
 export function readEverydayScripts(): EverydayScript[] {
-  return readdirSync(FOLDER).filter((name) => name.endsWith('.rsc')).sort().map((name) => readScript(name, readFileSync(path.join(FOLDER, name), 'utf8')));
+  const names = readdirSync(FOLDER).filter((name) => name.endsWith('.rsc')).sort();
+  return names.map((name) => readScript(name, readFileSync(path.join(FOLDER, name), 'utf8')));
 }
 
 function readScript(name: string, source: string): EverydayScript {
@@ -39,7 +40,8 @@ function readScript(name: string, source: string): EverydayScript {
   if (runOn === undefined || !['all', 'v6', 'v7'].includes(runOn)) throw new Error(`${name} does not say where it runs`);
   const files = header('file').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1).replaceAll('\\n', '\n')] as const);
   const steps = [...source.matchAll(/^#! (\w+) (.*)$/gm)].map(([, kind = '', rest = '']) => readStep(name, kind, rest));
-  return { name, source, runsOn: runOn === 'all' ? ['v6', 'v7'] : [runOn as 'v6' | 'v7'], files: Object.fromEntries(files), mailServer: header('mail-server')[0], steps };
+  const runsOn = runOn === 'all' ? (['v6', 'v7'] as const) : [runOn as 'v6' | 'v7'];
+  return { name, source, runsOn, files: Object.fromEntries(files), mailServer: header('mail-server')[0], steps };
 }
 
 function readStep(name: string, kind: string, rest: string): EverydayStep {

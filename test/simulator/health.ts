@@ -1,7 +1,9 @@
 /** Sets what a router's hardware says of itself. */
 import type { RouterState } from './state.ts';
 
-const UNITS: readonly (readonly [pattern: RegExp, unit: string])[] = [[/temperature/, 'C'], [/voltage$/, 'V'], [/-speed$/, 'RPM'], [/current$/, 'A'], [/consumption$/, 'W']];
+const UNITS: readonly (readonly [pattern: RegExp, unit: string])[] = [
+  [/temperature/, 'C'], [/voltage$/, 'V'], [/-speed$/, 'RPM'], [/current$/, 'A'], [/consumption$/, 'W'],
+];
 
 /** v7 has a row per sensor, v6 one record. */
 export function setSensor(router: RouterState, name: string, value: string): void {
@@ -21,5 +23,6 @@ export function setSensor(router: RouterState, name: string, value: string): voi
 export function setPoeOut(router: RouterState, port: string, status: string): void {
   const item = router.table('/interface').find('name', port);
   if (!item) throw new RangeError(`no port ${port}`);
-  router.table('/interface').update(item, [['poe-out', item.values.get('poe-out') ?? 'auto-on'], ['poe-priority', '10'], ['.poe-status', status]]);
+  const mode = item.values.get('poe-out') ?? 'auto-on';
+  router.table('/interface').update(item, [['poe-out', mode], ['poe-priority', '10'], ['.poe-status', status]]);
 }

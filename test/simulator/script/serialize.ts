@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { fromJson, toJson } from './conversions.ts';
 import { ValueFailure } from './errors.ts';
 import { parseLiteral } from './literals.ts';
-import { entriesOf, list, num, str, toText, type Value } from './values.ts';
+import { entriesOf, list, num, str, toText, type Entry, type Value } from './values.ts';
 
 /** @param options words of `options=`, such as `json.pretty` or `json.no-string-conversion` */
 export function serialize(value: Value, format: string, options: readonly string[], delimiter: string): string {
@@ -18,7 +18,8 @@ export function deserialize(text: string, format: string, options: readonly stri
   const rows = text.replaceAll('\r', '').split('\n').filter((line) => line !== '').map((line) => line.split(delimiter));
   if (!options.includes('dsv.array')) return list(rows.map((cells) => list(cells.map(parseLiteral))));
   const [names = [], ...rest] = rows;
-  return list(rest.map((cells): Value => ({ type: 'array', entries: cells.map((cell, index) => ({ key: names[index] ?? String(index), value: parseLiteral(cell) })) })));
+  const entry = (cell: string, index: number): Entry => ({ key: names[index] ?? String(index), value: parseLiteral(cell) });
+  return list(rest.map((cells): Value => ({ type: 'array', entries: cells.map(entry) })));
 }
 
 function parseJson(text: string): Value {
@@ -58,8 +59,12 @@ const TRANSFORMS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   uc: (bytes) => Buffer.from(bytes.toString().toUpperCase()),
   reverse: (bytes) => Buffer.from(bytes).reverse(),
   md5: (bytes) => Buffer.from(createHash('md5').update(bytes).digest('hex')),
-  rot13: (bytes) => Buffer.from(bytes.toString().replace(/[a-z]/gi, (letter) => String.fromCharCode(letter.charCodeAt(0) + (letter.toLowerCase() < 'n' ? 13 : -13)))),
+  rot13: (bytes) => Buffer.from(bytes.toString().replace(/[a-z]/gi, halfAlphabetOn)),
 };
+
+function halfAlphabetOn(letter: string): string {
+  return String.fromCharCode(letter.charCodeAt(0) + (letter.toLowerCase() < 'n' ? 13 : -13));
+}
 
 /** `:convert`; the names not given are raw and none. */
 export function convert(value: Value, from: string, to: string, transform: string): Value {
@@ -92,6 +97,7 @@ function toBase32(bytes: Buffer): string {
 }
 
 function fromBase32(text: string): Buffer {
-  const bits = text.replaceAll('=', '').toUpperCase().split('').map((letter) => Math.max(0, BASE32.indexOf(letter)).toString(2).padStart(5, '0')).join('');
+  const letters = text.replaceAll('=', '').toUpperCase().split('');
+  const bits = letters.map((letter) => Math.max(0, BASE32.indexOf(letter)).toString(2).padStart(5, '0')).join('');
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)));
 }

@@ -1,13 +1,20 @@
 /** Menus nothing else depends on: kept, printed and exported like any other. */
 import type { MenuDefinition, Property } from '../definition.ts';
-import { comment, disabled, fixed, flag, FLAGS, readOnly } from './parts.ts';
+import { CONNECTION_STATES, PROTOCOLS, signed } from './firewall.ts';
+import { comment, disabled, DISTANCE, fixed, flag, FLAGS, readOnly } from './parts.ts';
 
 const mangleMatchers: Readonly<Record<string, Property>> = {
-  protocol: {}, 'src-address': { type: 'matcher' }, 'dst-address': { type: 'matcher' }, 'src-port': { type: 'ports' }, 'dst-port': { type: 'ports' },
+  protocol: { type: [...signed(PROTOCOLS), '6', '17', '1'] }, 'src-address': { type: 'matcher' }, 'dst-address': { type: 'matcher' }, 'src-port': { type: 'ports' }, 'dst-port': { type: 'ports' },
   'in-interface': { type: 'interface-matcher' }, 'out-interface': { type: 'interface-matcher' }, 'connection-mark': {}, 'packet-mark': {},
   'src-address-list': {}, 'dst-address-list': {}, 'tcp-flags': {},
 };
 
+const TO_LISTS = ['add-dst-to-address-list', 'add-src-to-address-list'];
+const MANGLE_ACTIONS = [
+  'accept', ...TO_LISTS, 'change-dscp', 'change-mss', 'change-ttl', 'clear-df', 'fasttrack-connection', 'jump', 'log', 'mark-connection', 'mark-packet',
+  'mark-routing', 'passthrough', 'return', 'route', 'set-priority', 'sniff-pc', 'sniff-tzsp', 'strip-ipv4-options',
+];
+const RAW_ACTIONS = ['accept', ...TO_LISTS, 'drop', 'jump', 'log', 'notrack', 'passthrough', 'return'];
 const IPS = { listOf: 'ip' } as const;
 const RATES: Property = { type: { pairOf: 'rate' }, default: '0/0' };
 const ADDRESS_OR_POOL = { oneOf: ['ip', { ref: '/ip/pool' }] } as const;
@@ -16,7 +23,8 @@ export const EXTRA_MENUS: readonly MenuDefinition[] = [
   {
     path: '/ip/dhcp-client', noun: 'dhcp client', nameProperty: 'interface', unique: { properties: ['interface'], message: 'failure: dhcp-client on that interface already exists' },
     properties: {
-      interface: { type: 'interface', required: true }, 'add-default-route': fixed('yes'), 'default-route-distance': fixed('1'), 'use-peer-dns': flag('true'),
+      interface: { type: 'interface', required: true }, 'add-default-route': { type: ['no', 'special-classless', 'yes'], default: 'yes' },
+      'default-route-distance': { type: DISTANCE, default: '1' }, 'use-peer-dns': flag('true'),
       'use-peer-ntp': flag('true'), 'dhcp-options': fixed('hostname,clientid'), status: { readOnly: true, default: 'searching...' }, address: readOnly, gateway: readOnly, ...FLAGS,
     },
   },
@@ -29,11 +37,14 @@ export const EXTRA_MENUS: readonly MenuDefinition[] = [
   },
   {
     path: '/ip/firewall/mangle', ordered: true, noun: 'mangle rule',
-    properties: { chain: { required: true }, action: fixed('accept'), 'new-connection-mark': {}, 'new-packet-mark': {}, passthrough: { type: 'bool' }, ...mangleMatchers, ...FLAGS },
+    properties: {
+      chain: { required: true }, action: { type: MANGLE_ACTIONS, default: 'accept' }, 'new-connection-mark': {}, 'new-packet-mark': {},
+      'new-routing-mark': {}, 'new-mss': {}, 'connection-state': { type: { listOf: signed(CONNECTION_STATES) } }, passthrough: { type: 'bool' }, ...mangleMatchers, ...FLAGS,
+    },
   },
   {
     path: '/ip/firewall/raw', ordered: true, noun: 'raw rule',
-    properties: { chain: { required: true }, action: fixed('accept'), ...mangleMatchers, ...FLAGS },
+    properties: { chain: { required: true }, action: { type: RAW_ACTIONS, default: 'accept' }, ...mangleMatchers, ...FLAGS },
   },
   {
     path: '/ipv6/address', noun: 'address', nameProperty: 'address',

@@ -4,6 +4,7 @@ import { isReachable, resolveName } from '../../reachable.ts';
 import type { RouterState } from '../../state.ts';
 import type { CustomCommand, MenuContext } from '../definition.ts';
 import { Trap, type CommandResult } from '../types.ts';
+import { demandFeature } from './device-mode.ts';
 
 /** RouterOS gives up on a silent server after a minute; ten seconds are enough on loopback. */
 const SILENCE_MS = 10_000;
@@ -22,14 +23,15 @@ export const fetchUrl: CustomCommand = {
   policies: ['ftp', 'read', 'write', 'test'],
   async run(context): Promise<CommandResult> {
     const { router, call } = context;
-    if (router.hasMenu('/system/device-mode') && router.setting('/system/device-mode', 'fetch') === 'false') throw new Trap('failure: not allowed by device-mode');
+    demandFeature(router, 'fetch');
     const url = wantedUrl(context);
     const body = await download(context, url);
     const output = call.attributes.get('output') ?? 'file';
     if (!['file', 'none', 'user', 'user-with-headers'].includes(output)) throw new Trap('input does not match any value of output', 1);
     const wantsFile = output === 'file' && !['no', 'false'].includes(call.attributes.get('keep-result') ?? '');
     if (wantsFile) router.files.write(call.attributes.get('dst-path') ?? (url.pathname.split('/').at(-1) || 'index.html'), body);
-    const row = new Map([['status', 'finished'], ['downloaded', String(Math.ceil(body.length / 1024))], ['total', String(Math.ceil(body.length / 1024))], ['duration', '1s']]);
+    const size = String(Math.ceil(body.length / 1024));
+    const row = new Map([['status', 'finished'], ['downloaded', size], ['total', size], ['duration', '1s']]);
     if (output.startsWith('user')) row.set('data', shownData(router, body));
     return { rows: [row] };
   },
@@ -41,7 +43,8 @@ function shownData(router: RouterState, body: Buffer): string {
 
 function wantedUrl({ call }: MenuContext): URL {
   const get = (name: string): string | undefined => call.attributes.get(name);
-  const text = get('url') ?? (get('address') === undefined ? undefined : `${get('mode') ?? 'http'}://${get('address')}/${(get('src-path') ?? '').replace(/^\//, '')}`);
+  const path = (get('src-path') ?? '').replace(/^\//, '');
+  const text = get('url') ?? (get('address') === undefined ? undefined : `${get('mode') ?? 'http'}://${get('address')}/${path}`);
   if (text === undefined) throw new Trap('missing =url=');
   if (!URL.canParse(text)) throw new Trap('failure: invalid URL');
   const url = new URL(text);
@@ -66,7 +69,8 @@ async function download(context: MenuContext, url: URL): Promise<Buffer> {
   const status = answer.statusCode ?? 0;
   if (status >= 400) {
     answer.destroy();
-    throw new Trap(router.version.major < 7 ? `failure: closing connection: <${status} ${answer.statusMessage ?? ''}> ${host}:${url.port || '80'} (4)` : `failure: Fetch failed with status ${status}`);
+    const old = `failure: closing connection: <${status} ${answer.statusMessage ?? ''}> ${host}:${url.port || '80'} (4)`;
+    throw new Trap(router.version.major < 7 ? old : `failure: Fetch failed with status ${status}`);
   }
   return readBody(answer, call.session.signal);
 }
@@ -84,7 +88,8 @@ function send({ call }: MenuContext, url: URL, host: string): Promise<IncomingMe
   const auth = user === '' ? {} : { auth: `${user}:${get('password') ?? decodeURIComponent(url.password)}` };
   const method = (get('http-method') ?? (data === undefined ? 'get' : 'post')).toUpperCase();
   return new Promise((resolve, reject) => {
-    const sent = request({ host, port: url.port || 80, path: `${url.pathname}${url.search}`, method, headers, ...auth, timeout: SILENCE_MS, signal: call.session.signal }, resolve);
+    const target = { host, port: url.port || 80, path: `${url.pathname}${url.search}`, method, headers, ...auth };
+    const sent = request({ ...target, timeout: SILENCE_MS, signal: call.session.signal }, resolve);
     sent.on('timeout', () => sent.destroy(new Error('timeout')));
     sent.on('error', (error: NodeJS.ErrnoException) => reject(failure(error, call.session.signal)));
     sent.end(data);

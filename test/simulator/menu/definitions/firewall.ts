@@ -5,8 +5,10 @@ import type { Item } from '../table.ts';
 import { Trap } from '../types.ts';
 import { counter, fixed, flag, FLAGS, readOnly } from './parts.ts';
 
-const PROTOCOLS = ['tcp', 'udp', 'icmp', 'igmp', 'ipip', 'gre', 'ipsec-esp', 'ipsec-ah', 'ospf', 'sctp', 'udp-lite', 'icmpv6', 'l2tp'];
-const signed = (names: readonly string[]): readonly string[] => [...names, ...names.map((name) => `!${name}`)];
+export const PROTOCOLS = ['tcp', 'udp', 'icmp', 'igmp', 'ipip', 'gre', 'ipsec-esp', 'ipsec-ah', 'ospf', 'sctp', 'udp-lite', 'icmpv6', 'l2tp'];
+export const signed = (names: readonly string[]): readonly string[] => [...names, ...names.map((name) => `!${name}`)];
+
+export const CONNECTION_STATES = ['established', 'invalid', 'new', 'related', 'untracked'];
 
 const PORTS = ['dst-port', 'src-port', 'to-ports', 'port'];
 
@@ -32,7 +34,8 @@ const MATCHERS: Readonly<Record<string, Property>> = {
   'connection-bytes': {}, 'connection-limit': {}, 'connection-rate': {}, 'connection-type': {}, content: {}, limit: {}, 'dst-limit': {},
   'layer7-protocol': {}, 'packet-size': {}, 'per-connection-classifier': {}, random: {}, time: {}, 'tcp-mss': {}, ttl: {},
   dscp: {}, fragment: {}, hotspot: {}, 'in-bridge-port': {}, 'in-bridge-port-list': {}, 'out-bridge-port': {}, 'out-bridge-port-list': {},
-  'ingress-priority': {}, 'ipv4-options': {}, nth: {}, priority: {}, psd: {}, realm: {}, 'icmp-options': {}, 'ipsec-policy': {}, 'jump-target': {}, 'address-list': {}, 'address-list-timeout': {},
+  'ingress-priority': {}, 'ipv4-options': {}, nth: {}, priority: {}, psd: {}, realm: {}, 'icmp-options': {}, 'ipsec-policy': {}, 'jump-target': {}, 'address-list': {},
+  'address-list-timeout': { type: { oneOf: [['none-dynamic', 'none-static'], 'duration'] } },
 };
 
 const RULE_END: Readonly<Record<string, Property>> = { log: flag('false'), 'log-prefix': fixed(''), bytes: counter, packets: counter, ...FLAGS };
@@ -74,7 +77,7 @@ export const FIREWALL_MENUS: readonly MenuDefinition[] = [
   {
     path: '/ip/firewall/filter', ordered: true, noun: 'filter rule', check: checkRule, compute: validity, custom,
     properties: {
-      chain: { required: true }, action: { type: FILTER_ACTIONS, default: 'accept' }, 'reject-with': {}, 'connection-state': {},
+      chain: { required: true }, action: { type: FILTER_ACTIONS, default: 'accept' }, 'reject-with': {}, 'connection-state': { type: { listOf: signed(CONNECTION_STATES) } },
       'connection-nat-state': {}, 'hw-offload': { since: '7.18' }, 'tcp-flags': {}, ...MATCHERS, ...RULE_END,
     },
   },

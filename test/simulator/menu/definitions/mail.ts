@@ -2,21 +2,25 @@
 import type { Mail } from '../../mail.ts';
 import type { CustomCommand, MenuContext } from '../definition.ts';
 import { Trap, type CommandResult } from '../types.ts';
+import { demandFeature } from './device-mode.ts';
 
 /** Oldest first; a script that mails without end forgets the first ones. */
 const MOST_MAILS = 1000;
 const MENU = '/tool/e-mail';
 
 export const sendMail: CustomCommand = {
-  parameters: ({ version }) => ['to', 'cc', 'subject', 'body', 'file', 'from', 'user', 'password', 'port', ...(version.atLeast('7.12') ? ['server', 'tls'] : ['server', 'start-tls'])],
+  parameters: ({ version }) => [
+    'to', 'cc', 'subject', 'body', 'file', 'from', 'user', 'password', 'port', 'server', version.atLeast('7.12') ? 'tls' : 'start-tls',
+  ],
   policies: ['read', 'write', 'test'],
   run(context): CommandResult {
     const { router } = context;
-    if (router.hasMenu('/system/device-mode') && router.setting('/system/device-mode', 'email') === 'false') throw new Trap('failure: not allowed by device-mode');
+    demandFeature(router, 'email');
     const mail = compose(context);
     const isSent = mail.server !== '' && mail.server !== '0.0.0.0';
     const item = router.table(MENU).items[0];
-    if (item) router.table(MENU).update(item, [['last-status', isSent ? 'succeeded' : 'failed'], ['last-address', isSent ? mail.server : '0.0.0.0']]);
+    const [status, address] = isSent ? ['succeeded', mail.server] : ['failed', '0.0.0.0'];
+    if (item) router.table(MENU).update(item, [['last-status', status], ['last-address', address]]);
     if (!isSent) {
       router.log('e-mail,error', `Error sending e-mail <${mail.subject}>: no server`);
       return { rows: [] };

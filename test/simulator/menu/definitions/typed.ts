@@ -57,8 +57,8 @@ function alsoCheck(menu: MenuDefinition, check: (change: ProposedChange) => void
 }
 
 /** A modem as set on the interface by a test: `rsrp` and `registration-status`. */
-const modem = monitor(['numbers'], ({ router, call }) => {
-  const reference = call.attributes.get('.id') ?? call.attributes.get('numbers') ?? '';
+const modem = monitor(['numbers', 'number'], ({ router, call }) => {
+  const reference = call.attributes.get('.id') ?? call.attributes.get('numbers') ?? call.attributes.get('number') ?? '';
   const item = router.table('/interface').byId(reference) ?? router.table('/interface').find('name', reference);
   if (!item) throw new Trap('no such item', 0);
   const told = ['registration-status', 'rsrp'].flatMap((name) => {
@@ -68,13 +68,17 @@ const modem = monitor(['numbers'], ({ router, call }) => {
   return [new Map([['status', 'running'], ...told])];
 });
 
-const interfaces = readMenuTables(INTERFACE_TABLES, { '/interface/lte': { custom: { monitor: modem } } }).map((menu) => {
+const interfaces = readMenuTables(INTERFACE_TABLES, {
+  '/interface/lte': { custom: { monitor: { ...modem, since: '7.0' }, info: { ...modem, until: '7.0' } } },
+}).map((menu) => {
   const kind = kindOf(menu.path);
   const made = interfaceMenu(menu, INTERFACE_TYPES[kind] ?? kind);
   return kind === 'wireguard' ? alsoCheck(made, completeWireguard) : made;
 });
 
-const withStanding = (menus: readonly MenuDefinition[]): MenuDefinition[] => menus.map((menu) => (menu.entries ? alsoCheck(menu, isStanding) : menu));
+function withStanding(menus: readonly MenuDefinition[]): MenuDefinition[] {
+  return menus.map((menu) => (menu.entries ? alsoCheck(menu, isStanding) : menu));
+}
 
 export const TYPED_INTERFACE_MENUS: readonly MenuDefinition[] = [...interfaces, ...withStanding(readMenuTables(INTERFACE_PARTS_TABLES))];
 
@@ -83,4 +87,6 @@ export const TYPED_NETWORK_MENUS: readonly MenuDefinition[] = withStanding(readM
   '/ip/dns/cache': { custom: { flush: { parameters: [], policies: ['write'], run: () => ({ rows: [] }) } } },
 }));
 
-export const TYPED_SYSTEM_MENUS: readonly MenuDefinition[] = withStanding(readMenuTables(SYSTEM_TABLES, { '/tool/e-mail': { custom: { send: sendMail } } }));
+export const TYPED_SYSTEM_MENUS: readonly MenuDefinition[] = withStanding(readMenuTables(SYSTEM_TABLES, {
+  '/tool/e-mail': { custom: { send: sendMail } },
+}));

@@ -12,7 +12,10 @@ const UPDATE = '/system/package/update';
 
 function updateStatus(router: RouterState): [string, string | undefined][] {
   const latest = router.setting(UPDATE, '.latest');
-  return [['installed-version', router.version.text], ['latest-version', latest === '' ? undefined : latest], ['status', router.setting(UPDATE, '.status') || undefined]];
+  return [
+    ['installed-version', router.version.text], ['latest-version', latest === '' ? undefined : latest],
+    ['status', router.setting(UPDATE, '.status') || undefined],
+  ];
 }
 
 /** Asks the maker's server, which is the option `latestVersion`. */
@@ -32,7 +35,8 @@ const check: CustomCommand = {
   policies: ['read', 'write'],
   run({ router }) {
     checkForUpdates(router);
-    return { rows: [new Map([['channel', router.setting(UPDATE, 'channel')], ...updateStatus(router).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))])] };
+    const told = updateStatus(router).map(([name, value]) => [name, value ?? ''] as const);
+    return { rows: [new Map([['channel', router.setting(UPDATE, 'channel')], ...told])] };
   },
 };
 
@@ -75,7 +79,8 @@ export const resetConfiguration: CustomCommand = {
 
 /** Global variables of all users, as `:global` made them. */
 const environment: MenuDefinition = {
-  path: '/system/script/environment', volatile: true, noExport: true, without: ['add', 'set', 'unset', 'remove'], properties: { name: readOnly, value: readOnly, user: readOnly },
+  path: '/system/script/environment', volatile: true, noExport: true, without: ['add', 'set', 'unset', 'remove'],
+  properties: { name: readOnly, value: readOnly, user: readOnly },
   rows: (target) => variables(target).map(({ id, user, name, text }) => ({ id, values: [['name', name], ['value', text], ['user', user]] })),
   custom: {
     remove: {
@@ -141,23 +146,26 @@ const sign: CustomCommand = {
 };
 
 const days = { from: 1, to: 36_500 };
+const KEY_SIZES = ['1024', '1536', '2048', '4096', '8192', 'prime256v1', 'secp384r1', 'secp521r1'];
+const KEY_USAGE = 'digital-signature,key-encipherment,data-encipherment,key-cert-sign,crl-sign,tls-server,tls-client';
 
 export const UPKEEP_MENUS: readonly MenuDefinition[] = [
   {
     path: UPDATE, single: true, noExport: true, volatile: true, compute: updateStatus,
     custom: { 'check-for-updates': check, download, install },
     properties: {
-      channel: { type: ['development', 'long-term', 'stable', 'testing', 'upgrade'], default: 'stable' }, 'installed-version': readOnly, 'latest-version': readOnly,
-      status: readOnly,
+      channel: { type: ['development', 'long-term', 'stable', 'testing', 'upgrade'], default: 'stable' },
+      'installed-version': readOnly, 'latest-version': readOnly, status: readOnly,
     },
   },
   environment,
   {
     path: '/certificate', noun: 'certificate', noExport: true, without: ['unset'], compute: certificateValues, custom: { sign },
     properties: {
-      name: { required: true }, 'common-name': {}, country: {}, organization: {}, 'subject-alt-name': {}, 'key-size': { type: ['1024', '1536', '2048', '4096', '8192', 'prime256v1', 'secp384r1', 'secp521r1'], default: '2048' },
-      'key-usage': { default: 'digital-signature,key-encipherment,data-encipherment,key-cert-sign,crl-sign,tls-server,tls-client' }, 'days-valid': { type: days, default: '365' }, trusted: { type: 'bool' },
-      'invalid-before': readOnly, 'invalid-after': readOnly, 'expires-after': readOnly, expired: readOnly, 'private-key': readOnly, fingerprint: readOnly,
+      name: { required: true }, 'common-name': {}, country: {}, organization: {}, 'subject-alt-name': {},
+      'key-size': { type: KEY_SIZES, default: '2048' }, 'key-usage': { default: KEY_USAGE }, 'days-valid': { type: days, default: '365' }, trusted: { type: 'bool' },
+      'invalid-before': readOnly, 'invalid-after': readOnly, 'expires-after': readOnly, expired: readOnly, 'private-key': readOnly,
+      fingerprint: readOnly,
     },
   },
 ];
