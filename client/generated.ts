@@ -111,7 +111,10 @@ export interface BackupDiff {
   changed: boolean;
   /** Unified, of the text exports; dates and comments are left out */
   diff: string;
+  /** The rest of a very long difference was left out */
   truncated: boolean;
+  /** There are too many differences for the shortest: blocks that changed are shown as replaced */
+  coarse: boolean;
 }
 
 export interface Campaign {

@@ -79,6 +79,7 @@ const schema = z.strictObject({
   SIGNALBOX_ROUTER_MOVES: z.enum(['approve', 'free'], { error: 'must be approve or free' }).default('approve'),
   SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS: wholeNumber(600, 60, 604_800),
   SIGNALBOX_JOB_RETENTION_DAYS: wholeNumber(400, LEAST_JOB_RETENTION_DAYS, 3650),
+  SIGNALBOX_MAX_ROUTERS_PER_TEAM: wholeNumber(20_000, 1, 1_000_000),
   SIGNALBOX_CATALOG_FILE: z.string().optional(),
   SIGNALBOX_CATALOG_IMAGES_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
   SIGNALBOX_UPSTREAM_ISSUER: z.string().transform(readAs(readIssuer, 'an https address, as the provider calls itself')).optional(),
@@ -129,6 +130,8 @@ export interface Config {
     /** Folder of pictures, as `<base>/<slug>/banner.png`. */
     readonly imagesUrl: string | undefined;
   };
+  /** More are not taken in. */
+  readonly maxRoutersPerTeam: number;
   /** How long a finished job is kept. */
   readonly keepJobsMs: number;
   /** When a router may go over to another agent of its team. */
@@ -284,6 +287,7 @@ function toConfig(checked: Checked): Config {
     upstream: upstreamOf(checked),
     corsOrigins: checked.SIGNALBOX_CORS_ORIGINS,
     catalog: { file: checked.SIGNALBOX_CATALOG_FILE, imagesUrl: checked.SIGNALBOX_CATALOG_IMAGES_URL },
+    maxRoutersPerTeam: checked.SIGNALBOX_MAX_ROUTERS_PER_TEAM,
     keepJobsMs: checked.SIGNALBOX_JOB_RETENTION_DAYS * 24 * 3600_000,
     routerMoves: { free: checked.SIGNALBOX_ROUTER_MOVES === 'free', afterMs: checked.SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS * 1000 },
     heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,

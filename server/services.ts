@@ -99,6 +99,8 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
     log: log.child({ component: 'routers' }),
     rules: { offlineAfterMs: config.offlineAfterMs },
     moves: config.routerMoves,
+    counters,
+    maxPerTeam: config.maxRoutersPerTeam,
   });
   // The features need the tunnel, and what comes out of the tunnel needs the features: the events look them up late.
   const features = (): Features => ({ routers, jobs, backups, forwards, metadata, faults, devices, eventSources });
@@ -125,7 +127,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
     rules: { ...DEFAULT_JOB_RULES, keepMs: config.keepJobsMs },
     notifyUrls: { allowLoopback: config.allowLoopbackWebhooks },
   });
-  const backups = new BackupsService({ ...deps, log: log.child({ component: 'backups' }), gateway: tunnels, routers, jobs });
+  const backups = new BackupsService({ ...deps, counters, log: log.child({ component: 'backups' }), gateway: tunnels, routers, jobs });
   const campaigns = new CampaignsService({ storage, jobs, clock, log: log.child({ component: 'campaigns' }) });
   const forwards = new ForwardsService({
     storage,
@@ -145,8 +147,8 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   });
   const events = new EventsService(clock);
   const eventSources = new EventSources({ events, routers, jobs, campaigns, forwards, storage, clock, log: log.child({ component: 'events' }), offlineAfterMs: config.offlineAfterMs });
-  const { metadata, faults, devices } = createInformation(deps, routers, (event) => eventSources.onFault(event));
-  const idempotency = new IdempotencyStore(storage, deps.secrets, () => clock.now());
+  const { metadata, faults, devices } = createInformation({ ...deps, counters }, routers, (event) => eventSources.onFault(event));
+  const idempotency = new IdempotencyStore(storage, deps.secrets, () => clock.now(), counters);
   const revocations = new RevocationsService({ storage, clock, log: log.child({ component: 'revocations' }), auth, forwards, jobs, campaigns, gateway: tunnels });
   revocations.noticed.subscribe(({ teamId }) => void events.recheck(teamId));
   routers.moves.changes.subscribe((change) => announceMove(change, { routers, faults, forwards, audit, eventSources, tunnels }));
@@ -180,7 +182,7 @@ function createWebhooks({ config, storage, clock, log, secrets }: ServicesDeps, 
 
 /** What is known of the routers beyond their list. */
 function createInformation(
-  { config, storage, clock, log, catalog }: ServicesDeps,
+  { config, storage, clock, log, catalog, counters }: ServicesDeps & { counters: Counters },
   routers: RoutersService,
   onFault: (event: FaultEvent) => void,
 ): Pick<Services, 'metadata' | 'faults' | 'devices'> {
@@ -201,6 +203,7 @@ function createInformation(
       log: log.child({ component: 'devices' }),
       routers,
       manufacturers: new Manufacturers(),
+      counters,
     }),
   };
 }

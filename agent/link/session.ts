@@ -34,6 +34,9 @@ const MAX_WAITING_JOBS = 2 * MAX_OPEN_JOBS_PER_AGENT;
 /** After goaway the server closes; if it does not, this end does, milliseconds. */
 const LEAVE_MS = 5000;
 
+/** Unreadable messages of one session that the log tells of: enough to see what is wrong, too few to fill a disk. */
+const UNREADABLE_TOLD = 10;
+
 /**
  * One tunnel as the agent sees it, from hello to the end. Invariants:
  * - ready is sent only after the epoch is on disk, and nothing but hello before ready;
@@ -43,6 +46,7 @@ const LEAVE_MS = 5000;
 export class LinkSession implements LinkSocketEvents {
   /** Messages of unknown type, out of place or unreadable. */
   ignored = 0;
+  #unreadable = 0;
 
   readonly #deps: SessionDeps;
   readonly #socket: LinkSocket;
@@ -259,7 +263,8 @@ export class LinkSession implements LinkSocketEvents {
 
   #onInvalid(type: string, id: number | undefined, reason: string): void {
     this.ignored += 1;
-    this.#deps.log.warn({ message_type: type, reason }, 'unreadable message from the server');
+    this.#unreadable += 1;
+    if (this.#unreadable <= UNREADABLE_TOLD) this.#deps.log.warn({ message_type: type, reason }, 'unreadable message from the server');
     if (type === 'welcome') this.#close('protocol');
     else if (type === 'request' && id !== undefined) {
       this.#send({ type: 'reply', id, outcome: { ok: false, error: { code: 'invalid', message: 'the agent cannot read this request' } } });

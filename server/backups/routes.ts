@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
@@ -43,7 +44,8 @@ const diffSchema = z
     to: z.string(),
     changed: z.boolean(),
     diff: z.string().describe('Unified, of the text exports; dates and comments are left out'),
-    truncated: z.boolean(),
+    truncated: z.boolean().describe('The rest of a very long difference was left out'),
+    coarse: z.boolean().describe('There are too many differences for the shortest: blocks that changed are shown as replaced'),
   })
   .meta({
     id: 'BackupDiff',
@@ -54,6 +56,7 @@ const diffSchema = z
         changed: true,
         diff: '--- before\n+++ after\n@@ -1,2 +1,2 @@\n /system identity\n-set name=gw\n+set name=gw-depot\n',
         truncated: false,
+        coarse: false,
       },
     ],
   });
@@ -131,9 +134,9 @@ function diffRoutes(app: App, backups: BackupsService): void {
         response: { 200: envelope(diffSchema), ...commonErrors },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { router_id: routerId, backup_id: from, other_id: to } = request.params;
-      return success(presentDiff(await backups.compare(principalOf(request).teamId, routerId, from, to)));
+      return success(presentDiff(await backups.compare(principalOf(request).teamId, routerId, { from, to }, callerGone(reply.raw))));
     },
   );
   app.get(
@@ -153,9 +156,9 @@ function diffRoutes(app: App, backups: BackupsService): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { router_id: routerId, job_id: jobId } = request.params;
-      return success(presentDiff(await backups.changesOf(principalOf(request).teamId, routerId, jobId)));
+      return success(presentDiff(await backups.changesOf(principalOf(request).teamId, routerId, jobId, callerGone(reply.raw))));
     },
   );
 }
@@ -172,6 +175,15 @@ function presentBackup({ record, parts }: Backup): z.infer<typeof backupSchema> 
   };
 }
 
-function presentDiff({ from, to, diff, truncated }: BackupDiff): z.infer<typeof diffSchema> {
-  return { from: from.id, to: to.id, changed: diff !== '', diff, truncated };
+function presentDiff({ from, to, diff, truncated, coarse }: BackupDiff): z.infer<typeof diffSchema> {
+  return { from: from.id, to: to.id, changed: diff !== '', diff, truncated, coarse };
+}
+
+/** Aborts when the connection is closed before it has been answered. */
+function callerGone(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
 }

@@ -1,6 +1,7 @@
 import type { BackupPart, SharedUse } from '../../protocol/index.ts';
 import type { AgentConnection, AgentGateway } from '../core/agent-gateway.ts';
 import type { Clock, Timer } from '../core/clock.ts';
+import type { Counters } from '../core/counters.ts';
 import { AppError, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
@@ -11,8 +12,8 @@ import type { RoutersService } from '../routers/service.ts';
 import type { Storage } from '../storage/db.ts';
 import type { Secrets } from '../storage/secrets.ts';
 import { unseal } from './content.ts';
-import { exportLines } from './diff/export-lines.ts';
-import { unifiedDiff } from './diff/unified.ts';
+import { DiffThreads } from './diff/diff-threads.ts';
+import type { ExportText } from './diff/diff-threads.ts';
 import { BackupFetcher } from './fetcher.ts';
 import { deleteBackups, hastenOf, insertBackup, selectBackup, selectBackups, selectContent, selectMissed, selectParts, selectSurplus } from './store.ts';
 import type { EndedJob } from './store.ts';
@@ -31,6 +32,7 @@ export interface BackupsDeps {
   secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
   clock: Clock;
   log: Log;
+  counters: Counters;
   rules?: BackupRules;
 }
 
@@ -39,6 +41,7 @@ export class BackupsService {
   readonly #deps: BackupsDeps;
   readonly #rules: BackupRules;
   readonly #fetcher: BackupFetcher;
+  readonly #diffs: DiffThreads;
   #unsubscribe: (() => void) | undefined;
   #sweepTimer: Timer | undefined;
   #stopped = false;
@@ -48,6 +51,7 @@ export class BackupsService {
   constructor(deps: BackupsDeps) {
     this.#deps = deps;
     this.#rules = deps.rules ?? DEFAULT_BACKUP_RULES;
+    this.#diffs = new DiffThreads(deps.counters);
     this.#fetcher = new BackupFetcher({ ...deps, rules: this.#rules });
   }
 
@@ -99,17 +103,21 @@ export class BackupsService {
     return { name: `${routerId}-${moment}${part === 'export_after' ? '-after' : ''}.${part === 'binary' ? 'backup' : 'rsc'}`, content };
   }
 
-  /** What changed on the router from before one job to before another. @throws AppError as {@link readFile} */
-  async compare(teamId: string, routerId: string, fromId: string, toId: string): Promise<BackupDiff> {
-    const [from, to] = [await this.#get(teamId, routerId, fromId), await this.#get(teamId, routerId, toId)];
-    return this.#diff({ record: from, part: 'export' }, { record: to, part: 'export' });
+  /**
+   * What changed on the router from before one job to before another.
+   * @param signal the caller has gone
+   * @throws AppError as {@link readFile} and {@link DiffThreads.compare}
+   */
+  async compare(teamId: string, routerId: string, ids: { from: string; to: string }, signal?: AbortSignal): Promise<BackupDiff> {
+    const [from, to] = [await this.#get(teamId, routerId, ids.from), await this.#get(teamId, routerId, ids.to)];
+    return this.#diff({ record: from, part: 'export' }, { record: to, part: 'export' }, signal);
   }
 
   /**
    * What a job changed on its router.
    * @throws AppError `not_found` for the job; `conflict` when there is no export from before and after it, or not yet
    */
-  async changesOf(teamId: string, routerId: string, jobId: string): Promise<BackupDiff> {
+  async changesOf(teamId: string, routerId: string, jobId: string, signal?: AbortSignal): Promise<BackupDiff> {
     const job = await this.#deps.jobs.getJob(teamId, routerId, jobId);
     const record = await selectBackup(this.#deps.storage.db, { teamId, routerId, jobId: job.id });
     if (record?.state === 'pending') throw new AppError('conflict', 'the exports have not been fetched from the router yet');
@@ -117,15 +125,17 @@ export class BackupsService {
     const parts = await selectParts(this.#deps.storage.db, teamId, [record.id]);
     const isWhole = (['export', 'export_after'] as const).every((part) => parts.some((row) => row.part === part));
     if (!isWhole) throw new AppError('conflict', 'there is no export from before and after this job');
-    return this.#diff({ record, part: 'export' }, { record, part: 'export_after' });
+    return this.#diff({ record, part: 'export' }, { record, part: 'export_after' }, signal);
   }
 
-  async #diff(from: { record: BackupRecord; part: BackupPart }, to: { record: BackupRecord; part: BackupPart }): Promise<BackupDiff> {
-    const side = async ({ record, part }: typeof from): Promise<{ name: string; lines: string[] }> => ({
-      name: `${record.id} ${part}`,
-      lines: exportLines((await this.#read(record, part)).toString('utf8')),
-    });
-    return { from: from.record, to: to.record, ...unifiedDiff(await side(from), await side(to)) };
+  async #diff(
+    from: { record: BackupRecord; part: BackupPart },
+    to: { record: BackupRecord; part: BackupPart },
+    signal: AbortSignal | undefined,
+  ): Promise<BackupDiff> {
+    const side = async ({ record, part }: typeof from): Promise<ExportText> => ({ name: `${record.id} ${part}`, content: await this.#read(record, part) });
+    const text = await this.#diffs.compare(from.record.team_id, async () => ({ before: await side(from), after: await side(to) }), signal);
+    return { from: from.record, to: to.record, ...text };
   }
 
   async #get(teamId: string, routerId: string, id: string): Promise<BackupRecord> {

@@ -39,6 +39,8 @@ export interface BackupDiff {
   diff: string;
   /** The rest of a very long difference was left out. */
   truncated: boolean;
+  /** True, but not the shortest: there are too many differences. */
+  coarse: boolean;
 }
 
 export interface BackupRules {

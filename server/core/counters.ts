@@ -11,6 +11,7 @@ export const LIMITS = [
   'routers_per_agent',
   'routers_per_team',
   'devices_per_router',
+  'devices_per_team',
   'diff_queue',
   'diff_time',
   'kept_answers_per_team',

@@ -11,6 +11,7 @@ export const ERROR_CODES = [
   'request_timeout',
   'conflict',
   'in_progress',
+  'quota_exceeded',
   'too_large',
   'unsupported_media_type',
   'invalid',

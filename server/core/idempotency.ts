@@ -21,10 +21,13 @@ export type Claim =
 
 export interface IdempotencyKeys {
   /**
+   * @throws AppError `quota_exceeded` for a new key when the team has so many that no answer, however short, may be added
    * @param payload the body that makes the request; only a keyed hash of it is stored, because it may hold a password
    * @param resumable the route finds its earlier record by the key, so an interrupted request is claimed again
    */
   claim(scope: IdempotencyScope, payload: string, resumable: boolean): Promise<Claim>;
+  /** Whether the team may still have an answer of so many characters kept. When not, {@link finish} is given a short one in its place. */
+  hasRoomFor(held: HeldKey, length: number): boolean;
   /** The request is over, and this is its answer. */
   finish(held: HeldKey, status: number, response: string): Promise<void>;
   /** The request is over, and surely nothing was done. */

@@ -1,6 +1,7 @@
 import type { Devices, SeenDevice } from '../../protocol/index.ts';
 import type { AgentConnection } from '../core/agent-gateway.ts';
 import type { Clock, Timer } from '../core/clock.ts';
+import type { Counters } from '../core/counters.ts';
 import { notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
@@ -8,6 +9,7 @@ import type { Page } from '../core/page.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { Storage, Tx } from '../storage/db.ts';
 import { newestDevice, toDevices } from './assemble.ts';
+import { DeviceLimits } from './limits.ts';
 import { macFragment } from './mac.ts';
 import type { Manufacturers } from './manufacturers.ts';
 import * as store from './store.ts';
@@ -25,11 +27,13 @@ export interface DevicesDeps {
   log: Log;
   routers: Pick<RoutersService, 'routerIdOf' | 'presence'>;
   manufacturers: Pick<Manufacturers, 'lookup'>;
+  counters?: Counters;
 }
 
 /** The devices behind the routers, as agents report them from ARP tables and DHCP leases, and the names people give them. */
 export class DevicesService {
   readonly #deps: DevicesDeps;
+  readonly #limits: DeviceLimits;
   /** Routers whose devices are complete and followed on the present tunnel, by agent. */
   readonly #followed = new Map<string, Set<string>>();
   /** Routers of whose running report a part was lost. */
@@ -40,6 +44,7 @@ export class DevicesService {
 
   constructor(deps: DevicesDeps) {
     this.#deps = deps;
+    this.#limits = new DeviceLimits(deps.counters);
   }
 
   start(): void {
@@ -70,11 +75,13 @@ export class DevicesService {
     if (report.kind === 'full' && report.first) this.#damaged.delete(routerId);
     try {
       const sighted = await this.#toSighted(report.devices);
-      await storage.writes.write(async (tx) => {
+      const { place, added } = await storage.writes.write(async (tx) => {
         // Asked here and not before: the router may be moved to another site at any time.
-        const place = await store.selectPlace(tx, connection.teamId, routerId);
-        await this.#storeReport(tx, place, report, sighted);
+        const here = await store.selectPlace(tx, connection.teamId, routerId);
+        const admitted = await this.#limits.admit(tx, here, sighted);
+        return { place: here, added: await this.#storeReport(tx, here, report, admitted) };
       });
+      this.#limits.added(place, added);
     } catch (error) {
       this.#damaged.add(routerId);
       throw error;
@@ -122,17 +129,19 @@ export class DevicesService {
 
   async #forget(before: number): Promise<void> {
     let more = true;
+    this.#limits.forget();
     while (more) ({ more } = await this.#deps.storage.writes.write((tx) => store.deleteForgotten(tx, before)));
   }
 
-  async #storeReport(tx: Tx, place: Place, report: Devices, sighted: store.SightedDevice[]): Promise<void> {
+  async #storeReport(tx: Tx, place: Place, report: Devices, sighted: readonly store.SightedDevice[]): Promise<number> {
     const now = this.#deps.clock.now();
     const isFull = report.kind === 'full';
     if (isFull && report.first) await store.beginReport(tx, place);
-    await store.upsertSighted(tx, place, sighted, now);
+    const added = await store.upsertSighted(tx, place, sighted, now);
     await store.markGone(tx, place, report.gone, now);
     if (isFull && report.last) await store.endReport(tx, place, !this.#damaged.has(place.routerId));
     if (!isFull || report.last) await store.confirmReports(tx, [{ routerId: place.routerId, at: now }]);
+    return added;
   }
 
   async #toSighted(devices: readonly SeenDevice[]): Promise<store.SightedDevice[]> {

@@ -32,9 +32,30 @@ export async function selectPlace(db: DbOrTx, teamId: string, routerId: string):
   return { teamId, routerId, siteId };
 }
 
-/** Stores sightings; what is already known keeps its id and first-seen. At most 500 at once. */
-export async function upsertSighted(db: DbOrTx, place: Place, sighted: readonly SightedDevice[], now: number): Promise<void> {
-  if (sighted.length === 0) return;
+/** Counts no further than `most`. */
+export async function countDevices(db: DbOrTx, teamId: string, most: number): Promise<number> {
+  const some = db.selectFrom('devices').select('id').where('team_id', '=', teamId).limit(most).as('some');
+  return Number((await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow()).count);
+}
+
+/** Counts no further than `most`. */
+export async function countSightings(db: DbOrTx, routerId: string, most: number): Promise<number> {
+  const some = db.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId).limit(most).as('some');
+  return Number((await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow()).count);
+}
+
+/** Those of these MAC addresses that are known at this place. At most 500 at once. */
+export async function selectKnownMacs(db: DbOrTx, place: Place, macs: readonly string[]): Promise<Set<string>> {
+  const rows = await db.selectFrom('devices').select('mac').where('team_id', '=', place.teamId).where('place', '=', placeOf(place)).where('mac', 'in', macs).execute();
+  return new Set(rows.map(({ mac }) => mac));
+}
+
+/**
+ * Stores sightings; what is already known keeps its id and first-seen. At most 500 at once.
+ * @returns how many devices are new
+ */
+export async function upsertSighted(db: DbOrTx, place: Place, sighted: readonly SightedDevice[], now: number): Promise<number> {
+  if (sighted.length === 0) return 0;
   const rows = await db
     .insertInto('devices')
     .values(
@@ -59,6 +80,8 @@ export async function upsertSighted(db: DbOrTx, place: Place, sighted: readonly 
     .returning(['id', 'mac'])
     .execute();
   await upsertSightings(db, place.routerId, sighted, new Map(rows.map((row) => [row.mac, row.id])), now);
+  const offered = new Set(sighted.map(({ newId }) => newId));
+  return rows.filter(({ id }) => offered.has(id)).length;
 }
 
 async function upsertSightings(

@@ -14,6 +14,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   request_timeout: 408,
   conflict: 409,
   in_progress: 409,
+  quota_exceeded: 409,
   too_large: 413,
   unsupported_media_type: 415,
   invalid: 422,

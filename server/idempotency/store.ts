@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { LostCommit } from '../core/errors.ts';
+import type { Counters } from '../core/counters.ts';
+import { AppError, LostCommit } from '../core/errors.ts';
 import type { Claim, HeldKey, IdempotencyKeys, IdempotencyScope } from '../core/idempotency.ts';
 import type { Db, Storage, Tx } from '../storage/db.ts';
 import type { Secrets } from '../storage/secrets.ts';
 import { storageUnavailable } from '../storage/storage-errors.ts';
+import { BYTES_OF_KEY, KeptAnswers } from './kept-answers.ts';
 
 const PURPOSE = 'idempotency';
 /** How long an answer is replayed. */
@@ -36,6 +40,7 @@ export class IdempotencyStore implements IdempotencyKeys {
   /** In front of every claim of this process. */
   readonly #process = randomUUID();
   #claims = 0;
+  readonly #kept: KeptAnswers;
   readonly #held = new Set<string>();
   readonly #unsettled = new LRUCache<string, Unsettled>({
     max: MAX_UNSETTLED,
@@ -43,18 +48,36 @@ export class IdempotencyStore implements IdempotencyKeys {
     sizeCalculation: (end) => (end.state === 'finished' ? end.response.length : 0) + 1,
   });
 
-  constructor(storage: Storage, secrets: Pick<Secrets, 'fingerprints'>, now: () => number) {
+  constructor(storage: Storage, secrets: Pick<Secrets, 'fingerprints'>, now: () => number, counters?: Counters) {
     this.#storage = storage;
     this.#secrets = secrets;
     this.#now = now;
+    this.#kept = new KeptAnswers(counters);
   }
 
   /** Called once at start, before requests: whatever was under way has lost its process. */
   async markInterrupted(): Promise<void> {
     await this.#storage.db.updateTable('idempotency_keys').set({ status: INTERRUPTED }).where('status', 'is', null).execute();
+    const teams = await this.#storage.db
+      .selectFrom('idempotency_keys')
+      .select((eb) => ['team_id', eb.fn.countAll().as('keys'), octets(sql`sum(octet_length(response))`).as('bytes')])
+      .groupBy('team_id')
+      .execute();
+    for (const { team_id: teamId, keys, bytes } of teams) this.#kept.count(teamId, Number(keys) * BYTES_OF_KEY + Number(bytes));
+  }
+
+  hasRoomFor({ teamId }: HeldKey, length: number): boolean {
+    return this.#kept.hasRoomFor(teamId, length);
+  }
+
+  async #refuseNew(scope: IdempotencyScope): Promise<void> {
+    if (await selectKey(this.#storage.db, scope).select('key').executeTakeFirst()) return;
+    this.#kept.refused();
+    throw new AppError('quota_exceeded', 'your team has used too many Idempotency-Keys within a day: nothing was done; leave the key out, or try again later');
   }
 
   async claim(scope: IdempotencyScope, payload: string, resumable: boolean): Promise<Claim> {
+    if (this.#kept.isFull(scope.teamId)) await this.#refuseNew(scope);
     // A body may hold a password: a plain hash of it could be guessed at by whoever has a copy of the database.
     const fingerprints = this.#secrets.fingerprints(PURPOSE, payload);
     this.#claims += 1;
@@ -80,6 +103,7 @@ export class IdempotencyStore implements IdempotencyKeys {
       .onConflict((conflict) => conflict.columns(['team_id', 'scope', 'key']).doNothing())
       .returning('key')
       .executeTakeFirst();
+    if (inserted) this.#kept.count(teamId, BYTES_OF_KEY);
     if (inserted) return { state: 'claimed', held };
     return this.#repeat(tx, held, fingerprints, resumable);
   }
@@ -120,12 +144,14 @@ export class IdempotencyStore implements IdempotencyKeys {
     await this.#settle(held, { state: 'finished', status, response }, async (tx) => {
       await whereHeld(tx.updateTable('idempotency_keys').set({ status, response }), held).execute();
     });
+    this.#kept.count(held.teamId, response.length);
   }
 
   async release(held: HeldKey): Promise<void> {
     await this.#settle(held, { state: 'free' }, async (tx) => {
       await whereHeld(tx.deleteFrom('idempotency_keys'), held).execute();
     });
+    this.#kept.count(held.teamId, -BYTES_OF_KEY);
   }
 
   /** What cannot be stored now is remembered until a repeat asks: the request is over, whatever the row says. */
@@ -150,7 +176,7 @@ export class IdempotencyStore implements IdempotencyKeys {
     for (;;) {
       const old = await this.#storage.db
         .selectFrom('idempotency_keys')
-        .select(['team_id', 'scope', 'key'])
+        .select(['team_id', 'scope', 'key', octets(sql`octet_length(response)`).as('bytes')])
         .where('created_at', '<', before)
         .limit(SWEEP_CHUNK)
         .execute();
@@ -160,8 +186,14 @@ export class IdempotencyStore implements IdempotencyKeys {
           await whereKey(tx.deleteFrom('idempotency_keys'), { teamId: row.team_id, scope: row.scope, key: row.key }).execute();
         }
       });
+      for (const row of old) this.#kept.count(row.team_id, -BYTES_OF_KEY - Number(row.bytes));
     }
   }
+}
+
+/** Null without an answer; a bigint comes as text from PostgreSQL. */
+function octets(expression: RawBuilder<unknown>): RawBuilder<number | string> {
+  return sql<number | string>`coalesce(${expression}, 0)`;
 }
 
 function selectKey(db: Db, scope: IdempotencyScope) {

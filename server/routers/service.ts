@@ -2,11 +2,13 @@ import type { AgentConnection } from '../core/agent-gateway.ts';
 import { MAX_ROUTERS_PER_AGENT } from '../../protocol/index.ts';
 import type { Heartbeat, Inventory } from '../../protocol/index.ts';
 import type { Clock, Timer } from '../core/clock.ts';
+import type { Counters } from '../core/counters.ts';
 import { AppError, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import type { Storage } from '../storage/db.ts';
+import { RouterLimits } from './limits.ts';
 import { PresenceBoard } from './presence.ts';
 import type { HeardBeat, PresenceRules } from './presence.ts';
 import { RouterMoves } from './moves/service.ts';
@@ -35,6 +37,9 @@ export interface RoutersDeps {
   rules: PresenceRules;
   /** When a router may go over to another agent; any time when missing. */
   moves?: MoveRules;
+  counters?: Counters;
+  /** Routers of one team; more are not taken in. */
+  maxPerTeam?: number;
 }
 
 /** What an agent says on its present tunnel, by its own names for its routers. */
@@ -54,6 +59,7 @@ export class RoutersService {
   /** Claims of agents on routers of other agents. */
   readonly moves: RouterMoves;
   readonly #deps: RoutersDeps;
+  readonly #limits: RouterLimits;
   readonly #told = new Map<string, ToldByAgent>();
   /** Since when agents that were here are gone, milliseconds of the clock that nobody sets. */
   readonly #goneSince = new Map<string, number>();
@@ -63,6 +69,7 @@ export class RoutersService {
 
   constructor(deps: RoutersDeps) {
     this.#deps = deps;
+    this.#limits = new RouterLimits(deps);
     this.presence = new PresenceBoard(deps.rules);
     this.#startedAt = deps.clock.monotonic();
     this.moves = new RouterMoves({
@@ -143,6 +150,7 @@ export class RoutersService {
   }
 
   async onReady(connection: AgentConnection): Promise<void> {
+    await this.#limits.begin(connection);
     const routers = await selectRoutersOfAgent(this.#deps.storage.db, connection.teamId, connection.agentId);
     const ids = new Map(routers.map((router) => [router.agent_router, router.id]));
     this.#goneSince.delete(connection.agentId);
@@ -150,6 +158,7 @@ export class RoutersService {
   }
 
   onGone(connection: AgentConnection): void {
+    this.#limits.end(connection.agentId);
     this.#told.delete(connection.agentId);
     this.#goneSince.set(connection.agentId, this.#deps.clock.monotonic());
   }
@@ -170,12 +179,15 @@ export class RoutersService {
   /**
    * Who a router is. Not whether it answers: that is for heartbeats, and an agent may tell what it remembers.
    * @returns undefined for a router that belongs to another agent of the team: this one has nothing to do with it yet
+   * @throws AppError `quota_exceeded` when the agent names more routers than it may, or its team has as many as it may
    */
   async onInventory(connection: AgentConnection, inventory: Inventory): Promise<RouterRecord | undefined> {
+    await this.#limits.check(connection, inventory);
     const now = this.#deps.clock.now();
+    const id = newId(now);
     const { router, changes } = await this.#deps.storage.writes.write((tx) =>
       this.moves.sight(tx, {
-        newId: newId(now),
+        newId: id,
         teamId: connection.teamId,
         agentId: connection.agentId,
         agentRouter: inventory.router,
@@ -184,6 +196,7 @@ export class RoutersService {
         now,
       }),
     );
+    this.#limits.count(connection, inventory.router, router?.id === id);
     if (router) this.#identify(connection, inventory.router, router.id);
     else this.#told.get(connection.agentId)?.ids.delete(inventory.router);
     this.moves.tell(changes);

@@ -56,6 +56,28 @@ export async function selectRoutersOfAgent(db: DbOrTx, teamId: string, agentId: 
     .execute();
 }
 
+export async function isKnownRouter(db: DbOrTx, teamId: string, hardwareId: string): Promise<boolean> {
+  const known = await db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('hardware_id', '=', hardwareId).executeTakeFirst();
+  return known !== undefined;
+}
+
+/** Counts no further than `most`. */
+export async function countRouters(db: DbOrTx, teamId: string, most: number): Promise<number> {
+  const some = db.selectFrom('routers').select('id').where('team_id', '=', teamId).limit(most).as('some');
+  return countOf(await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow());
+}
+
+/** All routers that an agent has brought and no other agent since. Counts no further than `most`. */
+export async function countRoutersOfAgent(db: DbOrTx, teamId: string, agentId: string, most: number): Promise<number> {
+  const some = db.selectFrom('routers').select('id').where('agent_id', '=', agentId).where('team_id', '=', teamId).limit(most).as('some');
+  return countOf(await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow());
+}
+
+/** PostgreSQL counts in bigint, which comes as text. */
+function countOf({ count }: { count: string | number | bigint }): number {
+  return Number(count);
+}
+
 export interface RouterSighting {
   newId: string;
   teamId: string;

@@ -28,7 +28,7 @@ const RECONNECT_SPREAD_MS = 10_000;
  * Tunnels of one agent that may be open at once: the present one, those that it has left on a bad line and the server has not yet
  * found dead, and a second process with the same credential.
  */
-const MAX_TUNNELS_PER_AGENT = 8;
+export const MAX_TUNNELS_PER_AGENT = 8;
 
 /** All tunnels of this node: the newest of each agent is the one that features reach. */
 export class TunnelRegistry implements AgentGateway {

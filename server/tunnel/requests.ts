@@ -23,7 +23,7 @@ interface Asked {
 }
 
 /** The longest pause in a reply that has begun: the slowest line that can be worked with brings a batch of 64 kB in half of it. */
-const STALL_MS = 30_000;
+export const STALL_MS = 30_000;
 
 export interface AgentRequestsDeps {
   clock: Clock;

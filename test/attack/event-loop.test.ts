@@ -1,9 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import net from 'node:net';
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { WebSocket } from 'ws';
+import { seal } from '../../server/backups/content.ts';
+import { openSecrets } from '../../server/storage/secrets.ts';
 import { AttackedServer, flood, inventoryOf } from '../harness/attacked-server.ts';
 import { watchHealth } from '../harness/health-watch.ts';
 import type { HealthReading } from '../harness/health-watch.ts';
+import { exportOf } from '../harness/large-exports.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 /** `/healthz` answers within this, whatever a peer does, milliseconds. */
 const BAR_MS = 200;
@@ -96,6 +103,58 @@ const attacks: Attack[] = [
     },
   },
   {
+    name: 'replies that grow and never end',
+    async run(server) {
+      const { ws, routerId } = await oneRouter(server);
+      const batch = JSON.stringify([{ text: 'x'.repeat(60_000) }]);
+      answerWith(ws, ({ id }) => {
+        for (let i = 0; i < 250; i += 1) ws.send(`{"type":"rows","id":${id},"rows":${batch}}`);
+      });
+      const before = await server.memory();
+      const asked = Array.from({ length: 20 }, () => server.call('POST', `/api/synchronous/${routerId}`, { command: '/ip/route/print', parameters: '', timeout_seconds: 5 }));
+      const statuses = (await Promise.all(asked)).map(({ status }) => status);
+      expect(new Set(statuses)).toEqual(new Set([504]));
+      // Without a bound these are 300 MB of text and more than 1 GB of objects.
+      expect(((await server.memory()) - before) / 1e6).toBeLessThan(500);
+      ws.terminate();
+    },
+  },
+  {
+    name: 'long answers, each kept for its Idempotency-Key',
+    async run(server) {
+      const { ws, routerId } = await oneRouter(server);
+      const batch = JSON.stringify([{ text: 'x'.repeat(250_000) }]);
+      answerWith(ws, ({ id }) => {
+        ws.send(`{"type":"rows","id":${id},"rows":${batch}}`);
+        ws.send(`{"type":"reply","id":${id},"outcome":{"ok":true,"result":{"method":"command"}}}`);
+      });
+      const until = Date.now() + 2 * ATTACK_MS;
+      const repeat = async (): Promise<void> => {
+        while (Date.now() < until) {
+          const answer = await server.call('POST', `/api/synchronous/${routerId}`, { command: '/ip/route/print', parameters: '' }, { 'idempotency-key': randomUUID() });
+          await answer.arrayBuffer();
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, repeat));
+      expect((await server.diskBytes()) / 1e6).toBeLessThan(200);
+      ws.terminate();
+    },
+  },
+  {
+    name: 'comparisons of two exports of 7 MB with 450 changes',
+    async run(server) {
+      const { ws, routerId } = await oneRouter(server);
+      ws.terminate();
+      const [from, to] = await storeExports(server, routerId);
+      const asked = Array.from({ length: 6 }, () => server.call('GET', `/api/routers/${routerId}/backups/${from}/diff/${to}`));
+      for (const answer of await Promise.all(asked)) {
+        const { data } = (await answer.json()) as { data: { changed: boolean; coarse: boolean } };
+        expect(data).toMatchObject({ changed: true, coarse: false });
+      }
+    },
+  },
+  // The last one: their wrong credentials keep agents that were never here out for a minute, from the address that all share in this test.
+  {
     name: 'dials of strangers',
     async run(server) {
       const { port } = new URL(server.url);
@@ -116,6 +175,42 @@ const attacks: Attack[] = [
     },
   },
 ];
+
+/** A router behind an agent that the test plays. */
+async function oneRouter(target: AttackedServer): Promise<{ ws: WebSocket; routerId: string }> {
+  const ws = await target.tunnel(await target.enrol());
+  const name = randomUUID();
+  ws.send(JSON.stringify(inventoryOf(name)));
+  const router = await waitUntil('the router is known', async () => (await target.routers()).find(({ identity }) => identity === name));
+  return { ws, routerId: router.id };
+}
+
+function answerWith(ws: WebSocket, answer: (request: { id: number }) => void): void {
+  ws.on('message', (data) => {
+    const message = JSON.parse((data as Buffer).toString()) as { type: string; id: number };
+    if (message.type === 'request') answer(message);
+  });
+}
+
+/** Two backups of the router, each of a job of its own. @returns their ids */
+async function storeExports(target: AttackedServer, routerId: string): Promise<[string, string]> {
+  const secrets = await openSecrets(path.join(target.folder, 'secret.key'));
+  const store = async (text: string): Promise<string> => {
+    const made = await target.call('POST', `/api/asynchronous/${routerId}`, { description: 'x', script: ':put 1', express_execute: false, needs_acknowledgement: true, make_backup: false });
+    const { job_id: jobId } = ((await made.json()) as { data: { job_id: string } }).data;
+    expect(made.status).toBe(200);
+    const backupId = randomUUID();
+    const content = Buffer.from(text);
+    const sealed = await seal(secrets, { backupId, part: 'export' }, content);
+    await target.administer(async ({ db }) => {
+      const base = { team_id: target.teamId, stored_at: Date.now() };
+      await db.insertInto('backups').values({ ...base, id: backupId, router_id: routerId, job_id: jobId, state: 'stored', attempts: 0, due_at: null, error: null, created_at: Date.now() }).execute();
+      await db.insertInto('backup_parts').values({ ...base, backup_id: backupId, part: 'export', size: content.length, sha256: 'x', content: sealed }).execute();
+    });
+    return backupId;
+  };
+  return [await store(exportOf({ megabytes: 7 })), await store(exportOf({ megabytes: 7, changes: 450 }))];
+}
 
 let server: AttackedServer;
 let baseline: HealthReading;

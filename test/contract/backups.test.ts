@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Counters } from '../../server/core/counters.ts';
 import { BackupsService } from '../../server/backups/service.ts';
 import { DEFAULT_BACKUP_RULES } from '../../server/backups/types.ts';
 import type { Backup } from '../../server/backups/types.ts';
@@ -93,6 +94,7 @@ describeEachDatabase('backups', (open) => {
 
   async function create(): Promise<BackupsService> {
     return new BackupsService({
+      counters: new Counters(),
       storage, clock, rules, log: silentLog, gateway: routers as never, secrets: await openSecrets(keyFile),
       routers: { getRouter: async (teamId, id) => storage.db.selectFrom('routers').selectAll().where('id', '=', id).where('team_id', '=', teamId).executeTakeFirstOrThrow() },
       jobs: { changes, getJob: async (_team, _router, id) => storage.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow() },
@@ -154,7 +156,7 @@ describeEachDatabase('backups', (open) => {
     const neighbour = await seedRouter(storage, { teamId: place.teamId });
     for (const { teamId, routerId } of [{ ...place, teamId: other.teamId }, other, neighbour]) {
       await expect(service.readFile(teamId, routerId, record.id, 'export')).rejects.toMatchObject({ code: 'not_found' });
-      await expect(service.compare(teamId, routerId, record.id, record.id)).rejects.toMatchObject({ code: 'not_found' });
+      await expect(service.compare(teamId, routerId, { from: record.id, to: record.id })).rejects.toMatchObject({ code: 'not_found' });
     }
   });
 

@@ -39,6 +39,7 @@ test('without any setting it is a control plane for this machine', () => {
     upstream: null,
     corsOrigins: [],
     catalog: { file: undefined, imagesUrl: undefined },
+    maxRoutersPerTeam: 20_000,
     keepJobsMs: 400 * 24 * 3600_000,
     heartbeatMs: 30_000,
     offlineAfterMs: 75_000,

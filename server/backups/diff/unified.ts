@@ -1,5 +1,5 @@
-import { diffLines } from './myers.ts';
-import type { Edit } from './myers.ts';
+import { diffLines } from './lines.ts';
+import type { Edit } from './lines.ts';
 
 /** Unchanged lines shown around a change. */
 const CONTEXT = 3;
@@ -12,13 +12,16 @@ const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
 export function unifiedDiff(
   before: { name: string; lines: readonly string[] },
   after: { name: string; lines: readonly string[] },
-): { diff: string; truncated: boolean } {
-  const edits = diffLines(before.lines, after.lines);
+): { diff: string; truncated: boolean; coarse: boolean } {
+  const { edits, isCoarse } = diffLines(before.lines, after.lines);
   const hunks = hunksOf(edits);
-  if (hunks.length === 0) return { diff: '', truncated: false };
-  const diff = [`--- ${before.name}`, `+++ ${after.name}`, ...hunks.flatMap((hunk) => printHunk(edits, hunk))].join('\n');
+  if (hunks.length === 0) return { diff: '', truncated: false, coarse: false };
+  const lines = [`--- ${before.name}`, `+++ ${after.name}`];
+  const place = { at: 0, removed: 0, added: 0 };
+  for (const hunk of hunks) for (const line of printHunk(edits, hunk, place)) lines.push(line);
+  const diff = lines.join('\n');
   const truncated = diff.length > MOST_CHARS;
-  return { diff: `${truncated ? diff.slice(0, diff.lastIndexOf('\n', MOST_CHARS)) : diff}\n`, truncated };
+  return { diff: `${truncated ? diff.slice(0, diff.lastIndexOf('\n', MOST_CHARS)) : diff}\n`, truncated, coarse: isCoarse };
 }
 
 interface Hunk {
@@ -39,14 +42,29 @@ function hunksOf(edits: readonly Edit[]): Hunk[] {
   return hunks;
 }
 
-function printHunk(edits: readonly Edit[], { start, end }: Hunk): string[] {
-  const count = (from: number, to: number, other: Edit['kind']): number =>
-    edits.slice(from, to).filter(({ kind }) => kind === 'same' || kind === other).length;
-  const range = (other: Edit['kind']): string => {
-    const length = count(start, end, other);
-    const first = count(0, start, other);
+/** Edits before `at`, and the lines they stand for on either side; goes on from hunk to hunk, so that each edit is counted once. */
+interface Place {
+  at: number;
+  removed: number;
+  added: number;
+}
+
+function goTo(edits: readonly Edit[], place: Place, to: number): void {
+  for (; place.at < to; place.at += 1) {
+    const { kind } = edits[place.at]!;
+    if (kind !== 'added') place.removed += 1;
+    if (kind !== 'removed') place.added += 1;
+  }
+}
+
+function printHunk(edits: readonly Edit[], { start, end }: Hunk, place: Place): string[] {
+  goTo(edits, place, start);
+  const first = { ...place };
+  goTo(edits, place, end);
+  const range = (side: 'removed' | 'added'): string => {
+    const length = place[side] - first[side];
     // Of nothing, the line before is named.
-    return `${length === 0 ? first : first + 1}${length === 1 ? '' : `,${length}`}`;
+    return `${length === 0 ? first[side] : first[side] + 1}${length === 1 ? '' : `,${length}`}`;
   };
   const lines = edits.slice(start, end).map(({ kind, line }) => `${SIGNS[kind]}${line}`);
   return [`@@ -${range('removed')} +${range('added')} @@`, ...lines];

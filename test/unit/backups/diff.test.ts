@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exportLines } from '../../../server/backups/diff/export-lines.ts';
-import { diffLines } from '../../../server/backups/diff/myers.ts';
+import { diffLines } from '../../../server/backups/diff/lines.ts';
 import { unifiedDiff } from '../../../server/backups/diff/unified.ts';
 
 const few = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 });
@@ -21,7 +21,7 @@ describe('the difference of two lists of lines', () => {
   it('leads from the one to the other, and no shorter way does', () => {
     fc.assert(
       fc.property(few, few, (before, after) => {
-        const edits = diffLines(before, after);
+        const { edits } = diffLines(before, after);
         expect(edits.filter(({ kind }) => kind !== 'added').map(({ line }) => line)).toEqual(before);
         expect(edits.filter(({ kind }) => kind !== 'removed').map(({ line }) => line)).toEqual(after);
         expect(edits.filter(({ kind }) => kind === 'same')).toHaveLength(longestCommon(before, after));
@@ -32,7 +32,8 @@ describe('the difference of two lists of lines', () => {
   it('of long lists that have little in common is found in bounded time, and is true', () => {
     const before = Array.from({ length: 20_000 }, (_, index) => `old ${index}`);
     const after = ['first', ...Array.from({ length: 20_000 }, (_, index) => `new ${index}`), 'last'];
-    const edits = diffLines(['same', ...before], ['same', ...after]);
+    const { edits, isCoarse } = diffLines(['same', ...before], ['same', ...after]);
+    expect(isCoarse).toBe(true);
     expect(edits).toHaveLength(1 + before.length + after.length);
     expect(edits[0]).toEqual({ kind: 'same', line: 'same' });
   });

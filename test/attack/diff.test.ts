@@ -1,0 +1,71 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { describe, expect, test } from 'vitest';
+import { DiffThreads } from '../../server/backups/diff/diff-threads.ts';
+import type { DiffTask } from '../../server/backups/diff/diff-threads.ts';
+import { diffLines } from '../../server/backups/diff/lines.ts';
+import { Counters } from '../../server/core/counters.ts';
+import { exportOf } from '../harness/large-exports.ts';
+
+const text = (content: string): Uint8Array => new TextEncoder().encode(content);
+const task = (before: string, after: string): DiffTask => ({ before: { name: 'a', content: text(before) }, after: { name: 'b', content: text(after) } });
+
+describe('the difference of two exports', () => {
+  test('of 7 MB with 450 changes is exact, and nobody waits for it', async () => {
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    const real = task(exportOf({ megabytes: 7 }), exportOf({ megabytes: 7, changes: 450 }));
+    delay.enable();
+    const { diff, coarse, truncated } = await new DiffThreads(new Counters()).compare('team', async () => real);
+    delay.disable();
+    expect([coarse, truncated]).toEqual([false, false]);
+    expect(diff.split('\n').filter((line) => /^\+[^+]/.test(line))).toHaveLength(450);
+    expect(delay.max / 1e6).toBeLessThan(200);
+  });
+
+  test('of exports that have every other line in common is found in bounded time, says so, and is true', () => {
+    const before = Array.from({ length: 60_000 }, (_, i) => (i % 2 === 0 ? `same ${i}` : `old ${i}`));
+    const after = Array.from({ length: 60_000 }, (_, i) => (i % 2 === 0 ? `same ${i}` : `new ${i}`));
+    const { edits, isCoarse } = diffLines(before, after);
+    expect(edits.filter(({ kind }) => kind !== 'added').map(({ line }) => line)).toEqual(before);
+    expect(edits.filter(({ kind }) => kind !== 'removed').map(({ line }) => line)).toEqual(after);
+    // Lines that both have once are anchors, so even this one is exact.
+    expect([isCoarse, edits.filter(({ kind }) => kind === 'same').length]).toEqual([false, 30_000]);
+  });
+
+  test('of the worst case, few different lines in another order, ends', () => {
+    const mixed = (seed: number): string[] => Array.from({ length: 100_000 }, (_, i) => `line ${(i * seed + (i >> 3)) % 7}`);
+    const { edits, isCoarse } = diffLines(mixed(3), mixed(5));
+    expect(isCoarse).toBe(true);
+    expect(edits.filter(({ kind }) => kind !== 'added').map(({ line }) => line)).toEqual(mixed(3));
+    expect(edits.filter(({ kind }) => kind !== 'removed').map(({ line }) => line)).toEqual(mixed(5));
+  });
+
+  test('teams take turns, a team waits only so long a line, and one whose caller has gone is not begun', async () => {
+    const counters = new Counters();
+    const threads = new DiffThreads(counters);
+    const small = task('/ip address\nadd a\n', '/ip address\nadd b\n');
+    let read = 0;
+    const ask = (team: string, signal?: AbortSignal) => threads.compare(team, async () => {
+      read += 1;
+      return small;
+    }, signal);
+    const greedy = Array.from({ length: 20 }, () => ask('greedy'));
+    await expect(ask('greedy')).rejects.toMatchObject({ code: 'rate_limited' });
+    expect(counters.get('diff_queue')).toBe(1);
+    await ask('neighbour');
+    // The neighbour did not wait for the line of the other team.
+    expect(read).toBeLessThan(10);
+    const abort = new AbortController();
+    abort.abort();
+    await Promise.all(greedy);
+    const before = read;
+    await expect(ask('greedy', abort.signal)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(read).toBe(before);
+  });
+
+  test('ends when its caller goes', async () => {
+    const abort = new AbortController();
+    const asked = new DiffThreads(new Counters()).compare('team', async () => task(exportOf({ megabytes: 7 }), exportOf({ megabytes: 7, changes: 900 })), abort.signal);
+    setTimeout(() => abort.abort(), 20);
+    await expect(asked).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});

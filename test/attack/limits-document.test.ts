@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { MAX_BACKUP_BYTES, MAX_MESSAGE_BYTES, MAX_OUTPUT_BYTES, MAX_REPLY_BYTES, MAX_ROUTERS_PER_AGENT } from '../../protocol/index.ts';
+import { DEFAULT_BACKUP_RULES } from '../../server/backups/types.ts';
+import { DIFF_LIMITS } from '../../server/backups/diff/diff-threads.ts';
+import { checkConfig } from '../../server/config.ts';
+import { LIMITS } from '../../server/core/counters.ts';
+import { KEPT_ANSWERS, SHORT_ANSWER } from '../../server/idempotency/kept-answers.ts';
+import { MAX_DEVICES_PER_ROUTER, MAX_DEVICES_PER_TEAM } from '../../server/devices/limits.ts';
+import { DEFAULT_MAX_PER_TEAM, MAX_ROUTERS_EVER_PER_AGENT } from '../../server/routers/limits.ts';
+import { AGENT_BUDGET } from '../../server/tunnel/budget.ts';
+import { MAX_TUNNELS_PER_AGENT } from '../../server/tunnel/registry.ts';
+import { UNFINISHED_REPLIES } from '../../server/tunnel/reply-memory.ts';
+import { STALL_MS } from '../../server/tunnel/requests.ts';
+
+const count = (number: number): string => number.toLocaleString('en-US');
+const MB = 1024 * 1024;
+const { messages, bytes, work, offences, dials } = AGENT_BUDGET;
+const DAY_MS = 24 * 3_600_000;
+
+/** What the document says beside the words of a limit. */
+const numbers: [string, string][] = [
+  ['messages of one agent, over all its tunnels', `${count(messages.burst)} at once, ${count(messages.perSecond)} a second`],
+  ['bytes of one agent', `${bytes.burst / MB} MB at once, ${bytes.perSecond / MB} MB a second`],
+  ['processor time of the server for one agent', `${work.burst / 1000} s at once, ${work.perSecond / 1000} s a second`],
+  ['messages of one agent that cannot be read', `${offences.burst} at once, ${offences.perSecond} a second`],
+  ['new tunnels of one agent', `${dials.burst} at once, ${dials.perSecond} a second`],
+  ['open tunnels of one agent', `${MAX_TUNNELS_PER_AGENT}`],
+  ['bytes of unfinished replies of one agent', `${UNFINISHED_REPLIES.tunnel / MB} MB`],
+  ['bytes of unfinished replies of one team', `${UNFINISHED_REPLIES.team / MB} MB`],
+  ['bytes of unfinished replies in the process', `${UNFINISHED_REPLIES.all / MB} MB`],
+  ['pause within a reply that has begun', `${STALL_MS / 1000} s`],
+  ['names of routers on one tunnel', `${MAX_ROUTERS_PER_AGENT}`],
+  ['routers that one agent may ever have brought', count(MAX_ROUTERS_EVER_PER_AGENT)],
+  ['routers of one team', count(DEFAULT_MAX_PER_TEAM)],
+  ['devices that one router may add', count(MAX_DEVICES_PER_ROUTER)],
+  ['devices of one team', count(MAX_DEVICES_PER_TEAM)],
+  ['comparisons of backups that wait, of one team', `${DIFF_LIMITS.waitingOfTeam}`],
+  ['comparisons of backups that wait, in all', `${DIFF_LIMITS.waiting}`],
+  ['one comparison of backups', `${DIFF_LIMITS.deadlineMs / 1000} s and ${DIFF_LIMITS.heapMb} MB`],
+  [`bytes of answers kept for \`Idempotency-Key\`, longer than ${count(SHORT_ANSWER)} characters`, `${KEPT_ANSWERS.long / MB} MB`],
+  ['bytes of all keys and answers kept', `${KEPT_ANSWERS.all / MB} MB`],
+  ['rows of one command', `${MAX_REPLY_BYTES / MB} MB`],
+  ['one file of a backup', `${MAX_BACKUP_BYTES / MB} MB`],
+  ['backups kept of one router', `${DEFAULT_BACKUP_RULES.keepPerRouter}`],
+  ['age of a backup', `${DEFAULT_BACKUP_RULES.keepMs / DAY_MS} days`],
+  ['output of one job', `${MAX_OUTPUT_BYTES / 1024} kB`],
+  ['message on the tunnel', `${MAX_MESSAGE_BYTES / MB} MB`],
+];
+
+const page = await readFile(new URL('../../docs/limits.md', import.meta.url), 'utf8');
+const rows = page.split('\n').filter((line) => line.startsWith('| ')).map((line) => line.slice(2).split(' | '));
+
+test.each(numbers)('docs/limits.md has the number of the code for: %s', (what, number) => {
+  const row = rows.find((cells) => cells.includes(what));
+  expect(row?.[row.indexOf(what) + 1]?.replace(/ \|$/, '')).toBe(number);
+});
+
+test('docs/limits.md has a line for every limit that is counted, and names none that is not', () => {
+  const labels = rows.flatMap(([first = '']) => /^`(\w+)`$/.exec(first)?.[1] ?? []);
+  expect([...new Set(labels)].toSorted()).toEqual([...LIMITS].toSorted());
+});
+
+test('the default of SIGNALBOX_MAX_ROUTERS_PER_TEAM is the one of the document', () => {
+  expect(checkConfig({}).maxRoutersPerTeam).toBe(DEFAULT_MAX_PER_TEAM);
+});

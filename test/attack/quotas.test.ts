@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest';
+import { MAX_ROUTERS_PER_AGENT } from '../../protocol/index.ts';
+import type { AgentMessage, Devices } from '../../protocol/index.ts';
+import type { AgentConnection } from '../../server/core/agent-gateway.ts';
+import { Counters } from '../../server/core/counters.ts';
+import type { Claim, HeldKey } from '../../server/core/idempotency.ts';
+import { KEPT_ANSWERS } from '../../server/idempotency/kept-answers.ts';
+import { IdempotencyStore } from '../../server/idempotency/store.ts';
+import { MAX_DEVICES_PER_ROUTER } from '../../server/devices/limits.ts';
+import { DevicesService } from '../../server/devices/service.ts';
+import { PresenceBoard } from '../../server/routers/presence.ts';
+import { MAX_ROUTERS_EVER_PER_AGENT } from '../../server/routers/limits.ts';
+import { RoutersService } from '../../server/routers/service.ts';
+import type { Storage } from '../../server/storage/db.ts';
+import { Secrets } from '../../server/storage/secrets.ts';
+import { inventoryOf } from '../harness/attacked-server.ts';
+import { describeEachDatabase } from '../harness/databases.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { seedAgent, seedRouter, seedTeam } from '../harness/seed.ts';
+import { silentLog } from '../harness/silent-log.ts';
+
+const secrets = new Secrets([{ kid: 'one', bytes: Buffer.alloc(32, 1) }]);
+
+type Inventory = Extract<AgentMessage, { type: 'inventory' }>;
+const inventory = (name: string, hardwareId = name): Inventory => inventoryOf(name, hardwareId) as Inventory;
+
+describeEachDatabase('routers that an agent invents', (open) => {
+  const setUp = async (maxPerTeam?: number) => {
+    const storage = await open();
+    const { teamId } = await seedTeam(storage);
+    const counters = new Counters();
+    const routers = new RoutersService({ storage, clock: new ManualClock(), log: silentLog, rules: { offlineAfterMs: 75_000 }, counters, ...(maxPerTeam === undefined ? {} : { maxPerTeam }) });
+    const connect = async (): Promise<AgentConnection> => {
+      const connection = { agentId: await seedAgent(storage, teamId), teamId, epoch: 1, address: '192.0.2.1', reset: false };
+      await routers.onReady(connection);
+      return connection;
+    };
+    return { storage, routers, counters, connect };
+  };
+  const count = async ({ db }: Storage): Promise<number> => (await db.selectFrom('routers').select('id').execute()).length;
+
+  test(`are at most ${MAX_ROUTERS_PER_AGENT} names on a tunnel; those that it has named go on`, async () => {
+    const { storage, routers, counters, connect } = await setUp();
+    const connection = await connect();
+    for (let i = 0; i < MAX_ROUTERS_PER_AGENT; i += 1) await routers.onInventory(connection, inventory(`r${i}`));
+    await expect(routers.onInventory(connection, inventory('one more'))).rejects.toMatchObject({ code: 'quota_exceeded' });
+    expect((await routers.onInventory(connection, inventory('r7')))?.identity).toBe('r7');
+    expect(await count(storage)).toBe(MAX_ROUTERS_PER_AGENT);
+    expect(counters.get('routers_per_agent')).toBe(1);
+  });
+
+  test('have an end behind one name too, also over reconnects', async () => {
+    const { storage, routers, connect } = await setUp();
+    const connection = await connect();
+    for (let i = 0; i < MAX_ROUTERS_EVER_PER_AGENT; i += 1) await routers.onInventory(connection, inventory('one', `hardware ${i}`));
+    await expect(routers.onInventory(connection, inventory('one', 'one more'))).rejects.toMatchObject({ code: 'quota_exceeded' });
+    routers.onGone(connection);
+    await routers.onReady(connection);
+    await expect(routers.onInventory(connection, inventory('one', 'one more'))).rejects.toMatchObject({ code: 'quota_exceeded' });
+    expect(await count(storage)).toBe(MAX_ROUTERS_EVER_PER_AGENT);
+  }, 60_000);
+
+  test('are bounded for a team, over all its agents; what it has goes on, and moves', async () => {
+    const { storage, routers, counters, connect } = await setUp(10);
+    const [first, second] = [await connect(), await connect()];
+    for (let i = 0; i < 6; i += 1) await routers.onInventory(first, inventory(`a${i}`));
+    for (let i = 0; i < 4; i += 1) await routers.onInventory(second, inventory(`b${i}`));
+    await expect(routers.onInventory(second, inventory('b4'))).rejects.toMatchObject({ code: 'quota_exceeded' });
+    expect((await routers.onInventory(second, inventory('a0')))?.agent_id).toBe(second.agentId);
+    expect(await count(storage)).toBe(10);
+    expect(counters.get('routers_per_team')).toBe(1);
+  });
+});
+
+describeEachDatabase('answers kept for repeats', (open) => {
+  const setUp = async () => {
+    let now = 1_000_000;
+    const storage = await open();
+    const { teamId } = await seedTeam(storage);
+    const counters = new Counters();
+    const scope = (key: string, team = teamId) => ({ teamId: team, scope: 'POST /things', key });
+    const store = new IdempotencyStore(storage, secrets, () => now, counters);
+    const fill = async (bytes: number): Promise<void> => {
+      const answer = 'x'.repeat(4 * 1024 * 1024);
+      for (let i = 0; i * answer.length < bytes; i += 1) {
+        await store.finish(heldBy(await store.claim(scope(`fill ${bytes} ${i}`), 'body', true)), 200, answer);
+      }
+    };
+    return { storage, counters, scope, store, fill, key: { ...scope('a'), claim: '' } satisfies HeldKey, pass: (ms: number) => void (now += ms), now: () => now };
+  };
+
+  test('of one team are bounded: long ones first, then new keys; repeats are still told, and other teams have room', async () => {
+    const { storage, counters, scope, store, fill, now, key } = await setUp();
+    await store.finish(heldBy(await store.claim(scope('early'), 'body', true)), 200, '{"early":true}');
+    expect(store.hasRoomFor(key, 256 * 1024)).toBe(true);
+    await fill(KEPT_ANSWERS.long);
+    expect(store.hasRoomFor(key, 256 * 1024)).toBe(false);
+    expect(store.hasRoomFor(key, 500)).toBe(true);
+    await fill(KEPT_ANSWERS.all - KEPT_ANSWERS.long);
+    await expect(store.claim(scope('late'), 'body', true)).rejects.toMatchObject({ code: 'quota_exceeded' });
+    expect(await store.claim(scope('early'), 'body', true)).toMatchObject({ state: 'finished', response: '{"early":true}' });
+    const { teamId: neighbour } = await seedTeam(storage);
+    expect(await store.claim(scope('late', neighbour), 'body', true)).toMatchObject({ state: 'claimed' });
+    expect(counters.get('kept_answers_per_team')).toBe(2);
+    // The next start counts them again.
+    const next = new IdempotencyStore(storage, secrets, now);
+    await next.markInterrupted();
+    await expect(next.claim(scope('late'), 'body', true)).rejects.toMatchObject({ code: 'quota_exceeded' });
+  }, 60_000);
+
+  test('make room when they are a day old', async () => {
+    const { store, fill, pass, key } = await setUp();
+    await fill(KEPT_ANSWERS.long);
+    expect(store.hasRoomFor(key, 256 * 1024)).toBe(false);
+    pass(25 * 3_600_000);
+    await store.sweep();
+    expect(store.hasRoomFor(key, 256 * 1024)).toBe(true);
+  }, 60_000);
+});
+
+function heldBy(claim: Claim): HeldKey {
+  if (claim.state !== 'claimed') throw new Error(`the key is ${claim.state}`);
+  return claim.held;
+}
+
+describeEachDatabase('devices that an agent invents', (open) => {
+  test(`are at most ${MAX_DEVICES_PER_ROUTER} behind a router; those that are known are followed`, async () => {
+    const storage = await open();
+    const { teamId, agentId, routerId } = await seedRouter(storage);
+    const counters = new Counters();
+    const devices = new DevicesService({
+      storage, clock: new ManualClock(), log: silentLog, counters,
+      routers: { routerIdOf: () => routerId, presence: new PresenceBoard({ offlineAfterMs: 75_000 }) },
+      manufacturers: { lookup: async () => () => null },
+    });
+    const connection = { agentId, teamId, epoch: 1, address: '192.0.2.1', reset: false };
+    const report = (first: number, ip: string): Devices => ({
+      type: 'devices', router: 'one', kind: 'delta', first: false, last: false, gone: [],
+      devices: Array.from({ length: 500 }, (_, index) => ({ mac: macOf(first + index), ip })),
+    });
+    for (let first = 0; first < MAX_DEVICES_PER_ROUTER - 100; first += 500) await devices.onDevices(connection, report(first, '10.0.0.1'));
+    for (let i = 1; i <= 3; i += 1) await devices.onDevices(connection, report(MAX_DEVICES_PER_ROUTER * i, '10.0.0.1'));
+    const stored = await storage.db.selectFrom('devices').select('id').where('team_id', '=', teamId).execute();
+    expect(stored).toHaveLength(MAX_DEVICES_PER_ROUTER);
+    expect(counters.get('devices_per_router')).toBe(3);
+    await devices.onDevices(connection, report(0, '10.0.0.2'));
+    expect(await devices.getDevice(teamId, macOf(3))).toMatchObject({ mac: macOf(3) });
+    const moved = await storage.db.selectFrom('device_sightings').select('device_id').where('ip_address', '=', '10.0.0.2').execute();
+    expect(moved).toHaveLength(500);
+  }, 60_000);
+});
+
+function macOf(number: number): string {
+  return number.toString(16).toUpperCase().padStart(12, '0').replaceAll(/(..)(?=.)/g, '$1:');
+}
