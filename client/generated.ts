@@ -70,7 +70,7 @@ export interface ApiKeyRotation {
 export interface AuditEntry {
   id: string;
   at: string;
-  /** api_key, user, or invitation: whoever held the code of that one */
+  /** api_key, user, or invitation or enrol_token: whoever held the secret of that one */
   actor_kind: string;
   actor_id: string;
   /** What the key is called, or the address of the user */
@@ -331,7 +331,9 @@ export interface EnrolToken {
   site_id: string | null;
   created_at: string;
   expires_at: string;
+  status: 'open' | 'used' | 'expired' | 'revoked';
   used_at: string | null;
+  revoked_at: string | null;
   /** Whom it enrolled */
   agent_id: string | null;
 }
@@ -595,7 +597,9 @@ export interface NewlyMadeEnrolToken {
   site_id: string | null;
   created_at: string;
   expires_at: string;
+  status: 'open' | 'used' | 'expired' | 'revoked';
   used_at: string | null;
+  revoked_at: string | null;
   /** Whom it enrolled */
   agent_id: string | null;
   /** For `signalbox-agent enrol`, once; shown only here */
@@ -1163,6 +1167,8 @@ export interface Operations {
   revokeAgent: { input: { path: { agent_id: string } }; result: undefined };
   /** Revoke an API key, and end what it opened */
   revokeApiKey: { input: { path: { key_id: string }; query?: { revoke_keys?: 'true' | 'false' } }; result: undefined };
+  /** Revoke an enrolment token that was not used */
+  revokeEnrolToken: { input: { path: { token_id: string } }; result: undefined };
   /** Revoke a transient port forward and cut its connections */
   revokeForward: { input: { path: { router_id: string; id: string } }; result: undefined };
   /** Replace an API key by a new one; both work for a while */
@@ -1264,6 +1270,7 @@ export const ROUTES = {
   resumeCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/resume' },
   revokeAgent: { method: 'DELETE', path: '/api/agents/{agent_id}' },
   revokeApiKey: { method: 'DELETE', path: '/api/api-keys/{key_id}' },
+  revokeEnrolToken: { method: 'DELETE', path: '/api/enrol-tokens/{token_id}' },
   revokeForward: { method: 'DELETE', path: '/api/routers/{router_id}/transient-forwarding/{id}' },
   rotateApiKey: { method: 'POST', path: '/api/api-keys/{key_id}/rotate' },
   runCommand: { method: 'POST', path: '/api/synchronous/{router_id}' },

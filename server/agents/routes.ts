@@ -5,6 +5,7 @@ import type { AgentGateway } from '../core/agent-gateway.ts';
 import type { App } from '../http/app.ts';
 import { principalOf } from '../http/authentication.ts';
 import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull } from '../http/envelope.ts';
+import { problemSchema } from '../http/error-handler.ts';
 import { nameField, pathId, uuidField } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
 import type { PlacesService } from '../places/service.ts';
@@ -25,7 +26,9 @@ const tokenExample = {
   site_id: agentExample.site_id,
   created_at: '2031-05-01T08:30:00.000Z',
   expires_at: '2031-05-02T08:30:00.000Z',
+  status: 'open' as const,
   used_at: null,
+  revoked_at: null,
   agent_id: null,
 };
 
@@ -49,7 +52,9 @@ const tokenSchema = z
     site_id: z.string().nullable().describe('Where the agent and its routers stand'),
     created_at: dateTime,
     expires_at: dateTime,
+    status: z.enum(['open', 'used', 'expired', 'revoked']),
     used_at: dateTime.nullable(),
+    revoked_at: dateTime.nullable(),
     agent_id: z.string().nullable().describe('Whom it enrolled'),
   })
   .meta({ id: 'EnrolToken', examples: [tokenExample] });
@@ -81,6 +86,7 @@ export function agentRoutes(app: App, deps: AgentRoutesDeps): void {
   agentRevocation(app, deps);
   tokenList(app, deps.auth);
   tokenCreation(app, deps.auth);
+  tokenRevocation(app, deps.auth);
 }
 
 function agentList(app: App, auth: AuthService, gateway: Gateway): void {
@@ -173,7 +179,7 @@ function tokenList(app: App, auth: AuthService): void {
       const page = readPage(request.query);
       const tokens = await auth.listEnrolTokens(principalOf(request).teamId, page);
       linkNext(request, reply, page, tokens, (token) => ({ at: token.createdAt, id: token.id }));
-      return success(tokens.map(presentToken));
+      return success(tokens.map((token) => presentToken(auth, token)));
     },
   );
 }
@@ -194,7 +200,31 @@ function tokenCreation(app: App, auth: AuthService): void {
       const { teamId } = principalOf(request);
       const { record, token } = await auth.createEnrolToken({ teamId, siteId: request.body?.site_id ?? null });
       reply.header('cache-control', 'no-store');
-      return success({ ...presentToken(record), token });
+      return success({ ...presentToken(auth, record), token });
+    },
+  );
+}
+
+function tokenRevocation(app: App, auth: AuthService): void {
+  app.delete(
+    '/api/enrol-tokens/:token_id',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['agents'],
+        operationId: 'revokeEnrolToken',
+        summary: 'Revoke an enrolment token that was not used',
+        params: z.object({ token_id: pathId }),
+        response: {
+          204: z.null().describe('Revoked, now or before'),
+          ...commonErrors,
+          409: problemSchema.describe('The token was used; revoke the agent'),
+        },
+      },
+    },
+    async (request, reply) => {
+      await auth.revokeEnrolToken(principalOf(request).teamId, request.params.token_id);
+      return reply.code(204).send(null);
     },
   );
 }
@@ -213,13 +243,15 @@ function presentAgent(agent: Agent, connected: boolean): z.infer<typeof agentSch
   };
 }
 
-function presentToken(token: EnrolToken): z.infer<typeof tokenSchema> {
+function presentToken(auth: AuthService, token: EnrolToken): z.infer<typeof tokenSchema> {
   return {
     id: token.id,
     site_id: token.siteId,
     created_at: toDateTime(token.createdAt),
     expires_at: toDateTime(token.expiresAt),
+    status: auth.enrolTokenStatus(token),
     used_at: toDateTimeOrNull(token.usedAt),
+    revoked_at: toDateTimeOrNull(token.revokedAt),
     agent_id: token.agentId,
   };
 }

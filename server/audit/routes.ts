@@ -11,7 +11,7 @@ const entrySchema = z
   .object({
     id: z.string(),
     at: dateTime,
-    actor_kind: z.string().describe('api_key, user, or invitation: whoever held the code of that one'),
+    actor_kind: z.string().describe('api_key, user, or invitation or enrol_token: whoever held the secret of that one'),
     actor_id: z.string(),
     actor_name: z.string().nullable().describe('What the key is called, or the address of the user'),
     source: z.string().describe('Address the request came from'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ENROL_PATH, enrolRequest, enrolResponse } from '../../protocol/index.ts';
+import type { AuditService } from '../audit/service.ts';
 import { ROLES } from '../core/principal.ts';
 import type { App } from '../http/app.ts';
 import { checkGrant, principalOf } from '../http/authentication.ts';
@@ -7,8 +8,9 @@ import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull
 import { problemSchema } from '../http/error-handler.ts';
 import { momentField, nameField, pathId } from '../http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../http/pagination.ts';
+import { enrolledOrRefused } from './service.ts';
 import type { AuthService } from './service.ts';
-import type { ApiKey } from './types.ts';
+import type { ApiKey, Enrolment } from './types.ts';
 
 const DEFAULT_OVERLAP_MIN = 60;
 /** A week: whoever needs longer has forgotten the old key. */
@@ -208,8 +210,23 @@ function statusOf(key: ApiKey, now: number): 'live' | 'expired' | 'revoked' {
   return key.expiresAt === null || key.expiresAt > now ? 'live' : 'expired';
 }
 
+/** In the log of the team that made the token: who came with it, and what became of it. */
+function auditEntryOf(enrolment: Exclude<Enrolment, { status: 'unknown' }>, source: string) {
+  const isIn = enrolment.status === 'enrolled';
+  return {
+    team_id: enrolment.token.teamId,
+    actor_kind: 'enrol_token',
+    actor_id: enrolment.token.id,
+    source,
+    action: isIn ? 'enrol' : 'refused enrol',
+    target: null,
+    result: isIn ? 200 : 401,
+    detail: isIn ? `agent ${enrolment.agentId}` : `the token is ${enrolment.status}`,
+  };
+}
+
 /** The one request an agent makes before it has a credential. Its scope must limit strangers by address. */
-export function enrolmentRoutes(app: App, deps: { auth: AuthService }): void {
+export function enrolmentRoutes(app: App, { auth, audit }: { auth: AuthService; audit: Pick<AuditService, 'record'> }): void {
   app.post(
     ENROL_PATH,
     {
@@ -220,6 +237,12 @@ export function enrolmentRoutes(app: App, deps: { auth: AuthService }): void {
         response: { 200: enrolResponse, ...commonErrors },
       },
     },
-    async (request) => deps.auth.enrolAgent(request.body.token, request.body.name),
+    async (request) => {
+      const enrolment = await auth.presentEnrolToken(request.body.token, request.body.name);
+      // Of a token that nobody made there is no team to tell.
+      if (enrolment.status === 'unknown') request.log.info({ source: request.ip }, 'an agent came with an enrolment token that is not known');
+      else audit.record(auditEntryOf(enrolment, request.ip));
+      return enrolledOrRefused(enrolment);
+    },
   );
 }

@@ -28,14 +28,18 @@ import {
   noteRevocation,
   replaceApiKey,
   revokeApiKey,
+  revokeEnrolToken,
   revokeServiceToken,
   selectApiKey,
   selectApiKeys,
+  selectEnrolToken,
+  selectEnrolTokenBySecret,
   selectEnrolTokens,
   selectLiveServiceToken,
   selectTeamOfApiKey,
+  selectTeamOfEnrolToken,
 } from './store.ts';
-import type { Agent, AgentIdentity, ApiKey, EnrolToken, NewApiKey, Rotation, ServiceToken } from './types.ts';
+import type { Agent, AgentIdentity, ApiKey, EnrolToken, EnrolTokenStatus, Enrolment, NewApiKey, Rotation, ServiceToken } from './types.ts';
 
 /** Long enough to walk to the router, short enough that a forgotten one is harmless. */
 const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
@@ -183,6 +187,7 @@ export class AuthService {
       createdAt: now,
       expiresAt: now + ENROL_TOKEN_LIFE_MS,
       usedAt: null,
+      revokedAt: null,
       agentId: null,
     };
     if (!(await insertEnrolToken(this.#deps.storage.db, record, hashSecret(token)))) {
@@ -196,22 +201,55 @@ export class AuthService {
   }
 
   /**
-   * Turns a one-use token into an agent with a secret of its own, shown once.
-   * @throws AppError `unauthenticated` for a token that is malformed, unknown, used or expired
+   * An agent that enrolled with the token stays: revoke the agent.
+   * @throws AppError `not_found`, also for another team's token; `conflict` for one that was used
    */
-  async enrolAgent(token: string, name: string): Promise<{ agent_id: string; secret: string }> {
+  async revokeEnrolToken(teamId: string, tokenId: string): Promise<void> {
+    const { storage, clock } = this.#deps;
+    if (await revokeEnrolToken(storage.db, teamId, tokenId, clock.now())) return;
+    if (!(await selectEnrolToken(storage.db, teamId, tokenId))) throw notFound('enrolment token');
+    throw new AppError('conflict', 'the token was used: revoke the agent that enrolled with it');
+  }
+
+  /** For the server's administrator only: whose token this is. @throws AppError `not_found` */
+  async findTeamOfEnrolToken(tokenId: string): Promise<string> {
+    const teamId = await selectTeamOfEnrolToken(this.#deps.storage.db, tokenId);
+    if (teamId === undefined) throw notFound(`enrolment token ${tokenId}`);
+    return teamId;
+  }
+
+  enrolTokenStatus(token: EnrolToken): EnrolTokenStatus {
+    if (token.usedAt !== null) return 'used';
+    if (token.revokedAt !== null) return 'revoked';
+    return token.expiresAt > this.#deps.clock.now() ? 'open' : 'expired';
+  }
+
+  /** Turns a one-use token into an agent with a secret of its own, shown once; or says why not, to who has the token's secret. */
+  async presentEnrolToken(token: string, name: string): Promise<Enrolment> {
+    if (!isPrefixedToken(ENROL_TOKEN_PREFIX, token)) return { status: 'unknown' };
     const now = this.#deps.clock.now();
     const agentId = newId(now);
     const secret = newSecret(API_KEY_SECRET_LENGTH);
     const secretHash = hashSecret(token);
-    const enrolled = isPrefixedToken(ENROL_TOKEN_PREFIX, token) && (await this.#deps.storage.writes.write(async (tx) => {
-      const place = await claimEnrolToken(tx, { secretHash, agentId, now });
-      if (!place) return false;
-      await insertAgent(tx, { id: agentId, ...place, name, secretHash: hashSecret(secret), createdAt: now });
-      return true;
-    }));
-    if (!enrolled) throw new AppError('unauthenticated', 'the enrolment token is not valid');
-    return { agent_id: agentId, secret };
+    return this.#deps.storage.writes.write(async (tx) => {
+      const claimed = await claimEnrolToken(tx, { secretHash, agentId, now });
+      if (claimed) {
+        const { teamId, siteId } = claimed;
+        await insertAgent(tx, { id: agentId, teamId, siteId, name, secretHash: hashSecret(secret), createdAt: now });
+        return { status: 'enrolled', token: claimed, agentId, secret };
+      }
+      const found = await selectEnrolTokenBySecret(tx, secretHash);
+      const status = found && this.enrolTokenStatus(found);
+      return found && status && status !== 'open' ? { status, token: found } : { status: 'unknown' };
+    });
+  }
+
+  /**
+   * {@link presentEnrolToken} for who needs the agent.
+   * @throws AppError `unauthenticated` with the reason, for a token that is unknown, used, expired or revoked
+   */
+  async enrolAgent(token: string, name: string): Promise<{ agent_id: string; secret: string }> {
+    return enrolledOrRefused(await this.presentEnrolToken(token, name));
   }
 
   async listAgents(teamId: string, page: Page = FIRST_PAGE): Promise<Agent[]> {
@@ -241,6 +279,26 @@ export class AuthService {
 
   #isLive(key: ApiKey): boolean {
     return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > this.#deps.clock.now());
+  }
+}
+
+/** @throws AppError `unauthenticated` with the reason */
+export function enrolledOrRefused(enrolment: Enrolment): { agent_id: string; secret: string } {
+  if (enrolment.status === 'enrolled') return { agent_id: enrolment.agentId, secret: enrolment.secret };
+  throw new AppError('unauthenticated', refusalOf(enrolment));
+}
+
+function refusalOf(enrolment: Exclude<Enrolment, { status: 'enrolled' }>): string {
+  const at = (moment: number | null): string => (moment === null ? '' : ` on ${new Date(moment).toISOString()}`);
+  switch (enrolment.status) {
+    case 'used':
+      return `the enrolment token was used${at(enrolment.token.usedAt)}: it is good for one agent, create another one`;
+    case 'revoked':
+      return `the enrolment token was revoked${at(enrolment.token.revokedAt)}`;
+    case 'expired':
+      return `the enrolment token expired${at(enrolment.token.expiresAt)}: create another one`;
+    case 'unknown':
+      return 'the enrolment token is not known here: check that it is complete and meant for this control plane';
   }
 }
 

@@ -163,6 +163,7 @@ function toEnrolToken(row: Omit<Selectable<EnrolTokensTable>, 'secret_hash'>): E
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     usedAt: row.used_at,
+    revokedAt: row.revoked_at,
     agentId: row.agent_id,
   };
 }
@@ -180,6 +181,7 @@ export async function insertEnrolToken(db: DbOrTx, token: EnrolToken, secretHash
       created_at: token.createdAt,
       expires_at: token.expiresAt,
       used_at: null,
+      revoked_at: null,
       agent_id: null,
     })
     .execute();
@@ -205,14 +207,45 @@ export async function selectEnrolTokens(db: DbOrTx, teamId: string, page: Page):
 export async function claimEnrolToken(
   tx: Tx,
   claim: { secretHash: string; agentId: string; now: number },
-): Promise<{ teamId: string; siteId: string | null } | undefined> {
+): Promise<EnrolToken | undefined> {
   const row = await tx
     .updateTable('enrol_tokens')
     .set({ used_at: claim.now, agent_id: claim.agentId })
     .where('secret_hash', '=', claim.secretHash)
     .where('used_at', 'is', null)
+    .where('revoked_at', 'is', null)
     .where('expires_at', '>', claim.now)
-    .returning(['team_id', 'site_id'])
+    .returningAll()
     .executeTakeFirst();
-  return row && { teamId: row.team_id, siteId: row.site_id };
+  return row && toEnrolToken(row);
+}
+
+/** Whatever has become of it. */
+export async function selectEnrolTokenBySecret(db: DbOrTx, secretHash: string): Promise<EnrolToken | undefined> {
+  const row = await db.selectFrom('enrol_tokens').selectAll().where('secret_hash', '=', secretHash).executeTakeFirst();
+  return row && toEnrolToken(row);
+}
+
+export async function selectEnrolToken(db: DbOrTx, teamId: string, tokenId: string): Promise<EnrolToken | undefined> {
+  const row = await db.selectFrom('enrol_tokens').selectAll().where('team_id', '=', teamId).where('id', '=', tokenId).executeTakeFirst();
+  return row && toEnrolToken(row);
+}
+
+/** Only for the server's administrator, who names a token by its id alone. */
+export async function selectTeamOfEnrolToken(db: DbOrTx, tokenId: string): Promise<string | undefined> {
+  const row = await db.selectFrom('enrol_tokens').select('team_id').where('id', '=', tokenId).executeTakeFirst();
+  return row?.team_id;
+}
+
+/** False when the team has no such token that is unused. One that is revoked already keeps its moment. */
+export async function revokeEnrolToken(db: DbOrTx, teamId: string, tokenId: string, now: number): Promise<boolean> {
+  const row = await db
+    .updateTable('enrol_tokens')
+    .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.val(now)) }))
+    .where('id', '=', tokenId)
+    .where('team_id', '=', teamId)
+    .where('used_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
 }

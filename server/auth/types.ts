@@ -48,8 +48,17 @@ export interface EnrolToken {
   createdAt: number;
   expiresAt: number;
   usedAt: number | null;
+  revokedAt: number | null;
   agentId: string | null;
 }
+
+export type EnrolTokenStatus = 'open' | 'used' | 'expired' | 'revoked';
+
+/** What presenting an enrolment token came to. Only who has a token's secret is told what became of it. */
+export type Enrolment =
+  | { status: 'enrolled'; token: EnrolToken; agentId: string; secret: string }
+  | { status: Exclude<EnrolTokenStatus, 'open'>; token: EnrolToken }
+  | { status: 'unknown' };
 
 /** An agent as its team sees it. Its session (epoch, journal) belongs to the tunnel's store. */
 export interface Agent {

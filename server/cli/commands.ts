@@ -79,6 +79,37 @@ const enrolTokenCreate: Command = {
   },
 };
 
+const enrolTokenList: Command = {
+  name: 'enrol-token list',
+  summary: 'list the enrolment tokens of a team, newest first, without their secrets',
+  positionals: [],
+  options: { team: TEAM },
+  async run(administration, input) {
+    const { auth } = administration;
+    const tokens = (await auth.listEnrolTokens(await teamIdOf(administration, input))).map((token) => ({
+      id: token.id,
+      status: auth.enrolTokenStatus(token),
+      created_at: new Date(token.createdAt).toISOString(),
+      expires_at: new Date(token.expiresAt).toISOString(),
+      site_id: token.siteId,
+      agent_id: token.agentId,
+    }));
+    return { json: { tokens }, lines: tokens.map(({ id, status, expires_at: end }) => `${id}  ${status.padEnd(8)} until ${end}`) };
+  },
+};
+
+const enrolTokenRevoke: Command = {
+  name: 'enrol-token revoke',
+  summary: 'refuse an enrolment token from now on',
+  positionals: ['ID'],
+  options: {},
+  async run({ auth }, input) {
+    const id = input.need('ID');
+    await auth.revokeEnrolToken(await auth.findTeamOfEnrolToken(id), id);
+    return { json: { id, revoked: true }, lines: [`enrolment token ${id} is revoked`] };
+  },
+};
+
 const serviceTokenCreate: Command = {
   name: 'service-token create',
   summary: 'make a token for another back-end service (/internal only)',
@@ -157,6 +188,8 @@ export const commands: readonly Command[] = [
   keyCreate,
   keyRevoke,
   enrolTokenCreate,
+  enrolTokenList,
+  enrolTokenRevoke,
   serviceTokenCreate,
   serviceTokenRevoke,
   siteCreate,

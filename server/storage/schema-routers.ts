@@ -10,6 +10,7 @@ export interface EnrolTokensTable {
   created_at: Fixed<Millis>;
   expires_at: Fixed<Millis>;
   used_at: Millis | null;
+  revoked_at: Millis | null;
   agent_id: string | null;
 }
 

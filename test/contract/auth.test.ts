@@ -148,6 +148,24 @@ describeEachDatabase('credentials', (open) => {
     }
   });
 
+  test('who has a token learns what became of it, and nobody else learns that it exists', async () => {
+    const make = async () => auth.createEnrolToken({ teamId: north, siteId: null });
+    const [used, expired, revoked] = [await make(), await make(), await make()];
+    await auth.enrolAgent(used.token, 'gw');
+    await auth.revokeEnrolToken(north, revoked.record.id);
+    clock.advance(24 * HOUR_MS);
+    const reasons: [string, string][] = [
+      [used.token, 'was used on'],
+      [expired.token, 'expired on'],
+      [revoked.token, 'was revoked on'],
+      [`${used.token.slice(0, -1)}${used.token.endsWith('A') ? 'B' : 'A'}`, 'is not known here'],
+      ['sbx_enr_', 'is not known here'],
+    ];
+    for (const [token, reason] of reasons) {
+      await expect(auth.enrolAgent(token, 'gw'), reason).rejects.toMatchObject({ code: 'unauthenticated', message: expect.stringContaining(reason) });
+    }
+  });
+
   test("a token may name a site of its own team, and the agent stands there", async () => {
     const siteId = '01890a5d-ac96-774b-bcce-b302099a8057';
     await storage.db

@@ -153,6 +153,26 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
       expect((await app.get(north, '/api/enrol-tokens')).body['data']).toMatchObject([{ agent_id: id, used_at: new Date(START).toISOString() }]);
     });
 
+    test('an unused token can be revoked, by its own team', async () => {
+      const { body } = await app.ask(north, 'POST', '/api/enrol-tokens');
+      const { id, token } = body['data'] as { id: string; token: string };
+      expect(await app.ask(south, 'DELETE', `/api/enrol-tokens/${id}`)).toMatchObject({ status: 404 });
+      expect(await app.ask(north, 'DELETE', `/api/enrol-tokens/${id}`, undefined, 'operator')).toMatchObject({ status: 403 });
+      expect(await app.ask(north, 'DELETE', `/api/enrol-tokens/${id}`)).toMatchObject({ status: 204 });
+      expect(await app.ask(north, 'DELETE', `/api/enrol-tokens/${id}`)).toMatchObject({ status: 204 });
+      const listed = await app.get(north, '/api/enrol-tokens');
+      expect(listed.body['data']).toMatchObject([{ id, status: 'revoked', revoked_at: new Date(START).toISOString() }]);
+      expect(JSON.stringify(listed.body)).not.toContain(token);
+      await expect(auth.enrolAgent(token, 'gw')).rejects.toMatchObject({ code: 'unauthenticated', message: expect.stringContaining('was revoked') });
+    });
+
+    test('a used token cannot be revoked: its agent can', async () => {
+      await enrol();
+      const [used] = (await app.get(north, '/api/enrol-tokens')).body['data'] as { id: string }[];
+      expect(used).toMatchObject({ status: 'used' });
+      expect(await app.ask(north, 'DELETE', `/api/enrol-tokens/${used!.id}`)).toMatchObject({ status: 409 });
+    });
+
     test('a site of another team is none', async () => {
       expect(await app.ask(north, 'POST', '/api/enrol-tokens', { site_id: UNKNOWN })).toMatchObject({ status: 422, body: { errors: { site_id: [expect.any(String)] } } });
     });

@@ -104,6 +104,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('admin', 'record', 'DELETE /api/agents/{agent_id}'),
   row('admin', 'list', 'GET /api/enrol-tokens'),
   row('admin', 'create', 'POST /api/enrol-tokens', {}),
+  row('admin', 'record', 'DELETE /api/enrol-tokens/{token_id}'),
   row('admin', 'list', 'GET /api/audit'),
   row('admin', 'record', 'PUT /{group}', { name: 'Renamed' }),
   row('viewer', 'list', 'GET /api/groups'),

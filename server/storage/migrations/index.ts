@@ -18,6 +18,7 @@ import { dueByTeam } from './0017-due-by-team.ts';
 import { keyClaims } from './0018-key-claims.ts';
 import { invitations } from './0019-invitations.ts';
 import { routerMoves } from './0020-router-moves.ts';
+import { revokedEnrolTokens } from './0021-revoked-enrol-tokens.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   keyClaims,
   invitations,
   routerMoves,
+  revokedEnrolTokens,
 ];
