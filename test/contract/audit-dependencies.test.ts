@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { judgeAudit, readDecisions } from '../../scripts/audit/judge.ts';
+
+const advisory = { name: 'left-pad', title: 'It pads', url: 'https://github.com/advisories/GHSA-aaaa-bbbb-cccc', severity: 'high', range: '<2' };
+const report = JSON.stringify({ vulnerabilities: { 'left-pad': { via: [advisory] }, upper: { via: ['left-pad'] } } });
+const decision = { id: 'GHSA-aaaa-bbbb-cccc', package: 'left-pad', decision: 'not affected' as const, reason: 'nothing here pads to the left', until: '2031-05-01' };
+
+test('a finding without a decision fails', () => {
+  const { isFine, lines } = judgeAudit(report, []);
+  expect(isFine).toBe(false);
+  expect(lines).toContain('  GHSA-aaaa-bbbb-cccc left-pad <2 (high): It pads');
+});
+
+test('a decided one does not, until its day has come', () => {
+  expect(judgeAudit(report, [decision], '2031-05-01')).toMatchObject({ isFine: true });
+  expect(judgeAudit(report, [decision], '2031-05-02')).toMatchObject({ isFine: false });
+  expect(judgeAudit(report, [{ ...decision, package: 'other' }], '2031-05-01')).toMatchObject({ isFine: false });
+});
+
+test('nothing found is fine, and a decision that is not needed is named', () => {
+  expect(judgeAudit('{"vulnerabilities":{}}', [decision]).lines).toEqual([
+    'dependencies: 0 advisories, 0 without a decision that holds today',
+    '  GHSA-aaaa-bbbb-cccc left-pad is decided and not found any more: remove it',
+  ]);
+});
+
+test.each([
+  ['a registry without advisories', '{"message":"405 Method Not Allowed","statusCode":405}', '405 Method Not Allowed'],
+  ['no registry', 'npm error code ENOTFOUND', 'npm error code ENOTFOUND'],
+  ['no npm', '', 'no answer'],
+])('%s is told and is no failure', (_name, output, reason) => {
+  expect(judgeAudit(output, [])).toEqual({ isFine: true, lines: [`dependencies: NOT CHECKED, the registry does not tell of advisories: ${reason}`] });
+});
+
+test('the decisions of the repository can be read, and each says why', async () => {
+  const json = await readFile(new URL('../../docs/security/advisories.json', import.meta.url), 'utf8');
+  expect(readDecisions(json)).toBeInstanceOf(Array);
+  expect(() => readDecisions(JSON.stringify([{ ...decision, reason: '' }]))).toThrow();
+});
+
+test('continuous integration asks before it tests', async () => {
+  const script = await readFile(new URL('../../.ci/run', import.meta.url), 'utf8');
+  expect(script.indexOf('audit:dependencies\n')).toBeGreaterThan(0);
+  expect(script.indexOf('audit:dependencies\n')).toBeLessThan(script.indexOf('\nnpm test\n'));
+});
