@@ -1,3 +1,4 @@
+import { cleanText } from '../protocol/index.ts';
 import type { Inventory, RouterBeat } from '../protocol/index.ts';
 import type { RouterAdapter, RouterFacts } from './routers/adapter.ts';
 
@@ -8,7 +9,7 @@ export function toBeat(router: RouterAdapter): RouterBeat {
     name: router.name,
     reachable,
     uptime_seconds: reachable ? (facts?.uptimeSeconds ?? null) : null,
-    reason: reason === null ? null : reason.slice(0, 300),
+    reason: reason === null ? null : cleanText(reason, 300),
   };
 }
 

@@ -1,10 +1,14 @@
 import * as z from 'zod';
+import { countCleaned } from './router-text.ts';
 import { agentMessages, serverMessages } from './messages/index.ts';
 import type { AgentMessage, ServerMessage } from './messages/index.ts';
 
+/** Messages that carry what routers say; of those it is told how much of it had to be cleaned. */
+const FROM_ROUTERS: ReadonlySet<string> = new Set(['heartbeat', 'inventory', 'health', 'devices']);
+
 /** What one text message turned out to be. Never thrown: it is handed to the session, which decides. */
 export type Decoded<M> =
-  | { kind: 'message'; message: M }
+  | { kind: 'message'; message: M; cleaned?: number }
   /** A type this version does not know: ignored and counted, so that a newer peer can say more. */
   | { kind: 'unknown'; type: string }
   /** Known type, wrong content. `id` names the request it belongs to, so that only that one ends. */
@@ -28,7 +32,10 @@ function decode<M>(schemas: Record<string, z.ZodType<M>>, data: string): Decoded
   const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
   if (!schema) return { kind: 'unknown', type };
   const parsed = schema.safeParse(value);
-  if (parsed.success) return { kind: 'message', message: parsed.data };
+  if (parsed.success) {
+    const cleaned = FROM_ROUTERS.has(type) ? countCleaned(value, parsed.data) : 0;
+    return { kind: 'message', message: parsed.data, ...(cleaned > 0 ? { cleaned } : {}) };
+  }
   const id = member(value, 'id');
   const reason = z.prettifyError({ issues: parsed.error.issues.slice(0, REASONS_TOLD) }).slice(0, 1000);
   return { kind: 'invalid', type, id: Number.isSafeInteger(id) ? (id as number) : undefined, reason };

@@ -16,6 +16,7 @@ export * from './liveness.ts';
 export * from './messages/index.ts';
 export * from './pooled-reads.ts';
 export * from './roster.ts';
+export * from './router-text.ts';
 export * from './timers.ts';
 export * from './version.ts';
 export * from './websocket-frames.ts';

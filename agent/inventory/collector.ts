@@ -41,6 +41,8 @@ const LONGEST_SPREAD_MS = 20_000;
 /** The share of a router's time that reading it may take: a big ARP table on a slow board is read less often. */
 const SHARE = 1 / 50;
 const RARELY_MS = 15 * 60_000;
+/** How often the log is told that names of devices had to be cleaned. */
+const TELL_UNCLEAN_MS = 60 * 60_000;
 /** A small wait before the first reading after a change, because changes come in groups. */
 const SETTLE_MS = 200;
 
@@ -79,6 +81,7 @@ class RouterCollector {
   #round = 0;
   #wasReachable = false;
   #devicesDueAt = 0;
+  #tellUncleanAt = Number.NEGATIVE_INFINITY;
   #waitMs = SETTLE_MS;
   #loop: Promise<void> | undefined;
   #unsubscribe: (() => void) | undefined;
@@ -179,12 +182,21 @@ class RouterCollector {
     const round = this.#round;
     const startedAt = clock.monotonic();
     const table = await this.#reader.readDevices(signal);
+    this.#tellUnclean(this.#reader.uncleanDevices);
     // Meanwhile there is another tunnel or another device, for which it is read again at once.
     if (round !== this.#round) return;
     const took = clock.monotonic() - startedAt;
     // A little less than the regular wait, so that its jitter does not skip a round.
     this.#devicesDueAt = startedAt + Math.min(RARELY_MS, Math.max(everyMs * 0.8, took / SHARE));
     if (table) this.#tell(table, clock.now() / 1000);
+  }
+
+  /** Now and then, because it is read every minute. */
+  #tellUnclean(count: number): void {
+    const { clock, log } = this.#options;
+    if (count === 0 || clock.monotonic() < this.#tellUncleanAt) return;
+    this.#tellUncleanAt = clock.monotonic() + TELL_UNCLEAN_MS;
+    log.warn({ router: this.#router.name, count }, 'names or addresses of devices are no text or no fact, and were cleaned');
   }
 
   #tell(table: DeviceTable, now: number): void {

@@ -1,3 +1,4 @@
+import { cleanText, ipAddressFact } from '../../protocol/index.ts';
 import type { SeenDevice } from '../../protocol/index.ts';
 import type { RouterRow } from '../routers/adapter.ts';
 import { parseDuration } from '../routers/durations.ts';
@@ -35,7 +36,7 @@ function readLease(row: RouterRow): { mac: string; lease: Lease } | undefined {
     mac,
     lease: {
       ip: row['active-address'] ?? row['address'],
-      hostname: hostname === undefined || hostname === '' ? undefined : hostname.slice(0, 255),
+      hostname: textOrNone(hostname, LONGEST_HOSTNAME),
       seenAgo: parseDuration(row['last-seen'] ?? ''),
     },
   };
@@ -64,13 +65,36 @@ export function buildDeviceTable(arp: readonly RouterRow[], leases: readonly Rou
   return table;
 }
 
-function describe(mac: string, ip: string | undefined, port: string | undefined, hostname: string | undefined): SeenDevice {
+const LONGEST_HOSTNAME = 255;
+const LONGEST_INTERFACE = 128;
+
+/** Undefined where nothing is left of it. */
+function textOrNone(text: string | undefined, max: number): string | undefined {
+  const clean = cleanText(text ?? '', max);
+  return clean === '' ? undefined : clean;
+}
+
+function describe(mac: string, address: string | undefined, port: string | undefined, hostname: string | undefined): SeenDevice {
+  const ip = ipAddressFact(address ?? '');
+  const name = textOrNone(port, LONGEST_INTERFACE);
   return {
     mac,
-    ...(ip === undefined || ip === '' ? {} : { ip: ip.slice(0, 64) }),
-    ...(port === undefined || port === '' ? {} : { interface: port.slice(0, 128) }),
+    ...(ip === undefined ? {} : { ip }),
+    ...(name === undefined ? {} : { interface: name }),
     ...(hostname === undefined ? {} : { hostname }),
   };
+}
+
+/** How many names and addresses of both tables were no text or no fact. A lease may name a pool in place of an address. */
+export function countUnclean(arp: readonly RouterRow[], leases: readonly RouterRow[]): number {
+  const isUnclean = (text: string | undefined, max: number): boolean => text !== undefined && cleanText(text, max) !== text;
+  let count = 0;
+  for (const row of arp) {
+    if (isUnclean(row['interface'], LONGEST_INTERFACE)) count += 1;
+    if ((row['address'] ?? '') !== '' && ipAddressFact(row['address'] ?? '') === undefined) count += 1;
+  }
+  for (const row of leases) if (isUnclean(row['host-name'], LONGEST_HOSTNAME)) count += 1;
+  return count;
 }
 
 function isPreferred(candidate: string | undefined, present: string | undefined, leased: string | undefined): boolean {

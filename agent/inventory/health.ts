@@ -1,4 +1,4 @@
-import { MAX_SENSORS } from '../../protocol/index.ts';
+import { cleanText, MAX_SENSORS } from '../../protocol/index.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { RouterRow } from '../routers/adapter.ts';
 import { leadingNumber, parseBytes } from './values.ts';
@@ -49,7 +49,7 @@ export function readHealth(rows: readonly RouterRow[]): BoardReadings {
   const sensors = readSensors(rows);
   const temperatures = sensors
     .filter((sensor) => sensor.kind === 'celsius')
-    .map(({ name, value }) => ({ name: name.slice(0, 64), celsius: value }))
+    .map(({ name, value }) => ({ name: cleanText(name, 64), celsius: value }))
     // Sensors that are not fitted print nonsense far outside of any climate.
     .filter(({ celsius }) => celsius > -100 && celsius < 300)
     .slice(0, MAX_SENSORS);

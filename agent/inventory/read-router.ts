@@ -2,7 +2,7 @@ import { MAX_SENSORS } from '../../protocol/index.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
-import { buildDeviceTable } from './device-table.ts';
+import { buildDeviceTable, countUnclean } from './device-table.ts';
 import type { DeviceTable } from './device-table.ts';
 import { readPosition } from './gps.ts';
 import { readHealth, readResources } from './health.ts';
@@ -23,6 +23,8 @@ export class RouterReader {
   /** Menus that the router refused, until they are tried again. */
   readonly #absent = new Map<string, number>();
   #wan: { names: string[]; until: number } | undefined;
+  /** Names and addresses of the last reading of the devices that had to be cleaned. */
+  uncleanDevices = 0;
 
   constructor(router: RouterAdapter, clock: Clock) {
     this.#router = router;
@@ -47,6 +49,7 @@ export class RouterReader {
   async readDevices(signal: AbortSignal): Promise<DeviceTable | undefined> {
     const arp = await readMenu(this.#router, { menu: '/ip/arp', properties: ARP, flags: ARP_FLAGS }, signal);
     const leases = await readMenu(this.#router, { menu: '/ip/dhcp-server/lease', properties: LEASE, flags: LEASE_FLAGS }, signal);
+    this.uncleanDevices = countUnclean(arp ?? [], leases ?? []);
     return arp || leases ? buildDeviceTable(arp ?? [], leases ?? [], MAX_DEVICES) : undefined;
   }
 

@@ -10,17 +10,23 @@ export function parseRouterTime({ date, time, 'gmt-offset': offset }: RouterRow)
   const day = parseDate(date ?? '');
   const clock = /^(\d{2}):(\d{2}):(\d{2})$/.exec(time ?? '');
   const zone = parseOffset(offset);
-  if (day === undefined || !clock || zone === undefined) return undefined;
+  if (day === undefined || !clock || zone === undefined || Number(clock[1]) > 23 || Number(clock[2]) > 59) return undefined;
   const seconds = Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3]);
   return day + (seconds - zone) * 1000;
 }
 
 function parseDate(text: string): number | undefined {
   const iso = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
-  if (iso) return Date.UTC(Number(iso[1]), Number(iso[2]) - 1, Number(iso[3]));
+  if (iso) return dayOf(Number(iso[1]), Number(iso[2]) - 1, Number(iso[3]));
   const old = /^([a-z]{3})\/(\d{2})\/(\d{4})$/i.exec(text);
   const month = MONTHS.indexOf(old?.[1]?.toLowerCase() ?? '');
-  return old && month >= 0 ? Date.UTC(Number(old[3]), month, Number(old[2])) : undefined;
+  return old && month >= 0 ? dayOf(Number(old[3]), month, Number(old[2])) : undefined;
+}
+
+/** Undefined for days that no calendar has: the 45th of a 13th month would otherwise be one in the next year. */
+function dayOf(year: number, month: number, day: number): number | undefined {
+  const date = new Date(Date.UTC(year, month, day));
+  return date.getUTCMonth() === month && date.getUTCDate() === day ? date.getTime() : undefined;
 }
 
 /** Seconds east of Greenwich; none given is Greenwich. */

@@ -1,4 +1,4 @@
-import { MAX_WAN_INTERFACES } from '../../protocol/index.ts';
+import { cleanText, MAX_WAN_INTERFACES } from '../../protocol/index.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
 import { readMenu } from './menus.ts';
@@ -54,5 +54,5 @@ export async function readWan(router: RouterAdapter, names: readonly string[], s
   return (rows ?? [])
     .filter((row) => isOn(row) && names.includes(row['name'] ?? ''))
     .slice(0, MAX_WAN_INTERFACES)
-    .map((row) => ({ interface: row['name']!, running: isTrue(row['running']) }));
+    .map((row) => ({ interface: cleanText(row['name']!, 128), running: isTrue(row['running']) }));
 }

@@ -44,7 +44,10 @@ export interface RouterFacts {
   timeZone: string | null;
   /** Uptime when read, as the router prints it: `1w3d15h41m57s`. */
   uptime: string;
-  uptimeSeconds: number;
+  /** Null: it prints none, or one that cannot be. */
+  uptimeSeconds: number | null;
+  /** Properties that were no text or no fact, by their names on the router; absent when there was none. */
+  cleaned?: readonly string[];
 }
 
 export interface RouterState {

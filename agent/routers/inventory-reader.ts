@@ -1,8 +1,8 @@
+import { cleanText } from '../../protocol/index.ts';
 import type { Deadline } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
 import type { RouterFacts, RouterRow } from './adapter.ts';
-import { parseDuration } from './durations.ts';
-import { inventoryLines, parseConsoleFacts, parseFacts, parseSections, plainVersion } from './inventory.ts';
+import { inventoryLines, parseConsoleFacts, parseFacts, parseSections, plainVersion, uptimeSeconds } from './inventory.ts';
 import type { RouterOsApi } from './routeros-api/index.ts';
 import type { SshSession } from './ssh/index.ts';
 
@@ -16,7 +16,7 @@ export interface InventoryReader<S> {
 
 export interface Glance {
   uptime: string;
-  uptimeSeconds: number;
+  uptimeSeconds: number | null;
   softwareVersion: string;
   identity: string;
 }
@@ -45,9 +45,9 @@ function glanceOf(resource: RouterRow, identity: RouterRow): Glance {
   const uptime = resource['uptime'] ?? '';
   return {
     uptime,
-    uptimeSeconds: Math.floor(parseDuration(uptime) ?? 0),
-    softwareVersion: plainVersion(resource['version'] ?? ''),
-    identity: identity['name'] ?? '',
+    uptimeSeconds: uptimeSeconds(uptime),
+    softwareVersion: plainVersion(cleanText(resource['version'] ?? '', 64)),
+    identity: cleanText(identity['name'] ?? '', 255),
   };
 }
 

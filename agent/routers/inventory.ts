@@ -1,3 +1,4 @@
+import { cleanText, timeZoneFact, uptimeFact } from '../../protocol/index.ts';
 import { AgentError } from '../core/errors.ts';
 import type { RouterFacts, RouterRow } from './adapter.ts';
 import { parseDuration } from './durations.ts';
@@ -29,38 +30,69 @@ export function isAtLeast(version: string, major: number, minor: number): boolea
 const isTrue = (text: string | undefined): boolean => text === 'true' || text === 'yes';
 const orNull = (text: string | undefined): string | null => (text === undefined || text === '' ? null : text);
 
+/** As long as the control plane takes them. */
+const LONGEST: Readonly<Record<string, number>> = { name: 255, version: 64, 'architecture-name': 64, uptime: 64 };
+const LONGEST_OTHER = 128;
+
+/** A record without what no text may hold; the names of its properties that did are added to `cleaned`. */
+function cleanRecord(record: RouterRow, cleaned: string[]): RouterRow {
+  const clean: RouterRow = {};
+  for (const [name, value] of Object.entries(record)) {
+    clean[name] = cleanText(value, LONGEST[name] ?? LONGEST_OTHER);
+    if (clean[name] !== value) cleaned.push(name);
+  }
+  return clean;
+}
+
 /** v6 names the zone `manual` where only an offset was set; that is no name of a zone. */
-function timeZone(clock: RouterRow | undefined): string | null {
+function timeZone(clock: RouterRow | undefined, cleaned: string[]): string | null {
   const name = orNull(clock?.['time-zone-name']);
-  return name === 'manual' ? null : name;
+  if (name === null || name === 'manual') return null;
+  const zone = timeZoneFact(name);
+  if (zone === undefined) cleaned.push('time-zone-name');
+  return zone ?? null;
+}
+
+/** Whole seconds of what a router prints as its uptime; null for what cannot be one. */
+export function uptimeSeconds(uptime: string): number | null {
+  const seconds = uptimeFact(parseDuration(uptime));
+  return seconds === undefined ? null : Math.floor(seconds);
 }
 
 /**
  * Who and what a router is, from its own records.
  * @throws AgentError `unsupported` when it shows nothing that tells it from another router
  */
-export function parseFacts({ resource, identity, routerboard, license, clock }: InventoryRecords): RouterFacts {
-  const hardwareBoard = isTrue(routerboard?.['routerboard']);
-  const serialNumber = hardwareBoard ? orNull(routerboard?.['serial-number']) : null;
-  const softwareId = orNull(license?.['software-id']) ?? orNull(license?.['system-id']);
+export function parseFacts(records: InventoryRecords): RouterFacts {
+  const cleaned: string[] = [];
+  const read = (record: RouterRow | undefined): RouterRow => cleanRecord(record ?? {}, cleaned);
+  const [resource, identity, routerboard] = [read(records.resource), read(records.identity), read(records.routerboard)];
+  const [license, clock] = [read(records.license), read(records.clock)];
+  const hardwareBoard = isTrue(routerboard['routerboard']);
+  const serialNumber = hardwareBoard ? orNull(routerboard['serial-number']) : null;
+  const softwareId = orNull(license['software-id']) ?? orNull(license['system-id']);
   const hardwareId = serialNumber ?? softwareId;
   if (hardwareId === null) {
     throw new AgentError('unsupported', 'the router shows neither a serial number nor a software id: does the user have the policy read?');
   }
   const uptime = resource['uptime'] ?? '';
+  const seconds = uptimeSeconds(uptime);
+  if (seconds === null && uptime !== '') cleaned.push('uptime');
+  const zone = timeZone(clock, cleaned);
   return {
     hardwareId,
     serialNumber,
     softwareId,
     identity: identity['name'] ?? '',
     softwareVersion: plainVersion(resource['version'] ?? ''),
-    model: hardwareBoard ? orNull(routerboard?.['model']) : null,
+    model: hardwareBoard ? orNull(routerboard['model']) : null,
     boardName: resource['board-name'] ?? '',
     hardwareBoard,
     architecture: orNull(resource['architecture-name']),
-    timeZone: timeZone(clock),
+    timeZone: zone,
     uptime,
-    uptimeSeconds: Math.floor(parseDuration(uptime) ?? 0),
+    uptimeSeconds: seconds,
+    ...(cleaned.length > 0 ? { cleaned } : {}),
   };
 }
 

@@ -35,6 +35,8 @@ export class RouterPresence<S extends KeptSession> {
   readonly #board: StateBoard;
   readonly #absence: AbsenceLog;
   readonly #keeper: SessionKeeper<S>;
+  /** What of its inventory had to be cleaned when it was read last. */
+  #cleaned = '';
   /** Why its inventory could not be read, since it could be the last time. */
   readonly #unreadable = new Set<string>();
   #readAt = Number.NEGATIVE_INFINITY;
@@ -110,8 +112,19 @@ export class RouterPresence<S extends KeptSession> {
   async #read(session: S, deadline: Deadline): Promise<RouterFacts> {
     const facts = await this.#options.reader.read(session, deadline);
     this.#readAt = this.#options.clock.monotonic();
+    this.#tellCleaned(facts);
     this.#board.reachable(facts);
     return facts;
+  }
+
+  /** Once for each such state: it is read again and again. */
+  #tellCleaned({ cleaned = [] }: RouterFacts): void {
+    const properties = cleaned.join(', ');
+    if (properties !== this.#cleaned && properties !== '') {
+      const { log, router } = this.#options;
+      log.warn({ router, properties }, 'what the router tells of itself is no text or no fact in part, and was cleaned');
+    }
+    this.#cleaned = properties;
   }
 
   async #ping(session: S, deadline: Deadline): Promise<void> {
@@ -128,7 +141,7 @@ function hasChanged(facts: RouterFacts, glance: Glance): boolean {
   return (
     facts.identity !== glance.identity ||
     facts.softwareVersion !== glance.softwareVersion ||
-    facts.uptimeSeconds > glance.uptimeSeconds
+    (glance.uptimeSeconds !== null && (facts.uptimeSeconds ?? 0) > glance.uptimeSeconds)
   );
 }
 

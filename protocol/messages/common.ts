@@ -1,11 +1,25 @@
 import * as z from 'zod';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
+import { cleanText } from '../router-text.ts';
 
 /** Name of a router in its agent's configuration: the address of a router inside one tunnel. */
 export const routerName = z.string().min(1).max(64);
 
 /** Serial number or software id: the agent refuses an errand meant for another device than the one it finds. */
 export const hardwareId = z.string().min(1).max(128);
+
+/**
+ * What a router or a stranger behind it has written. Cleaned, not refused: one host name must not cost its neighbours their
+ * message. How long it may be, the message's own limit says.
+ */
+export const routerText = (max: number) => z.string().transform((value) => cleanText(value, max));
+
+/** A list of such things: one that is no such thing is left out. */
+export const routerList = <T>(item: z.ZodType<T>, max: number) =>
+  z
+    .array(item.nullable().catch(null))
+    .max(max)
+    .transform((items) => items.filter((each) => each !== null));
 
 export const jobId = z.uuid();
 export const forwardId = z.uuid();

@@ -1,14 +1,15 @@
 import * as z from 'zod';
 import { MAX_DEVICES_PER_MESSAGE } from '../limits.ts';
-import { routerName, text } from './common.ts';
+import { ipAddressFact } from '../router-text.ts';
+import { routerList, routerName, routerText } from './common.ts';
 
 const macAddress = z.string().regex(/^(?:[0-9A-F]{2}:){5}[0-9A-F]{2}$/);
 
 export const seenDevice = z.object({
   mac: macAddress,
-  ip: text(64).optional(),
-  interface: text(128).optional(),
-  hostname: text(255).optional(),
+  ip: z.string().transform(ipAddressFact).optional(),
+  interface: routerText(128).optional(),
+  hostname: routerText(255).optional(),
   /** Set for a device that is not there now but was: how long ago, seconds. Without it the device is there until it is `gone`. */
   seen_ago: z.int().min(0).max(1_000_000_000).optional(),
 });
@@ -24,6 +25,6 @@ export const devices = z.object({
   /** `full` only: whether it is the first and the last of its messages. What none of them named is gone. */
   first: z.boolean(),
   last: z.boolean(),
-  devices: z.array(seenDevice).max(MAX_DEVICES_PER_MESSAGE),
-  gone: z.array(macAddress).max(MAX_DEVICES_PER_MESSAGE),
+  devices: routerList(seenDevice, MAX_DEVICES_PER_MESSAGE),
+  gone: routerList(macAddress, MAX_DEVICES_PER_MESSAGE),
 });

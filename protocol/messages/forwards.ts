@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { forwardId, text } from './common.ts';
+import { forwardId, routerText } from './common.ts';
 
 /** Server: dial so many more channels for this forward. */
 export const channelDial = z.object({
@@ -12,5 +12,5 @@ export const channelDial = z.object({
 export const forwardLost = z.object({
   type: z.literal('forward.lost'),
   forward_id: forwardId,
-  reason: text(300),
+  reason: routerText(300),
 });

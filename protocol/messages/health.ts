@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { MAX_POE_PORTS, MAX_SENSORS, MAX_WAN_INTERFACES } from '../limits.ts';
-import { routerName, text } from './common.ts';
+import { routerList, routerName, routerText } from './common.ts';
 
 const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 
 const signal = z.object({
-  interface: text(128),
+  interface: routerText(128),
   kind: z.enum(['lte', 'wireless']),
   dbm: z.number().min(-1000).max(1000).nullable(),
 });
@@ -13,37 +13,37 @@ const signal = z.object({
 /** How a router is doing. Null or empty: the router does not tell. */
 export const healthReadings = z.object({
   /** Percent of all processors. */
-  cpu_load: z.number().min(0).max(100).nullable(),
+  cpu_load: z.number().min(0).max(100).nullable().catch(null),
   /** Degrees Celsius by the sensor's own name. */
-  temperatures: z.array(z.object({ name: text(64), celsius: z.number().min(-300).max(1000) })).max(MAX_SENSORS),
+  temperatures: routerList(z.object({ name: routerText(64), celsius: z.number().min(-300).max(1000) }), MAX_SENSORS),
   /** Volts at the supply. */
-  voltage: z.number().min(-10_000).max(10_000).nullable(),
+  voltage: z.number().min(-10_000).max(10_000).nullable().catch(null),
   /** Bytes. */
-  free_memory: count.nullable(),
-  total_memory: count.nullable(),
-  free_hdd: count.nullable(),
-  total_hdd: count.nullable(),
+  free_memory: count.nullable().catch(null),
+  total_memory: count.nullable().catch(null),
+  free_hdd: count.nullable().catch(null),
+  total_hdd: count.nullable().catch(null),
   /** The router's clock less the agent's. */
-  clock_offset_seconds: z.number().min(-1e11).max(1e11).nullable(),
+  clock_offset_seconds: z.number().min(-1e11).max(1e11).nullable().catch(null),
   /** Interfaces that lead to the provider and are not disabled. */
-  wan: z.array(z.object({ interface: text(128), running: z.boolean() })).max(MAX_WAN_INTERFACES),
+  wan: routerList(z.object({ interface: routerText(128), running: z.boolean() }), MAX_WAN_INTERFACES),
   /** Where its GPS receiver has it, degrees; null without a receiver or a fix. */
-  position: z.object({ latitude: z.number().min(-90).max(90), longitude: z.number().min(-180).max(180) }).nullable(),
+  position: z.object({ latitude: z.number().min(-90).max(90), longitude: z.number().min(-180).max(180) }).nullable().catch(null),
   // Absent below: the agent is older than these readings, or the router has no such menu.
   /** What the board says of its parts in a word: `psu2-state` is `fail`. */
-  states: z.array(z.object({ name: text(64), state: text(64) })).max(MAX_SENSORS).optional(),
+  states: routerList(z.object({ name: routerText(64), state: routerText(64) }), MAX_SENSORS).optional(),
   /** Revolutions per minute. */
-  fans: z.array(z.object({ name: text(64), rpm: z.number().min(0).max(1e6) })).max(MAX_SENSORS).optional(),
+  fans: routerList(z.object({ name: routerText(64), rpm: z.number().min(0).max(1e6) }), MAX_SENSORS).optional(),
   /** Volts that each power supply gives, where it has a sensor. */
-  supplies: z.array(z.object({ name: text(64), volts: z.number().min(-10_000).max(10_000) })).max(MAX_SENSORS).optional(),
+  supplies: routerList(z.object({ name: routerText(64), volts: z.number().min(-10_000).max(10_000) }), MAX_SENSORS).optional(),
   /** Ports that power other devices, and RouterOS's word for how that goes. */
-  poe: z.array(z.object({ interface: text(128), status: text(64) })).max(MAX_POE_PORTS).optional(),
+  poe: routerList(z.object({ interface: routerText(128), status: routerText(64) }), MAX_POE_PORTS).optional(),
   /** Percent of the flash memory's blocks. */
   bad_blocks: z.number().min(0).max(100).nullable().optional(),
   /** Disks that the router does not call well, and its word for each. */
-  bad_disks: z.array(z.object({ name: text(64), state: text(64) })).max(MAX_SENSORS).optional(),
+  bad_disks: routerList(z.object({ name: routerText(64), state: routerText(64) }), MAX_SENSORS).optional(),
   /** Radio links to a provider or access point: dBm received; null when there is no link. */
-  signals: z.array(signal).max(MAX_SENSORS).optional(),
+  signals: routerList(signal, MAX_SENSORS).optional(),
 });
 
 /** Agent, about every minute for each router that answers. */

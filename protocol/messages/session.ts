@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MAX_OPEN_JOBS_PER_AGENT, MAX_ROUTERS_PER_AGENT } from '../limits.ts';
-import { hardwareId, routerName, text } from './common.ts';
+import { timeZoneFact } from '../router-text.ts';
+import { hardwareId, routerName, routerText, text } from './common.ts';
 import { openJob } from './jobs.ts';
 
 /** Agent, first message: which protocol versions it speaks and which memory of jobs it has. */
@@ -41,9 +42,9 @@ export const routerBeat = z.object({
   name: routerName,
   reachable: z.boolean(),
   /** Seconds since the router's boot, where known. Going back means a reboot. */
-  uptime_seconds: z.number().min(0).nullable(),
+  uptime_seconds: z.number().min(0).nullable().catch(null),
   /** Why it is not reachable, for people. */
-  reason: text(300).nullable(),
+  reason: routerText(300).nullable(),
 });
 
 /** Agent, every `heartbeat_ms` and at once when a router's reachability changes (then with that router only). */
@@ -53,18 +54,22 @@ export const heartbeat = z.object({
 });
 
 export const routerFacts = z.object({
-  hardware_id: hardwareId,
-  serial_number: text(128).nullable(),
-  software_id: text(128).nullable(),
-  identity: text(255),
-  software_version: text(64),
-  model: text(128).nullable(),
-  board_name: text(128),
+  hardware_id: routerText(128).pipe(hardwareId),
+  serial_number: routerText(128).nullable(),
+  software_id: routerText(128).nullable(),
+  identity: routerText(255),
+  software_version: routerText(64),
+  model: routerText(128).nullable(),
+  board_name: routerText(128),
   hardware_board: z.boolean(),
-  architecture: text(64).nullable(),
-  time_zone: text(128).nullable(),
-  uptime: text(64),
-  uptime_seconds: z.number().min(0),
+  architecture: routerText(64).nullable(),
+  time_zone: z
+    .string()
+    .nullable()
+    .transform((name) => (name === null ? null : (timeZoneFact(name) ?? null))),
+  uptime: routerText(64),
+  /** Null: the router does not tell, or nothing that can be. */
+  uptime_seconds: z.number().min(0).nullable().catch(null),
 });
 
 /** Agent, after `ready` and whenever it changes: who the router behind a name is. */

@@ -23,6 +23,9 @@ export type Limit = (typeof LIMITS)[number];
 export class Counters {
   readonly #counts = new Map<Limit, number>(LIMITS.map((limit) => [limit, 0]));
 
+  /** Messages of agents in which something that a router says was no text or no fact. */
+  cleanedMessages = 0;
+
   add(limit: Limit): void {
     this.#counts.set(limit, this.get(limit) + 1);
   }

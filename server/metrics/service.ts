@@ -29,6 +29,7 @@ export class Metrics {
     });
     this.#registry.registerMetric(limitsReached(counters));
     for (const metric of sharedResourceMetrics(this.#shared)) this.#registry.registerMetric(metric);
+    this.#registry.registerMetric(cleanedMessages(counters));
     const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [this.#registry] });
     this.#work = {
       agents: gauge('signalbox_connected_agents', 'Agents whose tunnel hangs on this node'),
@@ -73,6 +74,19 @@ function limitsReached(counters: Counters): Counter {
     collect() {
       this.reset();
       for (const limit of LIMITS) this.inc({ limit }, counters.get(limit));
+    },
+  });
+}
+
+/** Agents clean what they read themselves: a count that grows is an old agent, or one that passes on what it should not. */
+function cleanedMessages(counters: Counters): Counter {
+  return new Counter({
+    name: 'signalbox_cleaned_messages_total',
+    help: 'Messages of agents in which something that a router says was no text or no fact',
+    registers: [],
+    collect() {
+      this.reset();
+      this.inc(counters.cleanedMessages);
     },
   });
 }

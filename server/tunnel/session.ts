@@ -36,6 +36,7 @@ export class TunnelSession {
   readonly ended: Promise<void>;
   /** Messages of unknown type, out of place or unreadable. */
   ignored = 0;
+  #toldCleaned = false;
 
   readonly #deps: SessionDeps<TunnelSession>;
   readonly #socket: TunnelSocket;
@@ -158,8 +159,20 @@ export class TunnelSession {
   #handle(text: string): void {
     if (this.#state === 'closed') return;
     const decoded = decodeAgentMessage(text);
-    if (decoded.kind === 'message') this.#receive(decoded.message, text.length);
-    else this.#onUnreadable(decoded);
+    if (decoded.kind !== 'message') {
+      this.#onUnreadable(decoded);
+      return;
+    }
+    if (decoded.cleaned !== undefined) this.#onCleaned(decoded.message.type, decoded.cleaned);
+    this.#receive(decoded.message, text.length);
+  }
+
+  /** Agents clean what they read; an old one may not, and none has to be trusted. Told once for each tunnel, counted always. */
+  #onCleaned(type: string, count: number): void {
+    this.#deps.counters.cleanedMessages += 1;
+    const fields = { agent_id: this.identity.agentId, team_id: this.identity.teamId, message_type: type, count };
+    this.#deps.log[this.#toldCleaned ? 'debug' : 'warn'](fields, 'what routers say was no text or no fact in part, and was cleaned');
+    this.#toldCleaned = true;
   }
 
   /** A binary message came: the tunnel has none. */

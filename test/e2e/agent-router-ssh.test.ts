@@ -42,7 +42,7 @@ describe.each([
     const { uptime: _ssh, uptimeSeconds: _sshSeconds, ...ssh } = overSsh;
     const { uptime: _api, uptimeSeconds: _apiSeconds, ...api } = overApi;
     expect(ssh).toEqual(api);
-    expect(Math.abs(overSsh.uptimeSeconds - overApi.uptimeSeconds)).toBeLessThan(60);
+    expect(Math.abs(overSsh.uptimeSeconds! - overApi.uptimeSeconds!)).toBeLessThan(60);
   });
 
   it('with SSH alone: CHR, whose routerboard menu may be missing', async () => {

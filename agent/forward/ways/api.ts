@@ -74,7 +74,7 @@ export class ApiWay implements Way {
       this.#wasReachable = state.reachable;
     });
     const { facts } = options.router.state();
-    if (facts && facts.uptimeSeconds < SETTLED_UPTIMES.at(-1)!) this.#checkSoon(facts);
+    if (facts && (facts.uptimeSeconds ?? 0) < SETTLED_UPTIMES.at(-1)!) this.#checkSoon(facts);
   }
 
   /** @throws AgentError; then nothing is left on the router, or it is searched for later. */
@@ -212,7 +212,7 @@ async function startIsOver({ router, clock }: ApiWayOptions, deadline: Deadline)
   const settled = SETTLED_UPTIMES[0]!;
   if ((router.state().facts?.uptimeSeconds ?? 0) >= settled) return;
   // What is known may be old.
-  const { uptimeSeconds } = await router.refresh(deadline);
+  const uptimeSeconds = (await router.refresh(deadline)).uptimeSeconds ?? 0;
   if (uptimeSeconds >= settled) return;
   await sleep(clock, Math.min((settled - uptimeSeconds) * 1000, deadline.timeoutMs), deadline.signal ?? new AbortController().signal);
 }

@@ -177,6 +177,7 @@ export class UndoGuard {
     const marker = readMarker(this.#offer.job_id, await menu.readScript(scriptNameOf(this.#offer.job_id), this.#errand()));
     if (marker.state === 'undone') return this.#isAboutToReboot(facts) ? WAIT : { result: rolledBack(verdict, this.#boot !== undefined), isOver: true };
     const entry = await menu.findEntry(this.#name, this.#errand());
+    if (facts.uptimeSeconds === null) return WAIT;
     const left = secondsLeft(this.#time(this.#boot), facts.uptimeSeconds);
     // Whoever took it away: the load, had it begun before that, would be over by now.
     if (!entry) return left > 0 || left < -times.graceSeconds ? { result: verdict, isOver: true } : WAIT;
@@ -220,6 +221,7 @@ export class UndoGuard {
     const facts = await this.#deps.router.refresh(this.#errand());
     this.#checkDevice(facts);
     this.#version = facts.softwareVersion;
+    if (facts.uptimeSeconds === null) throw new AgentError('rejected', 'the uptime of the router cannot be read');
     const boot = momentNow(this.#deps.clock, Math.floor(facts.uptimeSeconds));
     await this.#deps.note(boot.mark);
     return boot;

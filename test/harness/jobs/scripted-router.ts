@@ -44,7 +44,7 @@ export class ScriptedRouter {
     this.#clock = clock;
     this.#chance = chance;
     this.#bootedAt = clock.monotonic() - 3_600_000;
-    this.scheduler = new ScriptedScheduler(clock, () => this.facts().uptimeSeconds, (file) => this.#load(file));
+    this.scheduler = new ScriptedScheduler(clock, () => this.facts().uptimeSeconds!, (file) => this.#load(file));
     this.#broken.promise.catch(() => undefined);
   }
 

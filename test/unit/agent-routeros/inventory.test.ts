@@ -180,3 +180,31 @@ describe.skipIf(!existsSync(samples))('recorded routers', () => {
     expect(clock?.['time-zone-name']).toBe('Europe/Moscow');
   });
 });
+
+describe('what is no text or no fact', () => {
+  const resource = { uptime: '1w3d', version: '7.18.2 (stable)', 'board-name': 'hAP' };
+  const routerboard = { routerboard: 'true', 'serial-number': 'HE\0X1' };
+  const facts = (records: Partial<Parameters<typeof parseFacts>[0]>): ReturnType<typeof parseFacts> =>
+    parseFacts({ resource, identity: { name: 'branch' }, routerboard, ...records });
+
+  it('is cleaned, and the router is known all the same', () => {
+    expect(facts({ identity: { name: `br\0anch\u001B${'x'.repeat(300)}` } })).toMatchObject({
+      hardwareId: 'HEX1', identity: `branch${'x'.repeat(249)}`, cleaned: ['name', 'serial-number'],
+    });
+  });
+
+  it.each(['-5s', 'soon', '99999999w', '1\0d'])('is no uptime: %j', (uptime) => {
+    const { uptimeSeconds, cleaned } = facts({ resource: { ...resource, uptime } });
+    expect(uptime === '1\0d' ? uptimeSeconds : (uptimeSeconds ?? 'unknown')).toBe(uptime === '1\0d' ? 86_400 : 'unknown');
+    expect(cleaned).toContain('uptime');
+  });
+
+  it.each(['../../etc/passwd', '+01:00', 'Nowhere/Land'])('is no time zone: %s', (zone) => {
+    expect(facts({ clock: { 'time-zone-name': zone } })).toMatchObject({ timeZone: null, cleaned: ['serial-number', 'time-zone-name'] });
+  });
+
+  it('is not told of a router that has nothing of the kind', () => {
+    const clean = facts({ routerboard: { routerboard: 'true', 'serial-number': 'HEX1' }, clock: { 'time-zone-name': 'manual' } });
+    expect(clean).not.toHaveProperty('cleaned');
+  });
+});

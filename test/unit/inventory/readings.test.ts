@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { buildDeviceTable } from '../../../agent/inventory/device-table.ts';
+import { buildDeviceTable, countUnclean } from '../../../agent/inventory/device-table.ts';
 import { readPosition } from '../../../agent/inventory/gps.ts';
 import { readHealth, readResources } from '../../../agent/inventory/health.ts';
 import { parseRouterTime } from '../../../agent/inventory/router-clock.ts';
@@ -179,5 +179,32 @@ describe.skipIf(!existsSync(samples))('recorded samples', () => {
     expect(readResources(parseRecord(sample('cli-text/system_resource_print.v6.48.6-mipsbe.txt')))).toMatchObject({
       cpu_load: expect.any(Number), total_memory: expect.any(Number), total_hdd: expect.any(Number),
     });
+  });
+});
+
+describe('what is no text or no fact', () => {
+  const [good, bad] = ['AA:00:00:00:00:01', 'AA:00:00:00:00:02'];
+  const rows: [RouterRow[], RouterRow[]] = [
+    [arp('10.0.0.1', good), arp('999.1.1.1', bad, { interface: 'ether\0' + '1'.repeat(500) })],
+    [lease('10.0.0.1', good, { 'host-name': 'camera' }), lease('10.0.0.2', bad, { 'host-name': 'prin\0ter\u202E' })],
+  ];
+
+  test('is cleaned and counted, and the neighbours stay', () => {
+    expect(devices(...rows)).toEqual([
+      { mac: good, ip: '10.0.0.1', interface: 'bridge', hostname: 'camera' },
+      { mac: bad, interface: `ether${'1'.repeat(123)}`, hostname: 'printer' },
+    ]);
+    expect(countUnclean(...rows)).toBe(3);
+    expect(countUnclean([arp('10.0.0.1', good)], [lease('10.0.0.1', good, { 'host-name': 'camera' })])).toBe(0);
+  });
+
+  test.each([
+    ['2026-13-01', '10:00:00'],
+    ['2026-02-30', '10:00:00'],
+    ['feb/31/2026', '10:00:00'],
+    ['2026-11-20', '25:00:00'],
+    ['2026-11-20', '10:99:00'],
+  ])('is no moment: %s %s', (date, time) => {
+    expect(parseRouterTime({ date, time })).toBeUndefined();
   });
 });

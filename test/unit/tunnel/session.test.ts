@@ -438,3 +438,17 @@ function facts() {
     board_name: 'CHR', hardware_board: false, architecture: null, time_zone: null, uptime: '1s', uptime_seconds: 1,
   };
 }
+
+test('what routers say that had to be cleaned is counted each time and told once', async () => {
+  const bench = new TunnelBench();
+  const socket = await bench.ready();
+  const report = {
+    type: 'devices' as const, router: 'one', kind: 'delta' as const, first: false, last: false, gone: [],
+    devices: [{ mac: 'AA:00:00:00:00:01', hostname: 'ca\0mera' }],
+  };
+  socket.say(report);
+  socket.say(report);
+  await settle();
+  expect(bench.counters.cleanedMessages).toBe(2);
+  expect(socket.closed).toBeUndefined();
+});
