@@ -70,6 +70,7 @@ const serverExamples: ServerMessage[] = [
   { type: 'job.ack', job_id: JOB },
   { type: 'job.revoke', job_id: JOB },
   { type: 'channel.dial', forward_id: FORWARD, count: 4 },
+  { type: 'router.waiting', router: 'depot', hardware_id: 'HB1', reason: 'another agent has it' },
 ];
 
 describe('every message comes out as it went in', () => {
