@@ -34,7 +34,7 @@ async function install(lines: string[], exitCode: number): Promise<{ code: numbe
 
 describe('the installation at the first start', () => {
   test('says how many packages there are for this system and when it is done', async () => {
-    const { code, output } = await install(['npm http fetch GET 200 https://registry.example/a.tgz 12ms (cache miss)'], 0);
+    const { code, output } = await install(['npm http fetch GET 200 https://packages.example/a.tgz 12ms (cache miss)'], 0);
     expect(code).toBe(0);
     expect(output).toContain('Installing 2 packages');
     expect(output).toMatch(/Installed in \d+ s\./);
@@ -42,8 +42,8 @@ describe('the installation at the first start', () => {
 
   test.each(['EAI_AGAIN', 'ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT'])('says in one line that there is no network (%s)', async (reason) => {
     const lines = [
-      `npm http fetch GET https://registry.example/a attempt 1 failed with ${reason}`,
-      `npm http fetch GET https://registry.example/b attempt 1 failed with ${reason}`,
+      `npm http fetch GET https://packages.example/a attempt 1 failed with ${reason}`,
+      `npm http fetch GET https://packages.example/b attempt 1 failed with ${reason}`,
       `npm error code ${reason}`,
       'npm error a long stack',
     ];
