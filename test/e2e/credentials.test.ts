@@ -31,7 +31,10 @@ const BAD_SESSIONS = [
 /** Whom no public route lets in. */
 const STRANGERS = [...BAD_SESSIONS, 'none', 'malformed', 'Basic', 'made-up key', 'revoked key', 'expired key', "key under another team's id", 'service token', 'agent', 'enrolment token'] as const;
 const SESSIONS = ['viewer session', 'operator session', 'admin session'] as const;
-type Credential = (typeof STRANGERS)[number] | (typeof SESSIONS)[number] | Role;
+/** Of people who are asked to leave the team: afterwards theirs are good for nothing, and nobody else asks with them. */
+const LEAVERS = ['leaving viewer session', 'leaving operator session', 'leaving admin session'] as const;
+type Credential = (typeof STRANGERS)[number] | (typeof SESSIONS)[number] | (typeof LEAVERS)[number] | Role;
+type Session = (typeof SESSIONS)[number] | (typeof LEAVERS)[number] | (typeof BAD_SESSIONS)[number];
 
 let world: World;
 let headers: Record<Credential, string | undefined>;
@@ -72,7 +75,7 @@ async function credentials(): Promise<Record<Credential, string | undefined>> {
   return { ...asHeaders, none: undefined, Basic: `Basic ${Buffer.from('a:b').toString('base64')}` };
 }
 
-async function sessions(otherTeamId: string): Promise<Record<(typeof SESSIONS)[number] | (typeof BAD_SESSIONS)[number], string>> {
+async function sessions(otherTeamId: string): Promise<Record<Session, string>> {
   const { teams, identity } = world.server.services;
   const { teamId } = world.caller;
   const mint = await TokenMint.open(world);
@@ -87,7 +90,11 @@ async function sessions(otherTeamId: string): Promise<Record<(typeof SESSIONS)[n
   const { client } = await identity.clients.create({ teamId, name: 'x', kind: 'browser', role: 'admin', redirectUris: ['https://x.example.net/'], createdBy: null });
   await identity.clients.delete(teamId, client.id);
   const person = { sub: admin, team: teamId };
+  const leaver = async (role: Role) => mint.token({ sub: await addUser(world, `leaving-${role}@example.org`, role), team: teamId });
   return {
+    'leaving viewer session': await leaver('viewer'),
+    'leaving operator session': await leaver('operator'),
+    'leaving admin session': await leaver('admin'),
     'viewer session': await mint.token({ sub: viewer, team: teamId }),
     'operator session': await mint.token({ sub: operator, team: teamId }),
     'admin session': tokens.access_token,
@@ -127,7 +134,9 @@ async function ask(credential: Credential, method: string, url: string): Promise
 
 const fill = (path: string): string => path.replaceAll(/\{\w+\}/g, UNKNOWN);
 
-describe.each(PUBLIC_ROUTES)('$method $path', ({ method, path, role }) => {
+describe.each(PUBLIC_ROUTES)('$method $path', ({ method, path, role, kind, body }) => {
+  const isLeaving = `${method} ${path}` === 'DELETE /api/me/membership';
+
   test.each(STRANGERS)('%s: 401', async (credential) => {
     expect(await ask(credential, method, world.server.url + fill(path))).toEqual({ status: 401, code: 'unauthenticated' });
   });
@@ -136,13 +145,16 @@ describe.each(PUBLIC_ROUTES)('$method $path', ({ method, path, role }) => {
     // No body and unknown ids: who is let in is told so by 404 or 422, and nothing happens.
     const { status } = await ask(actual, method, world.server.url + fill(path));
     if (ROLES.indexOf(actual) < ROLES.indexOf(role)) expect(status).toBe(403);
+    // A key is no person. Where a body is wanted, its absence is told first.
+    else if (kind === 'person') expect(status).toBe(body === undefined ? 403 : 422);
     else expect([200, 404, 422]).toContain(status);
   });
 
   test.each(SESSIONS)(`a %s, where ${role} is needed`, async (credential) => {
-    const { status } = await ask(credential, method, world.server.url + fill(path));
+    const { status } = await ask(isLeaving ? `leaving ${credential}` : credential, method, world.server.url + fill(path));
     const actual = credential.split(' ')[0] as Role;
     if (ROLES.indexOf(actual) < ROLES.indexOf(role)) expect(status).toBe(403);
+    else if (isLeaving) expect(status).toBe(204);
     else expect([200, 404, 422]).toContain(status);
   });
 });
@@ -173,9 +185,10 @@ describe.each(INTERNAL_ROUTES)('%s', (path) => {
 
 test('the internal status counts what there is', async () => {
   const answer = await fetch(`${world.server.url}/internal/status`, { headers: { authorization: headers['service token']! } });
+  const nothing = { connected_agents: 0, open_forwards: 0, queued_jobs: 0, running_jobs: 0, ignored_forwarding: 0, warnings: [] };
   expect(await answer.json()).toEqual({
     status: 'success',
-    data: { version: '0.1.0', uptime_seconds: expect.any(Number), connected_agents: 0, open_forwards: 0, queued_jobs: 0, running_jobs: 0 },
+    data: { version: '0.1.0', uptime_seconds: expect.any(Number), ...nothing },
   });
 });
 
