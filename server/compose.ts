@@ -24,6 +24,8 @@ import { connectRoute, isConnectRequest } from './forwards/connect/routes.ts';
 import { forwardConnectionRoutes } from './forwards/connections/routes.ts';
 import { forwardRoutes } from './forwards/routes.ts';
 import type { ChannelGrant } from './forwards/types.ts';
+import { Admission } from './http/admission.ts';
+import { admitRequests } from './http/admission-hook.ts';
 import { createApp } from './http/app.ts';
 import type { App, AppOptions } from './http/app.ts';
 import { reportWrites } from './http/audit-hook.ts';
@@ -116,13 +118,14 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog), secrets, upstream: await readUpstream(config.upstream) });
     await startServices(services, closers);
     closers.push(sweepHourly(services, clock, log));
-    const app = await createApi({ config, tls, clock, log, storage, services });
+    const admission = new Admission();
+    const app = await createApi({ admission, config, tls, clock, log, storage, services });
     closers.push(() => app.close());
     await room?.close();
     const url = await listen(app, room?.listen ?? config.listen);
     await services.identity.start(baseUrlOf(config, url));
     closers.push(() => services.identity.stop());
-    const sandboxUrl = await startSandbox({ config, tls, clock, log, services }, closers);
+    const sandboxUrl = await startSandbox({ admission, config, tls, clock, log, services }, closers);
     for (const reason of doubtsAbout(config)) log.warn({ reason }, 'the configuration may be incomplete');
     log.info({ source: url }, 'control plane is listening');
     const reload = async (): Promise<void> => tls?.read();
@@ -176,6 +179,8 @@ function baseUrlOf({ publicUrl }: Config, url: string): string {
 }
 
 interface ApiDeps {
+  /** One queue for all doors of the process. */
+  admission: Admission;
   config: Config;
   tls: TlsCertificate | undefined;
   clock: Clock;
@@ -187,6 +192,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
   const { config, clock, services, storage } = deps;
   const app = createApp(appOptions(deps));
   deps.tls?.keepRenewed(app.server);
+  admitRequests(app, deps.admission);
   services.ignoredForwarding.watch(app.server);
   const upgrades = new Upgrades();
   const door = new ForwardDoor(clock);
@@ -259,7 +265,7 @@ function rateLimitOf({ config, clock }: Pick<ApiDeps, 'config' | 'clock'>): Rate
   return { perMinute: config.rateLimitPerMinute, monotonic: () => clock.monotonic() };
 }
 
-function appOptions({ config, clock, log, tls }: Omit<ApiDeps, 'services'>): AppOptions {
+function appOptions({ config, clock, log, tls }: Omit<ApiDeps, 'services' | 'admission'>): AppOptions {
   return {
     log: sampledLog(log.child({ component: 'http' }), clock, HTTP_LOG_BOUNDS),
     now: () => clock.now(),
@@ -310,6 +316,7 @@ async function startSandbox(deps: ApiDeps, closers: (() => Promise<void>)[]): Pr
   if (config.sandboxListen === null) return null;
   const app = createApp({ ...appOptions(deps), describeError: describePlantError, exactIntegers: true });
   deps.tls?.keepRenewed(app.server);
+  admitRequests(app, deps.admission);
   await describeApi(app, {
     ...PLANTS_DESCRIPTION,
     serverUrl: `http://${config.sandboxListen.host}:${config.sandboxListen.port}`,

@@ -1,9 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import type { App } from './app-type.ts';
 
+/**
+ * Connections that may wait to be accepted. With Node's 511 the kernel drops the rest of a burst, and their callers try again after
+ * one, three and seven seconds instead of hearing that the process is busy. Linux caps it (net.core.somaxconn, 4096).
+ */
+const BACKLOG = 4096;
+
 /** @returns the address with the port that the system chose, if it was to choose. @throws Error when the port cannot be had */
 export async function listen(app: App, address: { readonly host: string; readonly port: number }): Promise<string> {
-  await app.listen({ host: address.host, port: address.port });
+  await app.listen({ host: address.host, port: address.port, backlog: BACKLOG });
   const { port } = app.server.address() as AddressInfo;
   const scheme = app.initialConfig.https ? 'https' : 'http';
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;

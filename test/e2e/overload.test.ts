@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AuthService } from '../../server/auth/service.ts';
+import { systemClock } from '../../server/core/clock.ts';
+import { openStorage } from '../../server/storage/open.ts';
+import type { Answer } from '../harness/http-burst.ts';
+import { createTeam, freePort } from '../harness/installation.ts';
+import { Program } from '../harness/program.ts';
+import { seedRouter } from '../harness/seed.ts';
+import { silentLog } from '../harness/silent-log.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const CALLERS = 3000;
+const ADMITTED_WITHIN_MS = 5000;
+
+const job = { description: 'd', script: ':put 1', make_backup: false, express_execute: false, needs_acknowledgement: true };
+
+let folder: string;
+let server: Program;
+let port: number;
+let keys: string[];
+let jobsPath: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-overload-'));
+  port = await freePort();
+  const databaseUrl = `sqlite:${path.join(folder, 'signalbox.db')}`;
+  server = new Program('server/main.ts', ['serve'], {
+    SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
+    SIGNALBOX_SANDBOX_LISTEN: '',
+    SIGNALBOX_DATABASE_URL: databaseUrl,
+    SIGNALBOX_SECRET_KEY_FILE: path.join(folder, 'secret.key'),
+    SIGNALBOX_RATE_LIMIT_PER_MINUTE: '1000000',
+  });
+  server.start();
+  await waitUntil('ready', async () => (await ask('/readyz').catch(() => undefined))?.status === 200);
+  keys = [(await createTeam(databaseUrl)).apiKey, await anotherKey(databaseUrl)];
+});
+afterAll(async () => {
+  await (server as Program | undefined)?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** With a router for jobs. */
+async function anotherKey(databaseUrl: string): Promise<string> {
+  const storage = await openStorage(databaseUrl, { log: silentLog });
+  const auth = new AuthService({ storage, clock: systemClock, log: silentLog });
+  try {
+    const { id: teamId } = await storage.db.selectFrom('teams').select('id').executeTakeFirstOrThrow();
+    jobsPath = `/api/asynchronous/${(await seedRouter(storage, { teamId, now: Date.now() })).routerId}`;
+    return (await auth.createApiKey({ teamId, name: 'another', createdBy: null })).apiKey;
+  } finally {
+    await auth.stop();
+    await storage.close();
+  }
+}
+
+/** As many at once, each on a connection of its own. In a thread of its own, so that it does not hold up who else asks here. */
+async function burst(route: string): Promise<Answer[]> {
+  const data = { port, count: CALLERS, path: route, key: keys[0], body: JSON.stringify(job) };
+  const worker = new Worker(new URL('../harness/http-burst.ts', import.meta.url), { workerData: data });
+  const [answers] = (await once(worker, 'message')) as [Answer[]];
+  await worker.terminate();
+  return answers;
+}
+
+async function ask(route: string, key?: string): Promise<Answer> {
+  const started = performance.now();
+  const answer = await fetch(`http://127.0.0.1:${port}${route}`, { headers: key === undefined ? {} : { authorization: `Bearer ${key}` } });
+  await answer.arrayBuffer();
+  return { status: answer.status, retryAfter: answer.headers.get('retry-after') ?? undefined, ms: performance.now() - started };
+}
+
+const slowest = (list: Answer[]): number => Math.round(Math.max(...list.map(({ ms }) => ms)));
+
+test('3,000 requests at once are answered soon or refused at once, and hold nobody else up', async ({ annotate }) => {
+  let isOver = false;
+  // What this machine needs only to connect so often and be turned away: it may be busy with other tests.
+  const yardstick = slowest(await burst('/healthz'));
+  const bursting = burst(jobsPath).finally(() => (isOver = true));
+  const others: Answer[] = [];
+  const health: Answer[] = [];
+  while (!isOver) {
+    others.push(await ask('/api/routers', keys[1]));
+    health.push(await ask('/readyz'));
+  }
+  const answers = await bursting;
+  const served = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ status }) => status === 503);
+  expect(served.length + refused.length).toBe(CALLERS);
+  expect(served.length).toBeGreaterThan(64);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
+  expect(slowest(served)).toBeLessThan(ADMITTED_WITHIN_MS + 2 * yardstick);
+  expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
+  expect(health.map(({ status }) => status)).toEqual(health.map(() => 200));
+  await annotate(`${served.length} served (slowest ${slowest(served)} ms), ${refused.length} refused (${slowest(refused)} ms), ${others.length} of another key (${slowest(others)} ms)`);
+});
