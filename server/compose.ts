@@ -286,7 +286,7 @@ function attachGateway(app: App, upgrades: Upgrades, { config, clock, services, 
       if (isConnectRequest(request)) upgrades.pass(app, request, socket, head);
       else refuseUpgrade(socket, 404);
     },
-    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
     log: sampledLog(log.child({ component: 'gateway' }), clock),
   });
   services.metrics.watch('dial_checks', gateway.checking);

@@ -188,7 +188,7 @@ export class LiveForward implements Entrance {
       socket.resetAndDestroy();
       return () => undefined;
     }
-    const client = new ClientConnection(socket, { id: newId(openedAt), source, openedAt });
+    const client = new ClientConnection(socket, { id: newId(openedAt), source, openedAt }, this.#options.clock.monotonic());
     const leave = this.#connections.add(client);
     client.start(this.pool, (endedBy) => {
       leave();
@@ -210,7 +210,8 @@ export class LiveForward implements Entrance {
     const { clock, idleMs } = this.#options;
     if (idleMs === null || this.#ended) return;
     this.#idleCheck = clock.setTimeout(() => {
-      const now = clock.now();
+      // Elapsed: a clock that is set ahead must not cut everybody.
+      const now = clock.monotonic();
       for (const connection of this.#connections.members()) if (now - connection.quietSince(now) >= idleMs) connection.cut('idle');
       this.#scheduleIdleCheck();
     }, idleMs / 4);
@@ -228,10 +229,11 @@ class ClientConnection {
   #seenBytes = 0;
   #quietSince: number;
 
-  constructor(socket: ClientStream, about: Pick<ConnectionSummary, 'id' | 'source' | 'openedAt'>) {
+  /** @param now by the elapsed clock */
+  constructor(socket: ClientStream, about: Pick<ConnectionSummary, 'id' | 'source' | 'openedAt'>, now: number) {
     this.#socket = socket;
     this.#about = about;
-    this.#quietSince = about.openedAt;
+    this.#quietSince = now;
   }
 
   summary(closedAt: number, endedBy: ConnectionSummary['endedBy']): ConnectionSummary {

@@ -14,6 +14,7 @@ const REMEMBERED = 20_000;
  * good agents may stand behind the same address as the one that is wrong.
  */
 export class FailedDials {
+  /** Elapsed time: setting the clock must not lock anybody out. */
   readonly #now: () => number;
   readonly #failures = new LRUCache<string, { count: number; endsAt: number }>({ max: REMEMBERED });
   readonly #welcome = new LRUCache<string, true>({ max: REMEMBERED });

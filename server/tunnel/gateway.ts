@@ -40,8 +40,8 @@ export interface GatewayOptions<C> {
   clientAddress?(request: IncomingMessage): string;
   /** Upgrades of other paths; without it they get 404. */
   fallback?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** The system's clock by default. */
-  now?(): number;
+  /** Elapsed milliseconds; those of this process by default. */
+  monotonic?(): number;
   log: Log;
 }
 
@@ -60,7 +60,7 @@ export class TunnelGateway<C> {
 
   constructor(options: GatewayOptions<C>) {
     this.#options = options;
-    this.#failedDials = new FailedDials(() => options.now?.() ?? Date.now());
+    this.#failedDials = new FailedDials(() => options.monotonic?.() ?? performance.now());
     this.#onUpgrade = (request, socket, head) => this.#route(request, socket, head);
   }
 

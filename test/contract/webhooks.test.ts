@@ -96,6 +96,26 @@ describeEachDatabase('job updates', (open) => {
       await world.until(main, job, 'failed delivered');
     });
 
+    test.each([
+      ['a second ahead', SECOND], ['a second back', -SECOND], ['two hours ahead', 2 * HOUR],
+      ['two hours back', -2 * HOUR], ['a day ahead', 24 * HOUR], ['a day back', -24 * HOUR],
+    ])('are tried after the planned wait though the clock was set %s', async (_step, ms) => {
+      receiver.replies.push(500, 500);
+      const job = await create();
+      await world.untilAttempts(main, job, 0, 1);
+      world.clock.step(ms);
+      world.clock.advance(5 * SECOND);
+      await world.untilAttempts(main, job, 0, 2);
+      world.clock.step(-ms);
+      world.clock.advance(4 * MINUTE);
+      expect(receiver.received).toHaveLength(2);
+      await waitUntil('the third attempt', () => {
+        world.clock.advance(MINUTE / 2);
+        return receiver.received.length === 3;
+      });
+      await world.until(main, job, 'delivered');
+    });
+
     test('are not tried before Retry-After', async () => {
       receiver.replies.push(later('3600'));
       const job = await create();
