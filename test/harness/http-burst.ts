@@ -35,4 +35,5 @@ function send({ port, path, key, body }: Burst): Promise<Answer> {
 }
 
 const burst = workerData as Burst;
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
 parentPort!.postMessage(await Promise.all(Array.from({ length: burst.count }, () => send(burst))));

@@ -71,7 +71,7 @@ test('refuses what has not begun within its time, and nobody is left behind', as
 
 test('what takes long gives its place to others, once', async () => {
   const leave = (admission.enter('x'), admission.begin());
-  admission.enter('x');
+  expect(admission.enter('x')).toBeUndefined();
   admission.begin();
   await vi.advanceTimersByTimeAsync(limits.workMs);
   expect(admission.working).toBe(0);
