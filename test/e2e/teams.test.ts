@@ -47,6 +47,7 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
     invitation_id: (await invite(world.caller, 'bob@example.org')).id,
     key_id: await make('/api/api-keys', { name: 'billing' }),
     client_id: await make('/api/clients', { name: 'Tickets', kind: 'web', redirect_uris: ['https://tickets.example.net/callback'] }),
+    token_id: await make('/api/enrol-tokens', {}),
     agent_id: await newest('/api/agents'),
     move_id: await claimRouter(),
     group,
@@ -96,7 +97,15 @@ async function newest(url: string): Promise<string> {
   return (await world.caller.call<{ data: { id: string }[] }>('GET', url)).body.data[0]!.id;
 }
 
-const fill = (path: string): string => path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => ids[name]!);
+function fill(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+    const id = ids[name];
+    // Otherwise the path would name no record of either team, and every answer would look right.
+    if (id === undefined) throw new Error(`makeRecords makes no ${name} for ${path}`);
+    return id;
+  });
+}
+
 const fillBody = (body: unknown): unknown => (body === undefined ? undefined : JSON.parse(JSON.stringify(body).replaceAll(/"\{(\w+)\}"/g, (_all, name: string) => `"${ids[name]!}"`)));
 const rows = (kind: RouteRow['kind']): [string, string, unknown][] =>
   PUBLIC_ROUTES.filter((route) => route.kind === kind).map(({ method, path, body }) => [method, path, body]);
