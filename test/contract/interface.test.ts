@@ -44,7 +44,7 @@ async function makeRecords(): Promise<Record<string, string>> {
   const macAddress = await waitUntil('a device is known', async () => {
     const { body } = await world.caller.call<{ data: { mac_address: string; current_ip: unknown }[] }>('GET', '/arp/devices');
     return body.data.find((device) => device.current_ip !== null)?.mac_address;
-  }, 20_000);
+  });
   return { router_id, id: forward.id, group: group.id ?? group.data.id, macAddress };
 }
 
@@ -57,7 +57,7 @@ async function makeFault(routerId: string): Promise<void> {
     return body.data.length > 0;
   });
   faults.refuseConnections = false;
-  await waitUntil('the router is back', async () => (await world.routerIds())[0], 20_000);
+  await waitUntil('the router is back', async () => (await world.routerIds())[0]);
 }
 
 /** A group's lists name what exists in the team. */

@@ -30,7 +30,7 @@ it('an agent that reaches neither its control plane nor any router stays and goe
     agent.start();
     const times = (message: string): number => agent.output.split(`"msg":"${message}"`).length - 1;
     const triedOften = (): boolean => times('still no connection to the control plane') >= 4 && times('router still unreachable') >= 2;
-    await waitUntil('it has tried again and again, or ended', () => triedOften() || !agent.isRunning, 30_000);
+    await waitUntil('it has tried again and again, or ended', () => triedOften() || !agent.isRunning);
     expect(agent.isRunning, agent.output.slice(-500)).toBe(true);
     const lines = agent.output.trim().split('\n').map((line) => JSON.parse(line) as Line);
     expect(lines.filter((line) => line.level >= INFO).map(({ msg, reason }) => `${msg}: ${reason}`).toSorted()).toEqual([
@@ -43,4 +43,4 @@ it('an agent that reaches neither its control plane nor any router stays and goe
     await agent.kill();
     await rm(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -240,7 +240,7 @@ test('devices are listed, searched and named', async () => {
   const devices = await waitUntil('devices are known', async () => {
     const found = await json<{ mac_address: string }[]>('devices');
     return found.length > 0 ? found : undefined;
-  }, 20_000);
+  });
   const mac = devices[0]!.mac_address;
   expect((await run('device', 'name', mac, 'Till')).stdout).toBe(`${mac} is Till\n`);
   const { stdout } = await run('devices', '--search', 'till');

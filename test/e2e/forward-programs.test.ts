@@ -91,7 +91,7 @@ function programs(open: () => Promise<ForwardSite>): void {
       await writeFile(batch, `put ${file} ${file}.there\nget ${file}.there ${file}.back\n`);
       await run('sftp', ['-q', '-b', batch, ...words(), '-P', port, `${host.username}@127.0.0.1`], LIMIT);
       for (const copy of ['there', 'back']) expect((await readFile(`${file}.${copy}`)).equals(bytes), copy).toBe(true);
-    }, 60_000);
+    });
   });
 
   test.runIf(has('curl'))('curl keeps an HTTP/1.1 connection and asks on it again', async () => {
@@ -188,5 +188,5 @@ function programs(open: () => Promise<ForwardSite>): void {
     // The page itself; what the browser asks for on its own (an icon) may come too.
     expect(arrived.filter((status) => status === 200).length).toBeGreaterThanOrEqual(61);
     await browser.close();
-  }, 60_000);
+  });
 }

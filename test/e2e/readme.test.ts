@@ -38,7 +38,7 @@ let folder: string;
 beforeAll(async () => {
   world = await World.start();
   await world.routerIds();
-  await waitUntil('a device is known', async () => (await world.caller.call<{ data: unknown[] }>('GET', '/arp/devices')).body.data.length > 0, 20_000);
+  await waitUntil('a device is known', async () => (await world.caller.call<{ data: unknown[] }>('GET', '/arp/devices')).body.data.length > 0);
   folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-readme-'));
 });
 afterAll(async () => {
@@ -84,7 +84,7 @@ test.skipIf(!hasCurl())('the examples of the README run, and answer what it says
   }
   expect(outputs.join('\n')).toMatch(/^status +completed$/m);
   expect(outputs.join('\n')).toMatch(/^job\.loaded \d+ pending\njob\.running \d+ running\njob\.completed \d+ completed$/m);
-}, 60_000);
+});
 
 test('the example in TypeScript runs', async () => {
   const text = await readFile(path.join(ROOT, 'README.md'), 'utf8');

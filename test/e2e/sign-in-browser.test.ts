@@ -37,7 +37,7 @@ beforeAll(async () => {
   await once(thirdParty, 'listening');
   callback = `http://127.0.0.1:${(thirdParty.address() as AddressInfo).port}/callback`;
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   thirdParty?.close();

@@ -57,7 +57,7 @@ describe('an undo guard', () => {
     world = await World.start({ routers: CASES.map(({ options }) => ({ ...options, time: fastTime(10) })) });
     routerIds = await world.routerIds();
     jobs = await Promise.all(CASES.map(({ script }, index) => submit(world, routerIds[index]!, script)));
-  }, 60_000);
+  });
 
   afterAll(() => world.close());
 
@@ -66,9 +66,9 @@ describe('an undo guard', () => {
     const job = await waitUntil('the job ends', async () => {
       const now = await read(index);
       return now.phase === 'done' || now.phase === 'unknown' ? now : undefined;
-    }, 50_000);
+    });
     expect(job).toMatchObject({ status: 'failed', reason: 'rolled_back' });
-    await waitUntil('nothing is left', () => leftOn(simulator).length === 0, 20_000);
+    await waitUntil('nothing is left', () => leftOn(simulator).length === 0);
     expect(simulator.log).toContain('router rebooted');
     expect(simulator.items('/ip/address').map((row) => row['address'])).toContain('192.168.88.1/24');
     expect(simulator.items('/user')).toMatchObject([{ group: 'full' }, { group: 'full' }]);
@@ -132,7 +132,7 @@ describe('a guarded script', () => {
     await withWorld({}, async (world, routerId) => {
       const jobId = await begin(world, routerId);
       await world.server.close();
-      await waitUntil('the router undoes it', () => world.simulators[0]!.log.includes('router rebooted'), 30_000);
+      await waitUntil('the router undoes it', () => world.simulators[0]!.log.includes('router rebooted'));
       await world.restartServer();
       expect(await finish(world, routerId, jobId)).toMatchObject({ status: 'failed', reason: 'rolled_back' });
       await waitUntil('nothing is left', () => leftOn(world.simulators[0]!).length === 0);
@@ -143,7 +143,7 @@ describe('a guarded script', () => {
     await withWorld({}, async (world, routerId) => {
       const jobId = await begin(world, routerId);
       await world.agent?.close();
-      await waitUntil('the router undoes it', () => world.simulators[0]!.log.includes('router rebooted'), 30_000);
+      await waitUntil('the router undoes it', () => world.simulators[0]!.log.includes('router rebooted'));
       await world.startAgent();
       expect(await finish(world, routerId, jobId)).toMatchObject({ status: 'failed', reason: 'rolled_back' });
       await waitUntil('nothing is left', () => leftOn(world.simulators[0]!).length === 0);
@@ -164,7 +164,7 @@ describe('a guarded script', () => {
   /** A job whose script has done its work and lingers. */
   async function begin(world: World, routerId: string): Promise<string> {
     const jobId = await submit(world, routerId, '/system identity set name=renamed; :delay 20s');
-    await waitUntil('the script has begun', () => identity(world.simulators[0]!) === 'renamed', 30_000);
+    await waitUntil('the script has begun', () => identity(world.simulators[0]!) === 'renamed');
     return jobId;
   }
 
@@ -198,7 +198,7 @@ function finish(world: World, routerId: string, jobId: string): Promise<Job> {
   return waitUntil('the job ends', async () => {
     const { data } = (await world.caller.call<{ data: Job }>('GET', `/api/routers/${routerId}/jobs/${jobId}`)).body;
     return data.phase === 'done' || data.phase === 'unknown' ? data : undefined;
-  }, 50_000);
+  });
 }
 
 /** What guards and jobs leave on a router. */

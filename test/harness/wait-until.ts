@@ -1,3 +1,6 @@
+/** A condition that holds after seconds on a quiet machine may take a minute beside busy ones. */
+const PATIENCE_MS = 60_000;
+
 /**
  * Resolves with the first answer of `ask` that is neither false nor undefined; looks every few milliseconds and gives
  * up with `what` after `timeoutMs`.
@@ -5,7 +8,7 @@
 export async function waitUntil<T>(
   what: string,
   ask: () => T | false | undefined | Promise<T | false | undefined>,
-  timeoutMs = 20_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   const giveUpAt = performance.now() + timeoutMs;
   for (;;) {
