@@ -56,7 +56,7 @@ interface AdministrationDeps extends AdministrationServices {
 /** @param scope one in which the caller is known and limited */
 export function administrationRoutes(scope: App, services: AdministrationDeps, now: () => number): void {
   teamRoutes(scope, { ...services, baseUrl: () => services.identity.baseUrl });
-  const onRevoked = (): Promise<void> => services.revocations.settle();
+  const onRevoked = (teamId: string): Promise<void> => services.revocations.settle(teamId);
   apiKeyRoutes(scope, { auth: services.auth, now, onRevoked });
   agentRoutes(scope, {
     auth: services.auth,

@@ -235,7 +235,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     forwardConnectionRoutes(scope, services);
     connectRoute(scope, { ...services, door, upgrades, authenticate: connectedCaller(services), clock });
     administrationRoutes(scope, services, () => clock.now());
-    clientRoutes(scope, { clients: services.identity.clients, onRevoked: () => services.revocations.settle() });
+    clientRoutes(scope, { clients: services.identity.clients, onRevoked: (teamId) => services.revocations.settle(teamId) });
     revocationRoutes(scope, services);
     accountRoutes(scope, services);
   });

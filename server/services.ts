@@ -162,7 +162,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   metrics.watch('event_streams', events.shares);
   metrics.watch('forward_ports', forwards.portsUse);
   const administration = createAdministration(deps);
-  administration.teams.losses.subscribe(() => void revocations.settle());
+  administration.teams.losses.subscribe(({ teamId }) => void revocations.settle(teamId));
   const identity = new IdentityService({ ...deps, ...administration, log: log.child({ component: 'identity' }), audit });
   return { ...administration, status, metrics, ignoredForwarding, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, idempotency, tunnels };
 }

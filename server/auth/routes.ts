@@ -76,7 +76,7 @@ interface KeyRoutesDeps {
   auth: AuthService;
   now: () => number;
   /** Awaited before the answer: what the key opened has to end. */
-  onRevoked?: () => Promise<void>;
+  onRevoked?: (teamId: string) => Promise<void>;
 }
 
 /** For administrators only: who can read the list of keys knows what to steal. */
@@ -183,8 +183,9 @@ function keyRevocation(app: App, { auth, onRevoked }: KeyRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      await auth.revokeApiKey(principalOf(request).teamId, request.params.key_id, { revokeKeys: request.query.revoke_keys === 'true' });
-      await onRevoked?.();
+      const { teamId } = principalOf(request);
+      await auth.revokeApiKey(teamId, request.params.key_id, { revokeKeys: request.query.revoke_keys === 'true' });
+      await onRevoked?.(teamId);
       return reply.code(204).send(null);
     },
   );

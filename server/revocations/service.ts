@@ -13,6 +13,7 @@ import type { Storage } from '../storage/db.ts';
 import {
   deleteRevocations,
   selectDue,
+  selectDueTeams,
   selectKeysMadeBy,
   selectOpenCampaigns,
   selectOpenForwards,
@@ -44,7 +45,7 @@ const LOOK_EVERY_MS = 1000;
 const LOOK_AGAIN_MS = [2000, 10_000, 60_000];
 /** How long a request that revokes waits until what was opened has ended; it goes on ending afterwards. */
 const LONGEST_WAIT_MS = 5000;
-/** Revocations of one look. */
+/** Revocations of one look at a team. */
 const AT_ONCE = 100;
 /** Jobs of one read; those that agents hold are asked back side by side, because each may take seconds. */
 const JOBS_AT_ONCE = 50;
@@ -66,8 +67,14 @@ export class RevocationsService {
   readonly noticed = new Listeners<{ teamId: string }>();
   readonly #deps: RevocationsDeps;
   #timer: Timer | undefined;
-  /** One look after the other: two that end the same things would wait for each other's answers. */
-  #looking: Promise<void> = Promise.resolve();
+  /**
+   * The looks at each team, one after the other: two that end the same things would wait for each other's answers. Teams do not wait
+   * for each other: an agent that never answers makes a look at its team last for minutes.
+   */
+  readonly #looking = new Map<string, Promise<void>>();
+  /** The look at each team that waits for the one under way. */
+  readonly #waiting = new Map<string, Promise<void>>();
+  #finding: Promise<void> = Promise.resolve();
   #stopped = false;
 
   constructor(deps: RevocationsDeps) {
@@ -76,7 +83,7 @@ export class RevocationsService {
 
   start(): void {
     this.#timer = this.#deps.clock.setTimeout(() => {
-      void this.#look().then(() => {
+      this.#finding = this.#findDue().then(() => {
         if (!this.#stopped) this.start();
       });
     }, LOOK_EVERY_MS);
@@ -85,12 +92,13 @@ export class RevocationsService {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
-    await this.#looking;
+    await this.#finding;
+    await Promise.all(this.#looking.values());
   }
 
-  /** Carries out what has just been revoked. Waits for it, but not for ever; never rejects. */
-  async settle(): Promise<void> {
-    await within(this.#look(), LONGEST_WAIT_MS);
+  /** Carries out what has just been revoked in this team. Waits for it, but not for ever; never rejects. */
+  async settle(teamId: string): Promise<void> {
+    await within(this.#look(teamId), LONGEST_WAIT_MS);
   }
 
   /** Newest first. */
@@ -105,17 +113,42 @@ export class RevocationsService {
     while ((await storage.writes.write((tx) => deleteRevocations(tx, before, CHUNK))) === CHUNK);
   }
 
-  #look(): Promise<void> {
-    this.#looking = this.#looking.then(() => this.#carryOutDue());
-    return this.#looking;
-  }
-
-  /** Never rejects: what could not be ended stays due. */
-  async #carryOutDue(): Promise<void> {
+  /** Begins a look at every team with something due at which none is under way. Never rejects. */
+  async #findDue(): Promise<void> {
     const { storage, clock, log } = this.#deps;
     try {
       const now = clock.now();
-      for (const revocation of await selectDue(storage.db, now, now + Math.max(...LOOK_AGAIN_MS), AT_ONCE)) {
+      const teams = await selectDueTeams(storage.db, now, now + Math.max(...LOOK_AGAIN_MS));
+      for (const teamId of teams) if (!this.#looking.has(teamId)) void this.#look(teamId);
+    } catch (error) {
+      log.warn({ err: error }, 'revocations could not be read; they are looked for again');
+    }
+  }
+
+  #look(teamId: string): Promise<void> {
+    // One that has not begun will see what was written just now.
+    const waiting = this.#waiting.get(teamId);
+    if (waiting) return waiting;
+    const before = this.#looking.get(teamId) ?? Promise.resolve();
+    const look = before
+      .then(() => {
+        this.#waiting.delete(teamId);
+        return this.#carryOutDue(teamId);
+      })
+      .then(() => {
+        if (this.#looking.get(teamId) === look) this.#looking.delete(teamId);
+      });
+    this.#waiting.set(teamId, look);
+    this.#looking.set(teamId, look);
+    return look;
+  }
+
+  /** Never rejects: what could not be ended stays due. */
+  async #carryOutDue(teamId: string): Promise<void> {
+    const { storage, clock, log } = this.#deps;
+    try {
+      const now = clock.now();
+      for (const revocation of await selectDue(storage.db, teamId, now, now + Math.max(...LOOK_AGAIN_MS), AT_ONCE)) {
         if (this.#stopped) return;
         await this.#carryOut(revocation).catch((error: unknown) => {
           log.warn({ err: error, team_id: revocation.teamId }, 'not everything that a revocation ends has ended; it is tried again');

@@ -27,19 +27,25 @@ function toRevocation(row: Selectable<RevocationsTable>): Revocation {
   };
 }
 
+function due(db: DbOrTx, now: number, horizon: number) {
+  return db
+    .selectFrom('revocations')
+    .where('due_at', 'is not', null)
+    .where((eb) => eb.or([eb('due_at', '<=', now), eb('due_at', '>', horizon)]));
+}
+
+/** Teams with revocations that are to be looked at. @param horizon as in {@link selectDue} */
+export async function selectDueTeams(db: DbOrTx, now: number, horizon: number): Promise<string[]> {
+  const rows = await due(db, now, horizon).select('team_id').distinct().execute();
+  return rows.map((row) => row.team_id);
+}
+
 /**
- * Revocations of all teams that are to be looked at, the longest due first.
+ * Revocations of the team that are to be looked at, the longest due first.
  * @param horizon no moment later than this can have been planned: the clock was set back since
  */
-export async function selectDue(db: DbOrTx, now: number, horizon: number, limit: number): Promise<Revocation[]> {
-  const rows = await db
-    .selectFrom('revocations')
-    .selectAll()
-    .where('due_at', 'is not', null)
-    .where((eb) => eb.or([eb('due_at', '<=', now), eb('due_at', '>', horizon)]))
-    .orderBy('due_at')
-    .limit(limit)
-    .execute();
+export async function selectDue(db: DbOrTx, teamId: string, now: number, horizon: number, limit: number): Promise<Revocation[]> {
+  const rows = await due(db, now, horizon).selectAll().where('team_id', '=', teamId).orderBy('due_at').limit(limit).execute();
   return rows.map(toRevocation);
 }
 

@@ -64,7 +64,7 @@ const tags = ['clients'];
 
 /** For administrators only: a client may act for whoever agrees. */
 /** @param deps.onRevoked awaited before the answer: what was opened through the client has to end */
-export function clientRoutes(app: App, deps: { clients: ClientsService; onRevoked?: () => Promise<void> }): void {
+export function clientRoutes(app: App, deps: { clients: ClientsService; onRevoked?: (teamId: string) => Promise<void> }): void {
   clientReading(app, deps.clients);
   clientCreation(app, deps.clients);
   clientChange(app, deps);
@@ -142,7 +142,7 @@ function clientChange(app: App, { clients, onRevoked }: Parameters<typeof client
       if (wanted !== undefined) checkGrant(request, wanted);
       const change = { name, role: wanted, redirectUris, postLogoutRedirectUris };
       const changed = await clients.change(principalOf(request).teamId, request.params.client_id, change);
-      await onRevoked?.();
+      await onRevoked?.(principalOf(request).teamId);
       return success(present(changed));
     },
   );
@@ -183,7 +183,7 @@ function clientDeletion(app: App, { clients, onRevoked }: Parameters<typeof clie
     },
     async (request, reply) => {
       await clients.delete(principalOf(request).teamId, request.params.client_id);
-      await onRevoked?.();
+      await onRevoked?.(principalOf(request).teamId);
       return reply.code(204).send(null);
     },
   );
