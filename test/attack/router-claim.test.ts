@@ -167,6 +167,37 @@ describeEachDatabase('the claim of another agent', (open) => {
     await expect(moves().decide((await seedTeam((await setting()).storage)).teamId, id, 'approved')).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  test('that was refused is not asked about again once the agent has named another device in between', async () => {
+    const { say, hostile, owner, leave, clock, holder, moves, teamId, told } = await setting();
+    await say(hostile, 'SERIAL0');
+    const { id } = (await moves().list(teamId, { limit: 1, before: undefined }))[0]!;
+    await moves().decide(teamId, id, 'refused');
+    await say(hostile, 'OTHER');
+    expect(await say(hostile, 'SERIAL0')).toBeUndefined();
+    expect(told.map(({ kind }) => kind)).not.toContain('withdrawn');
+    leave(owner);
+    clock.advance(60 * MINUTE);
+    expect(await say(hostile, 'SERIAL0')).toBeUndefined();
+    await moves().look();
+    expect(await holder()).toBe(owner);
+  });
+
+  test('made and withdrawn without end is told a thousand times at once, and then every ten seconds', async () => {
+    const { say, hostile, told, clock, holder, owner } = await setting();
+    const flip = async (): Promise<void> => {
+      await say(hostile, 'SERIAL0');
+      await say(hostile, 'OTHER');
+    };
+    for (let index = 0; index < 1010; index += 1) await flip();
+    const requests = () => told.filter(({ kind }) => kind === 'requested').length;
+    expect(requests()).toBe(1000);
+    clock.advance(10_000);
+    await flip();
+    await flip();
+    expect(requests()).toBe(1001);
+    expect(await holder()).toBe(owner);
+  }, 120_000);
+
   test('is granted at once where the operator allows free moves', async () => {
     const { say, hostile, router } = await setting({ free: true, afterMs: 0 });
     expect((await say(hostile, 'SERIAL0'))?.id).toBe(router.id);
@@ -186,8 +217,16 @@ describeEachDatabase('the claim of another agent', (open) => {
   });
 
   test('is bounded for each agent', async () => {
-    const { say, hostile, owner, pending } = await setting();
+    const { say, hostile, owner, pending, leave, connect } = await setting();
+    const again = async (): Promise<void> => {
+      for (const agent of [owner, hostile]) {
+        leave(agent);
+        await connect(agent);
+      }
+    };
     for (let index = 0; index < 501; index += 1) {
+      // On one tunnel it may not name so many.
+      if (index === 300) await again();
       await say(owner, `MANY${index}`, `router ${index}`);
       expect(await say(hostile, `MANY${index}`, `router ${index}`)).toBeUndefined();
     }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { MAX_ROUTERS_PER_AGENT } from '../../../protocol/index.ts';
 import type { RouterFactsMessage } from '../../../protocol/index.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -5,6 +6,7 @@ import { notFound } from '../../core/errors.ts';
 import { Listeners } from '../../core/listeners.ts';
 import type { Log } from '../../core/log.ts';
 import type { Page } from '../../core/page.ts';
+import { TokenBucket } from '../../core/token-bucket.ts';
 import type { Storage, Tx } from '../../storage/db.ts';
 import { upsertRouter } from '../store.ts';
 import type { RouterRecord } from '../types.ts';
@@ -27,6 +29,13 @@ import type { ListedMove, MoveChange, MoveRecord, MoveRules, Owner } from './typ
 
 /** Claims that wait in one team: more than any re-installation of agents brings at once, and a list that can still be read. */
 const MOST_PER_TEAM = 2000;
+/**
+ * New claims of one agent: twice as many at once as it has routers, then 8,640 a day. Each writes to the audit log and tells
+ * everybody, and an agent could claim and withdraw without end.
+ */
+const CLAIM_RATE = { burst: 2 * MAX_ROUTERS_PER_AGENT, perSecond: 0.1 };
+/** Agents whose claims are counted; the one that has claimed nothing for longest is forgotten first. */
+const REMEMBERED_CLAIMERS = 20_000;
 /** Claims looked at in one round. */
 const AT_ONCE = 500;
 
@@ -61,6 +70,8 @@ export class RouterMoves {
   /** What has become of claims, after it is stored. */
   readonly changes = new Listeners<MoveChange>();
   readonly #deps: RouterMovesDeps;
+  /** New claims by agent; a reconnect fills none. */
+  readonly #claims = new LRUCache<string, TokenBucket>({ max: REMEMBERED_CLAIMERS });
 
   constructor(deps: RouterMovesDeps) {
     this.#deps = deps;
@@ -81,6 +92,10 @@ export class RouterMoves {
     if (!claimed || claimed.router.agent_id === agentId) return { router: await upsertRouter(tx, sighting), changes };
     const { router, ownerRevoked } = claimed;
     const earlier = await selectMoveOf(tx, { teamId, routerId: router.id, agentId });
+    if (!earlier && !this.#mayClaim(agentId)) {
+      this.#deps.log.warn({ team_id: teamId, agent_id: agentId }, 'a claim on a router is not kept: the agent has made too many');
+      return { router: undefined, changes };
+    }
     const why = earlier?.state === 'refused' ? undefined : whyItMayMove({ ...this.#deps.ownerOf(router), revoked: ownerRevoked }, this.#deps.rules);
     if (why !== undefined) return this.#take(tx, sighting, router, why, changes);
     return { router: undefined, changes: [...changes, ...(await this.#request(tx, sighting, router, earlier))] };
@@ -158,6 +173,15 @@ export class RouterMoves {
     const waiting = await selectWaiting(tx, teamId, before.id);
     const moved: MoveChange = { kind: 'moved', teamId, router, agentId, agentRouter, ownerId: before.agent_id, why, waiting };
     return { router, changes: [...changes, moved] };
+  }
+
+  #mayClaim(agentId: string): boolean {
+    const now = this.#deps.clock.monotonic();
+    const claims = this.#claims.get(agentId) ?? new TokenBucket(CLAIM_RATE, now);
+    this.#claims.set(agentId, claims);
+    if (claims.waitMs(now) > 0) return false;
+    claims.take(1, now);
+    return true;
   }
 
   async #request(tx: Tx, sighting: Sighting, router: RouterRecord, earlier: MoveRecord | undefined): Promise<MoveChange[]> {

@@ -70,7 +70,10 @@ export async function countMoves(db: DbOrTx, teamId: string, agentId: string): P
     .executeTakeFirstOrThrow();
 }
 
-/** What this agent claims under this name is another device than these routers. @returns the routers whose claims are gone */
+/**
+ * What this agent claims under this name is another device than these routers. Claims that were refused stay: otherwise an agent
+ * would be asked about again once it has named another device. @returns the routers whose claims are gone
+ */
 export async function withdrawClaims(db: DbOrTx, claim: { teamId: string; agentId: string; agentRouter: string; except: string }): Promise<MoveRecord[]> {
   return db
     .deleteFrom('router_moves')
@@ -78,6 +81,7 @@ export async function withdrawClaims(db: DbOrTx, claim: { teamId: string; agentI
     .where('agent_id', '=', claim.agentId)
     .where('agent_router', '=', claim.agentRouter)
     .where('router_id', '<>', claim.except)
+    .where('state', '<>', 'refused')
     .returningAll()
     .execute();
 }
