@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_OPEN_JOBS_PER_AGENT, MAX_ROUTERS_PER_AGENT } from '../limits.ts';
-import { timeZoneFact } from '../router-text.ts';
+import { timeZoneFact, uptimeFact } from '../router-text.ts';
 import { hardwareId, routerName, routerText, text } from './common.ts';
 import { openJob } from './jobs.ts';
 
@@ -38,11 +38,18 @@ export const ready = z.object({
   jobs: z.array(openJob).max(MAX_OPEN_JOBS_PER_AGENT),
 });
 
+/** Seconds since a router's boot, in whole ones as databases keep them. Null: it does not tell, or nothing that can be. */
+const uptimeSeconds = z
+  .number()
+  .transform((seconds) => uptimeFact(Math.floor(seconds)) ?? null)
+  .nullable()
+  .catch(null);
+
 export const routerBeat = z.object({
   name: routerName,
   reachable: z.boolean(),
-  /** Seconds since the router's boot, where known. Going back means a reboot. */
-  uptime_seconds: z.number().min(0).nullable().catch(null),
+  /** Going back means a reboot. */
+  uptime_seconds: uptimeSeconds,
   /** Why it is not reachable, for people. */
   reason: routerText(300).nullable(),
 });
@@ -68,8 +75,7 @@ export const routerFacts = z.object({
     .nullable()
     .transform((name) => (name === null ? null : (timeZoneFact(name) ?? null))),
   uptime: routerText(64),
-  /** Null: the router does not tell, or nothing that can be. */
-  uptime_seconds: z.number().min(0).nullable().catch(null),
+  uptime_seconds: uptimeSeconds,
 });
 
 /** Agent, after `ready` and whenever it changes: who the router behind a name is. */
