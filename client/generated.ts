@@ -813,6 +813,8 @@ export interface Router {
   created_at: string;
   site_id: string | null;
   agent_id: string;
+  /** Since when only its past is shown; null for a router of the team */
+  removed_at: string | null;
 }
 
 export interface RouterChange {
@@ -890,6 +892,18 @@ export interface RouterOem {
   banner: string | null;
   thumbnail: string | null;
   archived: boolean | null;
+}
+
+export interface RouterRemoval {
+  id: string;
+  removed_at: string;
+  purged: boolean;
+  /** Queued jobs that were taken back; they never ran */
+  jobs_canceled: number;
+  /** Jobs that a revoked agent held: they may have run, and nobody will say so */
+  jobs_unknown: number;
+  /** With their ports and connections */
+  forwards_closed: number;
 }
 
 export interface Schedule {
@@ -1079,7 +1093,7 @@ export interface Operations {
   getJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
   /** Show what a job changed on its router */
   getJobChanges: { input: { path: { router_id: string; job_id: string } }; result: Success<BackupDiff> };
-  /** Read one router */
+  /** Read one router, also one that was removed */
   getRouter: { input: { path: { router_id: string } }; result: Success<Router> };
   /** Read where a router stands and how it is reached */
   getRouterMetadata: { input: { path: { router_id: string } }; result: Success<RouterMetadata> };
@@ -1138,7 +1152,7 @@ export interface Operations {
   /** List agents' claims on routers of other agents that wait for a decision or were refused, newest first */
   listRouterMoves: { input: { query?: { limit?: number; cursor?: string } }; result: Success<RouterMove[]> };
   /** List the routers of the team, newest first */
-  listRouters: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Router[]> };
+  listRouters: { input: { query?: { limit?: number; cursor?: string; removed?: 'true' | 'false' } }; result: Success<Router[]> };
   /** List the schedules of the team, newest first */
   listSchedules: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Schedule[]> };
   /** List the sites of the team, newest first */
@@ -1155,6 +1169,8 @@ export interface Operations {
   refuseRouterMove: { input: { path: { move_id: string } }; result: Success<RouterMoveDecision> };
   /** Remove a member from the team */
   removeMember: { input: { path: { member_id: string } }; result: undefined };
+  /** Remove a router; its jobs and backups stay readable unless they are purged */
+  removeRouter: { input: { path: { router_id: string }; query?: { purge?: 'true' | 'false' } }; result: Success<RouterRemoval> };
   /** Give a client a new secret; the old one is refused at once */
   renewClientSecret: { input: { path: { client_id: string } }; result: Success<ClientWithSecret> };
   /** Send an event again, with the same id and body */
@@ -1176,7 +1192,7 @@ export interface Operations {
   /** Run a command on a router and wait for its answer */
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
   /** Listen to what happens to the records of the team */
-  streamEvents: { input: { query?: { types?: ('router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
+  streamEvents: { input: { query?: { types?: ('router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
   /** Submit a script; when this answers, the job is on disk */
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Update a notification group */
@@ -1264,6 +1280,7 @@ export const ROUTES = {
   pauseCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/pause' },
   refuseRouterMove: { method: 'POST', path: '/api/router-moves/{move_id}/refuse' },
   removeMember: { method: 'DELETE', path: '/api/members/{member_id}' },
+  removeRouter: { method: 'DELETE', path: '/api/routers/{router_id}' },
   renewClientSecret: { method: 'POST', path: '/api/clients/{client_id}/secret' },
   resendDelivery: { method: 'POST', path: '/api/routers/{router_id}/jobs/{job_id}/deliveries/{delivery_id}/resend' },
   resetMemberPassword: { method: 'POST', path: '/api/members/{member_id}/password' },

@@ -50,6 +50,7 @@ import { readUpstream } from './identity/upstream/settings.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { measureRequests, metricsRoutes } from './metrics/routes.ts';
 import { metadataRoutes } from './metadata/routes.ts';
+import { removalRoutes } from './removals/routes.ts';
 import { revocationRoutes } from './revocations/routes.ts';
 import { agentEntryRoutes } from './routers/entries/routes.ts';
 import { routerMoveRoutes } from './routers/moves/routes.ts';
@@ -219,6 +220,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     const scope = instance as App;
     await protectScope(scope, deps);
     routerRoutes(scope, { ...services, now: () => clock.now() });
+    removalRoutes(scope, services);
     routerMoveRoutes(scope, services.routers);
     agentEntryRoutes(scope, services);
     catalogRoutes(scope, services);

@@ -14,6 +14,7 @@ import type { ForwardsService } from './forwards/service.ts';
 import type { JobsService } from './jobs/service.ts';
 import { statusOf } from './jobs/state.ts';
 import type { JobRecord } from './jobs/types.ts';
+import type { RemovalChange } from './removals/types.ts';
 import type { RoutersService } from './routers/service.ts';
 import type { MoveChange, RouterRecord } from './routers/types.ts';
 import type { Storage } from './storage/db.ts';
@@ -93,6 +94,20 @@ export class EventSources {
   onMove({ kind, teamId, router, agentId, ownerId, why }: MoveChange): void {
     const data = { router_id: router.id, identity: router.identity, agent_id: agentId, from_agent_id: ownerId, reason: why };
     this.#deps.events.publish({ teamId, type: kind === 'moved' ? 'router.moved' : 'router.move_requested', data });
+  }
+
+  onRemoval(change: RemovalChange): void {
+    const { id, team_id: teamId, identity, serial_number: serialNumber, hardware_id: hardwareId } = change.router;
+    const data = { router_id: id, identity, serial_number: serialNumber, hardware_id: hardwareId };
+    if (change.kind === 'removed') {
+      this.#pulses.forget(id);
+      this.#deps.events.publish({ teamId, type: 'router.removed', data });
+      return;
+    }
+    this.#pulses.forget(change.mergedId);
+    const former = { merged_router_id: change.mergedId, former_serial_number: change.formerSerialNumber, former_hardware_id: change.formerHardwareId };
+    this.#deps.events.publish({ teamId, type: 'router.replaced', data: { ...data, ...former } });
+    this.onInventory(change.router);
   }
 
   onFault({ kind, fault }: FaultEvent): void {

@@ -32,6 +32,8 @@ import { DEFAULT_JOB_RULES } from './jobs/types.ts';
 import { Metrics } from './metrics/service.ts';
 import { announceMove } from './move-announcements.ts';
 import { MetadataService } from './metadata/service.ts';
+import { announceRemoval } from './removal-announcements.ts';
+import { RemovalsService } from './removals/service.ts';
 import { RevocationsService } from './revocations/service.ts';
 import { RoutersService } from './routers/service.ts';
 import { StatusService } from './status/service.ts';
@@ -74,6 +76,7 @@ export interface Services extends AdministrationServices {
   faults: FaultsService;
   devices: DevicesService;
   revocations: RevocationsService;
+  removals: RemovalsService;
   /** What API users listen to. */
   events: EventsService;
   eventSources: EventSources;
@@ -152,6 +155,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const revocations = new RevocationsService({ storage, clock, log: log.child({ component: 'revocations' }), auth, forwards, jobs, campaigns, gateway: tunnels });
   revocations.noticed.subscribe(({ teamId }) => void events.recheck(teamId));
   routers.moves.changes.subscribe((change) => announceMove(change, { routers, faults, forwards, audit, eventSources, tunnels }));
+  const removals = createRemovals(deps, { routers, jobs, forwards, faults, devices, metadata, eventSources });
   const { status, ignoredForwarding } = createStatus(deps, () => tunnels.size);
   const metrics = new Metrics(status, counters);
   const webhooks = createWebhooks(deps, jobs);
@@ -164,7 +168,13 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const administration = createAdministration(deps);
   administration.teams.losses.subscribe(({ teamId }) => void revocations.settle(teamId));
   const identity = new IdentityService({ ...deps, ...administration, log: log.child({ component: 'identity' }), audit });
-  return { ...administration, status, metrics, ignoredForwarding, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, idempotency, tunnels };
+  return { ...administration, status, metrics, ignoredForwarding, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, removals, idempotency, tunnels };
+}
+
+function createRemovals({ storage, clock }: ServicesDeps, features: Omit<Features, 'backups'>): RemovalsService {
+  const removals = new RemovalsService({ storage, clock, ...features });
+  removals.changes.subscribe((change) => announceRemoval(change, features));
+  return removals;
 }
 
 /** How this process is doing, and what its operator should change. */

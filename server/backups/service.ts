@@ -89,7 +89,7 @@ export class BackupsService {
   /** Newest first. @throws AppError `not_found` for the router */
   async listBackups(teamId: string, routerId: string, page: Page): Promise<Backup[]> {
     const { storage, routers } = this.#deps;
-    const router = await routers.getRouter(teamId, routerId);
+    const router = await routers.getRouter(teamId, routerId, { orRemoved: true });
     const records = await selectBackups(storage.db, { teamId, routerId: router.id, page });
     const parts = await selectParts(storage.db, teamId, records.map(({ id }) => id));
     return records.map((record) => ({ record, parts: parts.filter(({ backup_id: id }) => id === record.id) }));

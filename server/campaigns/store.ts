@@ -16,7 +16,7 @@ export { lockTeam } from '../storage/team-lock.ts';
 export async function selectKnownRouters(db: DbOrTx, teamId: string, routerIds: readonly string[]): Promise<Set<string>> {
   const known = new Set<string>();
   for (const ids of inChunks(routerIds)) {
-    const rows = await db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('id', 'in', ids).execute();
+    const rows = await db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('removed_at', 'is', null).where('id', 'in', ids).execute();
     for (const { id } of rows) known.add(id);
   }
   return known;
@@ -34,6 +34,7 @@ export async function selectRoutersAtSites(db: DbOrTx, teamId: string, siteIds: 
     .select('id')
     .where('team_id', '=', teamId)
     .where('site_id', 'in', siteIds)
+    .where('removed_at', 'is', null)
     .orderBy('created_at')
     .orderBy('id')
     .limit(limit)

@@ -26,7 +26,7 @@ export function catalogRoutes(app: App, deps: { catalog: CatalogService; routers
       },
     },
     async (request) => {
-      const router = await deps.routers.getRouter(principalOf(request).teamId, request.params.router_id);
+      const router = await deps.routers.getRouter(principalOf(request).teamId, request.params.router_id, { orRemoved: true });
       return success(deps.catalog.describe({ model: router.model, boardName: router.board_name }));
     },
   );

@@ -67,6 +67,14 @@ export class DevicesService {
     if (routerIds) this.#sweeping = this.#sweeping.then(() => this.#confirm([...routerIds]));
   }
 
+  /** The router is no more; what it reports is its successor's. */
+  forget(routerId: string, successorId?: string): void {
+    for (const routerIds of this.#followed.values()) {
+      if (routerIds.delete(routerId) && successorId !== undefined) routerIds.add(successorId);
+    }
+    if (this.#damaged.delete(routerId) && successorId !== undefined) this.#damaged.add(successorId);
+  }
+
   /** @throws AppError when it cannot be stored: the rest of the report is then stored without ending anything */
   async onDevices(connection: AgentConnection, report: Devices): Promise<void> {
     const { routers, storage } = this.#deps;

@@ -28,6 +28,7 @@ export async function selectPlace(db: DbOrTx, teamId: string, routerId: string):
     .select('site_id')
     .where('team_id', '=', teamId)
     .where('id', '=', routerId)
+    .where('removed_at', 'is', null)
     .executeTakeFirstOrThrow();
   return { teamId, routerId, siteId };
 }

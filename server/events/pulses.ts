@@ -52,6 +52,11 @@ export class RouterPulses {
     this.onBeat(router.id);
   }
 
+  /** The router is no more: of it nothing is told any more. */
+  forget(routerId: string): void {
+    this.#routers.delete(routerId);
+  }
+
   onBeat(routerId: string): void {
     const known = this.#routers.get(routerId);
     if (!known) return;

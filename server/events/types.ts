@@ -4,6 +4,8 @@ export const EVENT_TYPES = [
   'router.offline',
   'router.move_requested',
   'router.moved',
+  'router.removed',
+  'router.replaced',
   'job.pending',
   'job.running',
   'job.completed',

@@ -84,7 +84,7 @@ export class FaultsService {
 
   /** @throws AppError `not_found`, also for another team's router */
   async listFaults(teamId: string, routerId: string, page: Page, status?: 'open' | 'resolved'): Promise<FaultRecord[]> {
-    await this.#deps.routers.getRouter(teamId, routerId);
+    await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true });
     return selectFaults(this.#deps.storage.db, { teamId, routerId, status }, page);
   }
 
@@ -132,6 +132,16 @@ export class FaultsService {
     if (watched) this.#changes.add(watched, watched.watch.onCondition(type, finding, this.#deps.clock.now()));
   }
 
+  /** The router is no more; what is known of the present is true of its successor, if there is one. */
+  forget(routerId: string, successor?: RouterRecord): void {
+    if (successor) this.#drop(successor.id);
+    const watched = this.#drop(routerId);
+    if (!watched || !successor) return;
+    watched.routerId = successor.id;
+    this.#watched.set(successor.id, watched);
+    this.#move(watched, successor.agent_id, successor.agent_router);
+  }
+
   /** Notices what nobody says: agents that are away, routers that are no longer reported. */
   sweep(now: number): void {
     for (const watched of this.#watched.values()) {
@@ -168,6 +178,16 @@ export class FaultsService {
     watched.agentId = agentId;
     watched.name = name;
     this.#byName.set(keyOf(agentId, name), watched.routerId);
+  }
+
+  #drop(routerId: string): Watched | undefined {
+    const watched = this.#watched.get(routerId);
+    if (!watched) return undefined;
+    this.#watched.delete(routerId);
+    this.#byAgent.get(watched.agentId)?.delete(watched);
+    const key = keyOf(watched.agentId, watched.name);
+    if (this.#byName.get(key) === routerId) this.#byName.delete(key);
+    return watched;
   }
 
   #ofAgent(agentId: string): Set<Watched> {

@@ -160,6 +160,7 @@ export async function selectWatchedRouters(db: DbOrTx): Promise<WatchedRouter[]>
     .selectFrom('routers')
     .leftJoin('router_presence', 'router_presence.router_id', 'routers.id')
     .select(['routers.id', 'team_id', 'agent_id', 'agent_router', 'uptime_seconds', 'last_seen_at'])
+    .where('removed_at', 'is', null)
     .execute();
 }
 

@@ -1,6 +1,6 @@
 import type { ShareLimit, SharedUse } from '../../protocol/index.ts';
 import type { Clock } from '../core/clock.ts';
-import { AppError } from '../core/errors.ts';
+import { AppError, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Storage, Tx } from '../storage/db.ts';
 import { cannotListen, isOfThisPort } from './doors/listen-errors.ts';
@@ -8,7 +8,7 @@ import type { ForwardLimits } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import { PORTS_PER_TEAM, PORT_QUARANTINE_MS, choosePort } from './ports.ts';
 import type { PortChoice } from './ports.ts';
-import { countOpenForwards, deleteForward, hasOtherTeams, insertForward, isUnique, lockTeam, selectForwardByKey, selectPortUses, updatePort } from './store.ts';
+import { countOpenForwards, deleteForward, hasOtherTeams, insertForward, isRouterThere, isUnique, lockTeam, selectForwardByKey, selectPortUses, updatePort } from './store.ts';
 import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
 
@@ -54,7 +54,7 @@ export interface NewForward {
 
 /**
  * Checks a request and stores it with a port of its own. A key that its maker chose finds the earlier forward again.
- * @throws AppError `invalid` naming the field, `conflict` when the team or the router has too many, `rate_limited` when the
+ * @throws AppError `not_found` for a router that was removed, `invalid` naming the field, `conflict` when the team or the router has too many, `rate_limited` when the
  *   team's latest ports are all in quarantine, `unavailable` without a free port
  */
 export async function storeNewForward(deps: CreationDeps, forward: NewForward): Promise<{ record: ForwardRecord; isNew: boolean }> {
@@ -66,6 +66,8 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
     await lockTeam(tx, forward.teamId);
     const earlier = await findEarlier(tx, forward, now - KEY_KEPT_MS);
     if (earlier) return { record: earlier, isNew: false };
+    // A removal holds the team, too.
+    if (!(await isRouterThere(tx, forward))) throw notFound('router');
     await checkRoom(deps, tx, forward);
     const record = await insertForward(tx, {
       id: newId(now),

@@ -7,7 +7,7 @@ import { Listeners } from '../core/listeners.ts';
 import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import type { RoutersService } from '../routers/service.ts';
-import type { Storage } from '../storage/db.ts';
+import type { Storage, Tx } from '../storage/db.ts';
 import { ConnectionLog } from './connection-log.ts';
 import { ConnectionSweep } from './connection-sweep.ts';
 import { listConnections } from './connections/list.ts';
@@ -18,7 +18,7 @@ import { Doors } from './doors/doors.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
-import { closeForward, markNoWay, selectForward, selectForwards, selectOpenForwards } from './store.ts';
+import { closeAllForwards, closeForward, markNoWay, selectForward, selectForwards, selectOpenForwards } from './store.ts';
 import type { ChannelGrant, Entrance, ForwardChange, ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings, ForwardView, ListedConnection } from './types.ts';
 import { WayKeeper, newChannelToken } from './way-keeper.ts';
 
@@ -98,6 +98,8 @@ export class ForwardsService {
     const live = this.#makeLive(record);
     try {
       const port = await this.#listen(live, record);
+      // Its router may have been removed while the port was being opened.
+      if ((await this.get(teamId, routerId, record.id)).record.closed_at !== null) throw notFound('router');
       this.changes.publish({ kind: 'created', forward: { ...record, port } });
     } catch (error) {
       await this.#end(live, 'revoked');
@@ -131,7 +133,7 @@ export class ForwardsService {
 
   /** Newest first. @throws AppError `not_found` for an unknown router */
   async list(teamId: string, routerId: string, page: Page): Promise<ForwardView[]> {
-    await this.#deps.routers.getRouter(teamId, routerId);
+    await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true });
     const records = await selectForwards(this.#deps.storage.db, teamId, routerId, page);
     return records.map((record) => this.#view(record));
   }
@@ -147,8 +149,20 @@ export class ForwardsService {
   async revoke(teamId: string, routerId: string, id: string): Promise<void> {
     const { record } = await this.get(teamId, routerId, id);
     const live = this.#live.get(id) ?? this.#makeLive(record);
-    if (live.agentId === '') live.agentId = (await this.#deps.routers.getRouter(teamId, routerId)).agent_id;
+    if (live.agentId === '') live.agentId = (await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true })).agent_id;
     await this.#end(live, 'revoked');
+  }
+
+  /** Stores the end of all forwards of these routers inside a write; then {@link cut} them. */
+  closeAllOf(tx: Tx, teamId: string, routerIds: readonly string[]): Promise<ForwardRecord[]> {
+    return closeAllForwards(tx, teamId, routerIds, this.#deps.clock.now());
+  }
+
+  /** Forwards whose end is stored: their ports close, their connections are cut, their agents are told. Never rejects. */
+  async cut(forwards: readonly ForwardRecord[]): Promise<void> {
+    for (const forward of forwards) this.changes.publish({ kind: 'closed', forward });
+    const lives = forwards.map(({ id }) => this.#live.get(id)).filter((live) => live !== undefined);
+    await Promise.all(lives.map((live) => this.#track(this.#end(live, 'revoked'), 'the end of a forward could not be stored')));
   }
 
   /** Checks the bearer of a channel dial. */

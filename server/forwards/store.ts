@@ -6,6 +6,7 @@ import type { ForwardsTable } from '../storage/schema-forwards.ts';
 import type { PortUse } from './ports.ts';
 import type { ForwardRecord } from './types.ts';
 
+export { isRouterThere } from '../storage/router-lock.ts';
 export { lockTeam } from '../storage/team-lock.ts';
 
 export { isUnique } from '../storage/storage-errors.ts';
@@ -201,6 +202,18 @@ export async function closeForward(
     .where('closed_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
+}
+
+/** Ends those of the routers' forwards that are open. */
+export async function closeAllForwards(db: DbOrTx, teamId: string, routerIds: readonly string[], now: number): Promise<ForwardRecord[]> {
+  return db
+    .updateTable('forwards')
+    .set({ closed_at: now, revoked_at: now })
+    .where('team_id', '=', teamId)
+    .where('router_id', 'in', routerIds)
+    .where('closed_at', 'is', null)
+    .returningAll()
+    .execute();
 }
 
 /** What happened at a forward since it was last written down. */

@@ -17,9 +17,10 @@ import { noteMissedEvents } from './outbox/store.ts';
 import { JobRetention } from './retention/retention.ts';
 import { CANCEL_REQUESTED, isFinished } from './state.ts';
 import type { Phase, Status } from './state.ts';
-import { cancelQueued, deleteFinished, insertJob, requestCancel, selectJob, selectJobByKey, selectJobs } from './store.ts';
+import { cancelQueued, deleteFinished, insertJob, isRouterThere, requestCancel, selectJob, selectJobByKey, selectJobs } from './store.ts';
 import { JobSweeper } from './sweeper.ts';
-import type { Cancellation, JobRecord, JobRequest, JobRules, NewJob } from './types.ts';
+import { cancelQueuedOf, giveUpHeldOf, selectHeldOf } from './withdrawal/store.ts';
+import type { Cancellation, JobRecord, JobRequest, JobRules, NewJob, Withdrawal } from './types.ts';
 
 export { statusOf } from './state.ts';
 
@@ -120,6 +121,8 @@ export class JobsService implements JobEvents {
       const earlier = request.keyGiven ? await selectJobByKey(tx, key) : undefined;
       if (earlier) return { job: earlier, isNew: false };
       const job = await insertJob(tx, values);
+      // Asked behind the insert, which waits for a removal that is under way.
+      if (!(await isRouterThere(tx, values))) throw notFound('router');
       await beside?.(tx, job);
       return { job, isNew: true };
     });
@@ -153,7 +156,7 @@ export class JobsService implements JobEvents {
 
   /** Newest first. @throws AppError `not_found` for the router */
   async listJobs(teamId: string, routerId: string, statuses: readonly Status[], page: Page): Promise<JobRecord[]> {
-    const router = await this.#deps.routers.getRouter(teamId, routerId);
+    const router = await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true });
     return selectJobs(this.#deps.storage.db, { teamId, routerId: router.id, statuses, page });
   }
 
@@ -222,6 +225,19 @@ export class JobsService implements JobEvents {
     } finally {
       wait.stop();
     }
+  }
+
+  /**
+   * Ends the jobs of a router that is removed or replaced, inside the write that does so. Publish them in {@link changes} afterwards.
+   * @throws AppError `conflict` for a job that an agent holds and can still tell of
+   */
+  async withdrawFrom(tx: Tx, { agentRevoked, keepQueued = false, reason, error, ...target }: Withdrawal): Promise<JobRecord[]> {
+    const held = await selectHeldOf(tx, target, 1);
+    if (held.length > 0 && !agentRevoked) {
+      throw new AppError('conflict', `job ${held[0]} is under way: wait for its end, or take it back if its script has not begun`);
+    }
+    const unknown = held.length > 0 ? await giveUpHeldOf(tx, target) : [];
+    return keepQueued ? unknown : [...unknown, ...(await cancelQueuedOf(tx, target, { reason, error }))];
   }
 
   /** The net under the outbox: events of transitions that were stored without one (at most `limit`). @returns how many */

@@ -8,6 +8,8 @@ import { CANCEL_REQUESTED, FROM, ROWS_OF } from './state.ts';
 import type { Status, StatusFilter } from './state.ts';
 import type { JobRecord } from './types.ts';
 
+export { isRouterThere } from '../storage/router-lock.ts';
+
 /**
  * What callers do: create, read, take back. What agents do is in hand-over/store.ts. Every transition is one conditional
  * UPDATE .. RETURNING that raises `version` in the same statement; undefined means that its condition did not hold.

@@ -96,3 +96,17 @@ export const JOB_LIMITS = {
   /** Less leaves no time for a fresh connection over a slow line; more than an hour nobody waits for a router. */
   undoSeconds: { least: 30, most: 3600 },
 } as const;
+
+/** The jobs of a router that is removed or replaced. */
+export interface Withdrawal {
+  teamId: string;
+  routerId: string;
+  now: number;
+  /** Its agent tells nothing any more: what it holds may have run. */
+  agentRevoked: boolean;
+  /** Leave those that no agent holds as they are. */
+  keepQueued?: boolean;
+  /** Of the jobs that are taken back: a stable word, and the same for people. */
+  reason: string;
+  error: string;
+}

@@ -40,6 +40,15 @@ export class MetadataService {
     this.#tunnelAddresses.delete(connection.agentId);
   }
 
+  /** The router is no more; where it stands is where its successor stands. */
+  forget(routerId: string, successorId?: string): void {
+    const position = this.#positions.get(routerId);
+    this.#positions.delete(routerId);
+    if (successorId === undefined) return;
+    this.#positions.delete(successorId);
+    if (position) this.#positions.set(successorId, position);
+  }
+
   /** A reading with a position, if the router has a receiver and a fix. */
   onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
     const routerId = this.#deps.routers.routerIdOf(agentId, router);

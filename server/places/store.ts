@@ -10,12 +10,12 @@ export async function siteExists(db: DbOrTx, teamId: string, siteId: string): Pr
 
 /** Undefined when the team has no such agent. */
 export async function selectAgentPlace(db: DbOrTx, teamId: string, agentId: string): Promise<{ site_id: string | null } | undefined> {
-  return db.selectFrom('agents').select('site_id').where('team_id', '=', teamId).where('id', '=', agentId).executeTakeFirst();
+  return db.selectFrom('agents').select('site_id').where('team_id', '=', teamId).where('id', '=', agentId).where('removed_at', 'is', null).executeTakeFirst();
 }
 
 /** Routers behind an agent that stand in this site, or in none. */
 export async function selectRoutersAt(db: DbOrTx, teamId: string, agentId: string, siteId: string | null): Promise<string[]> {
-  const behind = db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('agent_id', '=', agentId);
+  const behind = db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('agent_id', '=', agentId).where('removed_at', 'is', null);
   const rows = await (siteId === null ? behind.where('site_id', 'is', null) : behind.where('site_id', '=', siteId)).execute();
   return rows.map(({ id }) => id);
 }
@@ -45,6 +45,7 @@ export async function moveRouter(tx: Tx, move: Move): Promise<boolean> {
     .set((eb) => ({ site_id: eb.ref('site_id') }))
     .where('team_id', '=', teamId)
     .where('id', '=', routerId)
+    .where('removed_at', 'is', null)
     .returning('site_id')
     .executeTakeFirst();
   if (!router) return false;

@@ -64,6 +64,17 @@ export class PresenceBoard {
     return this.hasPulse(routerId, now) ? uptimeSeconds + (now - lastSeenAt) / 1000 : uptimeSeconds;
   }
 
+  /** The router is no more; what was last heard of it is true of its successor. */
+  forget(routerId: string, successorId?: string): void {
+    const last = this.#byRouter.get(routerId);
+    this.#byRouter.delete(routerId);
+    this.#changed.delete(routerId);
+    if (successorId === undefined) return;
+    if (last) this.#byRouter.set(successorId, last);
+    else this.#byRouter.delete(successorId);
+    this.#changed.add(successorId);
+  }
+
   /** What changed since the last call. If storing it fails, give the ids back with {@link markChanged}. */
   takeChanged(): { routerId: string; presence: Presence }[] {
     const taken = [...this.#changed].map((routerId) => ({ routerId, presence: this.get(routerId) }));

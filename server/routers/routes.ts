@@ -28,6 +28,7 @@ const routerSchema = z
     created_at: dateTime,
     site_id: z.string().nullable(),
     agent_id: z.string(),
+    removed_at: dateTime.nullable().describe('Since when only its past is shown; null for a router of the team'),
   })
   .meta({
     id: 'Router',
@@ -49,6 +50,7 @@ const routerSchema = z
         created_at: '2031-01-15T10:00:00.000Z',
         site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
         agent_id: '01a1fb91-22bb-7e3d-8a1f-4b2d6f8c0e35',
+        removed_at: null,
       },
     ],
   });
@@ -76,13 +78,13 @@ function routerList(app: App, deps: RouterRoutesDeps): void {
         tags: ['routers'],
         operationId: 'listRouters',
         summary: 'List the routers of the team, newest first',
-        querystring: pageQuery,
+        querystring: pageQuery.extend({ removed: z.enum(['true', 'false']).optional().describe('true: those that were removed, instead') }),
         response: { 200: envelope(z.array(routerSchema)), ...commonErrors },
       },
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const records = await deps.routers.listRouters(principalOf(request).teamId, page);
+      const records = await deps.routers.listRouters(principalOf(request).teamId, page, { removed: request.query.removed === 'true' });
       linkNext(request, reply, page, records, (router) => ({ at: router.created_at, id: router.id }));
       return success(records.map((record) => present(record, deps.routers, deps.now())));
     },
@@ -94,9 +96,9 @@ function oneRouter(app: App, { routers, places, now }: RouterRoutesDeps): void {
   const response = { 200: envelope(routerSchema), ...commonErrors };
   app.get(
     '/api/routers/:router_id',
-    { schema: { tags, summary: 'Read one router', params: routerParams, response } },
+    { schema: { tags, summary: 'Read one router, also one that was removed', params: routerParams, response } },
     async (request) => {
-      const router = await routers.getRouter(principalOf(request).teamId, request.params.router_id);
+      const router = await routers.getRouter(principalOf(request).teamId, request.params.router_id, { orRemoved: true });
       return success(present(router, routers, now()));
     },
   );
@@ -144,5 +146,6 @@ function present(record: RouterRecord, routers: RoutersService, now: number): z.
     created_at: toDateTime(record.created_at),
     site_id: record.site_id,
     agent_id: record.agent_id,
+    removed_at: toDateTimeOrNull(record.removed_at),
   };
 }

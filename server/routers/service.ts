@@ -95,10 +95,13 @@ export class RoutersService {
     await this.#flush();
   }
 
-  /** @throws AppError `not_found`, also for another team's router */
-  async getRouter(teamId: string, routerId: string): Promise<RouterRecord> {
+  /**
+   * @param orRemoved true: also one that was removed, to read what is kept of it
+   * @throws AppError `not_found`, also for another team's router
+   */
+  async getRouter(teamId: string, routerId: string, { orRemoved = false } = {}): Promise<RouterRecord> {
     const router = await selectRouter(this.#deps.storage.db, teamId, routerId);
-    if (!router) throw notFound('router');
+    if (!router || (router.removed_at !== null && !orRemoved)) throw notFound('router');
     return router;
   }
 
@@ -113,8 +116,9 @@ export class RoutersService {
     return found[0];
   }
 
-  async listRouters(teamId: string, page: Page): Promise<RouterRecord[]> {
-    return selectRouters(this.#deps.storage.db, teamId, page);
+  /** Newest first: those that are there, or those that were removed. */
+  async listRouters(teamId: string, page: Page, { removed = false } = {}): Promise<RouterRecord[]> {
+    return selectRouters(this.#deps.storage.db, teamId, page, { removed });
   }
 
   /** Of all teams, for what watches them all. */
@@ -212,14 +216,37 @@ export class RoutersService {
     if (connection) this.#identify(connection, router.agent_router, router.id);
   }
 
-  #ownerOf({ agent_id: agentId, agent_router: name }: RouterRecord): Omit<Owner, 'revoked'> {
-    const { clock, rules } = this.#deps;
-    const now = clock.monotonic();
+  /** Why an agent may still have a router under this name; undefined when it certainly has not. Only for one that is not revoked. */
+  whyStillHeld(agentId: string, name: string): string | undefined {
+    if (name === '') return undefined;
+    const held = this.#hold(agentId, name);
+    if (held === 'away') return 'its agent is away and may still have it: revoke the agent, or wait until it is back without this router';
+    return held === 'held' ? "its agent still has it: take it out of the agent's configuration, or revoke the agent" : undefined;
+  }
+
+  /** The router is no more, or goes on as another: nobody speaks for it under its old id. */
+  forget(routerId: string, successorId?: string): void {
+    for (const { ids } of this.#told.values()) {
+      for (const [name] of [...ids].filter(([, id]) => id === routerId)) {
+        if (successorId === undefined) ids.delete(name);
+        else ids.set(name, successorId);
+      }
+    }
+    this.presence.forget(routerId, successorId);
+  }
+
+  #hold(agentId: string, name: string): 'held' | 'away' | 'dropped' {
     const told = this.#told.get(agentId);
-    if (!told) return { dropped: name === '', awayMs: now - (this.#goneSince.get(agentId) ?? this.#startedAt) };
+    if (!told) return 'away';
     // Every heartbeat names all of its routers; a tunnel that is new has not sent one.
-    const isSilent = !told.beats.has(name) && now - told.readySince >= rules.offlineAfterMs;
-    return { dropped: name === '' || isSilent, awayMs: 0 };
+    const isSilent = !told.beats.has(name) && this.#deps.clock.monotonic() - told.readySince >= this.#deps.rules.offlineAfterMs;
+    return isSilent ? 'dropped' : 'held';
+  }
+
+  #ownerOf({ agent_id: agentId, agent_router: name }: RouterRecord): Omit<Owner, 'revoked'> {
+    const held = this.#hold(agentId, name);
+    const awayMs = held === 'away' ? this.#deps.clock.monotonic() - (this.#goneSince.get(agentId) ?? this.#startedAt) : 0;
+    return { dropped: name === '' || held === 'dropped', awayMs };
   }
 
   #identify(connection: AgentConnection, name: string, routerId: string): void {

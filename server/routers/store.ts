@@ -6,12 +6,14 @@ import type { Presence, RouterRecord } from './types.ts';
 /** Rows of one presence statement: 500 hold the event loop about 1 ms on SQLite (JOBS.md). */
 export const PRESENCE_CHUNK = 500;
 
+/** One that was removed, too; not one whose record another router goes on with. */
 export async function selectRouter(db: DbOrTx, teamId: string, routerId: string): Promise<RouterRecord | undefined> {
   return db
     .selectFrom('routers')
     .selectAll()
     .where('team_id', '=', teamId)
     .where('id', '=', routerId)
+    .where('merged_into', 'is', null)
     .executeTakeFirst();
 }
 
@@ -22,20 +24,22 @@ export async function selectIdsOfIdentity(db: DbOrTx, teamId: string, identity: 
     .select('id')
     .where('team_id', '=', teamId)
     .where('identity', '=', identity)
+    .where('removed_at', 'is', null)
     .orderBy('id')
     .limit(limit)
     .execute();
   return rows.map(({ id }) => id);
 }
 
-/** Every router of every team. */
+/** Every router of every team that is not removed. */
 export async function selectEveryRouter(db: DbOrTx): Promise<Pick<RouterRecord, 'id' | 'team_id' | 'identity'>[]> {
-  return db.selectFrom('routers').select(['id', 'team_id', 'identity']).execute();
+  return db.selectFrom('routers').select(['id', 'team_id', 'identity']).where('removed_at', 'is', null).execute();
 }
 
-/** Newest first. */
-export async function selectRouters(db: DbOrTx, teamId: string, page: Page): Promise<RouterRecord[]> {
-  let query = db.selectFrom('routers').selectAll().where('team_id', '=', teamId);
+/** Newest first: those that are there, or those that were removed. */
+export async function selectRouters(db: DbOrTx, teamId: string, page: Page, { removed }: { removed: boolean }): Promise<RouterRecord[]> {
+  let query = db.selectFrom('routers').selectAll().where('team_id', '=', teamId).where('removed_at', removed ? 'is not' : 'is', null);
+  if (removed) query = query.where('merged_into', 'is', null);
   const { before } = page;
   if (before) {
     query = query.where((eb) =>
@@ -57,19 +61,19 @@ export async function selectRoutersOfAgent(db: DbOrTx, teamId: string, agentId: 
 }
 
 export async function isKnownRouter(db: DbOrTx, teamId: string, hardwareId: string): Promise<boolean> {
-  const known = await db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('hardware_id', '=', hardwareId).executeTakeFirst();
+  const known = await db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('removed_at', 'is', null).where('hardware_id', '=', hardwareId).executeTakeFirst();
   return known !== undefined;
 }
 
 /** Counts no further than `most`. */
 export async function countRouters(db: DbOrTx, teamId: string, most: number): Promise<number> {
-  const some = db.selectFrom('routers').select('id').where('team_id', '=', teamId).limit(most).as('some');
+  const some = db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('removed_at', 'is', null).limit(most).as('some');
   return countOf(await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow());
 }
 
 /** All routers that an agent has brought and no other agent since. Counts no further than `most`. */
 export async function countRoutersOfAgent(db: DbOrTx, teamId: string, agentId: string, most: number): Promise<number> {
-  const some = db.selectFrom('routers').select('id').where('agent_id', '=', agentId).where('team_id', '=', teamId).limit(most).as('some');
+  const some = db.selectFrom('routers').select('id').where('agent_id', '=', agentId).where('team_id', '=', teamId).where('removed_at', 'is', null).limit(most).as('some');
   return countOf(await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow());
 }
 
@@ -141,7 +145,7 @@ export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promis
       created_at: now,
       ...current,
     })
-    .onConflict((conflict) => conflict.columns(['team_id', 'hardware_id']).doUpdateSet(current))
+    .onConflict((conflict) => conflict.columns(['team_id', 'hardware_id']).where('removed_at', 'is', null).doUpdateSet(current))
     .returningAll()
     .executeTakeFirstOrThrow();
 }

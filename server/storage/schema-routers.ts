@@ -30,6 +30,8 @@ export interface AgentsTable {
   journal_id: string | null;
   connected_at: Millis | null;
   disconnected_at: Millis | null;
+  /** It is revoked, and in no list any more. */
+  removed_at: Millis | null;
 }
 
 export interface RoutersTable {
@@ -52,6 +54,10 @@ export interface RoutersTable {
   time_zone: string | null;
   created_at: Fixed<Millis>;
   updated_at: Millis;
+  /** From then on only what is known of its past is shown. */
+  removed_at: Millis | null;
+  /** The router that goes on with this hardware: this record is shown nowhere. */
+  merged_into: string | null;
 }
 
 /** Written often and in chunks, so it is narrow and apart. */

@@ -23,6 +23,7 @@ export async function selectClaimed(
     .selectAll('routers')
     .select('agents.revoked_at as owner_revoked_at')
     .where('routers.team_id', '=', teamId)
+    .where('routers.removed_at', 'is', null)
     .where(sql<SqlBool>`upper(trim(hardware_id)) = upper(trim(${hardwareId}))`)
     .execute();
   const row = rows.find(({ hardware_id: id }) => id === hardwareId) ?? rows[0];

@@ -19,6 +19,7 @@ import { keyClaims } from './0018-key-claims.ts';
 import { invitations } from './0019-invitations.ts';
 import { routerMoves } from './0020-router-moves.ts';
 import { revokedEnrolTokens } from './0021-revoked-enrol-tokens.ts';
+import { removedRouters } from './0022-removed-routers.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   invitations,
   routerMoves,
   revokedEnrolTokens,
+  removedRouters,
 ];
