@@ -2,6 +2,7 @@ import type { AgentConfig } from './config.ts';
 import { readNamedFile } from './core/file-errors.ts';
 import { tryStateFolder } from './core/state-folder.ts';
 import { readCredentials } from './link/credentials.ts';
+import { waitsForFirstStart } from './link/first-start.ts';
 import { reachServer } from './link/reach.ts';
 import { checkRouter } from './routers/check/index.ts';
 import type { CheckRow } from './routers/check/index.ts';
@@ -21,7 +22,7 @@ export async function checkAgent(config: AgentConfig): Promise<CheckRow[]> {
 
 async function checkServer(config: AgentConfig): Promise<CheckRow[]> {
   return [
-    await row('control plane', 'credentials', async () => `agent ${(await readCredentials(config.credentials)).agent_id}`),
+    await row('control plane', 'credentials', () => findCredentials(config)),
     await row('control plane', 'reachable', async () => {
       const ca = config.server_ca === undefined ? undefined : await readNamedFile('server_ca', config.server_ca);
       const status = await reachServer(config.server, ca);
@@ -29,6 +30,11 @@ async function checkServer(config: AgentConfig): Promise<CheckRow[]> {
       return config.server;
     }),
   ];
+}
+
+async function findCredentials({ credentials, enrol_token_file: tokenFile }: AgentConfig): Promise<string> {
+  if (tokenFile !== undefined && (await waitsForFirstStart(tokenFile, credentials))) return `none yet: the first run enrols with ${tokenFile}`;
+  return `agent ${(await readCredentials(credentials)).agent_id}`;
 }
 
 async function row(router: string, what: string, find: () => Promise<string>): Promise<CheckRow> {

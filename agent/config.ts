@@ -55,6 +55,8 @@ const configSchema = z
   .strictObject({
     server: z.url({ protocol: /^(https?|wss?)$/ }),
     credentials: z.string().min(1),
+    /** Holds a one-use enrolment token. With it the first `run` enrols by itself, and removes the file. */
+    enrol_token_file: z.string().min(1).optional(),
     state: z.string().min(1),
     /** PEM file of the authority that signed the control plane's certificate, where it is not a public one. */
     server_ca: z.string().optional(),
@@ -80,10 +82,11 @@ export function parseConfig(document: unknown, baseFolder: string): AgentConfig 
   const result = configSchema.safeParse(document);
   if (!result.success) throw new AgentError('invalid', `configuration:\n${z.prettifyError(result.error)}`);
   const absolute = (file: string): string => path.resolve(baseFolder, file);
-  const { server_ca: serverCa, ...rest } = result.data;
+  const { server_ca: serverCa, enrol_token_file: tokenFile, ...rest } = result.data;
   return Object.freeze({
     ...rest,
     ...(serverCa === undefined ? {} : { server_ca: absolute(serverCa) }),
+    ...(tokenFile === undefined ? {} : { enrol_token_file: absolute(tokenFile) }),
     credentials: absolute(result.data.credentials),
     state: absolute(result.data.state),
     routers: result.data.routers.map((router) => withAbsoluteFiles(router, absolute)),

@@ -8,11 +8,15 @@ import { END_SIGNALS, keepYoungObjectsYoung, whenToldToEnd } from '../protocol/i
 import { startAgent } from './app.ts';
 import { checkAgent } from './check.ts';
 import { loadConfig } from './config.ts';
+import type { AgentConfig } from './config.ts';
 import { collectBuffersWithObjects } from './core/buffer-garbage.ts';
+import { systemClock } from './core/clock.ts';
 import { AgentError } from './core/errors.ts';
 import { readNamedFile } from './core/file-errors.ts';
+import type { Log } from './core/log.ts';
 import { enrol } from './link/enrol.ts';
 import { LinkError } from './link/errors.ts';
+import { enrolAtFirstStart } from './link/first-start.ts';
 import { errorForLog } from './log-errors.ts';
 import type { CheckRow } from './routers/check/index.ts';
 import { AGENT_VERSION } from './version.ts';
@@ -24,7 +28,7 @@ const USAGE = `signalbox-agent: runs on or beside MikroTik routers and dials the
   signalbox-agent check --config FILE
       tries the control plane, every router and every permission, and says what works
   signalbox-agent run --config FILE
-      runs until SIGTERM or SIGINT
+      runs until SIGTERM or SIGINT; without credentials it enrols first, if the configuration names an enrol_token_file
   signalbox-agent --version
 `;
 
@@ -63,16 +67,38 @@ async function runAgent(args: string[]): Promise<number> {
   const log = pino({ level: config.log_level, serializers: { err: errorForLog } });
   keepYoungObjectsYoung();
   collectBuffersWithObjects();
+  // A first start may wait for the network, and is ended by the same signals as a run.
+  const told = new AbortController();
+  let end = (): void => undefined;
+  whenToldToEnd((signal) => {
+    log.info({ reason: signal }, 'stopping');
+    told.abort();
+    end();
+  });
+  if (!(await enrolIfNew(config, log, told.signal))) return 0;
   const agent = await startAgent(config, { log });
   const grace = closeWithGrace({ delay: STOP_MS, logger: false, skip: [...END_SIGNALS] }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an unexpected error');
     await agent.close();
   });
-  whenToldToEnd((signal) => {
-    log.info({ reason: signal }, 'stopping');
-    grace.close();
-  });
+  end = () => grace.close();
+  if (told.signal.aborted) end();
   return new Promise<number>(() => {});
+}
+
+/** @returns false when the agent was told to end before it could enrol */
+async function enrolIfNew(config: AgentConfig, log: Log, signal: AbortSignal): Promise<boolean> {
+  const { server, credentials, enrol_token_file: tokenFile, server_ca: ca, routers } = config;
+  if (tokenFile === undefined) return true;
+  return enrolAtFirstStart(
+    {
+      server, tokenFile, signal, credentialsFile: credentials,
+      // People know an agent with one router, as on the router itself, by that router.
+      name: routers.length === 1 ? routers[0]!.name : os.hostname(),
+      ...(ca === undefined ? {} : { ca: await readNamedFile('server_ca', ca) }),
+    },
+    { clock: systemClock, random: Math.random, log },
+  );
 }
 
 function readOptions(args: string[], required: string[], optional: string[]): Record<string, string | undefined> {
