@@ -29,7 +29,7 @@ import type { Invitation, InvitationState, NewInvitation, Proof } from './types.
 const DAY_MS = 24 * 3600 * 1000;
 /** A week with its weekend: long enough for a person, short for a link that lies in a mailbox. */
 const LIFE_MS = 7 * DAY_MS;
-/** Twice the largest class that we have seen enrol on one day. */
+/** A list that an administrator can still read, and no table that one key can fill. */
 const MAX_OPEN = 200;
 /** 238 bits; half as long as an API key, because people may have to read it out. */
 const CODE_LENGTH = 40;
