@@ -95,6 +95,19 @@ test('wrong passwords for an account are limited on the pages of invitations, ho
   expect((await signIn(world, email, 'known to the person')).access_token).toBeDefined();
 });
 
+test('a team that invites everybody cannot try one password with all of them', async () => {
+  const east = await world.addTeam('East');
+  const statuses: number[] = [];
+  for (let number = 0; number < 51; number += 1) {
+    const { url } = await invite(east, `sprayed${number}@example.org`);
+    statuses.push((await acceptInvitation(world, url, { current: 'Summer2031', next: 'battery staple' })).status);
+  }
+  expect(statuses).toEqual([...Array<number>(50).fill(422), 429]);
+  // What one team tries is no hindrance for those whom another team invites.
+  const { url } = await invite(south, 'newcomer@example.org');
+  expect((await acceptInvitation(world, url, { next: 'battery staple' })).status).toBe(200);
+}, 60_000);
+
 test('forms without the proof of this browser change nothing', async () => {
   const { url } = await invite(north, 'forged@example.org');
   const body = new URLSearchParams({ csrf: 'x', new_password: 'battery staple', repeated: 'battery staple' });

@@ -48,9 +48,11 @@ export class InvitationVisits {
       const { attempts, teams } = this.#deps;
       const { email, teamId } = invitation;
       // Counted apart from the sign-in page, where strangers may use up the attempts, and once for all invitations of a team: its
-      // administrators make as many as they like, and hold the code of each.
-      const knownBrowser = `invitations of ${teamId}`;
-      const attempt = { account: email, passwordSince: await teams.passwordSince(email), source: exchange.source, knownBrowser };
+      // administrators make as many as they like, and hold the code of each. They invite whomever they like too, so that all accounts
+      // together have a limit: one password could be tried with each of them.
+      const team = `invitations of ${teamId}`;
+      const passwordSince = await teams.passwordSince(email);
+      const attempt = { account: email, passwordSince, source: exchange.source, knownBrowser: team, onBehalfOf: team };
       const retryAfter = attempts.begin(attempt);
       if (retryAfter !== undefined) return { ...this.#page(exchange, code, invitation, 429, TOO_MANY), retryAfter };
       try {

@@ -24,6 +24,8 @@ export interface Attempt {
   source: string;
   /** Proof that this account has signed in from this browser before (device-cookies.ts); undefined for every other browser. */
   knownBrowser?: string | undefined;
+  /** Who let this attempt be made, besides: all attempts that they let be made are counted together, like those of a network. */
+  onBehalfOf?: string | undefined;
 }
 
 type Counters = readonly (readonly [buckets: LeakyBuckets, key: string])[];
@@ -63,9 +65,10 @@ export class SignInAttempts {
     for (const [buckets, key] of this.#countersOf(attempt)) buckets.remove(key);
   }
 
-  #countersOf({ account, passwordSince, source, knownBrowser }: Attempt): Counters {
+  #countersOf({ account, passwordSince, source, knownBrowser, onBehalfOf }: Attempt): Counters {
     const guessedAt = `${passwordSince} ${account}`;
-    if (knownBrowser !== undefined) return [[this.#knownBrowsers, `${knownBrowser} ${guessedAt}`]];
+    const together: Counters = onBehalfOf === undefined ? [] : [[this.#networks, onBehalfOf]];
+    if (knownBrowser !== undefined) return [[this.#knownBrowsers, `${knownBrowser} ${guessedAt}`], ...together];
     const network = networkOf(source);
     return [[this.#accountsInNetworks, `${network} ${guessedAt}`], [this.#accounts, guessedAt], [this.#networks, network]];
   }
