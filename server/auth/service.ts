@@ -46,6 +46,8 @@ const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
 const LONGEST_NAME = 100;
 /** Each live key may ask 60 times a minute, and a list of them should stay readable. */
 const MAX_LIVE_KEYS = 1000;
+/** With those that were rotated and have not ended yet: every key can be replaced with an overlap, and no key again and again. */
+const MAX_LIVE_KEYS_WITH_REPLACED = 2 * MAX_LIVE_KEYS;
 /** Compared with when there is no record, so that every refusal does the same work. Nothing hashes to it. */
 const NO_HASH = '0'.repeat(64);
 
@@ -120,11 +122,12 @@ export class AuthService {
   /**
    * Makes a key with the same name, right and end as another, which goes on working for the overlap.
    * @returns the new record and the whole new key, which nobody can read again
-   * @throws AppError `not_found`; `conflict` for a key that is revoked, expired or was rotated before
+   * @throws AppError `not_found`; `conflict` for a key that is revoked, expired or was rotated before, or one key too many in the overlap
    */
   async rotateApiKey(teamId: string, keyId: string, { createdBy, overlapMs }: Rotation): Promise<{ key: ApiKey; apiKey: string }> {
     const now = this.#deps.clock.now();
     return this.#deps.storage.writes.write(async (tx) => {
+      await lockTeam(tx, teamId);
       const old = (await selectApiKey(tx, teamId, keyId))?.key;
       if (!old) throw notFound('API key');
       if (!this.#isLive(old)) throw new AppError('conflict', 'the key is revoked or has expired: make a new one');
@@ -134,6 +137,9 @@ export class AuthService {
         throw new AppError('conflict', 'the key was rotated before: rotate the one that replaced it');
       }
       await insertApiKey(tx, made.key, made.secretHash);
+      if ((await countLiveApiKeys(tx, teamId, now)) > MAX_LIVE_KEYS_WITH_REPLACED) {
+        throw new AppError('conflict', `the team has ${MAX_LIVE_KEYS_WITH_REPLACED} keys that work: revoke some first, or rotate without an overlap`);
+      }
       return { key: made.key, apiKey: made.apiKey };
     });
   }

@@ -114,6 +114,22 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
       expect((await app.get(north, '/api/api-keys')).body['data']).toHaveLength(2);
     });
 
+    test('rotating again and again, with an overlap, does not make keys without end', async () => {
+      const rows = Array.from({ length: 1999 }, (_, index) => ({
+        id: newId(START + index), team_id: north, name: 'spare', secret_hash: '', role: 'viewer', created_by: null, created_at: START, last_used_at: null,
+        expires_at: null, revoked_at: null, replaced_by: null,
+      }));
+      for (let at = 0; at < rows.length; at += 500) await storage.db.insertInto('api_keys').values(rows.slice(at, at + 500)).execute();
+      const last = rows.at(-1)!.id;
+      const rotate = async (id: string, overlap_minutes: number) => app.ask(north, 'POST', `/api/api-keys/${id}/rotate`, { overlap_minutes });
+      expect(await rotate(last, 60)).toMatchObject({ status: 200 });
+      const { id } = rows[0]!;
+      expect(await rotate(id, 60)).toMatchObject({ status: 409, body: { code: 'conflict' } });
+      expect(await storage.db.selectFrom('api_keys').select('replaced_by').where('id', '=', id).executeTakeFirst()).toEqual({ replaced_by: null });
+      // Without an overlap there are not more of them afterwards.
+      expect(await rotate(id, 0)).toMatchObject({ status: 200 });
+    });
+
     test('a revoked key is refused at once and is not rotated', async () => {
       const { id, api_key: apiKey } = await make();
       expect(await app.ask(north, 'DELETE', `/api/api-keys/${id}`)).toMatchObject({ status: 204 });
