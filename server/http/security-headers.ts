@@ -14,9 +14,9 @@ export async function protectEdge(app: App, { corsOrigins }: EdgeOptions): Promi
     crossOriginResourcePolicy: { policy: corsOrigins.length > 0 ? 'cross-origin' : 'same-origin' },
     referrerPolicy: { policy: 'no-referrer' },
   });
-  app.addHook('onSend', async (request, reply, payload) => {
-    // Answers hold what a team owns; nothing between here and the caller may keep them.
-    if (request.url.startsWith('/api') || request.url.startsWith('/arp')) reply.header('cache-control', 'no-store');
+  app.addHook('onSend', async (_request, reply, payload) => {
+    // Answers hold what a team owns; nothing between here and the caller may keep them. Not by path: a path can be written in other ways.
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
     return payload;
   });
   if (corsOrigins.length === 0) return;

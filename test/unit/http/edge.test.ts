@@ -42,6 +42,12 @@ test('answers are not cached, framed, sniffed or referred', async () => {
   });
 });
 
+test.each(['/%61pi/echo', '/01890a5d-ac96-774b-bcce-b302099a8057'])('nor are they at %s', async (url) => {
+  app.get('/:group', async () => ({}));
+  const { headers, statusCode } = await app.inject({ method: url.includes('echo') ? 'POST' : 'GET', url });
+  expect({ statusCode, cache: headers['cache-control'] }).toEqual({ statusCode: 200, cache: 'no-store' });
+});
+
 test('only the configured origins may call from a browser', async () => {
   const preflight = (origin: string) =>
     app.inject({ method: 'OPTIONS', url: '/api/echo', headers: { origin, 'access-control-request-method': 'POST' } });
