@@ -145,5 +145,5 @@ function reportChanges(router: RouterAdapter, link: AgentLink): () => void {
 
 function sendInventory(router: RouterAdapter, send: AgentLink['send']): void {
   const { facts } = router.state();
-  if (facts) send(toInventory(router.name, facts));
+  if (facts) send(toInventory(router, facts));
 }

@@ -14,10 +14,11 @@ export function toBeat(router: RouterAdapter): RouterBeat {
 }
 
 /** Who a router is, as the inventory tells it. */
-export function toInventory(name: string, facts: RouterFacts): Inventory {
+export function toInventory({ name, host }: Pick<RouterAdapter, 'name' | 'host'>, facts: RouterFacts): Inventory {
   return {
     type: 'inventory',
     router: name,
+    host: cleanText(host, 255),
     facts: {
       hardware_id: facts.hardwareId,
       serial_number: facts.serialNumber,

@@ -33,12 +33,21 @@ export interface AgentChange {
 export interface AgentRouter {
   /** The router's name in the agent's configuration */
   name: string;
-  /** Null while it is not known which router answers there, or while it waits in /api/router-moves */
+  /** Where the agent reaches it; null when the agent has not said */
+  host: string | null;
+  /** Null while it is not known which router answers there, while it waits in /api/router-moves, and for a duplicate */
   router_id: string | null;
   /** It answers the agent */
   reachable: boolean;
-  /** Why it does not answer, or why its inventory cannot be read */
+  /** Why it does not answer, or why its inventory cannot be read; duplicate_serial: another entry has the router that it says it is */
   reason: string | null;
+  /** The entry that reports the same hardware id and has the router */
+  duplicate_of: {
+    name: string;
+    /** Where the agent reaches it; null when the agent has not said */
+    host: string | null;
+    router_id: string;
+  } | null;
 }
 
 export interface AgentRouters {
@@ -346,7 +355,7 @@ export interface Fault {
   message: string;
   /** critical, warning or info */
   severity: string;
-  /** One of router_offline, agent_offline, wan_down, temperature, voltage, power_supply_failed, fan_failed, hardware_failed, poe_out_failed, disk_failing, weak_signal, high_cpu, disk_nearly_full, clock_wrong, move_requested, rebooted */
+  /** One of router_offline, agent_offline, wan_down, temperature, voltage, power_supply_failed, fan_failed, hardware_failed, poe_out_failed, disk_failing, weak_signal, high_cpu, disk_nearly_full, clock_wrong, move_requested, duplicate_serial, rebooted */
   type: string;
   /** What was seen of it */
   cause: string;

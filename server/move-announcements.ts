@@ -2,12 +2,14 @@ import type { AuditService } from './audit/service.ts';
 import type { AgentGateway } from './core/agent-gateway.ts';
 import type { EventSources } from './event-sources.ts';
 import type { FaultsService } from './faults/service.ts';
+import type { Finding } from './faults/types.ts';
 import type { ForwardsService } from './forwards/service.ts';
+import type { DuplicateChange, EntryAddress } from './routers/entries/duplicates.ts';
 import type { RoutersService } from './routers/service.ts';
 import type { MoveChange } from './routers/types.ts';
 
 interface Audience {
-  routers: Pick<RoutersService, 'connectionOf'>;
+  routers: Pick<RoutersService, 'connectionOf' | 'presence'>;
   faults: Pick<FaultsService, 'onInventory' | 'setCondition'>;
   forwards: Pick<ForwardsService, 'onRouterSeen'>;
   audit: Pick<AuditService, 'record'>;
@@ -20,7 +22,7 @@ const REASON_CHARS = 300;
 
 /** Tells everybody whom it concerns that a router changes its agent, or that one wants it to. */
 export function announceMove(change: MoveChange, audience: Audience): void {
-  const { kind, router, agentId, agentRouter, why, waiting } = change;
+  const { kind, router, agentId, agentRouter, why } = change;
   const { routers, faults, forwards, audit, eventSources, tunnels } = audience;
   if (kind === 'requested' || kind === 'told_again' || kind === 'refused') {
     tunnels.notify(agentId, { type: 'router.waiting', router: agentRouter, hardware_id: router.hardware_id, reason: why.slice(0, REASON_CHARS) });
@@ -43,13 +45,37 @@ export function announceMove(change: MoveChange, audience: Audience): void {
     faults.onInventory(connection, router);
     forwards.onRouterSeen(connection, router.id);
   }
-  faults.setCondition(router.id, 'move_requested', wordsOf(waiting));
+  const holder = router.agent_id;
+  const address = routers.connectionOf(holder)?.address ?? routers.presence.get(router.id).lastSeenFrom;
+  faults.setCondition(router.id, 'move_requested', moveWords(change, address));
 }
 
-function wordsOf(waiting: readonly string[]): { message: string; cause: string } | null {
+/** Agents and entries that one fault names; its text has an end. */
+const NAMED = 3;
+
+function moveWords({ waiting, holderName, router }: MoveChange, holderAddress: string | null): Finding | null {
   if (waiting.length === 0) return null;
+  const claims = waiting.map(({ agentName, address, agentRouter }) => `agent "${agentName}" (${address}) reports it as "${agentRouter}"`);
+  const holder = `agent "${holderName}" (${holderAddress ?? 'never connected'}) has it as "${router.agent_router}"`;
   return {
     message: 'Another agent reports this router',
-    cause: `agent ${waiting.join(', ')} reports a router with this hardware id. Approve the move if the router was handed over, refuse it if not: GET /api/router-moves`,
+    cause: `${list(claims)}; ${holder}. Approve the move if the router was handed over, refuse it if not: GET /api/router-moves`,
   };
+}
+
+/** Two entries of one agent report the same hardware id; null when that is over. */
+export function duplicateWords({ hardwareId, holder, others }: DuplicateChange): Finding | null {
+  if (others.length === 0) return null;
+  const name = ({ name: entry, host }: EntryAddress): string => (host === null ? `"${entry}"` : `"${entry}" (${host})`);
+  return {
+    message: 'Another entry of the agent reports the same serial number',
+    cause:
+      `${name(holder)} has this router; ${list(others.map(name))} reports the same hardware id ${hardwareId} and is not managed. ` +
+      'Take one of them out of the configuration if both lead to one router; a cloned CHR needs a new id of its own: /system/license/generate-new-id',
+  };
+}
+
+function list(words: readonly string[]): string {
+  const more = words.length - NAMED;
+  return words.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -26,11 +26,12 @@ import { proxyRule, trustedProxies } from './http/client-address.ts';
 import { IGNORED_FORWARDING, IgnoredForwarding } from './http/ignored-forwarding.ts';
 import { IdempotencyStore } from './idempotency/store.ts';
 import { IdentityService } from './identity/service.ts';
+import { takeInInventory } from './inventory-intake.ts';
 import { InventoryOrder } from './inventory-order.ts';
 import { JobsService } from './jobs/service.ts';
 import { DEFAULT_JOB_RULES } from './jobs/types.ts';
 import { Metrics } from './metrics/service.ts';
-import { announceMove } from './move-announcements.ts';
+import { announceMove, duplicateWords } from './move-announcements.ts';
 import { MetadataService } from './metadata/service.ts';
 import { announceRemoval } from './removal-announcements.ts';
 import { RemovalsService } from './removals/service.ts';
@@ -156,6 +157,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   revocations.noticed.subscribe(({ teamId }) => void events.recheck(teamId));
   routers.moves.changes.subscribe((change) => announceMove(change, { routers, faults, forwards, audit, eventSources, tunnels }));
   const removals = createRemovals(deps, { routers, jobs, forwards, faults, devices, metadata, eventSources });
+  routers.duplicates.changes.subscribe((change) => faults.setCondition(change.routerId, 'duplicate_serial', duplicateWords(change)));
   const { status, ignoredForwarding } = createStatus(deps, () => tunnels.size);
   const metrics = new Metrics(status, counters);
   const webhooks = createWebhooks(deps, jobs);
@@ -256,11 +258,7 @@ function wireEvents(features: () => Features): AgentEvents {
     onInventoryArrived: (connection, name) => order.arrived(connection.agentId, name),
     async onInventory(connection: AgentConnection, inventory) {
       try {
-        const router = await features().routers.onInventory(connection, inventory);
-        if (!router) return;
-        features().eventSources.onInventory(router);
-        features().faults.onInventory(connection, router);
-        features().forwards.onRouterSeen(connection, router.id);
+        await takeInInventory(connection, inventory, features());
       } finally {
         order.stored(connection.agentId, inventory.router);
       }

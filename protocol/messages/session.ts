@@ -82,6 +82,8 @@ export const routerFacts = z.object({
 export const inventory = z.object({
   type: z.literal('inventory'),
   router: routerName,
+  /** Where the agent reaches it, for people who look for one of two entries. Absent: the agent is older. */
+  host: routerText(255).optional(),
   facts: routerFacts,
 });
 

@@ -68,6 +68,8 @@ export interface AgentConnection {
    * fresh journal, and its list of open jobs is empty.
    */
   reset: boolean;
+  /** Names in the agent's configuration, as its `hello` has them; left out: it did not say. */
+  routers?: readonly string[];
 }
 
 /**

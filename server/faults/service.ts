@@ -121,6 +121,13 @@ export class FaultsService {
     this.#changes.add(watched, watched.watch.onNamed(this.#deps.clock.now()));
   }
 
+  /** Something else answers behind this name, and no router has it now: what is said of the name is no word on the one that had it. */
+  onNameLost({ agentId }: AgentConnection, name: string): void {
+    const before = this.#find(agentId, name);
+    if (before) before.name = '';
+    this.#byName.delete(keyOf(agentId, name));
+  }
+
   onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
     const watched = this.#find(agentId, router);
     if (watched) this.#changes.add(watched, watched.watch.onHealth(readings, this.#deps.clock.now()));

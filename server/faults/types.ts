@@ -22,6 +22,7 @@ export const FAULT_SEVERITY = {
   disk_nearly_full: 'warning',
   clock_wrong: 'warning',
   move_requested: 'warning',
+  duplicate_serial: 'warning',
   rebooted: 'info',
 } as const satisfies Record<string, Severity>;
 

@@ -178,7 +178,9 @@ export class RouterWatch {
   }
 }
 
+const TOLD_BY_CAUSE: ReadonlySet<FaultType> = new Set(['clock_wrong', 'move_requested', 'duplicate_serial']);
+
 /** What a change of counts as news. A clock drifts on while its fault is open; what sensors read changes all the time. */
 function wordsOf(type: FaultType, { message, cause }: Finding): string {
-  return type === 'clock_wrong' || type === 'move_requested' ? cause : message;
+  return TOLD_BY_CAUSE.has(type) ? cause : message;
 }

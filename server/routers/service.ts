@@ -8,6 +8,8 @@ import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import type { Storage } from '../storage/db.ts';
+import { describeEntries } from './entries/describe.ts';
+import { DuplicateEntries } from './entries/duplicates.ts';
 import { RouterLimits } from './limits.ts';
 import { PresenceBoard } from './presence.ts';
 import type { HeardBeat, PresenceRules } from './presence.ts';
@@ -58,6 +60,8 @@ export class RoutersService {
   readonly presence: PresenceBoard;
   /** Claims of agents on routers of other agents. */
   readonly moves: RouterMoves;
+  /** Entries of one agent that report the same hardware id. */
+  readonly duplicates = new DuplicateEntries();
   readonly #deps: RoutersDeps;
   readonly #limits: RouterLimits;
   readonly #told = new Map<string, ToldByAgent>();
@@ -77,6 +81,7 @@ export class RoutersService {
       rules: deps.moves ?? { free: true, afterMs: 0 },
       ownerOf: (router) => this.#ownerOf(router),
       isConnected: (agentId) => this.#told.has(agentId),
+      hasEntry: (agentId, name) => this.#told.get(agentId)?.beats.has(name) === true || this.duplicates.book(agentId)?.has(name) === true,
     });
     this.moves.changes.subscribe((change) => this.#onMoveChange(change));
   }
@@ -144,13 +149,10 @@ export class RoutersService {
     const told = this.#told.get(agentId);
     if (!told || told.connection.teamId !== teamId) {
       const routers = await selectRoutersOfAgent(this.#deps.storage.db, teamId, agentId);
-      return routers.map(({ agent_router: name, id }) => ({ name, routerId: id, reachable: false, reason: 'the agent is not connected' }));
+      const away = { host: null, reachable: false, reason: 'the agent is not connected', duplicateOf: null };
+      return routers.map(({ agent_router: name, id }) => ({ name, routerId: id, ...away }));
     }
-    const names = new Set([...told.ids.keys(), ...told.beats.keys()]);
-    return [...names].map((name) => {
-      const beat = told.beats.get(name);
-      return { name, routerId: told.ids.get(name) ?? null, reachable: beat?.reachable ?? false, reason: beat?.reason ?? null };
-    });
+    return describeEntries({ ...told, book: this.duplicates.book(agentId) });
   }
 
   async onReady(connection: AgentConnection): Promise<void> {
@@ -159,10 +161,12 @@ export class RoutersService {
     const ids = new Map(routers.map((router) => [router.agent_router, router.id]));
     this.#goneSince.delete(connection.agentId);
     this.#told.set(connection.agentId, { connection, readySince: this.#deps.clock.monotonic(), ids, beats: new Map() });
+    this.duplicates.begin(connection, ids);
   }
 
   onGone(connection: AgentConnection): void {
     this.#limits.end(connection.agentId);
+    this.duplicates.end(connection.agentId);
     this.#told.delete(connection.agentId);
     this.#goneSince.set(connection.agentId, this.#deps.clock.monotonic());
   }
@@ -182,14 +186,15 @@ export class RoutersService {
 
   /**
    * Who a router is. Not whether it answers: that is for heartbeats, and an agent may tell what it remembers.
-   * @returns undefined for a router that belongs to another agent of the team: this one has nothing to do with it yet
+   * @returns undefined for a router that belongs to another agent of the team, or to another entry of this one: whoever reports it
+   *   second has nothing to do with it yet
    * @throws AppError `quota_exceeded` when the agent names more routers than it may, or its team has as many as it may
    */
   async onInventory(connection: AgentConnection, inventory: Inventory): Promise<RouterRecord | undefined> {
     await this.#limits.check(connection, inventory);
     const now = this.#deps.clock.now();
     const id = newId(now);
-    const { router, changes } = await this.#deps.storage.writes.write((tx) =>
+    const { router, duplicateOf, changes } = await this.#deps.storage.writes.write((tx) =>
       this.moves.sight(tx, {
         newId: id,
         teamId: connection.teamId,
@@ -203,6 +208,7 @@ export class RoutersService {
     this.#limits.count(connection, inventory.router, router?.id === id);
     if (router) this.#identify(connection, inventory.router, router.id);
     else this.#told.get(connection.agentId)?.ids.delete(inventory.router);
+    this.duplicates.report(connection.agentId, inventory, duplicateOf?.id ?? null);
     this.moves.tell(changes);
     return router;
   }
@@ -212,6 +218,7 @@ export class RoutersService {
     if (kind !== 'moved') return;
     const former = this.#told.get(ownerId)?.ids;
     for (const [name, id] of former ?? []) if (id === router.id) former?.delete(name);
+    this.duplicates.forget(ownerId, router.id);
     const connection = this.#told.get(agentId)?.connection;
     if (connection) this.#identify(connection, router.agent_router, router.id);
   }
@@ -254,6 +261,8 @@ export class RoutersService {
     const told = this.#told.get(agentId) ?? { connection, readySince: this.#deps.clock.monotonic(), ids: new Map(), beats: new Map() };
     this.#told.set(agentId, told);
     const isNews = told.ids.get(name) !== routerId;
+    // Its former name there, when it was renamed in the configuration.
+    for (const [other, id] of told.ids) if (id === routerId && other !== name) told.ids.delete(other);
     told.ids.set(name, routerId);
     const beat = told.beats.get(name);
     if (isNews && beat) this.presence.record(routerId, beat);

@@ -93,12 +93,8 @@ export interface RouterSighting {
   routerId?: string;
 }
 
-/**
- * Stores who answers behind a name of an agent. The same hardware keeps its id, whichever agent brings it;
- * another device under a name that was in use becomes a router of its own, and the old one loses the name.
- */
-export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promise<RouterRecord> {
-  const { teamId, agentId, agentRouter, facts, now } = sighting;
+/** Another device answers behind this name: the router that had it answers there no more. */
+export async function releaseName(db: DbOrTx, { teamId, agentId, agentRouter, facts, now }: Omit<RouterSighting, 'newId' | 'routerId'>): Promise<void> {
   await db
     .updateTable('routers')
     .set({ agent_router: '', updated_at: now })
@@ -107,6 +103,15 @@ export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promis
     .where('agent_router', '=', agentRouter)
     .where('hardware_id', '<>', facts.hardware_id)
     .execute();
+}
+
+/**
+ * Stores who answers behind a name of an agent. The same hardware keeps its id, whichever agent brings it;
+ * another device under a name that was in use becomes a router of its own, and the old one loses the name.
+ */
+export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promise<RouterRecord> {
+  const { teamId, agentId, agentRouter, facts, now } = sighting;
+  await releaseName(db, sighting);
   if (sighting.routerId !== undefined) {
     await db
       .updateTable('routers')

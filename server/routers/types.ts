@@ -25,9 +25,13 @@ export interface RouterWithPresence {
 /** One router of an agent's configuration. */
 export interface AgentEntry {
   name: string;
+  /** Where the agent reaches it; null while it has not said. */
+  host: string | null;
   /** Null while it is not known which router answers there. */
   routerId: string | null;
   reachable: boolean;
-  /** Why it does not answer, or why it cannot be read. */
+  /** Why it does not answer, why it cannot be read, or `duplicate_serial`. */
   reason: string | null;
+  /** The entry that has the router whose hardware id this one reports, too. */
+  duplicateOf: { name: string; host: string | null; routerId: string } | null;
 }

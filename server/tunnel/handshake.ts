@@ -30,7 +30,7 @@ export class Handshake {
     if (!begun) return 'revoked';
     const { epoch, reset } = begun;
     this.#journalId = hello.journal_id;
-    this.#connection = { agentId, teamId, epoch, address, reset };
+    this.#connection = { agentId, teamId, epoch, address, reset, routers: hello.routers };
     const { heartbeatMs, silenceMs } = this.#settings;
     const settings = { heartbeat_ms: heartbeatMs, silence_ms: silenceMs };
     return { type: 'welcome', version, agent_id: agentId, epoch, reset, settings };

@@ -62,7 +62,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(speaksFor(hostile)).toBeUndefined();
     expect(await pending()).toEqual([[hostile, 'pending']]);
     expect(told.map(({ kind }) => kind)).toEqual(['requested', 'told_again']);
-    expect(told[0]).toMatchObject({ agentId: hostile, ownerId: owner, waiting: [hostile] });
+    expect(told[0]).toMatchObject({ agentId: hostile, ownerId: owner, waiting: [{ agentId: hostile }] });
   });
 
   test.each(['serial0', ' SERIAL0', 'SERIAL0 ', 'Serial0'])('is the same claim when it is spelt %j', async (spelling) => {

@@ -41,7 +41,7 @@ test('a router whose inventory cannot be read is listed with the reason', async 
     const found = await entries();
     return found.length > 0 && found;
   });
-  expect(list).toEqual([{ name: 'mute', router_id: null, reachable: true, reason }]);
+  expect(list).toEqual([{ name: 'mute', host: null, router_id: null, reachable: true, reason, duplicate_of: null }]);
   agent.send({ type: 'inventory', router: 'mute', facts: factsOf('KNOWN') });
   await waitUntil('it is known', async () => (await entries())[0]?.router_id !== null);
   const other = await world.addTeam('Other');

@@ -8,13 +8,14 @@ import type { Log } from '../../core/log.ts';
 import type { Page } from '../../core/page.ts';
 import { TokenBucket } from '../../core/token-bucket.ts';
 import type { Storage, Tx } from '../../storage/db.ts';
-import { upsertRouter } from '../store.ts';
+import { releaseName, upsertRouter } from '../store.ts';
 import type { RouterRecord } from '../types.ts';
 import { whyItMayMove } from './rules.ts';
 import {
   countMoves,
   deleteMove,
   lockTeam,
+  selectAgentName,
   selectClaimed,
   selectMoveOf,
   selectMoves,
@@ -47,6 +48,8 @@ export interface RouterMovesDeps {
   /** What is known of the agent that has a router. */
   ownerOf: (router: RouterRecord) => Omit<Owner, 'revoked'>;
   isConnected: (agentId: string) => boolean;
+  /** The agent has an entry of this name in its configuration. */
+  hasEntry: (agentId: string, name: string) => boolean;
 }
 
 export interface Sighting {
@@ -59,9 +62,12 @@ export interface Sighting {
   now: number;
 }
 
-/** What an inventory came to: the router, unless it belongs to another agent, and what is to be told once this is stored. */
+/** What an inventory came to, and what is to be told once this is stored. */
 export interface Sighted {
+  /** Undefined: it belongs to another agent, or to another entry of this one. */
   router: RouterRecord | undefined;
+  /** The router that another entry of this agent has, when this one reports the same hardware id. */
+  duplicateOf?: RouterRecord;
   changes: MoveChange[];
 }
 
@@ -89,6 +95,10 @@ export class RouterMoves {
     const withdrawn = await withdrawClaims(tx, { teamId, agentId, agentRouter, except: claimed?.router.id ?? '' });
     const changes: MoveChange[] = [];
     for (const move of withdrawn) changes.push(...(await this.#changeOf(tx, 'withdrawn', move, 'the agent has another device there')));
+    if (claimed && this.#isOfOtherEntry(claimed.router, sighting)) {
+      await releaseName(tx, sighting);
+      return { router: undefined, duplicateOf: claimed.router, changes };
+    }
     if (!claimed || claimed.router.agent_id === agentId) return { router: await upsertRouter(tx, sighting), changes };
     const { router, ownerRevoked } = claimed;
     const earlier = await selectMoveOf(tx, { teamId, routerId: router.id, agentId });
@@ -98,7 +108,15 @@ export class RouterMoves {
     }
     const why = earlier?.state === 'refused' ? undefined : whyItMayMove({ ...this.#deps.ownerOf(router), revoked: ownerRevoked }, this.#deps.rules);
     if (why !== undefined) return this.#take(tx, sighting, router, why, changes);
+    await releaseName(tx, sighting);
     return { router: undefined, changes: [...changes, ...(await this.#request(tx, sighting, router, earlier))] };
+  }
+
+  /** Two devices with one serial number, or one device in two entries: which of them it is, nobody can tell from here. */
+  #isOfOtherEntry(router: RouterRecord, { agentId, agentRouter, facts }: Sighting): boolean {
+    const { agent_id: owner, agent_router: name, hardware_id: hardwareId } = router;
+    if (owner !== agentId || hardwareId !== facts.hardware_id || name === '' || name === agentRouter) return false;
+    return this.#deps.hasEntry(agentId, name);
   }
 
   /** Decided by an administrator. @throws AppError `not_found`, also for another team's move */
@@ -171,7 +189,8 @@ export class RouterMoves {
     const claim = await selectMoveOf(tx, { teamId, routerId: before.id, agentId });
     if (claim) await deleteMove(tx, claim);
     const waiting = await selectWaiting(tx, teamId, before.id);
-    const moved: MoveChange = { kind: 'moved', teamId, router, agentId, agentRouter, ownerId: before.agent_id, why, waiting };
+    const holderName = await selectAgentName(tx, teamId, agentId);
+    const moved: MoveChange = { kind: 'moved', teamId, router, agentId, agentRouter, ownerId: before.agent_id, holderName, why, waiting };
     return { router, changes: [...changes, moved] };
   }
 
@@ -203,6 +222,8 @@ export class RouterMoves {
     if (!parties) return [];
     const waiting = await selectWaiting(tx, move.team_id, move.router_id);
     const { router } = parties;
-    return [{ kind, teamId: move.team_id, router, agentId: move.agent_id, agentRouter: move.agent_router, ownerId: router.agent_id, why, waiting }];
+    const holderName = await selectAgentName(tx, move.team_id, router.agent_id);
+    const { team_id: teamId, agent_id: agentId, agent_router: agentRouter } = move;
+    return [{ kind, teamId, router, agentId, agentRouter, ownerId: router.agent_id, holderName, why, waiting }];
   }
 }

@@ -7,7 +7,7 @@ import { storableText } from '../../storage/columns.ts';
 import type { DbOrTx } from '../../storage/db.ts';
 import { olderThan } from '../../storage/paging.ts';
 import type { RouterRecord } from '../types.ts';
-import type { ListedMove, MoveRecord } from './types.ts';
+import type { ListedMove, MoveRecord, WaitingClaim } from './types.ts';
 
 export { lockTeam } from '../../storage/team-lock.ts';
 
@@ -92,15 +92,23 @@ export async function selectOpenMoves(db: DbOrTx, limit: number): Promise<MoveRe
   return db.selectFrom('router_moves').selectAll().where('state', 'in', ['pending', 'approved']).orderBy('updated_at').limit(limit).execute();
 }
 
-export async function selectWaiting(db: DbOrTx, teamId: string, routerId: string): Promise<string[]> {
+/** Oldest first. */
+export async function selectWaiting(db: DbOrTx, teamId: string, routerId: string): Promise<WaitingClaim[]> {
   const rows = await db
     .selectFrom('router_moves')
-    .select('agent_id')
-    .where('team_id', '=', teamId)
-    .where('router_id', '=', routerId)
-    .where('state', '=', 'pending')
+    .innerJoin('agents', 'agents.id', 'router_moves.agent_id')
+    .select(['router_moves.agent_id', 'router_moves.agent_router', 'router_moves.address', 'agents.name'])
+    .where('router_moves.team_id', '=', teamId)
+    .where('router_moves.router_id', '=', routerId)
+    .where('router_moves.state', '=', 'pending')
+    .orderBy('router_moves.id')
     .execute();
-  return rows.map(({ agent_id: agentId }) => agentId);
+  return rows.map((row) => ({ agentId: row.agent_id, agentName: row.name, address: row.address, agentRouter: row.agent_router }));
+}
+
+export async function selectAgentName(db: DbOrTx, teamId: string, agentId: string): Promise<string> {
+  const agent = await db.selectFrom('agents').select('name').where('team_id', '=', teamId).where('id', '=', agentId).executeTakeFirst();
+  return agent?.name ?? '';
 }
 
 export async function setMoveState(db: DbOrTx, move: { teamId: string; id: string; state: 'approved' | 'refused'; now: number }): Promise<MoveRecord | undefined> {

@@ -41,6 +41,18 @@ export interface MoveChange {
   ownerId: string;
   /** Why, for people. */
   why: string;
+  /** The agent that has the router now. */
+  holderName: string;
   /** Agents whose claims on this router still wait. */
-  waiting: string[];
+  waiting: WaitingClaim[];
+}
+
+/** A claim that waits, in the names that people know. */
+export interface WaitingClaim {
+  agentId: string;
+  agentName: string;
+  /** Where its tunnel came from. */
+  address: string;
+  /** Its name for the router. */
+  agentRouter: string;
 }
