@@ -9,7 +9,7 @@ import type { RoutersService } from './routers/service.ts';
 import type { MoveChange } from './routers/types.ts';
 
 interface Audience {
-  routers: Pick<RoutersService, 'connectionOf' | 'presence'>;
+  routers: Pick<RoutersService, 'connectionOf' | 'presence' | 'moves' | 'duplicates'>;
   faults: Pick<FaultsService, 'onInventory' | 'setCondition'>;
   forwards: Pick<ForwardsService, 'onRouterSeen'>;
   audit: Pick<AuditService, 'record'>;
@@ -20,8 +20,14 @@ interface Audience {
 /** Longest reason in a message to an agent (protocol). */
 const REASON_CHARS = 300;
 
-/** Tells everybody whom it concerns that a router changes its agent, or that one wants it to. */
-export function announceMove(change: MoveChange, audience: Audience): void {
+/** From now on everybody whom it concerns is told which agent, and which of its entries, has a router or wants it. */
+export function announceChanges(audience: Audience): void {
+  const { routers, faults } = audience;
+  routers.moves.changes.subscribe((change) => announceMove(change, audience));
+  routers.duplicates.changes.subscribe((change) => faults.setCondition(change.routerId, 'duplicate_serial', duplicateWords(change)));
+}
+
+function announceMove(change: MoveChange, audience: Audience): void {
   const { kind, router, agentId, agentRouter, why } = change;
   const { routers, faults, forwards, audit, eventSources, tunnels } = audience;
   if (kind === 'requested' || kind === 'told_again' || kind === 'refused') {
@@ -64,7 +70,7 @@ function moveWords({ waiting, holderName, router }: MoveChange, holderAddress: s
 }
 
 /** Two entries of one agent report the same hardware id; null when that is over. */
-export function duplicateWords({ hardwareId, holder, others }: DuplicateChange): Finding | null {
+function duplicateWords({ hardwareId, holder, others }: DuplicateChange): Finding | null {
   if (others.length === 0) return null;
   const name = ({ name: entry, host }: EntryAddress): string => (host === null ? `"${entry}"` : `"${entry}" (${host})`);
   return {

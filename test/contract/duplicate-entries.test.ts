@@ -3,7 +3,7 @@ import type { Inventory } from '../../protocol/index.ts';
 import type { AgentConnection } from '../../server/core/agent-gateway.ts';
 import { FaultsService } from '../../server/faults/service.ts';
 import { takeInInventory } from '../../server/inventory-intake.ts';
-import { announceMove, duplicateWords } from '../../server/move-announcements.ts';
+import { announceChanges } from '../../server/move-announcements.ts';
 import { RoutersService } from '../../server/routers/service.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -31,8 +31,7 @@ describeEachDatabase('entries of an agent', (open) => {
       const faults = new FaultsService({ ...deps, rules: { heartbeatMs: 30_000, offlineAfterMs: 75_000 }, routers });
       await faults.start();
       const audience = { routers, faults, forwards: { onRouterSeen: nothing }, audit: { record: nothing }, eventSources: { onInventory: nothing, onMove: nothing }, tunnels: { notify: () => true } };
-      routers.moves.changes.subscribe((change) => announceMove(change, audience));
-      routers.duplicates.changes.subscribe((change) => faults.setCondition(change.routerId, 'duplicate_serial', duplicateWords(change)));
+      announceChanges(audience);
       return { routers, faults, audience };
     };
     let { routers, faults, audience } = await make();
