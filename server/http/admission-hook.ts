@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import type { Holder } from '../../protocol/index.ts';
 import { networkOf } from '../core/network-of.ts';
 import type { Admission } from './admission.ts';
 import type { App } from './app-type.ts';
@@ -37,11 +38,11 @@ function pathOf({ url }: FastifyRequest): string {
 }
 
 /**
- * The credential as it was sent, not looked up yet, together with where it comes from: somebody who makes credentials up gets turns
- * of their own, but no more places than the queue has. A digest, so that no secret stays in memory as a key.
+ * The credential as it was sent, not looked up yet, in the network that it comes from: somebody who makes credentials up gets turns of
+ * their own among those of this network, and none of other networks. A digest, so that no secret stays in memory as a key.
  */
-function callerOf({ headers, ip }: FastifyRequest): string {
-  const network = networkOf(ip);
+function callerOf({ headers, ip }: FastifyRequest): Holder {
   const { authorization } = headers;
-  return authorization === undefined ? network : `${network} ${createHash('sha1').update(authorization).digest('base64')}`;
+  const member = authorization === undefined ? '' : createHash('sha1').update(authorization).digest('base64');
+  return { party: networkOf(ip), member };
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Admission } from '../../../server/http/admission.ts';
 
-const limits = { atOnce: 2, waiting: 6, waitingOfCaller: 4, waitMs: 800, workMs: 1000 };
+const limits = { atOnce: 2, waiting: { total: 12, perParty: 9, perMember: 4 }, waitMs: 800, workMs: 1000 };
 
 let admission: Admission;
 let order: string[];
@@ -15,9 +15,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const at = (network: string, credential = 'key') => ({ party: network, member: credential });
+
 /** Waits, and says so when it is admitted or refused. */
-function ask(caller: string, name = caller): void {
-  const wait = admission.enter(caller);
+function ask(network: string, name = network, credential = 'key'): void {
+  const wait = admission.enter(at(network, credential));
   if (wait === undefined) order.push(name);
   else {
     wait.then(
@@ -30,13 +32,13 @@ function ask(caller: string, name = caller): void {
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 test('admits at once while the process is not busy, without a promise', () => {
-  expect(admission.enter('a')).toBeUndefined();
-  expect(admission.enter('a')).toBeUndefined();
+  expect(admission.enter(at('a'))).toBeUndefined();
+  expect(admission.enter(at('a'))).toBeUndefined();
   expect(admission.working).toBe(2);
 });
 
 test('callers take turns: one that sends many delays itself', async () => {
-  const leaves = ['x', 'x'].map(() => (admission.enter('x'), admission.begin()));
+  const leaves = ['x', 'x'].map(() => (admission.enter(at('x')), admission.begin()));
   for (const name of ['a1', 'a2', 'a3', 'a4']) ask('a', name);
   ask('b', 'b1');
   for (let admitted = 0; admitted < 5; admitted += 1) {
@@ -47,14 +49,40 @@ test('callers take turns: one that sends many delays itself', async () => {
   expect(order).toEqual(['a1', 'b1', 'a2', 'a3', 'a4']);
 });
 
-test('refuses at once what is over the bound of a caller, or of all', () => {
+test('credentials of one network take turns too', async () => {
+  const leaves = ['x', 'x'].map(() => (admission.enter(at('x')), admission.begin()));
+  for (const name of ['a1', 'a2', 'a3']) ask('n', name, 'a');
+  ask('n', 'b1', 'b');
+  for (let admitted = 0; admitted < 4; admitted += 1) {
+    leaves.shift()!();
+    await settle();
+    leaves.push(admission.begin());
+  }
+  expect(order).toEqual(['a1', 'b1', 'a2', 'a3']);
+});
+
+test('a stranger who makes up a credential for every request delays nobody elsewhere, and is refused first', async () => {
+  const leaves = ['x', 'x'].map(() => (admission.enter(at('x')), admission.begin()));
+  for (let index = 0; index < 6; index += 1) ask('stranger', `made up ${index}`, `made up ${index}`);
+  expect(() => admission.enter(at('stranger', 'one more'))).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  for (const name of ['a', 'b', 'c']) ask(name);
+  for (let admitted = 0; admitted < 4; admitted += 1) {
+    leaves.shift()!();
+    await settle();
+    leaves.push(admission.begin());
+  }
+  expect(order).toEqual(['made up 0', 'a', 'b', 'c']);
+});
+
+test('refuses at once what is over the bound of a credential, of a network, or of all', () => {
   for (let index = 0; index < 2; index += 1) ask('x');
   for (let index = 0; index < 4; index += 1) ask('a');
-  expect(() => admission.enter('a')).toThrow(expect.objectContaining({ code: 'unavailable' }));
-  ask('b');
-  ask('c');
-  expect(() => admission.enter('d')).toThrow(expect.objectContaining({ code: 'unavailable' }));
-  expect([admission.waiting, admission.refused]).toEqual([6, 2]);
+  expect(() => admission.enter(at('a'))).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  ask('a', 'a', 'another key');
+  // Room is left for whoever has nothing yet, however many come.
+  for (let index = 0; index < 7; index += 1) ask(`network ${index}`);
+  expect(() => admission.enter(at('y'))).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect([admission.waiting, admission.refused]).toEqual([12, 2]);
 });
 
 test('refuses what has not begun within its time, and nobody is left behind', async () => {
@@ -70,8 +98,8 @@ test('refuses what has not begun within its time, and nobody is left behind', as
 });
 
 test('what takes long gives its place to others, once', async () => {
-  const leave = (admission.enter('x'), admission.begin());
-  expect(admission.enter('x')).toBeUndefined();
+  const leave = (admission.enter(at('x')), admission.begin());
+  expect(admission.enter(at('x'))).toBeUndefined();
   admission.begin();
   await vi.advanceTimersByTimeAsync(limits.workMs);
   expect(admission.working).toBe(0);
