@@ -5,6 +5,7 @@ import { apiKeyRoutes } from './auth/routes.ts';
 import type { AuthService } from './auth/service.ts';
 import type { AgentGateway } from './core/agent-gateway.ts';
 import type { Clock } from './core/clock.ts';
+import type { Counters } from './core/counters.ts';
 import type { App } from './http/app.ts';
 import type { IdentityService } from './identity/service.ts';
 import { groupRoutes } from './notifications/groups/routes.ts';
@@ -32,8 +33,8 @@ export interface AdministrationServices {
   schedules: SchedulesService;
 }
 
-export function createAdministration({ storage, clock }: { storage: Storage; clock: Clock }): AdministrationServices {
-  const deps = { storage, clock };
+export function createAdministration({ storage, clock, counters }: { storage: Storage; clock: Clock; counters: Counters }): AdministrationServices {
+  const deps = { storage, clock, counters };
   return {
     teams: new TeamsService(deps),
     invitations: new InvitationsService(deps),

@@ -94,7 +94,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const deps = { ...given, log: sampledLog(fullLog, given.clock) };
   const { config, storage, clock, log } = deps;
   const counters = new Counters();
-  const auth = new AuthService({ storage, clock, log: log.child({ component: 'auth' }) });
+  const auth = new AuthService({ storage, clock, log: log.child({ component: 'auth' }), counters });
   const agents = new AgentSessions(storage, clock);
   const audit = new AuditService({ storage, clock, log: log.child({ component: 'audit' }) });
   const routers = new RoutersService({
@@ -130,9 +130,10 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
     log: log.child({ component: 'jobs' }),
     rules: { ...DEFAULT_JOB_RULES, keepMs: config.keepJobsMs },
     notifyUrls: { allowLoopback: config.allowLoopbackWebhooks },
+    counters,
   });
   const backups = new BackupsService({ ...deps, counters, log: log.child({ component: 'backups' }), gateway: tunnels, routers, jobs });
-  const campaigns = new CampaignsService({ storage, jobs, clock, log: log.child({ component: 'campaigns' }) });
+  const campaigns = new CampaignsService({ storage, jobs, clock, log: log.child({ component: 'campaigns' }), counters });
   const forwards = new ForwardsService({
     storage,
     routers,
@@ -166,9 +167,9 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   metrics.watch('webhook_attempts', webhooks.attempts);
   metrics.watch('event_streams', events.shares);
   metrics.watch('forward_ports', forwards.portsUse);
-  const administration = createAdministration(deps);
+  const administration = createAdministration({ ...deps, counters });
   administration.teams.losses.subscribe(({ teamId }) => void revocations.settle(teamId));
-  const identity = new IdentityService({ ...deps, ...administration, log: log.child({ component: 'identity' }), audit });
+  const identity = new IdentityService({ ...deps, ...administration, counters, log: log.child({ component: 'identity' }), audit });
   return { ...administration, status, metrics, ignoredForwarding, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, removals, idempotency, tunnels };
 }
 

@@ -1,13 +1,15 @@
 import type { AgentGateway } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Counters } from '../core/counters.ts';
 import { AppError, invalidField, notFound } from '../core/errors.ts';
 import { hashSecret, newId, newSecret, secretMatches } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { FIRST_PAGE } from '../core/page.ts';
 import type { Page } from '../core/page.ts';
 import type { Principal } from '../core/principal.ts';
-import type { Storage } from '../storage/db.ts';
-import { insertAgent, revokeAgent, selectAgent, selectAgentCredential, selectAgents } from './agents/store.ts';
+import { checkQuota, QUOTAS } from '../core/quotas.ts';
+import type { Storage, Tx } from '../storage/db.ts';
+import { countAgents, insertAgent, revokeAgent, selectAgent, selectAgentCredential, selectAgents } from './agents/store.ts';
 import {
   API_KEY_SECRET_LENGTH,
   ENROL_TOKEN_PREFIX,
@@ -21,6 +23,7 @@ import { LastUsed } from './last-used.ts';
 import {
   claimEnrolToken,
   countLiveApiKeys,
+  countOpenEnrolTokens,
   insertApiKey,
   insertEnrolToken,
   insertServiceToken,
@@ -44,10 +47,6 @@ import type { Agent, AgentIdentity, ApiKey, EnrolToken, EnrolTokenStatus, Enrolm
 /** Long enough to walk to the router, short enough that a forgotten one is harmless. */
 const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
 const LONGEST_NAME = 100;
-/** Each live key may ask 60 times a minute, and a list of them should stay readable. */
-const MAX_LIVE_KEYS = 1000;
-/** With those that were rotated and have not ended yet: every key can be replaced with an overlap, and no key again and again. */
-const MAX_LIVE_KEYS_WITH_REPLACED = 2 * MAX_LIVE_KEYS;
 /** Compared with when there is no record, so that every refusal does the same work. Nothing hashes to it. */
 const NO_HASH = '0'.repeat(64);
 
@@ -55,6 +54,7 @@ export interface AuthDeps {
   storage: Storage;
   clock: Clock;
   log: Log;
+  counters?: Counters | undefined;
 }
 
 /**
@@ -102,7 +102,7 @@ export class AuthService {
 
   /**
    * @returns the record and the whole key, which nobody can read again
-   * @throws AppError `invalid` for a bad name or a moment that has passed, `conflict` when the team has too many keys
+   * @throws AppError `invalid` for a bad name or a moment that has passed, `quota_exceeded` when the team has too many keys
    */
   async createApiKey(request: NewApiKey): Promise<{ key: ApiKey; apiKey: string }> {
     const { storage, clock } = this.#deps;
@@ -111,9 +111,7 @@ export class AuthService {
     const made = newApiKey({ ...request, name: checkName(request.name) }, now);
     await storage.writes.write(async (tx) => {
       await lockTeam(tx, request.teamId);
-      if ((await countLiveApiKeys(tx, request.teamId, now)) >= MAX_LIVE_KEYS) {
-        throw new AppError('conflict', `the team has ${MAX_LIVE_KEYS} keys that work: revoke some first`);
-      }
+      await this.#checkKeys(tx, request.teamId, 'api_keys_per_team', now);
       await insertApiKey(tx, made.key, made.secretHash);
     });
     return { key: made.key, apiKey: made.apiKey };
@@ -122,7 +120,8 @@ export class AuthService {
   /**
    * Makes a key with the same name, right and end as another, which goes on working for the overlap.
    * @returns the new record and the whole new key, which nobody can read again
-   * @throws AppError `not_found`; `conflict` for a key that is revoked, expired or was rotated before, or one key too many in the overlap
+   * @throws AppError `not_found`; `conflict` for a key that is revoked, expired or was rotated before; `quota_exceeded` while both
+   *   work would be one key too many
    */
   async rotateApiKey(teamId: string, keyId: string, { createdBy, overlapMs }: Rotation): Promise<{ key: ApiKey; apiKey: string }> {
     const now = this.#deps.clock.now();
@@ -136,12 +135,14 @@ export class AuthService {
       if (!(await replaceApiKey(tx, { teamId, keyId, replacedBy: made.key.id, endsAt }))) {
         throw new AppError('conflict', 'the key was rotated before: rotate the one that replaced it');
       }
+      await this.#checkKeys(tx, teamId, 'rotated_api_keys_per_team', now);
       await insertApiKey(tx, made.key, made.secretHash);
-      if ((await countLiveApiKeys(tx, teamId, now)) > MAX_LIVE_KEYS_WITH_REPLACED) {
-        throw new AppError('conflict', `the team has ${MAX_LIVE_KEYS_WITH_REPLACED} keys that work: revoke some first, or rotate without an overlap`);
-      }
       return { key: made.key, apiKey: made.apiKey };
     });
+  }
+
+  async #checkKeys(tx: Tx, teamId: string, quota: 'api_keys_per_team' | 'rotated_api_keys_per_team', now: number): Promise<void> {
+    checkQuota(this.#deps.counters, quota, await countLiveApiKeys(tx, teamId, now, QUOTAS[quota].most));
   }
 
   async listApiKeys(teamId: string, page: Page = FIRST_PAGE): Promise<ApiKey[]> {
@@ -182,7 +183,7 @@ export class AuthService {
     if (!(await revokeServiceToken(this.#deps.storage.db, id, this.#deps.clock.now()))) throw notFound('service token');
   }
 
-  /** @throws AppError `invalid` for a site that is not the team's */
+  /** @throws AppError `invalid` for a site that is not the team's, `quota_exceeded` when the team has too many that can be used */
   async createEnrolToken(request: { teamId: string; siteId: string | null }): Promise<{ record: EnrolToken; token: string }> {
     const now = this.#deps.clock.now();
     const token = `${ENROL_TOKEN_PREFIX}${newSecret(API_KEY_SECRET_LENGTH)}`;
@@ -196,9 +197,13 @@ export class AuthService {
       revokedAt: null,
       agentId: null,
     };
-    if (!(await insertEnrolToken(this.#deps.storage.db, record, hashSecret(token)))) {
-      throw invalidField('site_id', 'is no site of this team');
-    }
+    await this.#deps.storage.writes.write(async (tx) => {
+      await lockTeam(tx, request.teamId);
+      const { most } = QUOTAS.enrol_tokens_per_team;
+      const count = await countOpenEnrolTokens(tx, request.teamId, { now, since: now - ENROL_TOKEN_LIFE_MS, most });
+      checkQuota(this.#deps.counters, 'enrol_tokens_per_team', count);
+      if (!(await insertEnrolToken(tx, record, hashSecret(token)))) throw invalidField('site_id', 'is no site of this team');
+    });
     return { record, token };
   }
 
@@ -230,7 +235,10 @@ export class AuthService {
     return token.expiresAt > this.#deps.clock.now() ? 'open' : 'expired';
   }
 
-  /** Turns a one-use token into an agent with a secret of its own, shown once; or says why not, to who has the token's secret. */
+  /**
+   * Turns a one-use token into an agent with a secret of its own, shown once; or says why not, to who has the token's secret.
+   * @throws AppError `quota_exceeded` when the team has as many agents as it may; the token can be used later
+   */
   async presentEnrolToken(token: string, name: string): Promise<Enrolment> {
     if (!isPrefixedToken(ENROL_TOKEN_PREFIX, token)) return { status: 'unknown' };
     const now = this.#deps.clock.now();
@@ -241,6 +249,8 @@ export class AuthService {
       const claimed = await claimEnrolToken(tx, { secretHash, agentId, now });
       if (claimed) {
         const { teamId, siteId } = claimed;
+        await lockTeam(tx, teamId);
+        checkQuota(this.#deps.counters, 'agents_per_team', await countAgents(tx, teamId, QUOTAS.agents_per_team.most));
         await insertAgent(tx, { id: agentId, teamId, siteId, name, secretHash: hashSecret(secret), createdAt: now });
         return { status: 'enrolled', token: claimed, agentId, secret };
       }

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Page } from '../core/page.ts';
 import { readRole } from '../core/principal.ts';
 import { inChunks } from '../storage/columns.ts';
+import { countUpTo } from '../storage/count-up-to.ts';
 import type { DbOrTx, Tx } from '../storage/db.ts';
 import { newestFirst } from '../storage/paging.ts';
 import type { EnrolTokensTable } from '../storage/schema-routers.ts';
@@ -70,16 +71,15 @@ export async function selectApiKeys(db: DbOrTx, teamId: string, page: Page): Pro
   return rows.map(toApiKey);
 }
 
-/** Keys that work. */
-export async function countLiveApiKeys(db: DbOrTx, teamId: string, now: number): Promise<number> {
-  const { count } = await db
+/** Keys that work, counted no further than `most`. */
+export async function countLiveApiKeys(db: DbOrTx, teamId: string, now: number, most: number): Promise<number> {
+  const keys = db
     .selectFrom('api_keys')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select('id')
     .where('team_id', '=', teamId)
     .where('revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .executeTakeFirstOrThrow();
-  return count;
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]));
+  return countUpTo(db, keys, most);
 }
 
 /** Lets a key end at a moment, in favour of another. False when that has happened to it before, or it was revoked. */
@@ -186,6 +186,19 @@ export async function insertEnrolToken(db: DbOrTx, token: EnrolToken, secretHash
     })
     .execute();
   return true;
+}
+
+/** Tokens that can be used, made since a moment, counted no further than `most`. */
+export async function countOpenEnrolTokens(db: DbOrTx, teamId: string, { now, since, most }: { now: number; since: number; most: number }): Promise<number> {
+  const tokens = db
+    .selectFrom('enrol_tokens')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('created_at', '>=', since)
+    .where('used_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now);
+  return countUpTo(db, tokens, most);
 }
 
 async function hasSite(db: DbOrTx, teamId: string, siteId: string): Promise<boolean> {

@@ -1,10 +1,12 @@
 import type { SharedUse } from '../../protocol/index.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Counters } from '../core/counters.ts';
 import { AppError, invalidField, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { Listeners } from '../core/listeners.ts';
 import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
+import { checkQuota } from '../core/quotas.ts';
 import type { JobsService } from '../jobs/service.ts';
 import type { Storage } from '../storage/db.ts';
 import { fromStoredCounts, isOver, progressOf, statusCounts } from './counts.ts';
@@ -40,14 +42,13 @@ import type {
 
 /** As long as other keys (server/idempotency). */
 const KEY_KEPT_MS = 24 * 3600_000;
-/** Campaigns of a team that have not ended: each is looked at every few seconds. */
-export const MOST_OPEN = 100;
 
 export interface CampaignsDeps {
   storage: Storage;
   jobs: Pick<JobsService, 'createJob' | 'takeBackJob' | 'checkNotifyUrl' | 'changes'>;
   clock: Clock;
   log: Log;
+  counters?: Counters | undefined;
 }
 
 /** One script for many routers: a few first, the rest at a rate, and no further when too many fail. */
@@ -78,7 +79,7 @@ export class CampaignsService {
   /**
    * Stores a campaign with its targets, as they are now; routers that come later are not in it. A key that the caller
    * chose finds its earlier campaign again.
-   * @throws AppError `invalid` naming the field, `conflict` when too many campaigns of the team are open
+   * @throws AppError `invalid` naming the field, `quota_exceeded` when too many campaigns of the team are open
    */
   async createCampaign(teamId: string, wanted: NewCampaign, request: CampaignRequest): Promise<CampaignView> {
     this.#deps.jobs.checkNotifyUrl(wanted.notifyUrl);
@@ -88,9 +89,7 @@ export class CampaignsService {
       const earlier = request.keyGiven ? await selectCampaignByKey(tx, key) : undefined;
       if (earlier) return { campaign: earlier, isNew: false };
       await lockTeam(tx, teamId);
-      if ((await countOpen(tx, teamId)) >= MOST_OPEN) {
-        throw new AppError('conflict', `${MOST_OPEN} campaigns of the team have not ended; wait for one or cancel it`);
-      }
+      checkQuota(this.#deps.counters, 'campaigns_per_team', await countOpen(tx, teamId));
       const routerIds = await chooseTargets(tx, teamId, wanted);
       if (wanted.canaryCount > routerIds.length) {
         throw invalidField('canary_count', `is more than there are routers (${routerIds.length})`);

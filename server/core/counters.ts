@@ -15,6 +15,15 @@ export const LIMITS = [
   'diff_queue',
   'diff_time',
   'kept_answers_per_team',
+  'api_keys_per_team',
+  'rotated_api_keys_per_team',
+  'clients_per_team',
+  'campaigns_per_team',
+  'sites_per_team',
+  'members_per_team',
+  'agents_per_team',
+  'enrol_tokens_per_team',
+  'open_jobs_per_team',
 ] as const;
 
 export type Limit = (typeof LIMITS)[number];

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuditService } from '../audit/service.ts';
+import type { Counters } from '../core/counters.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { secretMatches } from '../core/ids.ts';
@@ -49,6 +50,7 @@ export interface IdentityDeps {
   audit: AuditService;
   /** An identity provider outside, if there is one. */
   upstream: UpstreamSettings | null;
+  counters?: Counters | undefined;
 }
 
 /** What stands for one set of keys; exchanged as a whole when they change. */

@@ -1,6 +1,7 @@
 import type { Heartbeat, JobDeclined, JobResult, OpenJob, SharedUse } from '../../protocol/index.ts';
 import type { AgentConnection, AgentEvents, AgentGateway } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Counters } from '../core/counters.ts';
 import { AppError, invalidField, notFound } from '../core/errors.ts';
 import { newId, newSecret } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
@@ -14,6 +15,7 @@ import { Dispatcher } from './dispatch/dispatcher.ts';
 import { HandOver } from './hand-over/hand-over.ts';
 import { whyNotNotify } from './notify-url.ts';
 import { noteMissedEvents } from './outbox/store.ts';
+import { OpenJobs } from './open-jobs.ts';
 import { JobRetention } from './retention/retention.ts';
 import { CANCEL_REQUESTED, isFinished } from './state.ts';
 import type { Phase, Status } from './state.ts';
@@ -39,6 +41,7 @@ export interface JobsDeps {
   log: Log;
   rules: JobRules;
   notifyUrls: AddressRules;
+  counters?: Counters | undefined;
   /** Spreads repeated offers; for tests. */
   random?: () => number;
 }
@@ -59,9 +62,11 @@ export class JobsService implements JobEvents {
   readonly #dispatcher: Dispatcher;
   readonly #sweeper: JobSweeper;
   readonly #retention: JobRetention;
+  readonly #openJobs: OpenJobs;
 
   constructor(deps: JobsDeps) {
     this.#deps = deps;
+    this.#openJobs = new OpenJobs(deps);
     this.#handOver = new HandOver({ ...deps, changes: this.changes });
     this.#dispatcher = new Dispatcher(deps);
     this.#sweeper = new JobSweeper({ ...deps, changes: this.changes });
@@ -91,13 +96,16 @@ export class JobsService implements JobEvents {
   /**
    * Stores a job; when this resolves it is on disk. A key that the caller chose finds its earlier job again.
    * @param beside what is stored in the same transaction as a new job; if it throws there is no job
-   * @throws AppError `not_found` for the router, `invalid` for the URL
+   * @throws AppError `not_found` for the router, `invalid` for the URL, `quota_exceeded` when too many jobs of the team have not ended
    */
   async createJob(teamId: string, routerId: string, wanted: NewJob, request: JobRequest, beside?: BesideJob): Promise<JobRecord> {
     this.checkNotifyUrl(wanted.notifyUrl);
     const router = await this.#deps.routers.getRouter(teamId, routerId);
     const { job, isNew } = await this.#store(router, wanted, request, beside);
-    if (isNew) this.changes.publish(job);
+    if (isNew) {
+      await this.#openJobs.added(teamId);
+      this.changes.publish(job);
+    }
     if (wanted.expressExecute) this.#dispatcher.expressIsWaiting(router.agent_id);
     return job;
   }
@@ -116,10 +124,12 @@ export class JobsService implements JobEvents {
   ): Promise<{ job: JobRecord; isNew: boolean }> {
     const now = this.#deps.clock.now();
     const values = this.#valuesOf(router, wanted, request, now);
+    const open = await this.#openJobs.count(router.team_id);
     return this.#deps.storage.writes.write(async (tx) => {
       const key = { ...values, since: now - KEY_KEPT_MS };
       const earlier = request.keyGiven ? await selectJobByKey(tx, key) : undefined;
       if (earlier) return { job: earlier, isNew: false };
+      this.#openJobs.check(open);
       const job = await insertJob(tx, values);
       // Asked behind the insert, which waits for a removal that is under way.
       if (!(await isRouterThere(tx, values))) throw notFound('router');

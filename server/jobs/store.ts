@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Page } from '../core/page.ts';
 import { toFlag } from '../storage/columns.ts';
+import { countUpTo } from '../storage/count-up-to.ts';
 import type { DbOrTx } from '../storage/db.ts';
 import type { Schema } from '../storage/schema.ts';
 import { noted } from './outbox/store.ts';
@@ -104,6 +106,13 @@ export async function selectJob(db: DbOrTx, teamId: string, routerId: string, jo
 /** A job of the agent's team, whichever router it is for. */
 export async function selectJobOfTeam(db: DbOrTx, teamId: string, jobId: string): Promise<JobRecord | undefined> {
   return db.selectFrom('jobs').selectAll().where('team_id', '=', teamId).where('id', '=', jobId).executeTakeFirst();
+}
+
+/** Jobs of a team that have not ended, counted no further than `most`. */
+export async function countOpenJobs(db: DbOrTx, teamId: string, most: number): Promise<number> {
+  // In the words of the index `jobs_open_by_creator`: with bound values it could not be used.
+  const open = sql<SqlBool>`phase in ('queued', 'accepted', 'running')`;
+  return countUpTo(db, db.selectFrom('jobs').select('created_by').where('team_id', '=', teamId).where(open), most);
 }
 
 /** Newest first. */

@@ -1,9 +1,11 @@
 import type { Clock } from '../core/clock.ts';
+import type { Counters } from '../core/counters.ts';
 import { AppError, notFound } from '../core/errors.ts';
 import { newId, newSecret } from '../core/ids.ts';
 import { Listeners } from '../core/listeners.ts';
 import { FIRST_PAGE } from '../core/page.ts';
 import type { Page } from '../core/page.ts';
+import { checkQuota, QUOTAS } from '../core/quotas.ts';
 import type { Storage } from '../storage/db.ts';
 import { insertAccount, lockAccount, selectAccount, updatePassword } from './accounts/store.ts';
 import type { Account } from './accounts/store.ts';
@@ -15,6 +17,8 @@ import { hashPassword, passwordMatches, refuseSamePassword } from './passwords.t
 import {
   countActiveAdmins,
   countAtSite,
+  countMembers,
+  countSites,
   deleteSite,
   insertMember,
   insertSite,
@@ -51,6 +55,7 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 export interface TeamsDeps {
   storage: Storage;
   clock: Clock;
+  counters?: Counters | undefined;
 }
 
 /** Teams, the people in them and their sites. Credentials of programs are in auth/service.ts. */
@@ -94,10 +99,12 @@ export class TeamsService {
     const password = user.password ?? newSecret(GENERATED_PASSWORD_LENGTH);
     const passwordHash = await hashPassword(password);
     const userId = await this.#deps.storage.writes.write(async (tx) => {
+      await lockTeam(tx, user.teamId);
       const isNew = await insertAccount(tx, { id, email, passwordHash, createdAt });
       const account = (await selectAccount(tx, { email }))!;
       await lockAccount(tx, account.id);
       if (!isNew && account.isPasswordShared) throw passwordShared(email);
+      checkQuota(this.#deps.counters, 'members_per_team', await countMembers(tx, user.teamId, QUOTAS.members_per_team.most));
       const added = await insertMember(tx, { teamId: user.teamId, userId: account.id, role: user.role, createdAt });
       if (!added) throw new AppError('conflict', `${email} is a member of this team already`);
       return account.id;
@@ -226,10 +233,14 @@ export class TeamsService {
     return after ?? before;
   }
 
-  /** @throws AppError `invalid` for a bad field, `conflict` for a name in use in this team */
+  /** @throws AppError `invalid` for a bad field, `conflict` for a name in use in this team, `quota_exceeded` */
   async createSite(site: NewSite): Promise<Site> {
     const record = checkSite({ ...this.#newRecord(), ...NOWHERE, teamId: site.teamId }, site);
-    await insertSite(this.#deps.storage.db, record).catch(asConflict(nameInUse(record)));
+    await this.#deps.storage.writes.write(async (tx) => {
+      await lockTeam(tx, site.teamId);
+      checkQuota(this.#deps.counters, 'sites_per_team', await countSites(tx, site.teamId, QUOTAS.sites_per_team.most));
+      await insertSite(tx, record).catch(asConflict(nameInUse(record)));
+    });
     return record;
   }
 

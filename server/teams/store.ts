@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Page } from '../core/page.ts';
 import { readRole, type Role } from '../core/principal.ts';
 import { fromFlag, toFlag } from '../storage/columns.ts';
+import { countUpTo } from '../storage/count-up-to.ts';
 import type { DbOrTx, Tx } from '../storage/db.ts';
 import { newestFirst, olderThan } from '../storage/paging.ts';
 import type { SitesTable, TeamsTable } from '../storage/schema-teams.ts';
@@ -134,6 +135,16 @@ export async function updateMember(db: DbOrTx, member: Member): Promise<void> {
     .where('team_id', '=', member.teamId)
     .where('user_id', '=', member.userId)
     .execute();
+}
+
+/** Counted no further than `most`. */
+export async function countSites(db: DbOrTx, teamId: string, most: number): Promise<number> {
+  return countUpTo(db, db.selectFrom('sites').select('id').where('team_id', '=', teamId), most);
+}
+
+/** People who can sign in and people who are switched off, counted no further than `most`. */
+export async function countMembers(db: DbOrTx, teamId: string, most: number): Promise<number> {
+  return countUpTo(db, db.selectFrom('members').select('user_id').where('team_id', '=', teamId), most);
 }
 
 export async function insertSite(db: DbOrTx, site: Site): Promise<void> {

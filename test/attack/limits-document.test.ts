@@ -5,6 +5,7 @@ import { DEFAULT_BACKUP_RULES } from '../../server/backups/types.ts';
 import { DIFF_LIMITS } from '../../server/backups/diff/diff-threads.ts';
 import { checkConfig } from '../../server/config.ts';
 import { LIMITS } from '../../server/core/counters.ts';
+import { QUOTAS } from '../../server/core/quotas.ts';
 import { KEPT_ANSWERS, SHORT_ANSWER } from '../../server/idempotency/kept-answers.ts';
 import { MAX_DEVICES_PER_ROUTER, MAX_DEVICES_PER_TEAM } from '../../server/devices/limits.ts';
 import { DEFAULT_MAX_PER_TEAM, MAX_ROUTERS_EVER_PER_AGENT } from '../../server/routers/limits.ts';
@@ -40,6 +41,15 @@ const numbers: [string, string][] = [
   ['one comparison of backups', `${DIFF_LIMITS.deadlineMs / 1000} s and ${DIFF_LIMITS.heapMb} MB`],
   [`bytes of answers kept for \`Idempotency-Key\`, longer than ${count(SHORT_ANSWER)} characters`, `${KEPT_ANSWERS.long / MB} MB`],
   ['bytes of all keys and answers kept', `${KEPT_ANSWERS.all / MB} MB`],
+  ['jobs that have not ended, of one team', count(QUOTAS.open_jobs_per_team.most)],
+  ['campaigns that have not ended, of one team', count(QUOTAS.campaigns_per_team.most)],
+  ['sites of one team', count(QUOTAS.sites_per_team.most)],
+  ['members of one team', count(QUOTAS.members_per_team.most)],
+  ['agents of one team that are not revoked', count(QUOTAS.agents_per_team.most)],
+  ['enrolment tokens of one team that can be used', count(QUOTAS.enrol_tokens_per_team.most)],
+  ['API keys of one team that work', count(QUOTAS.api_keys_per_team.most)],
+  ['API keys of one team that work, with those that were rotated', count(QUOTAS.rotated_api_keys_per_team.most)],
+  ['clients of one team', count(QUOTAS.clients_per_team.most)],
   ['rows of one command', `${MAX_REPLY_BYTES / MB} MB`],
   ['one file of a backup', `${MAX_BACKUP_BYTES / MB} MB`],
   ['backups kept of one router', `${DEFAULT_BACKUP_RULES.keepPerRouter}`],

@@ -42,7 +42,7 @@ describeEachDatabase('credentials', (open) => {
     for (let i = 0; i < others.length; i += 100) await storage.db.insertInto('api_keys').values(others.slice(i, i + 100)).execute();
     const made = await Promise.allSettled(Array.from({ length: 8 }, () => createKey()));
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
-    expect(made.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'conflict' } });
+    expect(made.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'quota_exceeded' } });
     await createKey(south);
   });
 

@@ -432,7 +432,7 @@ describeEachDatabase('a campaign', (open) => {
       const { campaigns, fleet } = await start({ routers: 1 });
       fleet.answer = () => 'hold';
       for (let count = 0; count < 100; count += 1) await world!.create();
-      await expect(world!.create()).rejects.toMatchObject({ code: 'conflict' });
+      await expect(world!.create()).rejects.toMatchObject({ code: 'quota_exceeded' });
       expect(await campaigns.listCampaigns(fleet.teamId, { limit: 200, before: undefined })).toHaveLength(100);
     });
 

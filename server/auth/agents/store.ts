@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Page } from '../../core/page.ts';
+import { countUpTo } from '../../storage/count-up-to.ts';
 import type { DbOrTx } from '../../storage/db.ts';
 import { newestFirst } from '../../storage/paging.ts';
 import type { AgentsTable } from '../../storage/schema-routers.ts';
@@ -47,6 +48,11 @@ export async function insertAgent(db: DbOrTx, agent: NewAgent): Promise<void> {
       disconnected_at: null,
     })
     .execute();
+}
+
+/** Agents that are not revoked, counted no further than `most`. */
+export async function countAgents(db: DbOrTx, teamId: string, most: number): Promise<number> {
+  return countUpTo(db, db.selectFrom('agents').select('id').where('team_id', '=', teamId).where('revoked_at', 'is', null), most);
 }
 
 /** By id alone: an agent's credential names no team, its record does. */

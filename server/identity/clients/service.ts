@@ -1,9 +1,11 @@
 import type { Clock } from '../../core/clock.ts';
+import type { Counters } from '../../core/counters.ts';
 import { AppError, invalidField, notFound } from '../../core/errors.ts';
 import { hashSecret, newId, newSecret } from '../../core/ids.ts';
 import { FIRST_PAGE } from '../../core/page.ts';
 import type { Page } from '../../core/page.ts';
 import type { Role } from '../../core/principal.ts';
+import { checkQuota } from '../../core/quotas.ts';
 import type { Storage, Tx } from '../../storage/db.ts';
 import type { Client, ClientKind } from '../types.ts';
 import { checkRedirectUris } from './redirect-uris.ts';
@@ -20,8 +22,6 @@ import {
   updateClientSecret,
 } from './store.ts';
 
-/** A list of them should stay readable. */
-const MAX_CLIENTS = 200;
 const SECRET_LENGTH = 62;
 /** Told apart at a glance, and by secret scanners. */
 const SECRET_PREFIX = 'sbx_cli_';
@@ -48,15 +48,17 @@ export interface ClientChange {
 export class ClientsService {
   readonly #storage: Storage;
   readonly #clock: Clock;
+  readonly #counters: Counters | undefined;
 
-  constructor(deps: { storage: Storage; clock: Clock }) {
+  constructor(deps: { storage: Storage; clock: Clock; counters?: Counters | undefined }) {
     this.#storage = deps.storage;
     this.#clock = deps.clock;
+    this.#counters = deps.counters;
   }
 
   /**
    * @returns the secret too, which nobody can read again; null for a kind that can keep none
-   * @throws AppError `invalid` for an address that will not do, `conflict` when the team has too many
+   * @throws AppError `invalid` for an address that will not do, `quota_exceeded` when the team has too many
    */
   async create(wanted: NewClient): Promise<{ client: Client; secret: string | null }> {
     const createdAt = this.#clock.now();
@@ -67,7 +69,7 @@ export class ClientsService {
     const secret = kind === 'web' ? newClientSecret() : null;
     await this.#storage.writes.write(async (tx) => {
       await lockTeam(tx, teamId);
-      if ((await countClients(tx, teamId)) >= MAX_CLIENTS) throw new AppError('conflict', `a team may have ${MAX_CLIENTS} clients`);
+      checkQuota(this.#counters, 'clients_per_team', await countClients(tx, teamId));
       await insertClient(tx, client, secret === null ? null : hashSecret(secret));
     });
     return { client, secret };

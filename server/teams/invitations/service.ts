@@ -1,15 +1,17 @@
 import type { Clock } from '../../core/clock.ts';
+import type { Counters } from '../../core/counters.ts';
 import { AppError, notFound } from '../../core/errors.ts';
 import { hashSecret, newId, newSecret } from '../../core/ids.ts';
 import { FIRST_PAGE } from '../../core/page.ts';
 import type { Page } from '../../core/page.ts';
+import { checkQuota, QUOTAS } from '../../core/quotas.ts';
 import type { Storage, Tx } from '../../storage/db.ts';
 import { insertAccount, selectAccount, updatePassword } from '../accounts/store.ts';
 import type { Account } from '../accounts/store.ts';
 import { checkEmail, normalizeEmail } from '../checks.ts';
 import { deletePasswordLink } from '../password-links/store.ts';
 import { hashPassword, passwordMatches, refuseSamePassword } from '../passwords.ts';
-import { insertMember, selectMemberByEmail } from '../store.ts';
+import { countMembers, insertMember, selectMemberByEmail } from '../store.ts';
 import type { Member } from '../types.ts';
 import {
   closeInvitation,
@@ -45,10 +47,12 @@ const CHUNK = 500;
 export class InvitationsService {
   readonly #storage: Storage;
   readonly #clock: Clock;
+  readonly #counters: Counters | undefined;
 
-  constructor({ storage, clock }: { storage: Storage; clock: Clock }) {
+  constructor({ storage, clock, counters }: { storage: Storage; clock: Clock; counters?: Counters | undefined }) {
     this.#storage = storage;
     this.#clock = clock;
+    this.#counters = counters;
   }
 
   /**
@@ -107,7 +111,7 @@ export class InvitationsService {
    * The person's yes. Every other session of theirs is over, and the password that they had is worth nothing: an administrator of
    * another team may know it, because they made the account.
    * @throws AppError `invalid` for a wrong password or an unfit new one; `forbidden` for another person's proof;
-   *   `conflict` for an invitation that is not open, or an account that has changed meanwhile
+   *   `conflict` for an invitation that is not open, or an account that has changed meanwhile; `quota_exceeded`
    */
   async accept(invitation: Invitation, proof: Proof): Promise<Member> {
     const account = await selectAccount(this.#storage.db, { email: invitation.email });
@@ -124,6 +128,7 @@ export class InvitationsService {
         ? await updatePassword(tx, { userId, passwordHash, now, ...insteadOf })
         : await insertAccount(tx, { id: userId, email, passwordHash, createdAt: now });
       if (!isDone) throw new AppError('conflict', 'Your account has just been changed. Try again.');
+      checkQuota(this.#counters, 'members_per_team', await countMembers(tx, teamId, QUOTAS.members_per_team.most));
       if (!(await insertMember(tx, { teamId, userId, role, createdAt: now }))) throw isMember(email);
       await deletePasswordLink(tx, userId);
     });

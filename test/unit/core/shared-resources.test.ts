@@ -5,7 +5,7 @@ import { MAX_OPEN_JOBS_PER_AGENT, MAX_OPEN_REQUESTS } from '../../../protocol/in
 import { MAX_WAITING as AUDIT_ENTRIES } from '../../../server/audit/service.ts';
 import { DEFAULT_BACKUP_RULES } from '../../../server/backups/types.ts';
 import { ROUNDS_AT_ONCE } from '../../../server/campaigns/run/runner.ts';
-import { MOST_OPEN as OPEN_CAMPAIGNS } from '../../../server/campaigns/service.ts';
+import { QUOTAS } from '../../../server/core/quotas.ts';
 import { EVENT_RULES } from '../../../server/events/service.ts';
 import { MAX_WAITING as FINISHED_CONNECTIONS } from '../../../server/forwards/connection-log.ts';
 import { FORWARD_LIMITS } from '../../../server/forwards/limits.ts';
@@ -54,7 +54,7 @@ describe('the list of what teams share', () => {
     ['open forwards', 1, FORWARD_LIMITS.openPerTeam],
     ['open forwards', 2, FORWARD_LIMITS.openPerRouter],
     ['connections through one forward', 2, FORWARD_LIMITS.connections],
-    ['campaigns that have not ended', 1, OPEN_CAMPAIGNS],
+    ['campaigns that have not ended', 1, QUOTAS.campaigns_per_team.most],
     ['requests under way on a tunnel, at both ends', 1, MAX_OPEN_REQUESTS],
     ['jobs in the journal', 1, MAX_OPEN_JOBS_PER_AGENT],
   ])('has the number of %s (column %i)', (name, column, limit) => {

@@ -1,0 +1,17 @@
+import type { SelectQueryBuilder } from 'kysely';
+import type { DbOrTx } from './db.ts';
+import type { Schema } from './schema.ts';
+
+/** Counts the rows of a query no further than `most`: with an index, a limit is checked in the same time however many rows there are. */
+export async function countUpTo<Table extends keyof Schema, Row>(
+  db: DbOrTx,
+  rows: SelectQueryBuilder<Schema, Table, Row>,
+  most: number,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom(rows.limit(most).as('counted'))
+    .select((eb) => eb.fn.countAll<number | string | bigint>().as('count'))
+    .executeTakeFirstOrThrow();
+  // PostgreSQL counts in bigint, which may come as text.
+  return Number(count);
+}
