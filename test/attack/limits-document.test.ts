@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { MAX_BACKUP_BYTES, MAX_MESSAGE_BYTES, MAX_OUTPUT_BYTES, MAX_REPLY_BYTES, MAX_ROUTERS_PER_AGENT } from '../../protocol/index.ts';
+import { MAX_NAMES, MAX_STRINGS } from '../../protocol/codec.ts';
 import { DEFAULT_BACKUP_RULES } from '../../server/backups/types.ts';
 import { DIFF_LIMITS } from '../../server/backups/diff/diff-threads.ts';
 import { checkConfig } from '../../server/config.ts';
@@ -56,6 +57,8 @@ const numbers: [string, string][] = [
   ['age of a backup', `${DEFAULT_BACKUP_RULES.keepMs / DAY_MS} days`],
   ['output of one job', `${MAX_OUTPUT_BYTES / 1024} kB`],
   ['message on the tunnel', `${MAX_MESSAGE_BYTES / MB} MB`],
+  ['names and values of one message', count(MAX_STRINGS)],
+  ['different names in one message', count(MAX_NAMES)],
 ];
 
 const page = await readFile(new URL('../../docs/limits.md', import.meta.url), 'utf8');

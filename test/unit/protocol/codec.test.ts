@@ -129,6 +129,23 @@ describe('a known type with wrong content names the request it belongs to', () =
   });
 });
 
+describe('a message with many names', () => {
+  const rowsOf = (names: number, rows: number, space = ''): string => {
+    const row = Array.from({ length: names }, (_, index) => `"a long name ${index}\\""${space}:"x"`).join(',');
+    return `{"type":"rows","id":1,"rows":[${Array(rows).fill(`{${row}}`).join(',')}]}`;
+  };
+
+  test.each([
+    ['is read when it has some hundred, however often', rowsOf(300, 60), 'message'],
+    ['is not read when it has thousands of different ones', rowsOf(2000, 1), 'garbage'],
+    ['is not read either when there is room before the colons', rowsOf(2000, 1, ' \r\n\t'), 'garbage'],
+    ['is not read when it has more strings than any message', rowsOf(300, 70), 'garbage'],
+    ['is read when what looks like names is in a value', JSON.stringify({ type: 'rows', id: 1, rows: [{ a: rowsOf(2500, 1) }] }), 'message'],
+  ])('%s', (_, text, kind) => {
+    expect(decodeAgentMessage(text).kind).toBe(kind);
+  });
+});
+
 describe('what is not a message is garbage', () => {
   test.each(['', 'GET / HTTP/1.1', '{"type":"hello"', 'null', '42', '"hello"', '[]', '{}', '{"type":7}', '{"type":""}', `{"type":"${'x'.repeat(65)}"}`])(
     '%s',
