@@ -1,6 +1,6 @@
 // Who may import whom. `protocol` stands alone; agent and server meet only there. In the server:
 // core < storage, http, tunnel < features < compose. A rule is relaxed only with its reason in the same commit.
-const features = 'agents|routers|jobs|commands|forwards|devices|faults|notifications|catalog|teams|auth|sandbox|campaigns|backups|webhooks|events|audit|identity|idempotency|metadata|status|metrics|places|revocations|removals';
+const features = 'agents|routers|jobs|commands|forwards|devices|faults|notifications|catalog|teams|auth|sandbox|campaigns|backups|webhooks|events|audit|identity|idempotency|metadata|status|metrics|places|revocations|retention|removals';
 const feature = `^server/(?:${features})/`;
 const lib = (names) => `node_modules/(?:${names})(?:/|$)`;
 const sql = lib('kysely|better-sqlite3|pg');

@@ -344,6 +344,7 @@ function sweepHourly(services: Services, clock: Clock, log: Log): () => Promise<
     await services.passwordLinks.sweep();
     await services.audit.sweep();
     await services.revocations.sweep();
+    await services.retention.sweep();
   };
   let sweeping: Promise<void> = Promise.resolve();
   const schedule = () =>

@@ -35,6 +35,7 @@ import { announceChanges } from './move-announcements.ts';
 import { MetadataService } from './metadata/service.ts';
 import { announceRemoval } from './removal-announcements.ts';
 import { RemovalsService } from './removals/service.ts';
+import { RetentionService } from './retention/service.ts';
 import { RevocationsService } from './revocations/service.ts';
 import { RoutersService } from './routers/service.ts';
 import { StatusService } from './status/service.ts';
@@ -81,6 +82,8 @@ export interface Services extends AdministrationServices {
   /** What API users listen to. */
   events: EventsService;
   eventSources: EventSources;
+  /** Forgets the oldest records of teams that have very many. */
+  retention: RetentionService;
   idempotency: IdempotencyStore;
   tunnels: TunnelRegistry;
   status: StatusService;
@@ -161,16 +164,21 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const { status, ignoredForwarding } = createStatus(deps, () => tunnels.size);
   const metrics = new Metrics(status, counters);
   const webhooks = createWebhooks(deps, jobs);
-  metrics.watch('job_offers', jobs.offers);
-  metrics.watch('backup_fetches', backups.fetches);
-  metrics.watch('campaign_rounds', campaigns.rounds);
-  metrics.watch('webhook_attempts', webhooks.attempts);
-  metrics.watch('event_streams', events.shares);
-  metrics.watch('forward_ports', forwards.portsUse);
+  watchShares(metrics, { jobs, backups, campaigns, webhooks, events, forwards });
   const administration = createAdministration({ ...deps, counters });
   administration.teams.losses.subscribe(({ teamId }) => void revocations.settle(teamId));
   const identity = new IdentityService({ ...deps, ...administration, counters, log: log.child({ component: 'identity' }), audit });
-  return { ...administration, status, metrics, ignoredForwarding, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, removals, idempotency, tunnels };
+  return { ...administration, status, metrics, ignoredForwarding, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, removals, retention: new RetentionService({ storage, clock, counters }), idempotency, tunnels };
+}
+
+/** @param of the features that share something out, by their names in docs/shared-resources.md */
+function watchShares(metrics: Metrics, of: Pick<Services, 'jobs' | 'backups' | 'campaigns' | 'webhooks' | 'events' | 'forwards'>): void {
+  metrics.watch('job_offers', of.jobs.offers);
+  metrics.watch('backup_fetches', of.backups.fetches);
+  metrics.watch('campaign_rounds', of.campaigns.rounds);
+  metrics.watch('webhook_attempts', of.webhooks.attempts);
+  metrics.watch('event_streams', of.events.shares);
+  metrics.watch('forward_ports', of.forwards.portsUse);
 }
 
 function createRemovals({ storage, clock }: ServicesDeps, features: Omit<Features, 'backups'>): RemovalsService {

@@ -24,6 +24,7 @@ export const LIMITS = [
   'agents_per_team',
   'enrol_tokens_per_team',
   'open_jobs_per_team',
+  'kept_records_per_team',
 ] as const;
 
 export type Limit = (typeof LIMITS)[number];

@@ -9,6 +9,7 @@ import { LIMITS } from '../../server/core/counters.ts';
 import { QUOTAS } from '../../server/core/quotas.ts';
 import { KEPT_ANSWERS, SHORT_ANSWER } from '../../server/idempotency/kept-answers.ts';
 import { MAX_DEVICES_PER_ROUTER, MAX_DEVICES_PER_TEAM } from '../../server/devices/limits.ts';
+import { KEPT_PER_TEAM } from '../../server/retention/service.ts';
 import { DEFAULT_MAX_PER_TEAM, MAX_ROUTERS_EVER_PER_AGENT } from '../../server/routers/limits.ts';
 import { AGENT_BUDGET } from '../../server/tunnel/budget.ts';
 import { MAX_TUNNELS_PER_AGENT } from '../../server/tunnel/registry.ts';
@@ -51,6 +52,15 @@ const numbers: [string, string][] = [
   ['API keys of one team that work', count(QUOTAS.api_keys_per_team.most)],
   ['API keys of one team that work, with those that were rotated', count(QUOTAS.rotated_api_keys_per_team.most)],
   ['clients of one team', count(QUOTAS.clients_per_team.most)],
+  ['entries of the audit log', count(KEPT_PER_TEAM.audit_log)],
+  ['faults that are resolved', count(KEPT_PER_TEAM.faults)],
+  ['forwards that are closed', count(KEPT_PER_TEAM.forwards)],
+  ['campaigns that have ended', count(KEPT_PER_TEAM.campaigns)],
+  ['revocations that are carried out', count(KEPT_PER_TEAM.revocations)],
+  ['invitations that are not open', count(KEPT_PER_TEAM.invitations)],
+  ['enrolment tokens that cannot be used', count(KEPT_PER_TEAM.enrol_tokens)],
+  ['API keys that are revoked or expired', count(KEPT_PER_TEAM.api_keys)],
+  ['agents that are revoked and have no router', count(KEPT_PER_TEAM.agents)],
   ['rows of one command', `${MAX_REPLY_BYTES / MB} MB`],
   ['one file of a backup', `${MAX_BACKUP_BYTES / MB} MB`],
   ['backups kept of one router', `${DEFAULT_BACKUP_RULES.keepPerRouter}`],

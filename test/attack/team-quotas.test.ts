@@ -57,7 +57,7 @@ class World {
   }
 
   async insert(table: TableName, rows: readonly object[]): Promise<void> {
-    for (let i = 0; i < rows.length; i += 500) await this.storage.db.insertInto(table).values(rows.slice(i, i + 500) as never).execute();
+    for (let i = 0; i < rows.length; i += 500) await this.storage.db.insertInto(table).values(rows.slice(i, i + 500)).execute();
   }
 }
 

@@ -20,6 +20,7 @@ import { invitations } from './0019-invitations.ts';
 import { routerMoves } from './0020-router-moves.ts';
 import { revokedEnrolTokens } from './0021-revoked-enrol-tokens.ts';
 import { removedRouters } from './0022-removed-routers.ts';
+import { teamQuotas } from './0023-team-quotas.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   routerMoves,
   revokedEnrolTokens,
   removedRouters,
+  teamQuotas,
 ];
