@@ -1,4 +1,4 @@
-# Small enough for a RouterOS container: Node and one file.
+# For a Docker host. Images for RouterOS containers are made by `npm run build:image` (docs/agent-in-routeros.md).
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./

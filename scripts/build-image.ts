@@ -50,7 +50,8 @@ async function build({ architecture, out, systemLibraries }: Options, workFolder
   const node = await findNode(project, architecture, path.join(workFolder, 'npm'));
   if (readElf(node.program).architecture !== architecture) throw new BuildError(`npm's Node is not one for ${architecture}`);
   const libraries = path.join(workFolder, 'debian');
-  const { root, packages } = systemLibraries ? { root: '/', packages: ['libraries of the machine that built it'] } : await fetchDebianLibraries(architecture, libraries);
+  const ownLibraries = { root: '/', packages: ['libraries of the machine that built it'] };
+  const { root, packages } = systemLibraries ? ownLibraries : await fetchDebianLibraries(architecture, libraries);
   const { archive, unpackedBytes } = packImage({
     architecture,
     version: AGENT_VERSION,

@@ -35,8 +35,12 @@ export async function findNode(project: string, architecture: Architecture, work
   return { program: await readFile(path.join(folder, 'bin', 'node')), license: await readFile(path.join(folder, 'LICENSE')), version };
 }
 
+interface Lock {
+  packages: Record<string, { version: string; integrity: string }>;
+}
+
 async function fetchFromNpm(project: string, name: string, workFolder: string): Promise<string> {
-  const lock = JSON.parse(await readFile(path.join(project, 'package-lock.json'), 'utf8')) as { packages: Record<string, { version: string; integrity: string }> };
+  const lock = JSON.parse(await readFile(path.join(project, 'package-lock.json'), 'utf8')) as Lock;
   const locked = lock.packages[`node_modules/${name}`];
   if (!locked) throw new BuildError(`package-lock.json has no ${name}`);
   await mkdir(workFolder, { recursive: true });

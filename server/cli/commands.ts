@@ -4,6 +4,7 @@ import { identityCommands } from './identity-commands.ts';
 import { role, roleOf, TEAM, teamIdOf } from './options.ts';
 import { ONCE } from './password-file.ts';
 import { userCreate } from './user-create.ts';
+import { readRouterSetup, ROUTEROS_OPTIONS, setupLines, undoLines } from './router-setup/index.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** "Never" is said by leaving the option out; more than this is a typing mistake. */
@@ -68,14 +69,19 @@ const enrolTokenCreate: Command = {
   name: 'enrol-token create',
   summary: 'make a token with which one agent enrols, within 24 hours',
   positionals: [],
-  options: { team: TEAM, site: { value: 'S', help: 'site where its routers stand, by id or name' } },
+  options: { team: TEAM, site: { value: 'S', help: 'site where its routers stand, by id or name' }, ...ROUTEROS_OPTIONS },
   async run(administration, input) {
     const teamId = await teamIdOf(administration, input);
+    const setup = readRouterSetup(input, administration.config.publicUrl);
+    if (setup?.undo) return { json: { routeros: undoLines(setup) }, lines: undoLines(setup) };
     const siteName = input.option('site');
     const site = siteName === undefined ? null : await administration.teams.findSite(teamId, siteName);
     const { record, token } = await administration.auth.createEnrolToken({ teamId, siteId: site?.id ?? null });
     const expiresAt = new Date(record.expiresAt).toISOString();
-    return { json: { id: record.id, token, expires_at: expiresAt }, lines: [token, `For one agent, until ${expiresAt}.`, ONCE] };
+    const json = { id: record.id, token, expires_at: expiresAt };
+    if (setup === undefined) return { json, lines: [token, `For one agent, until ${expiresAt}.`, ONCE] };
+    const routeros = setupLines({ ...setup, enrolToken: token });
+    return { json: { ...json, routeros }, lines: [...routeros, `# The token in these lines is for one agent, until ${expiresAt}.`] };
   },
 };
 

@@ -124,6 +124,35 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     });
   });
 
+  test('lines for a router hold the new token and the address of the control plane; those that undo hold none', async () => {
+    await run('team', 'create', 'North');
+    const words = ['enrol-token', 'create', '--team', 'North', '--routeros', '--server-url', 'https://signalbox.example.net', '--name', 'Depot "1" $x'];
+    const { code, stdout } = await run(...words);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\{\n[^]*\n\}\n# The token in these lines is for one agent, until .*Z\.\n$/);
+    const made = await json(...words);
+    const lines = made['routeros'] as string[];
+    expect(lines).toContain(`/file/add name="disk1/signalbox/enrol-token.txt" contents="${String(made['token'])}"`);
+    expect(lines).toContain(':set sbYaml ($sbYaml . "server: \\22https://signalbox.example.net\\22\\0A")');
+    expect(lines.join('\n')).toContain('\\22Depot \\5C\\221\\5C\\22 \\24x\\22');
+    await withAuth(async (auth) => expect(await auth.enrolAgent(String(made['token']), 'gw')).toHaveProperty('secret'));
+    expect(Object.keys(await json('enrol-token', 'create', '--team', 'North', '--routeros', '--undo', '--disk', 'usb1'))).toEqual(['routeros']);
+  });
+
+  test.each([
+    [['--routeros'], 'no router reaches http://127.0.0.1:8080'],
+    [['--routeros', '--server-url', 'ftp://signalbox.example.net'], '--server-url must be an http or https address'],
+    [['--routeros', '--disk', 'disk1"; /system/reboot; "'], '--disk must be the name of a disk'],
+    [['--routeros', '--name', 'x'.repeat(65)], '--name must have 1 to 64 characters'],
+    [['--disk', 'usb1'], '--disk makes sense only with --routeros'],
+    [['--undo'], '--undo makes sense only with --routeros'],
+  ])('lines for a router are refused, and no token is made: %j', async (words, reason) => {
+    await run('team', 'create', 'North');
+    const { code, stdout, stderr } = await run('enrol-token', 'create', '--team', 'North', ...words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(reason);
+  });
+
   test('somebody who has an account is asked first, unless the operator says otherwise', async () => {
     await run('team', 'create', 'North');
     const south = await json('team', 'create', 'South');

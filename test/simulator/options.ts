@@ -49,6 +49,8 @@ export interface SimulatorOptions {
   time: TimeSource | undefined;
   /** `/system/device-mode` mode; `home` forbids the scheduler and fetch. */
   deviceMode: string;
+  /** The container package is installed, and device-mode allows containers. */
+  containers: boolean;
   /** Added before each API reply. */
   latencyMs: number;
   /** Ways of API login; default by version. */
@@ -98,6 +100,7 @@ export const DEFAULT_OPTIONS: SimulatorOptions = {
   timeZone: 'UTC',
   time: undefined,
   deviceMode: 'advanced',
+  containers: false,
   latencyMs: 0,
   loginMethods: undefined,
   hosts: {},

@@ -59,7 +59,9 @@ function seedSystem(router: RouterState): void {
   put(router, '/system/device-mode', { mode: options.deviceMode, ...allowedFeatures(options.deviceMode), flagged: 'false', 'attempt-count': '0' });
   if (model.flashFolder) router.files.makeDirectory('flash');
   put(router, '/system/identity', { name: options.identity });
-  const packages = version.major >= 7 ? ['routeros'] : ['system', 'security', 'dhcp', 'advanced-tools', 'wireless'];
+  const allowed = options.containers ? { container: 'true' } : {};
+  put(router, '/system/device-mode', allowed);
+  const packages = version.major >= 7 ? ['routeros', ...(options.containers ? ['container'] : [])] : ['system', 'security', 'dhcp', 'advanced-tools', 'wireless'];
   for (const name of packages) add(router, '/system/package', { name, version: version.text, scheduled: '', disabled: 'false' });
 }
 

@@ -73,7 +73,7 @@ const set: CustomCommand = {
 
 const add: CustomCommand = {
   since: '7.9',
-  parameters: ({ version }) => (version.atLeast('7.13') ? ['name', 'contents', 'type', 'copy-from'] : ['name', 'contents', 'copy-from']),
+  parameters: ({ version }) => (version.atLeast('7.15') ? ['name', 'contents', 'type', 'copy-from'] : ['name', 'contents', 'copy-from']),
   run({ router, call }): CommandResult {
     const name = call.attributes.get('name');
     if (name === undefined) throw new Trap('missing =name=');

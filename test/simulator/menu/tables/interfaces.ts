@@ -101,6 +101,11 @@ export const INTERFACE_TABLES = `
   vni                     1..16777216                           required
   port                    1..65535                              =8472
 
+/interface/veth  since=7.4
+  name                    required
+  address                 list(prefix)                          required
+  gateway                 ip
+
 /interface/wireguard  since=7.0
   name                    required
   mtu                     68..65535                             =1420
