@@ -164,7 +164,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const { status, ignoredForwarding } = createStatus(deps, () => tunnels.size);
   const metrics = new Metrics(status, counters);
   const webhooks = createWebhooks(deps, jobs);
-  watchShares(metrics, { jobs, backups, campaigns, webhooks, events, forwards });
+  watchShares(metrics, { jobs, backups, campaigns, webhooks, events, forwards, faults });
   const administration = createAdministration({ ...deps, counters });
   administration.teams.losses.subscribe(({ teamId }) => void revocations.settle(teamId));
   const identity = new IdentityService({ ...deps, ...administration, counters, log: log.child({ component: 'identity' }), audit });
@@ -172,13 +172,14 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
 }
 
 /** @param of the features that share something out, by their names in docs/shared-resources.md */
-function watchShares(metrics: Metrics, of: Pick<Services, 'jobs' | 'backups' | 'campaigns' | 'webhooks' | 'events' | 'forwards'>): void {
+function watchShares(metrics: Metrics, of: Pick<Services, 'jobs' | 'backups' | 'campaigns' | 'webhooks' | 'events' | 'forwards' | 'faults'>): void {
   metrics.watch('job_offers', of.jobs.offers);
   metrics.watch('backup_fetches', of.backups.fetches);
   metrics.watch('campaign_rounds', of.campaigns.rounds);
   metrics.watch('webhook_attempts', of.webhooks.attempts);
   metrics.watch('event_streams', of.events.shares);
   metrics.watch('forward_ports', of.forwards.portsUse);
+  metrics.watch('fault_changes', of.faults.waiting);
 }
 
 function createRemovals({ storage, clock }: ServicesDeps, features: Omit<Features, 'backups'>): RemovalsService {

@@ -1,12 +1,13 @@
+import type { SharedUse } from '../../protocol/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { sampledLog } from '../core/sampled-log.ts';
 import type { Storage } from '../storage/db.ts';
 import { applyChange } from './store.ts';
 import type { RouterChange } from './store.ts';
 import type { FaultChange, FaultEvent } from './types.ts';
+import { WaitingChanges } from './waiting-changes.ts';
 
-/** Changes that wait for the database: everything of 10,000 routers at once. */
-const MAX_WAITING = 20_000;
 /** Changes of one transaction: about 20 ms on SQLite. */
 const CHUNK = 100;
 
@@ -18,54 +19,58 @@ interface ChangesDeps {
 }
 
 /**
- * Carries what was noticed into the database, in order, without letting whoever noticed it wait. What cannot be
- * stored stays in the queue for the next {@link store}.
+ * Carries what was noticed into the database without letting whoever noticed it wait: in order for each fault, teams in turn.
+ * What cannot be stored stays for the next {@link store}.
  */
 export class Changes {
   readonly #deps: ChangesDeps;
-  #waiting: RouterChange[] = [];
+  readonly #log: Log;
+  readonly #waiting = new WaitingChanges();
+  /** Taken out of what waits, and not stored yet. */
+  #chunk: RouterChange[] = [];
   #storing: Promise<void> | undefined;
 
   constructor(deps: ChangesDeps) {
     this.#deps = deps;
+    this.#log = sampledLog(deps.log, deps.clock);
+  }
+
+  get shares(): SharedUse {
+    return this.#waiting.shares;
   }
 
   add({ teamId, routerId }: { teamId: string; routerId: string }, changes: readonly FaultChange[]): void {
     if (changes.length === 0) return;
-    if (this.#waiting.length + changes.length > MAX_WAITING) {
-      this.#deps.log.error({ router_id: routerId, count: changes.length }, 'too many faults wait for the database; these are lost');
-      return;
-    }
-    for (const change of changes) this.#waiting.push({ teamId, routerId, change });
+    const lost = changes.filter((change) => !this.#waiting.add({ teamId, routerId, change })).length;
+    if (lost > 0) this.#log.error({ team_id: teamId, router_id: routerId, count: lost }, 'too many faults of a team wait for the database; these are lost');
     this.store();
   }
 
   /** Starts storing what waits, unless that is under way. */
   store(): void {
-    if (this.#waiting.length === 0) return;
-    this.#storing ??= this.#drain().finally(() => {
-      this.#storing = undefined;
-    });
+    if (this.#waiting.shares.taken > 0) this.#storing ??= this.#drain();
   }
 
-  /** Settles when the queue is empty or the database refuses. */
+  /** Settles when nothing waits or the database refuses. */
   async stored(): Promise<void> {
     this.store();
     await this.#storing;
   }
 
+  /** Call when something waits. Never rejects. */
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const chunk = this.#waiting.slice(0, CHUNK);
-      try {
-        const events = await this.#write(chunk);
-        this.#waiting = this.#waiting.slice(chunk.length);
+    try {
+      while (this.#waiting.shares.taken > 0) {
+        if (this.#chunk.length === 0) this.#chunk = this.#waiting.take(CHUNK);
+        const events = await this.#write(this.#chunk);
+        this.#waiting.done(this.#chunk);
+        this.#chunk = [];
         for (const event of events) this.#tell(event);
-      } catch (error) {
-        this.#deps.log.warn({ err: error, count: this.#waiting.length }, 'faults could not be stored; they wait');
-        return;
       }
+    } catch (error) {
+      this.#deps.log.warn({ err: error, count: this.#waiting.shares.taken }, 'faults could not be stored; they wait');
     }
+    this.#storing = undefined;
   }
 
   async #write(chunk: RouterChange[]): Promise<FaultEvent[]> {

@@ -1,4 +1,4 @@
-import type { Health, Heartbeat } from '../../protocol/index.ts';
+import type { Health, Heartbeat, SharedUse } from '../../protocol/index.ts';
 import type { AgentConnection } from '../core/agent-gateway.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -53,6 +53,11 @@ export class FaultsService {
   constructor(deps: FaultsDeps) {
     this.#deps = deps;
     this.#changes = new Changes(deps);
+  }
+
+  /** Changes that wait for the database. */
+  get waiting(): SharedUse {
+    return this.#changes.shares;
   }
 
   /** Takes up what was open when the program ended. Agents have their usual time to come back. */

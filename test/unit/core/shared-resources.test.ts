@@ -8,6 +8,7 @@ import { ROUNDS_AT_ONCE } from '../../../server/campaigns/run/runner.ts';
 import { QUOTAS } from '../../../server/core/quotas.ts';
 import { EVENT_RULES } from '../../../server/events/service.ts';
 import { MAX_WAITING as FINISHED_CONNECTIONS } from '../../../server/forwards/connection-log.ts';
+import { WAITING_CHANGES } from '../../../server/faults/waiting-changes.ts';
 import { FORWARD_LIMITS } from '../../../server/forwards/limits.ts';
 import { PORTS_PER_TEAM } from '../../../server/forwards/ports.ts';
 import { UNANSWERED_OFFERS } from '../../../server/jobs/dispatch/dispatcher.ts';
@@ -35,6 +36,7 @@ const SHARED = {
   event_streams: EVENT_RULES.streams,
   forward_ports: { total: 'the range', perParty: PORTS_PER_TEAM, perMember: FORWARD_LIMITS.openPerRouter },
   dial_checks: CHECKED_DIALS,
+  fault_changes: WAITING_CHANGES,
 };
 
 describe('the list of what teams share', () => {
