@@ -1,8 +1,10 @@
+import { uptime } from 'node:os';
 import pino from 'pino';
 import { administrationRoutes } from './administration.ts';
 import { API_DESCRIPTION, PLANTS_DESCRIPTION } from './api-description.ts';
 import { enrolmentRoutes } from './auth/routes.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
+import { LONGEST_RETRY_MS } from './backups/fetcher.ts';
 import { backupRoutes } from './backups/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
 import { loadCatalog } from './catalog/service.ts';
@@ -12,6 +14,7 @@ import type { Config } from './config.ts';
 import { connectedCaller, publicCaller } from './credentials.ts';
 import { systemClock } from './core/clock.ts';
 import type { Clock } from './core/clock.ts';
+import { AdoptedClock } from './core/adopted-clock.ts';
 import type { Log } from './core/log.ts';
 import { sampledLog } from './core/sampled-log.ts';
 import { within } from './core/within.ts';
@@ -62,6 +65,7 @@ import { statusRoutes } from './status/routes.ts';
 import type { Storage } from './storage/db.ts';
 import { answers } from './storage/health.ts';
 import { migrate } from './storage/migrate.ts';
+import { capPlans, movePlans } from './storage/move-plans.ts';
 import { openStorage } from './storage/open.ts';
 import { lockForServing } from './storage/serve-lock.ts';
 import { openSecretsOf } from './storage/stored-secrets.ts';
@@ -69,6 +73,7 @@ import { TlsCertificate } from './tls-certificate.ts';
 import { TunnelGateway } from './tunnel/gateway.ts';
 import { refuseUpgrade } from './tunnel/upgrade.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
+import { LONGEST_WAIT_MS } from './webhooks/schedule.ts';
 
 export interface ServerOverrides {
   clock?: Clock;
@@ -102,7 +107,8 @@ const SWEEP_EVERY_MS = 3_600_000;
  * @throws AppError when the database or a port cannot be had
  */
 export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<RunningServer> {
-  const clock = overrides.clock ?? systemClock;
+  // os.uptime counts on while the machine is suspended: that is no step.
+  const clock = new AdoptedClock(overrides.clock ?? systemClock, overrides.clock ? undefined : () => uptime() * 1000);
   const log = overrides.log ?? pino({ level: config.logLevel });
   const storage = await openStorage(config.databaseUrl, { log });
   const closers: (() => Promise<void>)[] = [() => storage.close()];
@@ -115,8 +121,12 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     const room = await waitForDatabase({ config, storage, log, appOptions: appOptions({ config, tls, clock, log }), signal: overrides.signal });
     if (room) closers.push(() => room.close());
     await migrate(storage);
+    const longestMs = { jobEvent: LONGEST_WAIT_MS, backup: LONGEST_RETRY_MS };
+    await storage.writes.write((tx) => capPlans(tx, clock.now(), longestMs));
     const secrets = await openSecretsOf(storage, config.secretKeyFile);
     const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog), secrets, upstream: await readUpstream(config.upstream) });
+    clock.follow((stepMs, now) => storage.writes.write((tx) => movePlans(tx, stepMs, now)), log);
+    closers.push(() => clock.stop());
     await startServices(services, closers);
     closers.push(sweepHourly(services, clock, log));
     const admission = new Admission();

@@ -45,7 +45,7 @@ export class EventSources {
     this.#deps = deps;
     this.#pulses = new RouterPulses({
       clock,
-      hasPulse: (id, now) => routers.presence.hasPulse(id, now),
+      hasPulse: (id) => routers.presence.hasPulse(id),
       onChange: ({ id, team_id: teamId, identity }, online) =>
         events.publish({ teamId, type: online ? 'router.online' : 'router.offline', data: { router_id: id, identity } }),
       sweepMs: Math.min(LONGEST_SWEEP_MS, offlineAfterMs / 5),

@@ -28,7 +28,8 @@ const ERRAND_MS = 30_000;
 const POLL_EVERY_MS = 30_000;
 /** A router whose agent is away is looked at again; its agent's return makes it due at once. */
 const AWAY_MS = 10 * 60_000;
-const LONGEST_RETRY_MS = 3600_000;
+/** Nothing of a backup is ever planned farther ahead, milliseconds; a lease is shorter. */
+export const LONGEST_RETRY_MS = 3600_000;
 /** Candidates of one team: somewhat more than may be fetched of it at once. */
 const LOOK_AT = 8;
 /** Beyond what all parts together may take: then its process has died. */

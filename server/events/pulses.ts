@@ -9,7 +9,7 @@ export interface KnownRouter {
 export interface PulseDeps {
   clock: Clock;
   /** Does the router answer, as far as is known now? */
-  hasPulse: (routerId: string, now: number) => boolean;
+  hasPulse: (routerId: string) => boolean;
   onChange: (router: KnownRouter, online: boolean) => void;
   /** How often silence is looked for, milliseconds. */
   sweepMs: number;
@@ -30,8 +30,7 @@ export class RouterPulses {
    * @param told what was last said of a router, where that is remembered: what changed since then is news
    */
   start(routers: readonly KnownRouter[], told: (router: KnownRouter) => boolean | undefined): void {
-    const now = this.#deps.clock.now();
-    for (const router of routers) this.#routers.set(router.id, { router, online: told(router) ?? this.#deps.hasPulse(router.id, now) });
+    for (const router of routers) this.#routers.set(router.id, { router, online: told(router) ?? this.#deps.hasPulse(router.id) });
     this.#schedule();
   }
 
@@ -60,7 +59,7 @@ export class RouterPulses {
   onBeat(routerId: string): void {
     const known = this.#routers.get(routerId);
     if (!known) return;
-    const online = this.#deps.hasPulse(routerId, this.#deps.clock.now());
+    const online = this.#deps.hasPulse(routerId);
     if (online === known.online) return;
     known.online = online;
     this.#deps.onChange(known.router, online);

@@ -9,7 +9,7 @@ import type { Storage } from '../storage/db.ts';
 import { Changes } from './changes.ts';
 import { parseAmbience } from './rule.ts';
 import { selectFaults, selectOpenFaults, selectWatchedRouters } from './store.ts';
-import type { FaultEvent, FaultRecord, FaultRules, FaultType, Finding } from './types.ts';
+import type { FaultChange, FaultEvent, FaultRecord, FaultRules, FaultType, Finding } from './types.ts';
 import { RouterWatch } from './watch.ts';
 
 export interface FaultsDeps {
@@ -33,7 +33,7 @@ interface Watched {
   watch: RouterWatch;
 }
 
-/** An agent's tunnel, or its absence, since a moment. */
+/** An agent's tunnel, or its absence, since a moment of the clock that nobody sets. */
 interface AgentState {
   connected: boolean;
   since: number;
@@ -63,12 +63,14 @@ export class FaultsService {
   /** Takes up what was open when the program ended. Agents have their usual time to come back. */
   async start(): Promise<void> {
     const { db } = this.#deps.storage;
-    const now = this.#deps.clock.now();
+    const { clock } = this.#deps;
+    const now = clock.monotonic();
     const open = await selectOpenFaults(db);
     for (const row of await selectWatchedRouters(db)) {
       this.#add(row.id, row.team_id, row.agent_id, row.agent_router, {
         uptimeSeconds: row.uptime_seconds,
-        lastSeenAt: row.last_seen_at,
+        // A moment that is still to come: the clock was set back since.
+        lastSeenAt: row.last_seen_at === null ? null : now - Math.max(0, clock.now() - row.last_seen_at),
         openFaults: open.get(row.id) ?? [],
       });
       if (!this.#agents.has(row.agent_id)) this.#agents.set(row.agent_id, { connected: false, since: now });
@@ -99,20 +101,20 @@ export class FaultsService {
   }
 
   onReady({ agentId }: AgentConnection): void {
-    const now = this.#deps.clock.now();
+    const now = this.#deps.clock.monotonic();
     this.#agents.set(agentId, { connected: true, since: now });
-    for (const watched of this.#byAgent.get(agentId) ?? []) this.#changes.add(watched, watched.watch.onAgentBack(now));
+    for (const watched of this.#byAgent.get(agentId) ?? []) this.#note(watched, watched.watch.onAgentBack(now));
   }
 
   onGone({ agentId }: AgentConnection): void {
-    this.#agents.set(agentId, { connected: false, since: this.#deps.clock.now() });
+    this.#agents.set(agentId, { connected: false, since: this.#deps.clock.monotonic() });
   }
 
   onHeartbeat({ agentId }: AgentConnection, heartbeat: Heartbeat): void {
-    const now = this.#deps.clock.now();
+    const now = this.#deps.clock.monotonic();
     for (const { name, reachable, uptime_seconds: uptimeSeconds, reason } of heartbeat.routers) {
       const watched = this.#find(agentId, name);
-      if (watched) this.#changes.add(watched, watched.watch.onBeat({ reachable, uptimeSeconds, reason }, now));
+      if (watched) this.#note(watched, watched.watch.onBeat({ reachable, uptimeSeconds, reason }, now));
     }
   }
 
@@ -123,7 +125,7 @@ export class FaultsService {
     const watched = this.#watched.get(router.id) ?? this.#add(router.id, router.team_id, agentId, router.agent_router);
     this.#move(watched, agentId, router.agent_router);
     watched.watch.testedIn(parseAmbience(this.#deps.testedAmbience?.(router) ?? null));
-    this.#changes.add(watched, watched.watch.onNamed(this.#deps.clock.now()));
+    this.#note(watched, watched.watch.onNamed(this.#deps.clock.monotonic()));
   }
 
   /** Something else answers behind this name, and no router has it now: what is said of the name is no word on the one that had it. */
@@ -135,13 +137,13 @@ export class FaultsService {
 
   onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
     const watched = this.#find(agentId, router);
-    if (watched) this.#changes.add(watched, watched.watch.onHealth(readings, this.#deps.clock.now()));
+    if (watched) this.#note(watched, watched.watch.onHealth(readings, this.#deps.clock.monotonic()));
   }
 
   /** Opens, words anew or resolves (null) a fault that is decided elsewhere. Of an unknown router there is none. */
   setCondition(routerId: string, type: FaultType, finding: Finding | null): void {
     const watched = this.#watched.get(routerId);
-    if (watched) this.#changes.add(watched, watched.watch.onCondition(type, finding, this.#deps.clock.now()));
+    if (watched) this.#note(watched, watched.watch.onCondition(type, finding, this.#deps.clock.monotonic()));
   }
 
   /** The router is no more; what is known of the present is true of its successor, if there is one. */
@@ -155,12 +157,20 @@ export class FaultsService {
   }
 
   /** Notices what nobody says: agents that are away, routers that are no longer reported. */
-  sweep(now: number): void {
+  sweep(): void {
+    const now = this.#deps.clock.monotonic();
     for (const watched of this.#watched.values()) {
       const agent = this.#agents.get(watched.agentId);
-      if (agent) this.#changes.add(watched, noticeSilence(watched, agent, now));
+      if (agent) this.#note(watched, noticeSilence(watched, agent, now));
     }
     this.#changes.store();
+  }
+
+  /** Moments of a {@link RouterWatch} become those that people read. */
+  #note(watched: Watched, changes: readonly FaultChange[]): void {
+    const { clock } = this.#deps;
+    const ahead = clock.now() - clock.monotonic();
+    this.#changes.add(watched, changes.map((change) => (change.kind === 'describe' ? change : { ...change, at: Math.round(change.at + ahead) })));
   }
 
   #find(agentId: string, name: string): Watched | undefined {
@@ -213,7 +223,7 @@ export class FaultsService {
     // Often enough that a fault is noticed about when it is one.
     const everyMs = Math.min(10_000, Math.max(250, rules.offlineAfterMs / 5));
     this.#timer = clock.setTimeout(() => {
-      this.sweep(clock.now());
+      this.sweep();
       this.#schedule();
     }, everyMs);
   }

@@ -13,7 +13,7 @@ export interface Beat {
   reason: string | null;
 }
 
-/** What is remembered of a router between two beats. */
+/** What is remembered of a router between two beats. Moments are of the clock that is given to {@link RouterWatch}. */
 export interface WatchStart {
   uptimeSeconds: number | null;
   lastSeenAt: number | null;
@@ -27,6 +27,7 @@ const SHORTEST_BOOT_MS = 10_000;
 
 /**
  * The faults of one router, decided from what agents say and when. Knows no database: it answers what changed.
+ * Its moments are of any clock that nobody sets: the owner tells them in wall time.
  * Invariant: of each type, `open` and `resolve` are answered in turn.
  */
 export class RouterWatch {
@@ -91,7 +92,7 @@ export class RouterWatch {
    */
   onQuiet(connectedAt: number, now: number): FaultChange[] {
     if (this.#downSince !== null) return this.#openWhenLongDown(now);
-    const quietSince = Math.max(this.#lastHeardAt ?? 0, connectedAt);
+    const quietSince = Math.max(this.#lastHeardAt ?? connectedAt, connectedAt);
     if (now - quietSince < this.#rules.heartbeatMs + this.#rules.offlineAfterMs) return [];
     return this.#openFault('router_offline', quietSince + this.#rules.heartbeatMs, {
       message: 'The router is offline',
@@ -135,7 +136,7 @@ export class RouterWatch {
   #noticeReboot(uptime: number | null, now: number): FaultChange[] {
     const before = this.#uptimeSeconds;
     if (uptime === null || before === null || uptime + UPTIME_SLACK_SECONDS >= before) return [];
-    const bootedAt = Math.min(now, Math.max(now - uptime * 1000, this.#lastSeenAt ?? 0));
+    const bootedAt = Math.min(now, Math.max(now - uptime * 1000, this.#lastSeenAt ?? Number.NEGATIVE_INFINITY));
     if (bootedAt - this.#rebootedAt < SHORTEST_BOOT_MS) return [];
     this.#rebootedAt = bootedAt;
     const cause = `its uptime went back from ${inWords(before)} to ${inWords(uptime)}`;

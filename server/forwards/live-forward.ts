@@ -55,7 +55,7 @@ export class LiveForward implements Entrance {
   tokenHash = '';
   /** The epoch of the tunnel on which the agent was last asked to open the way. */
   askedInEpoch: number | undefined;
-  /** When that was. */
+  /** When that was, by the clock that nobody sets. */
   askedAt = Number.NEGATIVE_INFINITY;
   /** Asks the agent again. */
   retryTimer: Timer | undefined;

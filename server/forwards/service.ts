@@ -219,7 +219,7 @@ export class ForwardsService {
     live.retryTimer?.cancel();
     // At once, unless the way it found last was no good for long. A clock that was set back does not make it longer.
     const { clock, limits } = this.#deps;
-    const pause = Math.min(limits.retryMs, Math.max(0, live.askedAt + limits.retryMs - clock.now()));
+    const pause = Math.min(limits.retryMs, Math.max(0, live.askedAt + limits.retryMs - clock.monotonic()));
     live.retryTimer = clock.setTimeout(() => this.#reopen(live), pause);
   }
 

@@ -124,7 +124,7 @@ export class WayKeeper {
     const { token, hash } = newChannelToken(live.id);
     await storage.writes.write((tx) => updateChannelToken(tx, { teamId: live.teamId, id: live.id }, hash));
     live.tokenHash = hash;
-    live.askedAt = clock.now();
+    live.askedAt = clock.monotonic();
     live.pool.expect(limits.warmChannels);
     return gateway.request(
       live.agentId,

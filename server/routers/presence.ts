@@ -1,3 +1,4 @@
+import type { Clock } from '../core/clock.ts';
 import type { Presence } from './types.ts';
 
 export interface PresenceRules {
@@ -24,15 +25,21 @@ const NEVER_SEEN: Presence = { reachable: false, uptimeSeconds: null, lastSeenAt
  */
 export class PresenceBoard {
   readonly #byRouter = new Map<string, Presence>();
+  /** When they last answered, by the clock that nobody sets: `lastSeenAt` is for people. */
+  readonly #answeredAt = new Map<string, number>();
   readonly #changed = new Set<string>();
   readonly #rules: PresenceRules;
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
 
-  constructor(rules: PresenceRules) {
+  constructor(rules: PresenceRules, clock: Pick<Clock, 'now' | 'monotonic'>) {
     this.#rules = rules;
+    this.#clock = clock;
   }
 
+  /** What an earlier process stored. If the clock was set back since, its last word counts as just said. */
   load(routerId: string, presence: Presence): void {
     this.#byRouter.set(routerId, presence);
+    if (presence.lastSeenAt !== null) this.#answeredAt.set(routerId, this.#elapsedAt(presence.lastSeenAt));
   }
 
   get(routerId: string): Presence {
@@ -48,30 +55,43 @@ export class PresenceBoard {
         ? { reachable: true, uptimeSeconds: beat.uptimeSeconds ?? before.uptimeSeconds, lastSeenAt: beat.at, lastSeenFrom: beat.from }
         : { ...before, reachable: false },
     );
+    if (beat.reachable) this.#answeredAt.set(routerId, this.#elapsedAt(beat.at));
     this.#changed.add(routerId);
   }
 
   /** Is the router itself answering, as far as is known now? */
-  hasPulse(routerId: string, now: number): boolean {
-    const presence = this.get(routerId);
-    return presence.reachable && presence.lastSeenAt !== null && now - presence.lastSeenAt <= this.#rules.offlineAfterMs;
+  hasPulse(routerId: string): boolean {
+    return this.get(routerId).reachable && this.#silentForMs(routerId) <= this.#rules.offlineAfterMs;
   }
 
   /** Uptime in seconds, running on since the last heartbeat while the router has a pulse. */
-  uptimeSeconds(routerId: string, now: number): number | null {
+  uptimeSeconds(routerId: string): number | null {
     const { uptimeSeconds, lastSeenAt } = this.get(routerId);
     if (uptimeSeconds === null || lastSeenAt === null) return null;
-    return this.hasPulse(routerId, now) ? uptimeSeconds + (now - lastSeenAt) / 1000 : uptimeSeconds;
+    return this.hasPulse(routerId) ? uptimeSeconds + this.#silentForMs(routerId) / 1000 : uptimeSeconds;
+  }
+
+  #silentForMs(routerId: string): number {
+    return this.#clock.monotonic() - (this.#answeredAt.get(routerId) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  /** A moment of the past, by elapsed time. */
+  #elapsedAt(wallMs: number): number {
+    return this.#clock.monotonic() - Math.max(0, this.#clock.now() - wallMs);
   }
 
   /** The router is no more; what was last heard of it is true of its successor. */
   forget(routerId: string, successorId?: string): void {
     const last = this.#byRouter.get(routerId);
+    const answeredAt = this.#answeredAt.get(routerId);
     this.#byRouter.delete(routerId);
+    this.#answeredAt.delete(routerId);
     this.#changed.delete(routerId);
     if (successorId === undefined) return;
     if (last) this.#byRouter.set(successorId, last);
     else this.#byRouter.delete(successorId);
+    if (answeredAt === undefined) this.#answeredAt.delete(successorId);
+    else this.#answeredAt.set(successorId, answeredAt);
     this.#changed.add(successorId);
   }
 

@@ -128,14 +128,14 @@ function oneRouter(app: App, { routers, places, now }: RouterRoutesDeps): void {
 
 function present(record: RouterRecord, routers: RoutersService, now: number): z.infer<typeof routerSchema> {
   const presence = routers.presence.get(record.id);
-  const uptime = routers.presence.uptimeSeconds(record.id, now);
+  const uptime = routers.presence.uptimeSeconds(record.id);
   return {
     id: record.id,
     identity: record.identity,
     serial_number: record.serial_number,
     software_version: record.software_version,
     software_id: record.software_id,
-    has_pulse: routers.presence.hasPulse(record.id, now),
+    has_pulse: routers.presence.hasPulse(record.id),
     uptime: uptime === null ? null : formatUptime(uptime),
     last_seen: formatAgo(presence.lastSeenAt, now),
     last_seen_from: presence.lastSeenFrom,

@@ -74,7 +74,7 @@ export class RoutersService {
   constructor(deps: RoutersDeps) {
     this.#deps = deps;
     this.#limits = new RouterLimits(deps);
-    this.presence = new PresenceBoard(deps.rules);
+    this.presence = new PresenceBoard(deps.rules, deps.clock);
     this.#startedAt = deps.clock.monotonic();
     this.moves = new RouterMoves({
       ...deps,

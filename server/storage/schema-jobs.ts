@@ -29,7 +29,7 @@ export interface JobsTable {
   /** The client through which that person asked, if any. */
   created_via: Fixed<string | null>;
   created_at: Fixed<Millis>;
-  expires_at: Fixed<Millis>;
+  expires_at: Millis;
   accepted_at: Millis | null;
   started_at: Millis | null;
   /** When the control plane gives up waiting for the result of an accepted or running job. */

@@ -8,7 +8,7 @@ export interface IdempotencyKeysTable {
   scope: Fixed<string>;
   key: Fixed<string>;
   fingerprint: Fixed<string>;
-  created_at: Fixed<Millis>;
+  created_at: Millis;
   /** Null while the first request is under way. */
   status: number | null;
   response: string | null;

@@ -24,6 +24,9 @@ const JITTER = 0.2;
 /** The longest wait that a receiver may ask for: no longer than the schedule's own longest. */
 const LONGEST_RETRY_AFTER_MS = 24 * HOUR;
 
+/** No attempt is ever planned farther ahead, milliseconds. */
+export const LONGEST_WAIT_MS = Math.max(LONGEST_RETRY_AFTER_MS, ...SCHEDULE_MS) * (1 + JITTER / 2);
+
 export interface Failure {
   /** Made so far, with the one that has just failed. */
   attempts: number;

@@ -1,13 +1,12 @@
 import { FairShares } from '../../protocol/index.ts';
 import { chooseFairly } from '../core/choose-fairly.ts';
 import type { Clock, Timer } from '../core/clock.ts';
-import { ClockSteps } from '../core/clock-steps.ts';
 import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Storage } from '../storage/db.ts';
 import { deliver } from './deliver.ts';
 import type { DeliverDeps } from './deliver.ts';
-import { claimEvents, movePlans, selectDueEvents, selectDueTeams, selectNextDue } from './store.ts';
+import { claimEvents, selectDueEvents, selectDueTeams, selectNextDue } from './store.ts';
 import type { DueEvent } from './store.ts';
 import type { ClaimedEvent, WebhookRules } from './types.ts';
 
@@ -42,15 +41,11 @@ export class Sender {
   #wakeAgain = false;
   /** By the elapsed clock. */
   #nextNoteAt = Number.NEGATIVE_INFINITY;
-  readonly #steps: ClockSteps;
-  /** What the wall clock was set by and the plans in the database do not know yet. */
-  #stepMs = 0;
   #stopped = false;
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
     this.shares = new FairShares(deps.rules.atOnce);
-    this.#steps = new ClockSteps(deps.clock);
   }
 
   /** Looks for what is due, now or once the present look is over. */
@@ -96,7 +91,6 @@ export class Sender {
   /** Starts whatever may be sent now. @returns the moment when something more falls due */
   async #sendDue(): Promise<number | null> {
     const { storage, clock } = this.#deps;
-    await this.#followClock();
     await this.#noteMissed();
     let lookedAt = clock.now();
     for (;;) {
@@ -118,17 +112,6 @@ export class Sender {
       teams.map((teamId) => selectDueEvents(db, { teamId, now, busyOrigins: this.shares.busyMembers(teamId), limit: LOOK_AT })),
     );
     return chooseFairly(this.shares, due.flat(), (event) => ({ party: event.team_id, member: event.origin }));
-  }
-
-  /** A retry in five minutes is meant, not one at twenty past: plans move with the clock that somebody has set. */
-  async #followClock(): Promise<void> {
-    const { storage, log } = this.#deps;
-    this.#stepMs += this.#steps.take();
-    const stepMs = this.#stepMs;
-    if (stepMs === 0) return;
-    await storage.writes.write((tx) => movePlans(tx, stepMs));
-    this.#stepMs -= stepMs;
-    log.warn({ duration_ms: stepMs }, 'the clock of this machine was set; planned job updates keep their waits');
   }
 
   /** Rarely needed, so not with every look. */

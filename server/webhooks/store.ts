@@ -103,20 +103,6 @@ export async function claimEvents(
   }));
 }
 
-/** Moves all plans and claims by what the wall clock was set by; what was due stays due. */
-export async function movePlans(db: DbOrTx, stepMs: number): Promise<void> {
-  await db
-    .updateTable('job_events')
-    .set((eb) => ({ due_at: eb('due_at', '+', stepMs) }))
-    .where('due_at', 'is not', null)
-    .execute();
-  await db
-    .updateTable('job_events')
-    .set((eb) => ({ claimed_until: eb('claimed_until', '+', stepMs) }))
-    .where('claimed_until', 'is not', null)
-    .execute();
-}
-
 export interface Settlement {
   state: DeliveryState;
   attempts: number;

@@ -130,7 +130,7 @@ describeEachDatabase('devices that an agent invents', (open) => {
     const counters = new Counters();
     const devices = new DevicesService({
       storage, clock: new ManualClock(), log: silentLog, counters,
-      routers: { routerIdOf: () => routerId, presence: new PresenceBoard({ offlineAfterMs: 75_000 }) },
+      routers: { routerIdOf: () => routerId, presence: new PresenceBoard({ offlineAfterMs: 75_000 }, new ManualClock()) },
       manufacturers: { lookup: async () => () => null },
     });
     const connection = { agentId, teamId, epoch: 1, address: '192.0.2.1', reset: false };

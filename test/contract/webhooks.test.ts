@@ -103,10 +103,10 @@ describeEachDatabase('job updates', (open) => {
       receiver.replies.push(500, 500);
       const job = await create();
       await world.untilAttempts(main, job, 0, 1);
-      world.clock.step(ms);
+      await world.setClock(ms);
       world.clock.advance(5 * SECOND);
       await world.untilAttempts(main, job, 0, 2);
-      world.clock.step(-ms);
+      await world.setClock(-ms);
       world.clock.advance(4 * MINUTE);
       expect(receiver.received).toHaveLength(2);
       await waitUntil('the third attempt', () => {

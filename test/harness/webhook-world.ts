@@ -1,12 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { AdoptedClock } from '../../server/core/adopted-clock.ts';
 import type { AgentConnection } from '../../server/core/agent-gateway.ts';
 import { JobsService } from '../../server/jobs/service.ts';
 import { DEFAULT_JOB_RULES } from '../../server/jobs/types.ts';
 import type { JobRecord } from '../../server/jobs/types.ts';
 import { RoutersService } from '../../server/routers/service.ts';
 import type { Storage } from '../../server/storage/db.ts';
+import { movePlans } from '../../server/storage/move-plans.ts';
 import { openSecrets } from '../../server/storage/secrets.ts';
 import { WebhooksService } from '../../server/webhooks/service.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../../server/webhooks/types.ts';
@@ -37,6 +39,8 @@ export interface TestProcess {
 /** Jobs and their webhooks on a database, without agents and HTTP; time stands still until it is moved. */
 export class WebhookWorld {
   readonly clock = new ManualClock(Date.now());
+  /** As the processes go by it. */
+  readonly adopted = new AdoptedClock(this.clock);
   readonly storage: Storage;
   readonly router: SeededRouter;
   readonly #folder: string;
@@ -54,7 +58,7 @@ export class WebhookWorld {
   }
 
   async startProcess(rules: WebhookRules = TEST_RULES): Promise<TestProcess> {
-    const { storage, clock } = this;
+    const { storage, adopted: clock } = this;
     const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 90_000 } });
     const gateway = { notify: () => false };
     const jobs = new JobsService({ storage, gateway, routers, clock, log: silentLog, rules: DEFAULT_JOB_RULES, notifyUrls: { allowLoopback: true } });
@@ -91,6 +95,12 @@ export class WebhookWorld {
       begin: () => jobs.onJobBegan(connection, job.id),
       complete: () => jobs.onJobEnded(connection, job.id, result),
     };
+  }
+
+  /** Sets the wall clock of the machine, which the processes notice. */
+  async setClock(stepMs: number): Promise<void> {
+    this.clock.step(stepMs);
+    await this.adopted.adopt((ms, now) => this.storage.writes.write((tx) => movePlans(tx, ms, now)));
   }
 
   /** The delivery log of a job, oldest event first. */

@@ -47,6 +47,7 @@ export class CampaignRunner {
   /** Campaigns that want a pass that has not begun. */
   readonly #due = new Set<string>();
   readonly #working = new Map<string, Promise<void>>();
+  /** `at` by the clock that nobody sets. */
   readonly #timers = new Map<string, { at: number; timer: Timer }>();
   #pollTimer: Timer | undefined;
   #polling: Promise<void> = Promise.resolve();
@@ -95,30 +96,31 @@ export class CampaignRunner {
     this.#due.delete(campaign.id);
     try {
       const until = await runPass(this.#deps, campaign.id, signal, (round) => this.turns.run(holder, round));
-      if (until !== undefined) this.#runAt(campaign, until);
+      if (until !== undefined) this.#runIn(campaign, until - this.#deps.clock.now());
     } catch (error) {
       this.#deps.log.error({ err: error, campaign_id: campaign.id }, 'a campaign could not be moved on');
     }
   }
 
   /** One timer for each campaign: the earliest. */
-  #runAt(campaign: CampaignKey, at: number): void {
+  #runIn(campaign: CampaignKey, waitMs: number): void {
     const { clock } = this.#deps;
     const { id: campaignId } = campaign;
+    const at = clock.monotonic() + waitMs;
     const set = this.#timers.get(campaignId);
     if (this.#stopping.signal.aborted || (set && set.at <= at)) return;
     set?.timer.cancel();
     const timer = clock.setTimeout(() => {
       this.#timers.delete(campaignId);
       void this.run(campaign);
-    }, at - clock.now());
+    }, waitMs);
     this.#timers.set(campaignId, { at, timer });
   }
 
   #onChange(job: JobRecord): void {
     const campaignId = campaignOfKey(job.idempotency_key);
     const hasNews = job.phase !== 'queued' && job.phase !== 'running' && (job.phase !== 'accepted' || job.completed_at !== null);
-    if (campaignId !== undefined && hasNews) this.#runAt({ id: campaignId, teamId: job.team_id }, this.#deps.clock.now() + GATHER_MS);
+    if (campaignId !== undefined && hasNews) this.#runIn({ id: campaignId, teamId: job.team_id }, GATHER_MS);
   }
 
   #poll(questions: readonly Question[]): void {

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { insertBackup } from '../../server/backups/store.ts';
+import { newId } from '../../server/core/ids.ts';
+import { insertJob } from '../../server/jobs/store.ts';
+import type { Storage } from '../../server/storage/db.ts';
+import { capPlans } from '../../server/storage/move-plans.ts';
+import { describeEachDatabase } from '../harness/databases.ts';
+import { seedRouter } from '../harness/seed.ts';
+
+const HOUR = 3_600_000;
+const NOW = 1_900_000_000_000;
+const longestMs = { jobEvent: 26 * HOUR, backup: HOUR };
+
+/** A job whose update and whose backup are planned so much ahead. */
+async function plan(storage: Storage, aheadMs: number): Promise<string> {
+  const { teamId, routerId } = await seedRouter(storage);
+  const id = newId(NOW);
+  await storage.writes.write(async (tx) => {
+    await insertJob(tx, {
+      id, teamId, routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: id, description: 'd', script: 's', expressExecute: false,
+      needsAcknowledgement: true, makeBackup: true, notifyUrl: 'http://127.0.0.1:1/', timeoutMs: 1000, now: NOW, expiresAt: NOW + HOUR,
+    });
+    await insertBackup(tx, { id, team_id: teamId, router_id: routerId }, { id: newId(NOW), now: NOW + aheadMs });
+    await tx.updateTable('job_events').set({ due_at: NOW + aheadMs, claimed_until: NOW + aheadMs }).where('job_id', '=', id).execute();
+  });
+  return id;
+}
+
+describeEachDatabase('plans at the start', (open) => {
+  test.each([
+    ['within what is ever planned stay', HOUR, [HOUR, HOUR, HOUR]],
+    ['farther ahead than any backup is planned are due', 2 * HOUR, [2 * HOUR, 2 * HOUR, 0]],
+    ['farther ahead than anything is planned are due', 48 * HOUR, [0, 0, 0]],
+  ])('%s', async (_what, aheadMs, left) => {
+    const storage = await open();
+    const id = await plan(storage, aheadMs);
+    await storage.writes.write((tx) => capPlans(tx, NOW, longestMs));
+    const event = await storage.db.selectFrom('job_events').select(['due_at', 'claimed_until']).where('job_id', '=', id).executeTakeFirstOrThrow();
+    const backup = await storage.db.selectFrom('backups').select('due_at').where('job_id', '=', id).executeTakeFirstOrThrow();
+    expect([event.due_at! - NOW, event.claimed_until! - NOW, backup.due_at! - NOW]).toEqual(left);
+  });
+});

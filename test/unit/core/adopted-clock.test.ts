@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { AdoptedClock } from '../../../server/core/adopted-clock.ts';
+import { turns } from '../../harness/jobs/random.ts';
+import { ManualClock } from '../../harness/manual-clock.ts';
+import { silentLog } from '../../harness/silent-log.ts';
+
+const HOUR = 3_600_000;
+
+describe('the clock that the control plane goes by', () => {
+  test.each([-24 * HOUR, -2 * HOUR, -1000, 1000, 2 * HOUR, 24 * HOUR])('adopts a step by %d ms once plans have been moved', async (ms) => {
+    const machine = new ManualClock();
+    const clock = new AdoptedClock(machine);
+    machine.advance(30_000);
+    const before = machine.now();
+    machine.step(ms);
+    machine.advance(500);
+    expect(clock.now()).toBe(before + 500);
+    const moved: number[][] = [];
+    const move = async (stepMs: number, now: number): Promise<void> => void moved.push([stepMs, now, clock.now()]);
+    expect(await clock.adopt(move)).toBe(ms);
+    expect(moved).toEqual([[ms, before + 500, before + 500]]);
+    expect(clock.now()).toBe(machine.now());
+    expect(await clock.adopt(move)).toBe(0);
+    expect(moved).toHaveLength(1);
+  });
+
+  test('follows what NTP slews at once, also when it adds up', async () => {
+    const machine = new ManualClock();
+    const clock = new AdoptedClock(machine);
+    for (let second = 0; second < 100; second += 1) {
+      machine.step(15);
+      expect(clock.now()).toBe(machine.now());
+    }
+    expect(await clock.adopt(() => Promise.reject(new Error('nothing was to be moved')))).toBe(0);
+  });
+
+  test('takes no suspension for a step', async () => {
+    const machine = new ManualClock();
+    const clock = new AdoptedClock(machine, () => machine.sinceBoot());
+    machine.suspend(2 * HOUR);
+    expect(clock.now()).toBe(machine.now());
+    expect(await clock.adopt(() => Promise.reject(new Error('nothing was to be moved')))).toBe(0);
+  });
+
+  test('looks by itself, and goes by the old time until a move has succeeded', async () => {
+    const machine = new ManualClock();
+    const clock = new AdoptedClock(machine);
+    const before = machine.now();
+    let isAway = true;
+    const moved: number[] = [];
+    clock.follow(async (stepMs) => {
+      moved.push(stepMs);
+      if (isAway) throw new Error('the database is away');
+    }, silentLog);
+    machine.step(2 * HOUR);
+    machine.advance(1000);
+    await turns(5);
+    machine.advance(1000);
+    await turns(5);
+    expect([moved, clock.now()]).toEqual([[2 * HOUR, 2 * HOUR], before + 2000]);
+    isAway = false;
+    machine.advance(1000);
+    await turns(5);
+    expect([moved.length, clock.now()]).toEqual([3, machine.now()]);
+    machine.advance(5000);
+    await turns(5);
+    expect(moved).toHaveLength(3);
+    await clock.stop();
+    expect(machine.pending).toBe(0);
+  });
+});
