@@ -1,4 +1,4 @@
-import type { DeviceRow, SightingRow } from './store.ts';
+import type { DeviceRow, SightingRow } from './list/store.ts';
 import type { Device, Sighting } from './types.ts';
 
 /**

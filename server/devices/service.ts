@@ -10,6 +10,7 @@ import type { RoutersService } from '../routers/service.ts';
 import type { Storage, Tx } from '../storage/db.ts';
 import { newestDevice, toDevices } from './assemble.ts';
 import { DeviceLimits } from './limits.ts';
+import * as list from './list/store.ts';
 import { macFragment } from './mac.ts';
 import type { Manufacturers } from './manufacturers.ts';
 import * as store from './store.ts';
@@ -100,12 +101,12 @@ export class DevicesService {
   async listDevices(teamId: string, filter: DeviceFilter, page: Page): Promise<Device[]> {
     const { db } = this.#deps.storage;
     const fragment = filter.search === undefined ? undefined : macFragment(filter.search);
-    return this.#assemble(await store.selectDevices(db, teamId, { ...filter, macFragment: fragment }, page));
+    return this.#assemble(await list.selectDevices(db, teamId, { ...filter, macFragment: fragment }, page));
   }
 
   /** Where it was seen last, if it is known at several places. @throws AppError `not_found` */
   async getDevice(teamId: string, mac: string): Promise<Device> {
-    const rows = await store.selectDevicesByMac(this.#deps.storage.db, teamId, mac);
+    const rows = await list.selectDevicesByMac(this.#deps.storage.db, teamId, mac);
     const device = newestDevice(await this.#assemble(rows));
     if (!device) throw notFound('device');
     return device;
@@ -119,7 +120,7 @@ export class DevicesService {
     await this.getDevice(teamId, mac);
     const now = this.#deps.clock.now();
     await this.#deps.storage.writes.write((tx) =>
-      alias === '' ? store.deleteAlias(tx, teamId, mac) : store.upsertAlias(tx, teamId, mac, alias, now),
+      alias === '' ? list.deleteAlias(tx, teamId, mac) : list.upsertAlias(tx, teamId, mac, alias, now),
     );
     return this.getDevice(teamId, mac);
   }
@@ -193,8 +194,8 @@ export class DevicesService {
     }
   }
 
-  async #assemble(rows: store.DeviceRow[]): Promise<Device[]> {
-    const sightings = await store.selectSightings(this.#deps.storage.db, rows.map((row) => row.id));
+  async #assemble(rows: list.DeviceRow[]): Promise<Device[]> {
+    const sightings = await list.selectSightings(this.#deps.storage.db, rows.map((row) => row.id));
     const followed = new Set([...this.#followed.values()].flatMap((routerIds) => [...routerIds]));
     const { presence } = this.#deps.routers;
     return toDevices(rows, sightings, (routerId) => (followed.has(routerId) ? presence.get(routerId).lastSeenAt : null));
