@@ -20,6 +20,8 @@ export interface FetcherDeps {
   clock: Clock;
   log: Log;
   rules: BackupRules;
+  /** A file was stored. */
+  onStored: (teamId: string, bytes: number) => void;
 }
 
 /** For small errands: which files there are, removing them. */
@@ -179,6 +181,7 @@ export class BackupFetcher {
       const sealed = await seal(secrets, { backupId: backup.id, part }, content);
       const row = { backup_id: backup.id, team_id: backup.team_id, part, size: content.length, sha256: sha256Of(content) };
       await storage.writes.write((tx) => insertPart(tx, { ...row, content: sealed, stored_at: clock.now() }));
+      this.#deps.onStored(backup.team_id, content.length);
       return undefined;
     } catch (error) {
       return error instanceof AppError ? error : new AppError('internal', 'it could not be stored', { cause: error });

@@ -15,7 +15,7 @@ import { unseal } from './content.ts';
 import { DiffThreads } from './diff/diff-threads.ts';
 import type { ExportText } from './diff/diff-threads.ts';
 import { BackupFetcher } from './fetcher.ts';
-import { deleteBackups, hastenOf, insertBackup, selectBackup, selectBackups, selectContent, selectMissed, selectParts, selectSurplus } from './store.ts';
+import { deleteBackups, hastenOf, insertBackup, selectBackup, selectBackups, selectContent, selectBeyond, selectMissed, selectParts, selectSurplus } from './store.ts';
 import type { EndedJob } from './store.ts';
 import { DEFAULT_BACKUP_RULES, RAN_UNHEARD } from './types.ts';
 import type { Backup, BackupDiff, BackupFile, BackupRecord, BackupRules } from './types.ts';
@@ -23,6 +23,8 @@ import type { Backup, BackupDiff, BackupFile, BackupRecord, BackupRules } from '
 const SWEEP_EVERY_MS = 10 * 60_000;
 /** Rows of one statement: it holds the database for a few milliseconds. */
 const SWEEP_AT_ONCE = 100;
+/** A team that has stored this part of what it may is looked at before the next sweep. */
+const LOOK_AFTER_SHARE = 100;
 
 export interface BackupsDeps {
   storage: Storage;
@@ -42,6 +44,8 @@ export class BackupsService {
   readonly #rules: BackupRules;
   readonly #fetcher: BackupFetcher;
   readonly #diffs: DiffThreads;
+  /** Bytes stored since a team's backups were last added up; only of teams that stored some. */
+  readonly #stored = new Map<string, number>();
   #unsubscribe: (() => void) | undefined;
   #sweepTimer: Timer | undefined;
   #stopped = false;
@@ -52,7 +56,7 @@ export class BackupsService {
     this.#deps = deps;
     this.#rules = deps.rules ?? DEFAULT_BACKUP_RULES;
     this.#diffs = new DiffThreads(deps.counters);
-    this.#fetcher = new BackupFetcher({ ...deps, rules: this.#rules });
+    this.#fetcher = new BackupFetcher({ ...deps, rules: this.#rules, onStored: (teamId, bytes) => this.#count(teamId, bytes) });
   }
 
   /** Fetches under way. */
@@ -181,6 +185,27 @@ export class BackupsService {
       const surplus = await selectSurplus(storage.db, { before: clock.now() - keepMs, keepPerRouter, limit: SWEEP_AT_ONCE });
       await storage.writes.write((tx) => deleteBackups(tx, surplus));
       count = surplus.length;
+    }
+    const teams = [...this.#stored.keys()];
+    this.#stored.clear();
+    for (const teamId of teams) await this.#makeRoom(teamId);
+  }
+
+  /** A team that stores very much does not wait for the next sweep. */
+  #count(teamId: string, bytes: number): void {
+    const stored = (this.#stored.get(teamId) ?? 0) + bytes;
+    const isMuch = stored >= this.#rules.keepBytesPerTeam / LOOK_AFTER_SHARE;
+    this.#stored.set(teamId, isMuch ? 0 : stored);
+    if (isMuch) this.#later(() => this.#makeRoom(teamId));
+  }
+
+  async #makeRoom(teamId: string): Promise<void> {
+    const { storage, counters } = this.#deps;
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped; ) {
+      const beyond = await selectBeyond(storage.db, { teamId, most: this.#rules.keepBytesPerTeam, limit: SWEEP_AT_ONCE });
+      if (beyond.length > 0) counters.add('backup_bytes_per_team');
+      await storage.writes.write((tx) => deleteBackups(tx, beyond));
+      count = beyond.length;
     }
   }
 

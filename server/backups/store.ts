@@ -201,6 +201,36 @@ export async function selectSurplus(db: DbOrTx, rules: { before: number; keepPer
   return rows.map(({ id }) => id);
 }
 
+/**
+ * The oldest backups of a team (at most `limit`) without which it keeps no more than `most` bytes. Adds up sizes from an index.
+ */
+export async function selectBeyond(db: DbOrTx, { teamId, most, limit }: { teamId: string; most: number; limit: number }): Promise<string[]> {
+  const { bytes } = await db
+    .selectFrom('backup_parts')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number | string>('size'), eb.lit(0)).as('bytes'))
+    .where('team_id', '=', teamId)
+    .executeTakeFirstOrThrow();
+  let surplus = Number(bytes) - most;
+  if (surplus <= 0) return [];
+  const oldest = await db
+    .selectFrom('backups')
+    .innerJoin('backup_parts', 'backup_parts.backup_id', 'backups.id')
+    .select((eb) => ['backups.id', eb.fn.sum<number | string>('backup_parts.size').as('bytes')])
+    .where('backups.team_id', '=', teamId)
+    .groupBy(['backups.id', 'backups.created_at'])
+    .orderBy('backups.created_at')
+    .orderBy('backups.id')
+    .limit(limit)
+    .execute();
+  const beyond: string[] = [];
+  for (const backup of oldest) {
+    if (surplus <= 0) break;
+    beyond.push(backup.id);
+    surplus -= Number(backup.bytes);
+  }
+  return beyond;
+}
+
 export async function deleteBackups(db: DbOrTx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await db.updateTable('jobs').set({ backup_id: null }).where('id', 'in', jobsOf(db, ids)).execute();

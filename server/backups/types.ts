@@ -46,6 +46,8 @@ export interface BackupDiff {
 export interface BackupRules {
   /** Backups kept of each router, newest first. */
   keepPerRouter: number;
+  /** Bytes of files kept of one team; beyond it the oldest backups go. */
+  keepBytesPerTeam: number;
   /** How long a backup is kept, milliseconds. */
   keepMs: number;
   /** Backups fetched at the same time, all together, of one team and from one agent: each may take some 30 MB on its way. */
@@ -62,6 +64,8 @@ export interface BackupRules {
 
 export const DEFAULT_BACKUP_RULES: BackupRules = {
   keepPerRouter: 50,
+  // 20,000 routers with two backups of 500 kB each. Stored they are compressed, and longer by a third for their encoding.
+  keepBytesPerTeam: 20 * 1024 ** 3,
   keepMs: 180 * 24 * 3600_000,
   // A team alone gets 4; the other 4 are for teams that come meanwhile, so that some 240 MB are needed only for several.
   fetchAtOnce: { total: 8, perParty: 4, perMember: 2 },

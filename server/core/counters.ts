@@ -25,6 +25,7 @@ export const LIMITS = [
   'enrol_tokens_per_team',
   'open_jobs_per_team',
   'kept_records_per_team',
+  'backup_bytes_per_team',
 ] as const;
 
 export type Limit = (typeof LIMITS)[number];

@@ -52,6 +52,7 @@ const numbers: [string, string][] = [
   ['API keys of one team that work', count(QUOTAS.api_keys_per_team.most)],
   ['API keys of one team that work, with those that were rotated', count(QUOTAS.rotated_api_keys_per_team.most)],
   ['clients of one team', count(QUOTAS.clients_per_team.most)],
+  ['bytes of backups of one team', `${DEFAULT_BACKUP_RULES.keepBytesPerTeam / 1024 ** 3} GB`],
   ['entries of the audit log', count(KEPT_PER_TEAM.audit_log)],
   ['faults that are resolved', count(KEPT_PER_TEAM.faults)],
   ['forwards that are closed', count(KEPT_PER_TEAM.forwards)],

@@ -92,10 +92,10 @@ describeEachDatabase('backups', (open) => {
     await rm(keyFile, { force: true });
   });
 
-  async function create(): Promise<BackupsService> {
+  async function create(given = rules, counters = new Counters()): Promise<BackupsService> {
     return new BackupsService({
-      counters: new Counters(),
-      storage, clock, rules, log: silentLog, gateway: routers as never, secrets: await openSecrets(keyFile),
+      counters,
+      storage, clock, rules: given, log: silentLog, gateway: routers as never, secrets: await openSecrets(keyFile),
       routers: { getRouter: async (teamId, id) => storage.db.selectFrom('routers').selectAll().where('id', '=', id).where('team_id', '=', teamId).executeTakeFirstOrThrow() },
       jobs: { changes, getJob: async (_team, _router, id) => storage.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow() },
     });
@@ -125,6 +125,34 @@ describeEachDatabase('backups', (open) => {
       (await list()).find(({ record }) => record.state === state && (job === undefined || record.job_id === job.id) && (state !== 'stored' || record.due_at === null)),
     );
   }
+
+  test('of a team that fills the disk: the oldest go, and another team keeps its own', async () => {
+    const neighbour = await seedRouter(storage, { now: clock.now() });
+    const theirs = await endedJob(undefined, neighbour);
+    changes.publish(theirs);
+    const ofNeighbour = () => service.listBackups(neighbour.teamId, neighbour.routerId, FIRST_PAGE);
+    await waitUntil('the other team has its backup', async () => (await ofNeighbour()).find(({ record }) => record.state === 'stored'));
+    await service.stop();
+    const counters = new Counters();
+    const size = BINARY.length + 2 * EXPORT.length;
+    service = await create({ ...rules, keepBytesPerTeam: 2 * size }, counters);
+    service.start();
+    const jobs: JobRecord[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      clock.advance(1000);
+      const job = await endedJob();
+      jobs.push(job);
+      changes.publish(job);
+      await settled('stored', job);
+    }
+    const left = await waitUntil('the oldest is gone', async () => {
+      const found = await list();
+      return found.length === 2 ? found : undefined;
+    });
+    expect(left.map(({ record }) => record.job_id)).toEqual([jobs[2]!.id, jobs[1]!.id]);
+    expect(counters.get('backup_bytes_per_team')).toBe(1);
+    expect(await ofNeighbour()).toHaveLength(1);
+  });
 
   test('is stored encrypted, shown with its job, and only then removed from the router', async () => {
     const job = await endedJob();
