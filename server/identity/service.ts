@@ -212,7 +212,10 @@ export class IdentityService {
       records: { storage, secrets, now: () => clock.now() },
       clients: this.clients,
       teams,
-      roleIn: async (...holder) => (await this.#holder(...holder))?.role,
+      roleIn: async (loginTs, ...whose) => {
+        const holder = await this.#holder(...whose);
+        return holder && isStillGood(loginTs, holder.sessionsSince) ? holder.role : undefined;
+      },
       matchesSecret: secretMatches,
       audit,
       log,

@@ -7,10 +7,10 @@ export async function selectHolder(db: DbOrTx, teamId: string, userId: string): 
   const row = await db
     .selectFrom('members')
     .innerJoin('users', 'users.id', 'members.user_id')
-    .select(['members.role', 'users.sessions_since'])
+    .select(['members.role', 'users.sessions_since', 'members.sessions_since as member_since'])
     .where('members.team_id', '=', teamId)
     .where('members.user_id', '=', userId)
     .where('members.active', '=', 1)
     .executeTakeFirst();
-  return row && { role: readRole(row.role), sessionsSince: row.sessions_since };
+  return row && { role: readRole(row.role), sessionsSince: Math.max(row.sessions_since, row.member_since) };
 }

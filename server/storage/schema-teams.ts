@@ -26,6 +26,8 @@ export interface MembersTable {
   role: string;
   active: Flag;
   created_at: Fixed<Millis>;
+  /** Sessions that began before are over in this team; of those in other teams it says nothing. */
+  sessions_since: Generated<Millis>;
 }
 
 export interface ApiKeysTable {

@@ -20,6 +20,7 @@ import {
   countMembers,
   countSites,
   deleteSite,
+  endSessions,
   insertMember,
   insertSite,
   insertTeam,
@@ -30,6 +31,7 @@ import {
   selectMember,
   selectMembers,
   selectMemberships,
+  selectSessionsSince,
   selectSite,
   selectSiteById,
   selectSites,
@@ -141,6 +143,11 @@ export class TeamsService {
     return (await selectMemberships(this.#deps.storage.db, userId)).filter((member) => member.active);
   }
 
+  /** By team: since when sessions of this person are good there, milliseconds. */
+  async sessionsSince(userId: string): Promise<ReadonlyMap<string, number>> {
+    return selectSessionsSince(this.#deps.storage.db, userId);
+  }
+
   /** @throws AppError `not_found` */
   async getMember(teamId: string, userId: string): Promise<Member> {
     const member = await selectMember(this.#deps.storage.db, teamId, userId);
@@ -224,6 +231,7 @@ export class TeamsService {
       if (after) await updateMember(tx, after);
       else await deleteMember(tx, teamId, userId);
       if (!after?.active) await deleteClientRecords(tx, teamId, userId);
+      if (before.active && after?.active === false) await endSessions(tx, teamId, userId, this.#deps.clock.now());
       await withdrawInvitationsBeyond(tx, { teamId, userId, role: after?.active ? after.role : null });
       const loss = lossOf(before, after);
       if (loss) await noteRevocation(tx, { teamId, kind: 'member', subjectId: userId, now: this.#deps.clock.now() });

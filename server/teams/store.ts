@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { Page } from '../core/page.ts';
 import { readRole, type Role } from '../core/principal.ts';
@@ -7,6 +8,8 @@ import type { DbOrTx, Tx } from '../storage/db.ts';
 import { newestFirst, olderThan } from '../storage/paging.ts';
 import type { SitesTable, TeamsTable } from '../storage/schema-teams.ts';
 import type { Member, Site, Team } from './types.ts';
+
+const SECOND_MS = 1000;
 
 export { noteRevocation } from '../storage/revocations.ts';
 export { lockTeam } from '../storage/team-lock.ts';
@@ -145,6 +148,23 @@ export async function countSites(db: DbOrTx, teamId: string, most: number): Prom
 /** People who can sign in and people who are switched off, counted no further than `most`. */
 export async function countMembers(db: DbOrTx, teamId: string, most: number): Promise<number> {
   return countUpTo(db, db.selectFrom('members').select('user_id').where('team_id', '=', teamId), most);
+}
+
+/** Sessions of the person that began until now are worth nothing in this team. It rises by a second at least: tokens carry whole seconds. */
+export async function endSessions(tx: Tx, teamId: string, userId: string, now: number): Promise<void> {
+  const since = Math.floor(now / SECOND_MS) * SECOND_MS;
+  await tx
+    .updateTable('members')
+    .set({ sessions_since: sql<number>`case when sessions_since < ${since} then ${since} else sessions_since + ${SECOND_MS} end` })
+    .where('team_id', '=', teamId)
+    .where('user_id', '=', userId)
+    .execute();
+}
+
+/** By team: since when sessions of the person are good there, milliseconds. */
+export async function selectSessionsSince(db: DbOrTx, userId: string): Promise<Map<string, number>> {
+  const rows = await db.selectFrom('members').select(['team_id', 'sessions_since']).where('user_id', '=', userId).execute();
+  return new Map(rows.map((row) => [row.team_id, row.sessions_since]));
 }
 
 export async function insertSite(db: DbOrTx, site: Site): Promise<void> {

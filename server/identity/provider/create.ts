@@ -14,7 +14,7 @@ import type { RecordAdapterDeps } from './adapter.ts';
 import { ClientAdapter } from './client-adapter.ts';
 import { compareHashedSecrets, providerConfiguration } from './configuration.ts';
 import type { SecretCheck } from './configuration.ts';
-import { Grants, teamOf } from './grants.ts';
+import { goodMemberships, Grants, teamOf } from './grants.ts';
 
 export interface ProviderDeps {
   baseUrl: string;
@@ -23,7 +23,8 @@ export interface ProviderDeps {
   records: RecordAdapterDeps;
   clients: ClientsService;
   teams: TeamsService;
-  roleIn: (teamId: string, userId: string, clientId: string) => Promise<Role | undefined>;
+  /** Undefined also for a sign-in that is worth nothing in this team any more. @param loginTs when it was, seconds */
+  roleIn: (loginTs: number | undefined, teamId: string, userId: string, clientId: string) => Promise<Role | undefined>;
   matchesSecret: SecretCheck;
   audit: AuditService;
   log: Log;
@@ -66,7 +67,7 @@ async function announceApiScope(ctx: { path: string; body: unknown }, next: () =
 
 /** Undefined for somebody who may do nothing here, and for a sign-in from before the present password. */
 async function findAccount(teams: TeamsService, userId: string, loginTs: number | undefined): Promise<Account | undefined> {
-  const [first] = await teams.activeMemberships(userId);
+  const [first] = await goodMemberships(teams, userId, loginTs);
   if (!first || !isStillGood(loginTs, await teams.passwordSince(first.email))) return undefined;
   return { accountId: userId, claims: async () => ({ sub: userId, email: first.email }) };
 }

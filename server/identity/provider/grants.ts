@@ -3,6 +3,8 @@ import type { AccessToken, Grant, KoaContextWithOIDC } from 'oidc-provider';
 import type { Provider } from 'oidc-provider';
 import type { Role } from '../../core/principal.ts';
 import type { TeamsService } from '../../teams/service.ts';
+import type { Member } from '../../teams/types.ts';
+import { isStillGood } from '../sign-in/login-time.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID } from '../types.ts';
 
 /** A grant names its team as if it were a resource: the one field of the provider's that keeps what we put there. */
@@ -43,17 +45,25 @@ function loginTsOf({ oidc: { entities, session } }: KoaContextWithOIDC): number 
   return entities.AuthorizationCode?.authTime ?? entities.RefreshToken?.authTime ?? session?.loginTs;
 }
 
+type SessionTeams = Pick<TeamsService, 'activeMemberships' | 'sessionsSince'>;
+
+/** The teams in which the person is active and this sign-in is good: one from before they were switched off there is not. */
+export async function goodMemberships(teams: SessionTeams, userId: string, loginTs: number | undefined): Promise<Member[]> {
+  const since = await teams.sessionsSince(userId);
+  return (await teams.activeMemberships(userId)).filter(({ teamId }) => isStillGood(loginTs, since.get(teamId) ?? 0));
+}
+
 /** Of what the provider asks grants for: the ones in force, those that need no question, and what their tokens say. */
 export class Grants {
   readonly #baseUrl: string;
-  readonly #teams: Pick<TeamsService, 'activeMemberships'>;
-  readonly #roleIn: (teamId: string, userId: string, clientId: string) => Promise<Role | undefined>;
+  readonly #teams: SessionTeams;
+  readonly #roleIn: (loginTs: number | undefined, teamId: string, userId: string, clientId: string) => Promise<Role | undefined>;
 
   /** @param roleIn what the person may do through the client; undefined when nothing */
   constructor(
     baseUrl: string,
-    teams: Pick<TeamsService, 'activeMemberships'>,
-    roleIn: (teamId: string, userId: string, clientId: string) => Promise<Role | undefined>,
+    teams: SessionTeams,
+    roleIn: (loginTs: number | undefined, teamId: string, userId: string, clientId: string) => Promise<Role | undefined>,
   ) {
     this.#baseUrl = baseUrl;
     this.#teams = teams;
@@ -70,8 +80,8 @@ export class Grants {
     const isNewSignIn = isConsole && result?.login !== undefined && result.consent === undefined;
     const grantId = result?.consent?.grantId ?? (isNewSignIn ? undefined : session.grantIdFor(client.clientId));
     const grant = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-    if (grant?.accountId === accountId && (await this.#roleIn(teamOf(grant), accountId, client.clientId)) !== undefined) return grant;
-    const [only, ...others] = isConsole ? await this.#teams.activeMemberships(accountId) : [];
+    if (grant?.accountId === accountId && (await this.#roleIn(session.loginTs, teamOf(grant), accountId, client.clientId)) !== undefined) return grant;
+    const [only, ...others] = isConsole ? await goodMemberships(this.#teams, accountId, session.loginTs) : [];
     if (!only || others.length > 0) return undefined;
     return saveConsoleGrant(provider, this.#baseUrl, accountId, only.teamId);
   }
@@ -79,7 +89,7 @@ export class Grants {
   async tokenClaims(ctx: KoaContextWithOIDC, token: AccessToken): Promise<Record<string, unknown>> {
     const grant = ctx.oidc.entities.Grant ?? (await ctx.oidc.provider.Grant.find(token.grantId ?? ''));
     const team = grant && teamOf(grant);
-    const role = team === undefined ? undefined : await this.#roleIn(team, token.accountId, token.clientId ?? '');
+    const role = team === undefined ? undefined : await this.#roleIn(loginTsOf(ctx), team, token.accountId, token.clientId ?? '');
     if (role === undefined) throw new errors.InvalidGrant('this person may do nothing here any more');
     return { team, role, auth_time: loginTsOf(ctx) };
   }

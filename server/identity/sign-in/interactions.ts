@@ -9,7 +9,7 @@ import { normalizeEmail } from '../../teams/service.ts';
 import type { TeamsService } from '../../teams/service.ts';
 import type { Member } from '../../teams/types.ts';
 import type { ClientsService } from '../clients/service.ts';
-import { saveConsoleGrant, saveGrant } from '../provider/grants.ts';
+import { goodMemberships, saveConsoleGrant, saveGrant } from '../provider/grants.ts';
 import { consentPage, errorPage, signInPage, teamChoicePage } from '../provider/pages.ts';
 import type { SignInView } from '../provider/pages.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID, UPSTREAM_CALLBACK_PATH } from '../types.ts';
@@ -88,7 +88,7 @@ export class Interactions {
       if (!isIn) return this.#signIn(interaction, 401, { email, problem: WRONG });
       attempts.succeed(attempt);
       devices.remember(exchange.response, browser, person);
-      const ts = loginTime(begunAt, person.passwordSince);
+      const ts = loginTime(begunAt, await this.#sessionsSince(userId, person.passwordSince));
       return this.#finish(exchange, { login: { accountId: userId, amr: ['pwd'], remember: false, ts } });
     });
   }
@@ -118,7 +118,7 @@ export class Interactions {
         return this.#signIn(interaction, 401, { problem: `${upstream.name} knows you by no verified address that is known here.` });
       }
       await this.#rememberBrowser(exchange, email!);
-      return this.#finish(exchange, { login: { accountId: person.userId, amr: ['fed'], remember: false, ts: loginTime(this.#deps.now(), since) } });
+      return this.#finish(exchange, { login: { accountId: person.userId, amr: ['fed'], remember: false, ts: loginTime(this.#deps.now(), await this.#sessionsSince(person.userId, since)) } });
     });
   }
 
@@ -136,7 +136,7 @@ export class Interactions {
       const { provider, baseUrl, teams } = this.#deps;
       const client = await this.#clientOf(interaction);
       const wanted = client === undefined ? exchange.form['team'] : client.teamId;
-      const member = (await teams.activeMemberships(accountId)).find(({ teamId }) => teamId === wanted);
+      const member = (await goodMemberships(teams, accountId, await this.#loginTsOf(interaction))).find(({ teamId }) => teamId === wanted);
       if (!member) return this.#finish(exchange, { error: 'access_denied', error_description: 'no active member of this team' });
       const wish = { accountId, clientId: clientIdOf(interaction), teamId: member.teamId, ...scopesOf(interaction) };
       // Of a client it is known from the beginning which team somebody signs in to.
@@ -200,7 +200,7 @@ export class Interactions {
 
   async #question(interaction: Interaction): Promise<Outcome> {
     const client = await this.#clientOf(interaction);
-    const memberships = await this.#deps.teams.activeMemberships(interaction.session?.accountId ?? '');
+    const memberships = await goodMemberships(this.#deps.teams, interaction.session?.accountId ?? '', await this.#loginTsOf(interaction));
     if (!client) return { status: 200, html: teamChoicePage({ ...this.#targetOf(interaction), teams: await this.#named(memberships) }) };
     const member = memberships.find(({ teamId }) => teamId === client.teamId);
     if (!member) return { status: 403, html: errorPage('access_denied', `You are no member of the team that ${client.name} is for.`) };
@@ -208,6 +208,16 @@ export class Interactions {
     const destination = new URL(String(interaction.params['redirect_uri'])).host || String(interaction.params['redirect_uri']);
     const view = { clientName: client.name, teamName: team!.name, email: member.email, destination, wishes: wishesOf(interaction, client) };
     return { status: 200, html: consentPage({ ...this.#targetOf(interaction), ...view }) };
+  }
+
+  /** When the person signed in whose session this is, seconds. */
+  async #loginTsOf({ session }: Interaction): Promise<number | undefined> {
+    return session?.uid === undefined ? undefined : (await this.#deps.provider.Session.findByUid(session.uid))?.loginTs;
+  }
+
+  /** Since when sessions are good wherever this person is a member, milliseconds: who has just signed in is good everywhere. */
+  async #sessionsSince(userId: string, passwordSince: number): Promise<number> {
+    return Math.max(passwordSince, ...(await this.#deps.teams.sessionsSince(userId)).values());
   }
 
   async #named(memberships: readonly Member[]): Promise<{ id: string; name: string; role: string }[]> {

@@ -21,6 +21,7 @@ import { routerMoves } from './0020-router-moves.ts';
 import { revokedEnrolTokens } from './0021-revoked-enrol-tokens.ts';
 import { removedRouters } from './0022-removed-routers.ts';
 import { teamQuotas } from './0023-team-quotas.ts';
+import { memberSessions } from './0024-member-sessions.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   revokedEnrolTokens,
   removedRouters,
   teamQuotas,
+  memberSessions,
 ];

@@ -7,7 +7,8 @@ export async function deleteMember(tx: Tx, teamId: string, userId: string): Prom
 
 /**
  * What the team's clients hold for this person: grants, codes and refresh tokens. A session of the first-party application
- * may serve other teams of the person too, so it stays; in this team it is worth nothing, because members are looked up at every use.
+ * may serve other teams of the person too, so it stays; in this team it is worth nothing, because members are looked up at every use, and
+ * `members.sessions_since` keeps it so once the person is switched on again.
  */
 export async function deleteClientRecords(tx: Tx, teamId: string, userId: string): Promise<void> {
   await tx
