@@ -355,7 +355,7 @@ export interface Fault {
   message: string;
   /** critical, warning or info */
   severity: string;
-  /** One of router_offline, agent_offline, wan_down, temperature, voltage, power_supply_failed, fan_failed, hardware_failed, poe_out_failed, disk_failing, weak_signal, high_cpu, disk_nearly_full, clock_wrong, move_requested, duplicate_serial, rebooted */
+  /** One of router_offline, agent_offline, wan_down, temperature, voltage, power_supply_failed, fan_failed, hardware_failed, poe_out_failed, disk_failing, weak_signal, high_cpu, disk_nearly_full, clock_wrong, move_requested, duplicate_serial, devices_truncated, rebooted */
   type: string;
   /** What was seen of it */
   cause: string;

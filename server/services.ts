@@ -17,6 +17,7 @@ import type { CatalogService } from './catalog/service.ts';
 import { CommandsService } from './commands/service.ts';
 import { Manufacturers } from './devices/manufacturers.ts';
 import { DevicesService } from './devices/service.ts';
+import { truncationWords } from './devices/truncation.ts';
 import { EventSources } from './event-sources.ts';
 import { EventsService } from './events/service.ts';
 import { FaultsService } from './faults/service.ts';
@@ -164,7 +165,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const { status, ignoredForwarding } = createStatus(deps, () => tunnels.size);
   const metrics = new Metrics(status, counters);
   const webhooks = createWebhooks(deps, jobs);
-  watchShares(metrics, { jobs, backups, campaigns, webhooks, events, forwards, faults });
+  watchShares(metrics, { devices, jobs, backups, campaigns, webhooks, events, forwards, faults });
   const administration = createAdministration({ ...deps, counters });
   administration.teams.losses.subscribe(({ teamId }) => void revocations.settle(teamId));
   const identity = new IdentityService({ ...deps, ...administration, counters, log: log.child({ component: 'identity' }), audit });
@@ -172,7 +173,8 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
 }
 
 /** @param of the features that share something out, by their names in docs/shared-resources.md */
-function watchShares(metrics: Metrics, of: Pick<Services, 'jobs' | 'backups' | 'campaigns' | 'webhooks' | 'events' | 'forwards' | 'faults'>): void {
+function watchShares(metrics: Metrics, of: Pick<Services, 'devices' | 'jobs' | 'backups' | 'campaigns' | 'webhooks' | 'events' | 'forwards' | 'faults'>): void {
+  metrics.show('signalbox_devices_truncated', 'Routers that have more devices than are kept', () => of.devices.truncated);
   metrics.watch('job_offers', of.jobs.offers);
   metrics.watch('backup_fetches', of.backups.fetches);
   metrics.watch('campaign_rounds', of.campaigns.rounds);
@@ -207,23 +209,25 @@ function createInformation(
   routers: RoutersService,
   onFault: (event: FaultEvent) => void,
 ): Pick<Services, 'metadata' | 'faults' | 'devices'> {
+  const faults = new FaultsService({
+    storage,
+    clock,
+    log: log.child({ component: 'faults' }),
+    routers,
+    onFault,
+    testedAmbience: (router) => catalog.describe({ model: router.model, boardName: router.board_name }).tested_ambient_temperature,
+    rules: { heartbeatMs: config.heartbeatMs, offlineAfterMs: config.offlineAfterMs },
+  });
   return {
     metadata: new MetadataService({ storage, clock, log: log.child({ component: 'metadata' }), routers, catalog }),
-    faults: new FaultsService({
-      storage,
-      clock,
-      log: log.child({ component: 'faults' }),
-      routers,
-      onFault,
-      testedAmbience: (router) => catalog.describe({ model: router.model, boardName: router.board_name }).tested_ambient_temperature,
-      rules: { heartbeatMs: config.heartbeatMs, offlineAfterMs: config.offlineAfterMs },
-    }),
+    faults,
     devices: new DevicesService({
       storage,
       clock,
       log: log.child({ component: 'devices' }),
       routers,
       manufacturers: new Manufacturers(),
+      onTotal: (routerId, total) => faults.setCondition(routerId, 'devices_truncated', truncationWords(total)),
       counters,
     }),
   };

@@ -5,7 +5,7 @@ import { toError } from '../core/deadline.ts';
 import type { Log } from '../core/log.ts';
 import type { Routers } from '../core/routers.ts';
 import type { RouterAdapter, RouterState } from '../routers/adapter.ts';
-import { computeDelta, deltaMessages, fullMessages } from './device-delta.ts';
+import { computeDelta, deltaMessages, fullMessages, NO_CHANGE } from './device-delta.ts';
 import type { ToldDevices } from './device-delta.ts';
 import type { DeviceTable } from './device-table.ts';
 import { RouterReader } from './read-router.ts';
@@ -76,6 +76,8 @@ class RouterCollector {
   #reader: RouterReader;
   #hardwareId: string | undefined;
   #told: ToldDevices | undefined;
+  /** Devices in all, when more than were told. */
+  #toldTotal: number | undefined;
   #connected = false;
   /** Raised with every tunnel and every other device, so that a reading for an older one tells nothing. */
   #round = 0;
@@ -188,7 +190,7 @@ class RouterCollector {
     const took = clock.monotonic() - startedAt;
     // A little less than the regular wait, so that its jitter does not skip a round.
     this.#devicesDueAt = startedAt + Math.min(RARELY_MS, Math.max(everyMs * 0.8, took / SHARE));
-    if (table) this.#tell(table, clock.now() / 1000);
+    if (table) this.#tell(table, clock.now() / 1000, this.#reader.devicesInAll);
   }
 
   /** Now and then, because it is read every minute. */
@@ -199,11 +201,17 @@ class RouterCollector {
     log.warn({ router: this.#router.name, count }, 'names or addresses of devices are no text or no fact, and were cleaned');
   }
 
-  #tell(table: DeviceTable, now: number): void {
+  /** @param total how many devices there are, when the table does not hold them all */
+  #tell(table: DeviceTable, now: number, total: number | undefined): void {
     const before = this.#told;
     const delta = computeDelta(before ?? new Map(), table, now);
     const messages = before ? deltaMessages(delta) : fullMessages(table);
-    const sent = messages.every((message) => this.#options.send({ type: 'devices', router: this.#router.name, ...message }));
+    // News by itself; how many exactly is told along with the next change.
+    const isNews = before !== undefined && (total === undefined) !== (this.#toldTotal === undefined);
+    if (messages.length === 0 && isNews) messages.push(NO_CHANGE);
+    const more = total === undefined ? {} : { total };
+    const sent = messages.every((message) => this.#options.send({ type: 'devices', router: this.#router.name, ...message, ...more }));
+    if (sent && messages.length > 0) this.#toldTotal = total;
     // What was lost on the way cannot be known: next time everything is told.
     this.#told = sent ? delta.told : undefined;
   }

@@ -57,6 +57,9 @@ export function computeDelta(told: ToldDevices, table: DeviceTable, now: number)
 
 type Message = Omit<Devices, 'type' | 'router'>;
 
+/** A delta that changes nothing: for what is told along with it. */
+export const NO_CHANGE: Message = { kind: 'delta', first: false, last: false, devices: [], gone: [] };
+
 /** Everything, in messages of bounded size; at least one, which may say that there is nothing. */
 export function fullMessages(table: DeviceTable): Message[] {
   const chunks = inChunks([...table.values()]);

@@ -65,6 +65,13 @@ export function buildDeviceTable(arp: readonly RouterRow[], leases: readonly Rou
   return table;
 }
 
+/** How many devices a table without a limit would have. */
+export function countDevices(arp: readonly RouterRow[], leases: readonly RouterRow[]): number {
+  const macs = new Set(arp.filter(isSighting).flatMap((row) => readMac(row['mac-address']) ?? []));
+  for (const { mac, lease } of leases.flatMap((row) => readLease(row) ?? [])) if (lease.seenAgo !== undefined) macs.add(mac);
+  return macs.size;
+}
+
 const LONGEST_HOSTNAME = 255;
 const LONGEST_INTERFACE = 128;
 

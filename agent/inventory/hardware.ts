@@ -1,4 +1,4 @@
-import { MAX_POE_PORTS, MAX_SENSORS } from '../../protocol/index.ts';
+import { cleanText, MAX_POE_PORTS, MAX_SENSORS } from '../../protocol/index.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
 import { readMenu, sampleItems } from './menus.ts';
@@ -15,8 +15,8 @@ export async function readPoe(router: RouterAdapter, signal: AbortSignal): Promi
   const rows = await sampleItems(router, { path: '/interface/ethernet/poe/monitor', names: names.slice(0, MAX_POE_PORTS) }, signal);
   const told = rows?.filter((row) => (row['name'] ?? '') !== '' && (row['poe-out-status'] ?? '') !== '');
   return told?.slice(0, MAX_POE_PORTS).map((row) => ({
-    interface: row['name']!.slice(0, 128),
-    status: row['poe-out-status']!.slice(0, 64),
+    interface: cleanText(row['name']!, 128),
+    status: cleanText(row['poe-out-status']!, 64),
   }));
 }
 
@@ -37,7 +37,7 @@ async function readCells(router: RouterAdapter, signal: AbortSignal): Promise<Si
   for (const name of names.slice(0, MAX_SENSORS)) {
     const row = await sampleModem(router, name, signal);
     const dbm = row && leadingNumber(row['rsrp']);
-    if (row && (dbm !== undefined || isUnregistered(row))) links.push({ interface: name.slice(0, 128), kind: 'lte', dbm: dbm ?? null });
+    if (row && (dbm !== undefined || isUnregistered(row))) links.push({ interface: cleanText(name, 128), kind: 'lte', dbm: dbm ?? null });
   }
   return links;
 }
@@ -63,7 +63,7 @@ async function readAccessPoints(router: RouterAdapter, signal: AbortSignal): Pro
   );
   const links = rows?.filter((row) => isTrue(row['ap'])).flatMap((row): Signals => {
     const dbm = leadingNumber(row['signal-strength']);
-    return dbm === undefined ? [] : [{ interface: (row['interface'] ?? '').slice(0, 128), kind: 'wireless', dbm }];
+    return dbm === undefined ? [] : [{ interface: cleanText(row['interface'] ?? '', 128), kind: 'wireless', dbm }];
   });
   return links?.slice(0, MAX_SENSORS);
 }
@@ -75,14 +75,15 @@ export async function readBadDisks(router: RouterAdapter, signal: AbortSignal): 
   const rows = await readMenu(router, { menu: '/disk', properties, flags: {} }, signal);
   const bad = rows?.flatMap((row): Disks => {
     const word = badWord(row);
-    return word === undefined ? [] : [{ name: (row['slot'] ?? '').slice(0, 64), state: word.slice(0, 64) }];
+    return word === undefined ? [] : [{ name: cleanText(row['slot'] ?? '', 64), state: word }];
   });
   return bad?.slice(0, MAX_SENSORS);
 }
 
 function badWord(row: RouterRow): string | undefined {
   if (isTrue(row['raid-member-failed'])) return 'raid-member-failed';
-  return [row['state'], row['raid-state']].find((state) => /fail|error|degraded|missing/.test(state ?? ''));
+  const words = [row['state'], row['raid-state']].map((state) => cleanText(state ?? '', 64));
+  return words.find((state) => /fail|error|degraded|missing/.test(state));
 }
 
 /** Names of a menu's enabled items; undefined when there is no menu, no item, or no API to ask by. */

@@ -39,7 +39,7 @@ function supplyVolts(sensors: readonly Sensor[]): number | null {
 /** `psu1-state`, `fan-state`. v6 also prints `state`, which says whether it looks at all. */
 function readStates(rows: readonly RouterRow[]): NonNullable<HealthReadings['states']> {
   const words = readPairs(rows).filter(([name = '', value = '']) => name.endsWith('-state') && value !== '');
-  return words.map(([name = '', state = '']) => ({ name: name.slice(0, 64), state: state.slice(0, 64) })).slice(0, MAX_SENSORS);
+  return words.map(([name = '', state = '']) => ({ name: cleanText(name, 64), state: cleanText(state, 64) })).slice(0, MAX_SENSORS);
 }
 
 type BoardReadings = Pick<HealthReadings, 'temperatures' | 'voltage' | 'states' | 'fans' | 'supplies'>;
@@ -59,8 +59,8 @@ export function readHealth(rows: readonly RouterRow[]): BoardReadings {
     temperatures,
     voltage: supplyVolts(sensors),
     states: readStates(rows),
-    fans: named('rpm', /^fan/).map(({ name, value }) => ({ name: name.slice(0, 64), rpm: Math.max(0, value) })),
-    supplies: named('volts', /^psu/).map(({ name, value }) => ({ name: name.slice(0, 64), volts: value })),
+    fans: named('rpm', /^fan/).map(({ name, value }) => ({ name: cleanText(name, 64), rpm: Math.max(0, value) })),
+    supplies: named('volts', /^psu/).map(({ name, value }) => ({ name: cleanText(name, 64), volts: value })),
   };
 }
 

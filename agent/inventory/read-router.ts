@@ -2,7 +2,7 @@ import { MAX_SENSORS } from '../../protocol/index.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
-import { buildDeviceTable, countUnclean } from './device-table.ts';
+import { buildDeviceTable, countDevices, countUnclean } from './device-table.ts';
 import type { DeviceTable } from './device-table.ts';
 import { readPosition } from './gps.ts';
 import { readHealth, readResources } from './health.ts';
@@ -25,6 +25,8 @@ export class RouterReader {
   #wan: { names: string[]; until: number } | undefined;
   /** Names and addresses of the last reading of the devices that had to be cleaned. */
   uncleanDevices = 0;
+  /** How many devices the router had at the last reading, when its table does not hold them all. */
+  devicesInAll: number | undefined;
 
   constructor(router: RouterAdapter, clock: Clock) {
     this.#router = router;
@@ -50,7 +52,11 @@ export class RouterReader {
     const arp = await readMenu(this.#router, { menu: '/ip/arp', properties: ARP, flags: ARP_FLAGS }, signal);
     const leases = await readMenu(this.#router, { menu: '/ip/dhcp-server/lease', properties: LEASE, flags: LEASE_FLAGS }, signal);
     this.uncleanDevices = countUnclean(arp ?? [], leases ?? []);
-    return arp || leases ? buildDeviceTable(arp ?? [], leases ?? [], MAX_DEVICES) : undefined;
+    if (!arp && !leases) return undefined;
+    const table = buildDeviceTable(arp ?? [], leases ?? [], MAX_DEVICES);
+    const inAll = table.size < MAX_DEVICES ? table.size : countDevices(arp ?? [], leases ?? []);
+    this.devicesInAll = inAll > table.size ? inAll : undefined;
+    return table;
   }
 
   #sensors(signal: AbortSignal): Promise<RouterRow[] | undefined> {

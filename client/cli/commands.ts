@@ -7,6 +7,7 @@ import { faultCommands } from './fault-commands.ts';
 import { forwardCommands } from './forward-commands.ts';
 import { forwardHere } from './forward-here.ts';
 import { jobCommands } from './job-commands.ts';
+import { moveCommands } from './move-commands.ts';
 import { routerCommands } from './router-commands.ts';
 import { sessionCommands } from './session-commands.ts';
 import { teamCommands } from './team-commands.ts';
@@ -35,6 +36,7 @@ export const completionCommand: Command = {
 export const commands: readonly Command[] = [
   loginCommand,
   ...routerCommands,
+  ...moveCommands,
   ...faultCommands,
   ...deviceCommands,
   ...jobCommands,

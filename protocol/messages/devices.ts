@@ -27,4 +27,6 @@ export const devices = z.object({
   last: z.boolean(),
   devices: routerList(seenDevice, MAX_DEVICES_PER_MESSAGE),
   gone: routerList(macAddress, MAX_DEVICES_PER_MESSAGE),
+  /** How many devices the router has, when that is more than the agent tells; absent: all are told, or the agent is older. */
+  total: z.int().min(0).max(1_000_000_000).optional(),
 });

@@ -29,6 +29,8 @@ export interface DevicesDeps {
   routers: Pick<RoutersService, 'routerIdOf' | 'presence'>;
   manufacturers: Pick<Manufacturers, 'lookup'>;
   counters?: Counters;
+  /** Told with every report: how many devices the router has when more than its agent tells, else null. Must not throw. */
+  onTotal?: (routerId: string, total: number | null) => void;
 }
 
 /** The devices behind the routers, as agents report them from ARP tables and DHCP leases, and the names people give them. */
@@ -39,6 +41,8 @@ export class DevicesService {
   readonly #followed = new Map<string, Set<string>>();
   /** Routers of whose running report a part was lost. */
   readonly #damaged = new Set<string>();
+  /** Routers that have more devices than their agents tell; at most one for each router there is. */
+  readonly #truncated = new Set<string>();
   #timer: Timer | undefined;
   #forgottenAt = Number.NEGATIVE_INFINITY;
   #sweeping: Promise<void> = Promise.resolve();
@@ -70,6 +74,7 @@ export class DevicesService {
 
   /** The router is no more; what it reports is its successor's. */
   forget(routerId: string, successorId?: string): void {
+    this.#truncated.delete(routerId);
     for (const routerIds of this.#followed.values()) {
       if (routerIds.delete(routerId) && successorId !== undefined) routerIds.add(successorId);
     }
@@ -96,6 +101,18 @@ export class DevicesService {
       throw error;
     }
     if (report.last) this.#follow(connection.agentId, routerId);
+    if (report.last || report.kind === 'delta') this.#noteTotal(routerId, report.total ?? null);
+  }
+
+  /** Routers that have more devices than are kept, as far as agents have said since the start. */
+  get truncated(): number {
+    return this.#truncated.size;
+  }
+
+  #noteTotal(routerId: string, total: number | null): void {
+    if (total === null) this.#truncated.delete(routerId);
+    else this.#truncated.add(routerId);
+    this.#deps.onTotal?.(routerId, total);
   }
 
   async listDevices(teamId: string, filter: DeviceFilter, page: Page): Promise<Device[]> {

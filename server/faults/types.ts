@@ -23,6 +23,7 @@ export const FAULT_SEVERITY = {
   clock_wrong: 'warning',
   move_requested: 'warning',
   duplicate_serial: 'warning',
+  devices_truncated: 'info',
   rebooted: 'info',
 } as const satisfies Record<string, Severity>;
 

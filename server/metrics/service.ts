@@ -45,6 +45,11 @@ export class Metrics {
     this.#shared.set(resource, use);
   }
 
+  /** A number that is read when somebody asks for the metrics. */
+  show(name: string, help: string, read: () => number): void {
+    const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) });
+  }
+
   get contentType(): string {
     return this.#registry.contentType;
   }

@@ -4,6 +4,8 @@ import { newId } from '../../server/core/ids.ts';
 import { Manufacturers } from '../../server/devices/manufacturers.ts';
 import { deviceRoutes } from '../../server/devices/routes.ts';
 import { DevicesService } from '../../server/devices/service.ts';
+import { truncationWords } from '../../server/devices/truncation.ts';
+import { FaultsService } from '../../server/faults/service.ts';
 import { RoutersService } from '../../server/routers/service.ts';
 import type { Storage } from '../../server/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -329,5 +331,25 @@ describeEachDatabase('devices', (open) => {
     await send();
     expect(await list('?limit=1000')).toHaveLength(1000);
     expect(await list('?search=host-4999')).toHaveLength(1);
+  });
+
+  test('beyond what is kept: a fault says how many there are, and is over when all are kept', async () => {
+    const faults = new FaultsService({ storage, clock, log: silentLog, rules: { heartbeatMs: MINUTE, offlineAfterMs: MINUTE }, routers });
+    await faults.start();
+    devices = new DevicesService({ storage, clock, log: silentLog, routers, manufacturers, onTotal: (id, total) => faults.setCondition(id, 'devices_truncated', truncationWords(total)) });
+    const listed = async () => {
+      await faults.stored();
+      const found = await faults.listFaults(mine.teamId, mine.routerId, { limit: 10, before: undefined });
+      return found.map(({ type, severity, cause, resolved_at: at }) => ({ type, severity, cause, isOpen: at === null }));
+    };
+    await report({ last: false, total: 100_000 });
+    expect(await listed()).toEqual([]);
+    await report({ first: false, total: 100_000 });
+    expect(await listed()).toEqual([{ type: 'devices_truncated', severity: 'info', cause: expect.stringMatching(/name 100000 devices, and at most 20000 /), isOpen: true }]);
+    expect(devices.truncated).toBe(1);
+    await delta({});
+    expect(await listed()).toMatchObject([{ isOpen: false }]);
+    expect(devices.truncated).toBe(0);
+    await faults.stop();
   });
 });

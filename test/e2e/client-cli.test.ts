@@ -8,6 +8,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runCli } from '../../client/cli/run.ts';
+import { TestAgent } from '../harness/tunnel-world.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
@@ -253,6 +254,7 @@ describe('the team', () => {
     ['agents', /^ID +NAME +STATE +SINCE +VERSION +SITE\n.* connected /],
     ['keys', /^ID +NAME +ROLE +STATUS +CREATED +LAST USED +EXPIRES\n.* live /],
     ['members', /^(?:no members|ID +EMAIL)/],
+    ['router-moves', /^no router waits/],
     ['sites', /^(?:no sites|ID +NAME)/],
     ['audit', /^AT +WHO +FROM +ACTION +TARGET +RESULT +DETAIL\n/],
     ['faults', /^(?:nothing is wrong|ROUTER +SINCE)/],
@@ -312,6 +314,29 @@ test.each([
   [['routers', '--server', 'ftp://x'], 'an address like https://'],
 ])('a wrong command line shows the usage and ends with 2: %j', async (words, reason) => {
   expect(await runWith([...words], { env: { SIGNALBOX_KEY: world.caller.apiKey } })).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(reason) });
+});
+
+test('router moves: listed, refused, and an unknown one named', async () => {
+  expect(await run('router-moves')).toMatchObject({ code: 0, stdout: 'no router waits for a move\n' });
+  const { auth } = world.server.services;
+  const { token } = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
+  const { agent_id: agentId, secret } = await auth.enrolAgent(token, 'depot-new');
+  const agent = new TestAgent({ agentId, secret }, Number(new URL(world.server.url).port)).start();
+  try {
+    await waitUntil('it is connected', () => agent.log.some((line) => line.startsWith('ready')));
+    const facts = { serial_number: 'SERIAL0', software_id: null, identity: 'router-0', software_version: '7.18.2', model: null, board_name: 'CHR', hardware_board: true };
+    agent.send({ type: 'inventory', router: 'one', facts: { ...facts, hardware_id: 'SERIAL0', architecture: null, time_zone: null, uptime: '1d', uptime_seconds: 86_400 } });
+    const [move] = await waitUntil('the move waits', async () => {
+      const list = await json<{ id: string; state: string }[]>('router-moves');
+      return list.length > 0 && list;
+    });
+    expect((await run('router-moves')).stdout).toMatch(/pending +router-0 +SERIAL0 +\S+ +depot-new +one /);
+    expect(await run('router-move', 'refuse', move!.id)).toMatchObject({ code: 0, stdout: 'refused: the router stays with its agent\n' });
+    expect(await json<unknown[]>('router-moves')).toMatchObject([{ id: move!.id, state: 'refused' }]);
+    expect(await run('router-move', 'approve', '01890000-0000-7000-8000-000000000000')).toMatchObject({ code: 1, stderr: expect.stringContaining('404') });
+  } finally {
+    await agent.stop();
+  }
 });
 
 test('the program itself finds these commands beside the administration', async () => {

@@ -48,7 +48,7 @@ test('a command that other commands begin with names them in its help', async ()
 
 test('the program knows the first word of every command, and the overview of the administration names it', async () => {
   const program = await readFile(new URL('../../../bin/signalbox.mjs', import.meta.url), 'utf8');
-  const known = /'([a-z ]+)'\.split\(' '\)/.exec(program)![1]!.split(' ');
+  const known = /'([a-z -]+)'\.split\(' '\)/.exec(program)![1]!.split(' ');
   const words = [...new Set(commands.map(({ name }) => name.split(' ')[0]!))];
   expect([...known].sort()).toEqual([...words].sort());
   for (const word of words) expect(overview([])).toMatch(new RegExp(`\\b${word}\\b`));

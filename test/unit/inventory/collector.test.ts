@@ -159,6 +159,25 @@ describe('a router is read', () => {
     expect(told()).toEqual(['health', 'full +2 -0']);
   });
 
+  test('of more devices than are told, with how many there are, also when nothing else changes', async () => {
+    const { router, sent, pass, collector: reading } = set();
+    const macOf = (index: number): string => `AA:00:00:${(index + 0x1000000).toString(16).slice(1).toUpperCase().replace(/(..)(..)(..)/, '$1:$2:$3')}`;
+    const rows = Array.from({ length: 20_001 }, (_unused, index) => ({ 'mac-address': macOf(index), address: `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}` }));
+    const totals = () => sent.splice(0).flatMap((message) => (message.type === 'devices' ? [message.total] : []));
+    router.menus = { '/ip/arp': rows, '/ip/dhcp-server/lease': [] };
+    reading.onReady();
+    await pass(1000);
+    expect(new Set(totals())).toEqual(new Set([20_001]));
+    router.menus['/ip/arp'] = rows.slice(0, 20_000);
+    await pass(MINUTE);
+    expect(totals()).toEqual([undefined]);
+    await pass(2 * MINUTE);
+    expect(totals()).toEqual([]);
+    router.menus['/ip/arp'] = rows;
+    await pass(MINUTE);
+    expect(totals()).toEqual([20_001]);
+  });
+
   test('less often when that takes it long', async () => {
     const { router, pass, told, collector: reading } = set();
     router.menus = { '/ip/arp': [phone], '/ip/dhcp-server/lease': [], '/system/resource': [{}] };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readHealth } from '../../../agent/inventory/health.ts';
 import { RouterReader } from '../../../agent/inventory/read-router.ts';
 import type { HealthReadings } from '../../../protocol/index.ts';
 import { AgentRouters, reachable } from '../../harness/agent-router.ts';
@@ -78,4 +79,23 @@ test('a router without any of it is not asked again each minute', async () => {
   asked.length = 0;
   await reader.readHealth(AbortSignal.timeout(20_000));
   expect(asked.filter((path) => /poe|lte/.test(path))).toEqual([]);
+});
+
+test('words of a router are cleaned before they are told', async () => {
+  const simulator = await routers.simulate({ version: '7.18.2', sshPort: null });
+  const long = 'x'.repeat(10_000);
+  simulator.router.table('/disk').add(Object.entries({ slot: 'nv\0me1\u001B', state: 'fai\0led' }));
+  simulator.router.table('/disk').add(Object.entries({ slot: long, state: 'error' }));
+  simulator.setPoeOut('ether2', 'short\0-circuit\u0007');
+  const readings = await read(simulator);
+  expect(readings.bad_disks).toEqual([{ name: 'nvme1', state: 'failed' }, { name: 'x'.repeat(64), state: 'error' }]);
+  expect(readings.poe).toEqual([{ interface: 'ether2', status: 'short-circuit' }]);
+  const sensors = readHealth([
+    { name: 'psu1\0-state', value: 'fa\u001Bil', type: '' },
+    { name: 'fan1\u202E-speed', value: '0', type: 'RPM' },
+    { name: 'psu2\u0007-voltage', value: '12', type: 'V' },
+  ]);
+  expect(sensors.states).toEqual([{ name: 'psu1-state', state: 'fail' }]);
+  expect(sensors.fans).toEqual([{ name: 'fan1-speed', rpm: 0 }]);
+  expect(sensors.supplies).toEqual([{ name: 'psu2-voltage', volts: 12 }]);
 });

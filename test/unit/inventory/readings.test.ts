@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { buildDeviceTable, countUnclean } from '../../../agent/inventory/device-table.ts';
+import { buildDeviceTable, countDevices, countUnclean } from '../../../agent/inventory/device-table.ts';
 import { readPosition } from '../../../agent/inventory/gps.ts';
 import { readHealth, readResources } from '../../../agent/inventory/health.ts';
 import { parseRouterTime } from '../../../agent/inventory/router-clock.ts';
@@ -207,4 +207,13 @@ describe('what is no text or no fact', () => {
   ])('is no moment: %s %s', (date, time) => {
     expect(parseRouterTime({ date, time })).toBeUndefined();
   });
+});
+
+test('devices are counted without a limit, each once', () => {
+  const arpRow = (index: number): RouterRow => ({ 'mac-address': mac(index), address: '10.0.0.1', interface: 'bridge' });
+  const mac = (index: number): string => `AA:00:00:00:${index >> 8 < 16 ? '0' : ''}${(index >> 8).toString(16)}:${(index & 255).toString(16).padStart(2, '0')}`.toUpperCase();
+  const arp = Array.from({ length: 300 }, (_unused, index) => arpRow(index));
+  const leases = [280, 301].map((index) => ({ 'mac-address': mac(index), address: '10.0.0.2', status: 'bound', 'last-seen': '5s' }));
+  expect(buildDeviceTable(arp, leases, 100).size).toBe(100);
+  expect(countDevices([...arp, arpRow(5)], leases)).toBe(301);
 });
