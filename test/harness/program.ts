@@ -6,6 +6,13 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 
+/** An end that the test did not ask for. */
+export interface UnaskedEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  lastWords: string;
+}
+
 /** One of the product's programs as a real process, to be killed without warning and started again. */
 export class Program {
   readonly #file: string;
@@ -15,6 +22,10 @@ export class Program {
   #output = '';
   #printed = 0;
   #lines = 0;
+  /** What was asked of those that were told to end. */
+  readonly #asked = new WeakMap<ChildProcess, NodeJS.Signals>();
+  /** Every time that it ended by itself. */
+  readonly unaskedEnds: UnaskedEnd[] = [];
 
   /** @param file relative to the project: `server/main.ts` */
   constructor(file: string, args: string[], env: Record<string, string> = {}) {
@@ -75,6 +86,13 @@ export class Program {
     };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
+    // Not `exit`: then its last words may still be under way.
+    child.once('close', (code, signal) => {
+      const asked = this.#asked.get(child);
+      // SIGKILL leaves no exit code: with one it had ended just before.
+      const isAsked = asked === 'SIGKILL' ? signal === asked : asked !== undefined;
+      if (!isAsked) this.unaskedEnds.push({ code, signal, lastWords: this.#output.slice(-2000) });
+    });
     this.#child = child;
   }
 
@@ -121,6 +139,7 @@ export class Program {
     const exited = new Promise<number | null>((resolve) => {
       child.once('exit', resolve);
     });
+    this.#asked.set(child, signal);
     child.kill(signal);
     return exited;
   }

@@ -14,6 +14,8 @@ export class AgentMachine {
   readonly line: Line;
   readonly disk: Volume;
   readonly program: Program;
+  /** This one and every second one there was. */
+  readonly programs: Program[];
   readonly #folder: string;
   readonly #routers: object[];
 
@@ -23,6 +25,7 @@ export class AgentMachine {
     this.#folder = folder;
     this.#routers = routers;
     this.program = new Program(PROGRAM, [path.join(folder, 'agent.yaml'), path.join(folder, 'clock')]);
+    this.programs = [this.program];
   }
 
   /** @param routers as in the agent's configuration */
@@ -70,7 +73,9 @@ export class AgentMachine {
     await rm(path.join(this.#folder, 'twin-state'), { recursive: true, force: true });
     await mkdir(path.join(this.#folder, 'twin-state'));
     await this.#configure('twin.yaml', 'twin-state');
-    return new Program(PROGRAM, [path.join(this.#folder, 'twin.yaml'), path.join(this.#folder, 'clock')]);
+    const twin = new Program(PROGRAM, [path.join(this.#folder, 'twin.yaml'), path.join(this.#folder, 'clock')]);
+    this.programs.push(twin);
+    return twin;
   }
 
   async remove(): Promise<void> {

@@ -1,8 +1,10 @@
+import type { HaltMode } from '../postgres-server.ts';
 import type { Program } from '../program.ts';
 import type { Chance } from '../jobs/random.ts';
 import type { AgentMachine } from './agent-machine.ts';
 import type { ChaosWorld } from './chaos-world.ts';
-import type { Step } from './line.ts';
+import type { Line, Step } from './line.ts';
+import { CORRUPTIONS } from './line.ts';
 
 /** Messages of the hand-over, at which a process is killed right before or right after they pass. */
 const STEPS: readonly [string, Step['direction']][] = [
@@ -14,29 +16,43 @@ const STEP_WITHIN_MS = 3000;
 /** Between two faults, milliseconds. */
 const PAUSE_MS = { least: 200, most: 1200 };
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** By how much the clock of a server or an agent is set wrong, back or forth; the next step sets it right again. */
+const CLOCK_STEPS_MS = [1000, 1000, 2 * HOUR_MS, 2 * HOUR_MS, 24 * HOUR_MS];
+/** An SSH line that carries too little in this time is not corrupted, milliseconds. */
+const CORRUPT_WITHIN_MS = 10_000;
+/** Of one direction of an SSH line: a handshake says 3,000 bytes or so. */
+const CORRUPT_AFTER_BYTES = 6000;
+
+/** Kinds of faults that can be left out. */
+export const OPTIONAL_FAULTS = ['postgres', 'clock', 'ssh'] as const;
+export type OptionalFault = (typeof OPTIONAL_FAULTS)[number];
 
 interface Action {
   weight: number;
   name: string;
   /** What is broken by it: two faults at once do not hit the same thing. */
   target: string;
-  work: () => Promise<void>;
+  /** What the fault is to be counted as when it has happened: its name unless told, nothing when `false`. */
+  work: () => Promise<void | string | false>;
 }
 
 /** Breaks one thing after the other, and mends each a little later. */
 export class Breaker {
   /** How often each kind of fault happened. */
   readonly faults: Record<string, number> = {};
-  /** Programs that ended without being killed; on a full disk they may. */
-  readonly crashes: string[] = [];
   readonly #world: ChaosWorld;
   readonly #chance: Chance;
+  readonly #with: ReadonlySet<OptionalFault>;
+  /** By how much each clock is wrong, milliseconds. */
+  readonly #errors = new Map<string, number>();
   readonly #busy = new Set<string>();
   readonly #mending = new Set<Promise<void>>();
 
-  constructor(world: ChaosWorld, chance: Chance) {
+  constructor(world: ChaosWorld, chance: Chance, faults: readonly OptionalFault[]) {
     this.#world = world;
     this.#chance = chance;
+    this.#with = new Set(faults);
   }
 
   /** Until it is told to stop; then everything is mended. */
@@ -44,7 +60,7 @@ export class Breaker {
     while (!signal.aborted) {
       await this.#pause(PAUSE_MS.least, PAUSE_MS.most);
       this.startWhatFell();
-      const actions = [...this.#serverActions(), ...this.#agentActions(), ...this.#routerActions()].filter(({ target }) => !this.#busy.has(target));
+      const actions = [...this.#serverActions(), ...this.#agentActions(), ...this.#routerActions()].filter(({ target, weight }) => weight > 0 && !this.#busy.has(target));
       this.#begin(this.#pick(actions));
     }
     await Promise.all(this.#mending);
@@ -62,19 +78,23 @@ export class Breaker {
     const programs: [string, Program][] = [['server', this.#world.server], ...this.#world.agents.map((agent, index): [string, Program] => [`agent ${index}`, agent.program])];
     for (const [name, program] of programs) {
       if (this.#busy.has(name) || program.isRunning) continue;
-      this.crashes.push(`${name}: ${program.output.slice(-600)}`);
       program.start();
     }
   }
 
   #begin({ name, target, work }: Action): void {
-    this.faults[name] = (this.faults[name] ?? 0) + 1;
     this.#busy.add(target);
-    const mended: Promise<void> = work().finally(() => {
-      this.#busy.delete(target);
-      this.#mending.delete(mended);
-    });
+    const mended: Promise<void> = work()
+      .then((happened) => this.#count(happened ?? name))
+      .finally(() => {
+        this.#busy.delete(target);
+        this.#mending.delete(mended);
+      });
     this.#mending.add(mended);
+  }
+
+  #count(fault: string | false): void {
+    if (fault !== false) this.faults[fault] = (this.faults[fault] ?? 0) + 1;
   }
 
   #pick(actions: Action[]): Action {
@@ -90,7 +110,24 @@ export class Breaker {
       { weight: 3, name: 'server killed at a step', target, work: () => this.#killedAtStep(server, this.#chance.pick(this.#world.agents)) },
       { weight: 2, name: 'server stopped and continued', target, work: () => this.#stopped(server) },
       { weight: canFillData ? 2 : 0, name: 'server disk full', target, work: () => this.#filled(data) },
-      { weight: 1.5, name: 'server clock set', target, work: () => this.#world.setServerClock(this.#wrongBy()) },
+      { weight: this.#with.has('clock') ? 2.5 : 0, name: 'server clock', target, work: () => this.#step('server', (error) => this.#world.setServerClock(error)) },
+      ...this.#postgresActions(),
+    ];
+  }
+
+  #postgresActions(): Action[] {
+    const { postgres } = this.#world;
+    if (!postgres || !this.#with.has('postgres')) return [];
+    const restart = (mode: HaltMode, least: number, most: number) => async (): Promise<void> => {
+      await postgres.halt(mode);
+      await this.#pause(least, most);
+      await postgres.resume();
+    };
+    const target = 'postgres';
+    return [
+      { weight: 2.5, name: 'PostgreSQL restarted (fast)', target, work: restart('fast', 0, 0) },
+      { weight: 2.5, name: 'PostgreSQL restarted (immediate)', target, work: restart('immediate', 0, 0) },
+      { weight: 1.5, name: 'PostgreSQL away for seconds', target, work: restart(this.#chance.pick(['fast', 'immediate']), 2000, 12_000) },
     ];
   }
 
@@ -104,7 +141,7 @@ export class Breaker {
         { weight: 3, name: 'agent killed at a step', target, work: () => this.#killedAtStep(program, agent) },
         { weight: 1.5, name: 'agent stopped and continued', target, work: () => this.#stopped(program) },
         { weight: disk.canBeFilled ? 1.5 : 0, name: 'agent disk full', target, work: () => this.#filled(disk) },
-        { weight: 1, name: 'agent clock set', target, work: () => agent.setClock(this.#wrongBy()) },
+        { weight: this.#with.has('clock') ? 1.5 : 0, name: 'agent clock', target, work: () => this.#step(target, (error) => agent.setClock(error)) },
         { weight: 2, name: 'agent disk copied', target, work: () => agent.takeImage() },
         { weight: 0.4, name: 'agent disk restored', target, work: () => this.#replaced(agent, () => agent.restoreImage()) },
         { weight: 0.25, name: 'agent disk wiped', target, work: () => this.#replaced(agent, () => agent.wipe()) },
@@ -117,6 +154,7 @@ export class Breaker {
 
   #routerActions(): Action[] {
     const { fleet, routerLines } = this.#world;
+    const corrupts = this.#with.has('ssh');
     return routerLines.flatMap(([api, ssh], router): Action[] => {
       const target = `router ${router}`;
       return [
@@ -126,6 +164,7 @@ export class Breaker {
         { weight: 0.2, name: 'router clock set', target, work: async () => void (await fleet.ask({ method: 'setClock', router, byMs: this.#wrongBy() })) },
         { weight: 0.4, name: 'router line cut', target, work: async () => [api!, ssh!].forEach((line) => line.cut()) },
         { weight: 0.3, name: 'router line half-open', target, work: async () => void (await Promise.all([this.#stalled(api!), this.#stalled(ssh!)])) },
+        { weight: corrupts && fleet.ports[router]!.ssh !== 0 ? 2 : 0, name: 'SSH', target: `ssh ${router}`, work: () => this.#corrupted(ssh!) },
       ];
     });
   }
@@ -174,6 +213,32 @@ export class Breaker {
     line.stall();
     await this.#pause(500, 6000);
     line.cut();
+  }
+
+  async #corrupted(ssh: Line): Promise<string | false> {
+    const fault = this.#chance.pick(CORRUPTIONS);
+    const [direction, afterBytes] = [this.#chance.pick(['to-server', 'to-agent'] as const), this.#chance.int(0, CORRUPT_AFTER_BYTES)];
+    const happened = ssh.corrupt({ fault, direction, afterBytes, seed: this.#chance.int(0, 2 ** 30) }).then(() => true);
+    const tooLate = this.#pause(CORRUPT_WITHIN_MS, CORRUPT_WITHIN_MS).then(() => false);
+    if (!(await Promise.race([happened, tooLate]))) {
+      ssh.calm();
+      return false;
+    }
+    if (fault === 'stall') {
+      await this.#pause(500, 20_000);
+      ssh.cut();
+    }
+    return `SSH ${fault}`;
+  }
+
+  /** One second, two hours or a day, back or forth; and by the same the other way at the next time. */
+  async #step(whose: string, set: (errorMs: number) => Promise<void>): Promise<string> {
+    const before = this.#errors.get(whose) ?? 0;
+    const error = before === 0 ? this.#chance.pick([-1, 1]) * this.#chance.pick(CLOCK_STEPS_MS) : 0;
+    this.#errors.set(whose, error);
+    await set(error);
+    const step = error - before;
+    return `${whose.split(' ')[0]!} clock ${step > 0 ? '+' : '-'}${Math.abs(step) / 1000} s`;
   }
 
   async #away(router: number): Promise<void> {

@@ -11,6 +11,7 @@ import { openStorage } from '../../../server/storage/open.ts';
 import { TeamsService } from '../../../server/teams/service.ts';
 import type { TestDatabase } from '../databases.ts';
 import type { Chance } from '../jobs/random.ts';
+import type { PostgresServer } from '../postgres-server.ts';
 import { Program } from '../program.ts';
 import { silentLog } from '../silent-log.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -20,7 +21,7 @@ import { Line } from './line.ts';
 import { Volume } from './volume.ts';
 
 /** Which routers hang on which agent. */
-const AGENTS = [[0, 1, 2], [3, 4]];
+const AGENTS = [[0, 1, 2], [3, 4, 5]];
 /** How often a message about a job comes twice. */
 const REPEATED = 0.05;
 /** Of a disk that holds a small database, its log, and nothing more. */
@@ -34,10 +35,24 @@ export interface Answer {
   body: unknown;
 }
 
+export interface ChaosDatabase extends TestDatabase {
+  /** The database's own server, which may be restarted. */
+  postgres?: PostgresServer;
+}
+
+export interface WorldOptions {
+  chance: Chance;
+  /** Undefined: SQLite on a disk of its own. */
+  database: ChaosDatabase | undefined;
+  /** In the place of the control plane, for runs that must fail. */
+  serverProgram?: string;
+}
+
 interface Parts {
   folder: string;
   port: number;
-  database: TestDatabase;
+  database: ChaosDatabase;
+  serverProgram: string;
   fleet: Fleet;
   data: Volume;
   agents: AgentMachine[];
@@ -63,7 +78,7 @@ export class ChaosWorld {
     this.agents = parts.agents;
     this.routerLines = parts.routerLines;
     this.data = parts.data;
-    this.server = new Program('test/harness/chaos/programs/server.ts', [path.join(parts.folder, 'clock')], {
+    this.server = new Program(parts.serverProgram, [path.join(parts.folder, 'clock')], {
       SIGNALBOX_LISTEN: `127.0.0.1:${parts.port}`,
       SIGNALBOX_SANDBOX_LISTEN: '',
       SIGNALBOX_DATABASE_URL: parts.database.url,
@@ -74,15 +89,14 @@ export class ChaosWorld {
     });
   }
 
-  /** @param database undefined: SQLite on a disk of its own */
-  static async start(chance: Chance, database: TestDatabase | undefined): Promise<ChaosWorld> {
+  static async start({ chance, database, serverProgram = 'test/harness/chaos/programs/server.ts' }: WorldOptions): Promise<ChaosWorld> {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-chaos-'));
     const data = await Volume.create(path.join(folder, 'data'), DATA_MEGABYTES);
     const port = await freePort();
     const fleet = await Fleet.start();
     const routerLines = await Promise.all(fleet.ports.map(({ api, ssh }) => Promise.all([Line.start(api), Line.start(ssh)])));
     const world = new ChaosWorld({
-      folder, port, fleet, data, routerLines,
+      folder, port, fleet, data, routerLines, serverProgram,
       database: database ?? { url: `sqlite:${path.join(data.folder, 'signalbox.db')}`, remove: () => Promise.resolve() },
       agents: await Promise.all(AGENTS.map((routers, index) => createAgent(path.join(folder, `agent-${index}`), { port, chance, routers, fleet, routerLines }))),
     });
@@ -129,6 +143,17 @@ export class ChaosWorld {
   /** Not where the database is a server elsewhere, or no small disk can be mounted. */
   get canFillData(): boolean {
     return this.data.canBeFilled && this.#parts.database.url.includes(this.data.folder);
+  }
+
+  get postgres(): PostgresServer | undefined {
+    return this.#parts.database.postgres;
+  }
+
+  /** What ended though nobody had ended it. */
+  get unaskedEnds(): string[] {
+    const programs: [string, Program[]][] = [['server', [this.server]], ...this.agents.map(({ programs: own }, index): [string, Program[]] => [`agent ${index}`, own])];
+    const ends = programs.flatMap(([name, own]) => own.flatMap(({ unaskedEnds }) => unaskedEnds.map((end) => `${name}: ${JSON.stringify(end)}`)));
+    return this.fleet.unaskedEnd === undefined ? ends : [...ends, `routers: ${this.fleet.unaskedEnd}`];
   }
 
   async setServerClock(errorMs: number): Promise<void> {

@@ -19,6 +19,7 @@ export const ROUTERS: readonly Partial<SimulatorOptions>[] = [
   { version: '6.49.10' },
   { version: '7.18.2', apiPort: null },
   { version: '7.6', sshPort: null },
+  { version: '6.49.10', apiPort: null },
 ];
 
 /** The routers, in a process that nobody kills. */
@@ -27,6 +28,8 @@ export class Fleet {
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   #lastId = 0;
   ports: RouterPorts[] = [];
+  /** How it ended, unless it was stopped. */
+  unaskedEnd: string | undefined;
 
   private constructor(child: ChildProcess) {
     this.#child = child;
@@ -36,7 +39,8 @@ export class Fleet {
       if (message.error === undefined) call?.resolve(message.result);
       else call?.reject(new Error(`fleet: ${message.error}`));
     });
-    child.on('exit', () => {
+    child.on('exit', (code, signal) => {
+      if (!child.killed) this.unaskedEnd = `code ${code}, signal ${signal}`;
       for (const call of this.#pending.values()) call.reject(new Error('the fleet has ended'));
     });
   }

@@ -84,6 +84,8 @@ export class JobLoad {
       make_backup: !isGuarded && this.#chance.happens(0.08),
       express_execute: this.#chance.happens(0.7),
       needs_acknowledgement: this.#chance.happens(0.9),
+      // The others wait for a week: the longest step of a clock does not expire them.
+      ...(this.#chance.happens(0.1) ? { deliver_within_minutes: 60 } : {}),
       timeout_seconds: kind === 'late' ? 1 : 30,
       ...(isGuarded ? { undo_unless_reachable_seconds: 60 } : {}),
     };

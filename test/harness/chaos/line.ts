@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { changed } from '../handshakes/faulty-line.ts';
 import { FrameSplitter } from './websocket-frames.ts';
 
 export type Direction = 'to-server' | 'to-agent';
@@ -12,6 +13,18 @@ export interface Step {
   text: string;
   /** `before`: it is swallowed with everything after it on that connection; `after`: it is passed on first. */
   when: 'before' | 'after';
+}
+
+/** What happens in mid-stream, to one connection. */
+export const CORRUPTIONS = ['flip', 'noise', 'insert', 'drop', 'repeat', 'cut', 'reset', 'stall'] as const;
+
+export interface Corruption {
+  fault: (typeof CORRUPTIONS)[number];
+  direction: Direction;
+  /** So many bytes of that direction pass before it happens. */
+  afterBytes: number;
+  /** Makes the noise. */
+  seed: number;
 }
 
 interface Pair {
@@ -28,6 +41,7 @@ export class Line {
   /** Asked for every message about a job on a tunnel: is it to come twice? Undefined for a line that is no tunnel. */
   readonly #repeats: (() => boolean) | undefined;
   #step: { step: Step; seen: PromiseWithResolvers<void> } | undefined;
+  #corruption: { corruption: Corruption; left: number; happened: PromiseWithResolvers<void> } | undefined;
   repeated = 0;
 
   private constructor(target: number, repeats: (() => boolean) | undefined) {
@@ -52,6 +66,18 @@ export class Line {
     const seen = Promise.withResolvers<void>();
     this.#step = { step, seen };
     return seen.promise;
+  }
+
+  /** Resolves when it has happened. One at a time: a new one takes the place of the last. Not on a tunnel's line. */
+  corrupt(corruption: Corruption): Promise<void> {
+    const happened = Promise.withResolvers<void>();
+    this.#corruption = { corruption, left: corruption.afterBytes, happened };
+    return happened.promise;
+  }
+
+  /** Takes back what has not happened. */
+  calm(): void {
+    this.#corruption = undefined;
   }
 
   /** Every present connection goes half-open; later ones are carried. */
@@ -91,11 +117,24 @@ export class Line {
     const splitter = this.#repeats ? new FrameSplitter() : undefined;
     from.on('data', (chunk: Buffer) => {
       if (pair.isStalled) return;
-      if (!splitter) return void to.write(chunk);
+      if (!splitter) return this.#passBytes(pair, to, chunk, direction);
       for (const { bytes, isFrame } of splitter.push(chunk)) {
         if (!pair.isStalled) this.#pass(pair, to, isFrame ? bytes : undefined, bytes, direction);
       }
     });
+  }
+
+  #passBytes(pair: Pair, to: net.Socket, chunk: Buffer, direction: Direction): void {
+    const active = this.#corruption;
+    if (active?.corruption.direction !== direction || active.left >= chunk.length) {
+      if (active?.corruption.direction === direction) active.left -= chunk.length;
+      to.write(chunk);
+      return;
+    }
+    this.#corruption = undefined;
+    if (active.left > 0) to.write(chunk.subarray(0, active.left));
+    disturb(pair, to, chunk.subarray(active.left), active.corruption);
+    active.happened.resolve();
   }
 
   #pass(pair: Pair, to: net.Socket, frame: Buffer | undefined, bytes: Buffer, direction: Direction): void {
@@ -112,4 +151,11 @@ export class Line {
     to.write(bytes);
     this.repeated += 1;
   }
+}
+
+function disturb(pair: Pair, to: net.Socket, rest: Buffer, { fault, seed }: Corruption): void {
+  if (fault === 'stall') pair.isStalled = true;
+  else if (fault === 'cut') to.end();
+  else if (fault === 'reset') to.resetAndDestroy();
+  else to.write(changed(fault, seed, rest));
 }

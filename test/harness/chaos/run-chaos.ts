@@ -1,8 +1,9 @@
-import type { TestDatabase } from '../databases.ts';
 import { Chance } from '../jobs/random.ts';
 import { waitUntil } from '../wait-until.ts';
-import { Breaker } from './breaker.ts';
+import { Breaker, OPTIONAL_FAULTS } from './breaker.ts';
+import type { OptionalFault } from './breaker.ts';
 import { ChaosWorld } from './chaos-world.ts';
+import type { ChaosDatabase } from './chaos-world.ts';
 import { JobLoad } from './job-load.ts';
 import { judgeJobs } from './judge.ts';
 import type { ShownJob, Verdict } from './judge.ts';
@@ -10,8 +11,20 @@ import type { ShownJob, Verdict } from './judge.ts';
 export interface ChaosRun extends Verdict {
   faults: Record<string, number>;
   repeatedMessages: number;
-  crashes: string[];
+  /** Programs that ended though nobody had ended them. */
+  unaskedEnds: string[];
   statuses: Record<string, number>;
+}
+
+export interface ProcessChaosOptions {
+  seed: number;
+  jobs: number;
+  limitMs: number;
+  /** Undefined: SQLite on a disk of its own. */
+  database: ChaosDatabase | undefined;
+  /** All of them unless told. */
+  faults?: readonly OptionalFault[];
+  serverProgram?: string;
 }
 
 /** In a healthy world every job has its end within this time, milliseconds: the longest waits for its guard. */
@@ -23,11 +36,12 @@ const OPEN = ['queued', 'accepted', 'running'];
  * plane says is compared with what the routers really ran. The seed chooses the faults; which instruction each one
  * hits is up to the machine.
  */
-export async function runProcessChaos(options: { seed: number; jobs: number; limitMs: number; database: TestDatabase | undefined }): Promise<ChaosRun> {
-  const world = await ChaosWorld.start(new Chance(options.seed), options.database);
+export async function runProcessChaos(options: ProcessChaosOptions): Promise<ChaosRun> {
+  const { seed, faults = OPTIONAL_FAULTS, ...others } = options;
+  const world = await ChaosWorld.start({ chance: new Chance(seed), ...others });
   try {
-    const breaker = new Breaker(world, new Chance(options.seed + 1));
-    const load = new JobLoad(world, new Chance(options.seed + 2));
+    const breaker = new Breaker(world, new Chance(seed + 1), faults);
+    const load = new JobLoad(world, new Chance(seed + 2));
     const mended = new AbortController();
     const breaking = breaker.run(mended.signal);
     await load.run(options.jobs, AbortSignal.timeout(options.limitMs)).finally(() => mended.abort());
@@ -38,7 +52,7 @@ export async function runProcessChaos(options: { seed: number; jobs: number; lim
       ...judgeJobs(load.acknowledged, jobs, await world.fleet.record()),
       faults: breaker.faults,
       repeatedMessages: world.agents.reduce((sum, { line }) => sum + line.repeated, 0),
-      crashes: breaker.crashes,
+      unaskedEnds: world.unaskedEnds,
       statuses: Object.fromEntries(load.statuses),
     };
   } finally {

@@ -81,7 +81,8 @@ class Direction {
   }
 }
 
-function changed(fault: LineFault, seed: number, bytes: Buffer): Buffer {
+/** What comes out in the place of `bytes`. */
+export function changed(fault: 'flip' | 'noise' | 'insert' | 'drop' | 'repeat', seed: number, bytes: Buffer): Buffer {
   const head = bytes.subarray(0, SPAN_BYTES);
   const rest = bytes.subarray(SPAN_BYTES);
   if (fault === 'flip') return Buffer.concat([Buffer.of(bytes[0]! ^ (1 << seed % 8)), bytes.subarray(1)]);
