@@ -9,6 +9,11 @@ const PROGRAM = 'test/harness/chaos/programs/agent.ts';
 /** Room for a journal that is written anew, and little else. */
 const STATE_MEGABYTES = 6;
 
+/** Environment of programs that start again and again: where Node keeps what it has compiled. @param folder of the run */
+export function compileCache(folder: string): Record<string, string> {
+  return { NODE_COMPILE_CACHE: path.join(folder, 'compiled') };
+}
+
 /** A machine with an agent on it: its disk, its clock, and the line to the control plane. */
 export class AgentMachine {
   readonly line: Line;
@@ -24,7 +29,7 @@ export class AgentMachine {
     this.disk = disk;
     this.#folder = folder;
     this.#routers = routers;
-    this.program = new Program(PROGRAM, [path.join(folder, 'agent.yaml'), path.join(folder, 'clock')]);
+    this.program = new Program(PROGRAM, [path.join(folder, 'agent.yaml'), path.join(folder, 'clock')], compileCache(path.dirname(folder)));
     this.programs = [this.program];
   }
 
@@ -73,7 +78,7 @@ export class AgentMachine {
     await rm(path.join(this.#folder, 'twin-state'), { recursive: true, force: true });
     await mkdir(path.join(this.#folder, 'twin-state'));
     await this.#configure('twin.yaml', 'twin-state');
-    const twin = new Program(PROGRAM, [path.join(this.#folder, 'twin.yaml'), path.join(this.#folder, 'clock')]);
+    const twin = new Program(PROGRAM, [path.join(this.#folder, 'twin.yaml'), path.join(this.#folder, 'clock')], compileCache(path.dirname(this.#folder)));
     this.programs.push(twin);
     return twin;
   }

@@ -13,7 +13,7 @@ const STEPS: readonly [string, Step['direction']][] = [
 ];
 /** A message that does not come by in this time is not waited for, milliseconds. */
 const STEP_WITHIN_MS = 3000;
-/** Between two faults, milliseconds. */
+/** Between two faults on a quiet machine, milliseconds: a program that is started again gets to work meanwhile. */
 const PAUSE_MS = { least: 200, most: 1200 };
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -58,7 +58,7 @@ export class Breaker {
   /** Until it is told to stop; then everything is mended. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#pause(PAUSE_MS.least, PAUSE_MS.most);
+      await this.#pause(PAUSE_MS.least * this.#world.slowness, PAUSE_MS.most * this.#world.slowness);
       this.startWhatFell();
       const actions = [...this.#serverActions(), ...this.#agentActions(), ...this.#routerActions()].filter(({ target, weight }) => weight > 0 && !this.#busy.has(target));
       this.#begin(this.#pick(actions));
@@ -255,7 +255,7 @@ export class Breaker {
   }
 
   #pause(least: number, most: number): Promise<void> {
-    const ms = this.#chance.int(least, most);
+    const ms = this.#chance.int(Math.round(least), Math.round(most));
     return new Promise((resolve) => setTimeout(resolve, ms));
   }
 }

@@ -15,7 +15,7 @@ import type { PostgresServer } from '../postgres-server.ts';
 import { Program } from '../program.ts';
 import { silentLog } from '../silent-log.ts';
 import { waitUntil } from '../wait-until.ts';
-import { AgentMachine } from './agent-machine.ts';
+import { AgentMachine, compileCache } from './agent-machine.ts';
 import { FLEET_LOGIN, Fleet } from './fleet.ts';
 import { Line } from './line.ts';
 import { Volume } from './volume.ts';
@@ -26,8 +26,12 @@ const AGENTS = [[0, 1, 2], [3, 4, 5]];
 const REPEATED = 0.05;
 /** Of a disk that holds a small database, its log, and nothing more. */
 const DATA_MEGABYTES = 128;
-const START_MS = 60_000;
+const START_MS = 180_000;
 const ANSWER_MS = 5000;
+/** The control plane starts in this time on a quiet machine, milliseconds. */
+const QUIET_START_MS = 2000;
+/** A machine so many times as slow as a quiet one is waited for, and no more. */
+const SLOWEST = 6;
 
 export interface Answer {
   status: number;
@@ -69,6 +73,8 @@ export class ChaosWorld {
   /** The disk of the control plane's database. */
   readonly data: Volume;
   routerIds: string[] = [];
+  /** How many times as slow this machine is as a quiet one, at the first start of the control plane. */
+  slowness = 1;
   readonly #parts: Parts;
   #apiKey = '';
 
@@ -79,6 +85,7 @@ export class ChaosWorld {
     this.routerLines = parts.routerLines;
     this.data = parts.data;
     this.server = new Program(parts.serverProgram, [path.join(parts.folder, 'clock')], {
+      ...compileCache(parts.folder),
       SIGNALBOX_LISTEN: `127.0.0.1:${parts.port}`,
       SIGNALBOX_SANDBOX_LISTEN: '',
       SIGNALBOX_DATABASE_URL: parts.database.url,
@@ -111,8 +118,10 @@ export class ChaosWorld {
 
   async #begin(): Promise<void> {
     await this.setServerClock(0);
+    const startedAt = performance.now();
     this.server.start();
     await waitUntil('the control plane answers', async () => (await fetch(`${this.#url}/healthz`).catch(() => undefined))?.ok, START_MS);
+    this.slowness = Math.min(Math.max((performance.now() - startedAt) / QUIET_START_MS, 1), SLOWEST);
     const team = await createTeam(this.#parts.database.url, this.agents.length);
     this.#apiKey = team.apiKey;
     for (const [index, agent] of this.agents.entries()) {

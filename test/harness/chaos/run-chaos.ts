@@ -27,7 +27,7 @@ export interface ProcessChaosOptions {
   serverProgram?: string;
 }
 
-/** In a healthy world every job has its end within this time, milliseconds: the longest waits for its guard. */
+/** In a healthy world every job has its end within this time on a quiet machine, milliseconds: the longest waits for its guard. */
 const SETTLE_MS = 180_000;
 const OPEN = ['queued', 'accepted', 'running'];
 
@@ -42,12 +42,13 @@ export async function runProcessChaos(options: ProcessChaosOptions): Promise<Cha
   try {
     const breaker = new Breaker(world, new Chance(seed + 1), faults);
     const load = new JobLoad(world, new Chance(seed + 2));
+    const settleMs = SETTLE_MS * world.slowness;
     const mended = new AbortController();
     const breaking = breaker.run(mended.signal);
     await load.run(options.jobs, AbortSignal.timeout(options.limitMs)).finally(() => mended.abort());
     await breaking;
-    const jobs = await waitUntil('every job has its end', () => finished(world, breaker), SETTLE_MS).catch(() => allJobs(world));
-    await waitUntil('the routers are clean', async () => (await world.fleet.record()).leftovers.length === 0, SETTLE_MS).catch(() => undefined);
+    const jobs = await waitUntil('every job has its end', () => finished(world, breaker), settleMs).catch(() => allJobs(world));
+    await waitUntil('the routers are clean', async () => (await world.fleet.record()).leftovers.length === 0, settleMs).catch(() => undefined);
     return {
       ...judgeJobs(load.acknowledged, jobs, await world.fleet.record()),
       faults: breaker.faults,
