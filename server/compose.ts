@@ -18,7 +18,7 @@ import { AdoptedClock } from './core/adopted-clock.ts';
 import type { Log } from './core/log.ts';
 import { sampledLog } from './core/sampled-log.ts';
 import { within } from './core/within.ts';
-import { waitForDatabase } from './database-wait.ts';
+import { startAgainWhenBroken, waitForDatabase } from './database-wait.ts';
 import { deviceRoutes } from './devices/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { faultRoutes } from './faults/routes.ts';
@@ -103,13 +103,23 @@ const HTTP_LOG_BOUNDS = { perPeer: 300, perMessage: 300 };
 const SWEEP_EVERY_MS = 3_600_000;
 
 /**
- * Builds the whole control plane and starts it. A PostgreSQL server that is away is waited for.
+ * Builds the whole control plane and starts it. A PostgreSQL server that is away, or goes away meanwhile, is waited for.
  * @throws AppError when the database or a port cannot be had
  */
 export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<RunningServer> {
+  const log = overrides.log ?? pino({ level: config.logLevel });
+  const upstream = await readUpstream(config.upstream);
+  return startAgainWhenBroken(() => startOnce(config, { ...overrides, log, upstream }), { config, log, signal: overrides.signal });
+}
+
+interface StartDeps extends ServerOverrides {
+  log: Log;
+  upstream: Awaited<ReturnType<typeof readUpstream>>;
+}
+
+async function startOnce(config: Config, { log, upstream, signal, ...overrides }: StartDeps): Promise<RunningServer> {
   // os.uptime counts on while the machine is suspended: that is no step.
   const clock = new AdoptedClock(overrides.clock ?? systemClock, overrides.clock ? undefined : () => uptime() * 1000);
-  const log = overrides.log ?? pino({ level: config.logLevel });
   const storage = await openStorage(config.databaseUrl, { log });
   const closers: (() => Promise<void>)[] = [() => storage.close()];
   const close = closeOnce(closers, log);
@@ -118,13 +128,13 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     closers.unshift(async () => unlock());
     const tls = config.tls ? await TlsCertificate.open(config.tls, { clock, log }) : undefined;
     if (tls) closers.push(() => tls.stop());
-    const room = await waitForDatabase({ config, storage, log, appOptions: appOptions({ config, tls, clock, log }), signal: overrides.signal });
+    const room = await waitForDatabase({ config, storage, log, appOptions: appOptions({ config, tls, clock, log }), signal });
     if (room) closers.push(() => room.close());
     await migrate(storage);
     const longestMs = { jobEvent: LONGEST_WAIT_MS, backup: LONGEST_RETRY_MS };
     await storage.writes.write((tx) => capPlans(tx, clock.now(), longestMs));
     const secrets = await openSecretsOf(storage, config.secretKeyFile);
-    const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog), secrets, upstream: await readUpstream(config.upstream) });
+    const services = createServices({ config, storage, clock, log, catalog: await loadCatalog(config.catalog), secrets, upstream });
     clock.follow((stepMs, now) => storage.writes.write((tx) => movePlans(tx, stepMs, now)), log);
     closers.push(() => clock.stop());
     await startServices(services, closers);

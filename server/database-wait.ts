@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config, ListenAddress } from './config.ts';
-import { AppError } from './core/errors.ts';
+import { AppError, LostCommit } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { createApp } from './http/app.ts';
 import type { App, AppOptions } from './http/app.ts';
@@ -48,6 +48,28 @@ export async function waitForDatabase(deps: DatabaseWaitDeps): Promise<WaitingRo
     throw error;
   }
   return room;
+}
+
+/**
+ * Begins a start anew when PostgreSQL has gone away in the middle of it; the new one waits for the database. Nothing that a start
+ * writes may be done only once. @throws what the start throws for any other reason, or after its signal
+ */
+export async function startAgainWhenBroken<T>(start: () => Promise<T>, { config, log, signal }: Pick<DatabaseWaitDeps, 'config' | 'log' | 'signal'>): Promise<T> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await start();
+    } catch (error) {
+      const isOver = signal?.aborted === true || config.databaseUrl.startsWith('sqlite:');
+      if (isOver || !isBroken(error)) throw error;
+      log.warn({ err: error, component: 'storage' }, 'the database went away during the start, which begins anew');
+    }
+    // Told to end: the new start ends at its own wait, or is finished and closed as any other.
+    await pause(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function isBroken(error: unknown): boolean {
+  return error instanceof LostCommit || (error instanceof AppError && error.code === 'unavailable' && !isRefusal(error.cause));
 }
 
 async function untilThere({ storage, log, signal }: DatabaseWaitDeps): Promise<void> {
