@@ -1,9 +1,9 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { compactDecrypt, CompactEncrypt } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../core/errors.ts';
+import { decryptJwe, encryptJwe } from './jwe.ts';
 
 /** A JSON Web Key Set: the first key encrypts, every key decrypts, so that keys can be changed without a break. */
 const keyFileSchema = z.object({
@@ -41,19 +41,14 @@ export class Secrets {
   /** @returns a compact JWE: text for a column */
   async encrypt(purpose: SecretPurpose, plain: Uint8Array | string): Promise<string> {
     const bytes = typeof plain === 'string' ? Buffer.from(plain, 'utf8') : plain;
-    return new CompactEncrypt(bytes)
-      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: this.#current.kid, purpose })
-      .encrypt(this.#current.bytes);
+    return encryptJwe(this.#current.bytes, { kid: this.#current.kid, purpose }, bytes);
   }
 
   /** @throws AppError `internal` when it was changed, is for another purpose, or its key is not in the file */
   async decrypt(purpose: SecretPurpose, jwe: string): Promise<Uint8Array> {
     try {
-      const { plaintext, protectedHeader } = await compactDecrypt(jwe, ({ kid }) => this.#keyOf(kid), {
-        keyManagementAlgorithms: ['dir'],
-        contentEncryptionAlgorithms: ['A256GCM'],
-      });
-      if (protectedHeader['purpose'] === purpose) return plaintext;
+      const found = await decryptJwe(jwe, (kid) => this.#keyOf(kid));
+      if (found.purpose === purpose) return found.plain;
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
       throw new AppError('internal', 'a stored secret is damaged', { cause });
@@ -70,8 +65,8 @@ export class Secrets {
     return this.#byId.has(kid);
   }
 
-  #keyOf(kid: string | undefined): Uint8Array {
-    const key = this.#byId.get(kid ?? '');
+  #keyOf(kid: string): Uint8Array {
+    const key = this.#byId.get(kid);
     if (key === undefined) throw new AppError('internal', `the key ${kid} of a stored secret is not in the secret key file`);
     return key;
   }
