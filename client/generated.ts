@@ -915,6 +915,27 @@ export interface RouterRemoval {
   forwards_closed: number;
 }
 
+export interface RouterReplacement {
+  id: string;
+  serial_number: string | null;
+  former_serial_number: string | null;
+  /** Not known any more */
+  merged_router_id: string;
+  /** Queued jobs that were taken back; they never ran */
+  jobs_canceled: number;
+  /** Jobs that a revoked agent held: they may have run, and nobody will say so */
+  jobs_unknown: number;
+  /** With their ports and connections */
+  forwards_closed: number;
+}
+
+export interface RouterReplacementRequest {
+  /** The router that the new hardware was listed as */
+  replaced_by: string;
+  /** true: jobs that wait for the old hardware run on the new one. Otherwise they are taken back */
+  keep_jobs?: boolean;
+}
+
 export interface Schedule {
   id: string;
   name: string;
@@ -1182,6 +1203,8 @@ export interface Operations {
   removeRouter: { input: { path: { router_id: string }; query?: { purge?: 'true' | 'false' } }; result: Success<RouterRemoval> };
   /** Give a client a new secret; the old one is refused at once */
   renewClientSecret: { input: { path: { client_id: string } }; result: Success<ClientWithSecret> };
+  /** Let a router go on with new hardware: id, site, jobs, backups and history stay */
+  replaceRouter: { input: { path: { router_id: string }; body: RouterReplacementRequest }; result: Success<RouterReplacement> };
   /** Send an event again, with the same id and body */
   resendDelivery: { input: { path: { router_id: string; job_id: string; delivery_id: string } }; result: Success<Delivery> };
   /** Make a link with which a member who has lost the password sets another one */
@@ -1291,6 +1314,7 @@ export const ROUTES = {
   removeMember: { method: 'DELETE', path: '/api/members/{member_id}' },
   removeRouter: { method: 'DELETE', path: '/api/routers/{router_id}' },
   renewClientSecret: { method: 'POST', path: '/api/clients/{client_id}/secret' },
+  replaceRouter: { method: 'POST', path: '/api/routers/{router_id}/replace' },
   resendDelivery: { method: 'POST', path: '/api/routers/{router_id}/jobs/{job_id}/deliveries/{delivery_id}/resend' },
   resetMemberPassword: { method: 'POST', path: '/api/members/{member_id}/password' },
   resumeCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/resume' },

@@ -8,6 +8,7 @@ import { forwardCommands } from './forward-commands.ts';
 import { forwardHere } from './forward-here.ts';
 import { jobCommands } from './job-commands.ts';
 import { moveCommands } from './move-commands.ts';
+import { removalCommands } from './removal-commands.ts';
 import { routerCommands } from './router-commands.ts';
 import { sessionCommands } from './session-commands.ts';
 import { teamCommands } from './team-commands.ts';
@@ -37,6 +38,7 @@ export const commands: readonly Command[] = [
   loginCommand,
   ...routerCommands,
   ...moveCommands,
+  ...removalCommands,
   ...faultCommands,
   ...deviceCommands,
   ...jobCommands,

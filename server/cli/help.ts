@@ -13,9 +13,9 @@ SIGNALBOX_* in the environment or the YAML file that SIGNALBOX_CONFIG names.
 Commands:
 ${lines([SERVE, DOCTOR, ...commands])}
 
-Commands for API users, which work from anywhere: login, routers, router-moves, router-move, run, faults, devices,
-device, job, campaign, backups, backup, forward, events, agents, members, keys, sites, audit, completion. Each says
-with --help what it takes.
+Commands for API users, which work from anywhere: login, routers, router, router-moves, router-move, agent, run, faults,
+devices, device, job, campaign, backups, backup, forward, events, agents, members, keys, sites, audit, completion. Each
+says with --help what it takes.
 
 signalbox COMMAND --help says more. Every command but serve takes --json and then prints one JSON object.
 signalbox --version names the version. Exit codes: 0 done, 1 failed, 2 wrong usage.

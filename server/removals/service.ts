@@ -1,13 +1,11 @@
-import type { Clock } from '../core/clock.ts';
 import { AppError, notFound } from '../core/errors.ts';
 import { Listeners } from '../core/listeners.ts';
-import type { ForwardsService } from '../forwards/service.ts';
 import type { ForwardRecord } from '../forwards/types.ts';
-import type { JobsService } from '../jobs/service.ts';
 import type { JobRecord } from '../jobs/types.ts';
-import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
-import type { Storage, Tx } from '../storage/db.ts';
+import type { Tx } from '../storage/db.ts';
+import { replaceInside } from './replacement/replace.ts';
+import { moveFaults } from './replacement/store.ts';
 import {
   endPresent,
   forgetDevices,
@@ -20,18 +18,10 @@ import {
   resolveFaults,
   selectClaims,
 } from './store.ts';
-import type { Ended, RemovalChange } from './types.ts';
+import type { Ended, RemovalChange, RemovalsDeps, Replacement } from './types.ts';
 
 /** Records of each kind deleted in one transaction: some ten milliseconds, during which others wait. */
 const PURGE_AT_ONCE = 200;
-
-export interface RemovalsDeps {
-  storage: Storage;
-  clock: Clock;
-  routers: Pick<RoutersService, 'whyStillHeld'>;
-  jobs: Pick<JobsService, 'withdrawFrom' | 'changes'>;
-  forwards: Pick<ForwardsService, 'closeAllOf' | 'cut'>;
-}
 
 /** What was changed in the write, to be told once it is stored. */
 interface Written {
@@ -70,6 +60,20 @@ export class RemovalsService {
     const { writes } = this.#deps.storage;
     while (await writes.write((tx) => purgeSome(tx, teamId, routerId, PURGE_AT_ONCE)));
     await writes.write((tx) => purgeRest(tx, teamId, routerId));
+  }
+
+  /**
+   * Lets a router go on with the hardware of another record, which is merged into it and shown no more.
+   * @throws AppError as {@link replaceInside}
+   */
+  async replaceRouter(wanted: Omit<Replacement, 'now'>): Promise<{ change: Extract<RemovalChange, { kind: 'replaced' }>; ended: Ended }> {
+    const { storage, clock } = this.#deps;
+    const { teamId, routerId, replacedBy } = wanted;
+    const written = await storage.writes.write((tx) => replaceInside(tx, this.#deps, { ...wanted, now: clock.now() }));
+    const ended = await this.#tell(written);
+    // Noticed while this was being stored.
+    await storage.writes.write((tx) => moveFaults(tx, teamId, replacedBy, routerId));
+    return { change: written.change, ended };
   }
 
   async #remove(tx: Tx, target: { teamId: string; routerId: string; now: number }): Promise<Written> {

@@ -1,0 +1,49 @@
+import type { Command } from './command.ts';
+
+/** What leaves the team, and routers that go on with other hardware. */
+
+const remove: Command = {
+  name: 'router remove',
+  summary: 'remove a router that no agent has any more; its past stays readable',
+  positionals: ['ROUTER'],
+  options: { purge: { help: 'also delete its jobs, backups, forwards and faults' } },
+  examples: ['router remove edge-berlin', 'router remove 01a1fb9c-376e-7279-a064-482cecad7b5b --purge'],
+  async run({ signalbox, surroundings: { signal } }, input) {
+    const query = input.isOn('purge') ? { purge: 'true' as const } : {};
+    const { data } = await signalbox.call('removeRouter', { path: { router_id: input.at(0) }, query }, { signal });
+    const unknown = data.jobs_unknown > 0 ? `, ${data.jobs_unknown} unknown` : '';
+    return { json: data, text: `removed ${data.id}: ${data.forwards_closed} forwards closed, ${data.jobs_canceled} jobs taken back${unknown}\n` };
+  },
+};
+
+const replace: Command = {
+  name: 'router replace',
+  summary: 'let a router go on with new hardware, which is listed as a router of its own',
+  positionals: ['ROUTER'],
+  options: {
+    by: { value: 'ROUTER', help: 'the new hardware, by id or identity; its record becomes part of the old one', required: true },
+    'keep-jobs': { help: 'run jobs that wait for the old hardware on the new one' },
+  },
+  examples: ['router replace edge-berlin --by MikroTik', 'router replace edge-berlin --by 01a1fb9c-8888-7279-a064-482cecad7b5b --keep-jobs'],
+  async run({ signalbox, surroundings: { signal } }, input) {
+    const { data: fresh } = await signalbox.call('getRouter', { path: { router_id: input.option('by') ?? '' } }, { signal });
+    const body = { replaced_by: fresh.id, keep_jobs: input.isOn('keep-jobs') };
+    const { data } = await signalbox.call('replaceRouter', { path: { router_id: input.at(0) }, body }, { signal });
+    const hardware = `${data.former_serial_number ?? 'its hardware'} by ${data.serial_number ?? 'the new one'}`;
+    return { json: data, text: `replaced ${hardware} in ${data.id}: ${data.jobs_canceled} jobs taken back\n` };
+  },
+};
+
+const revoke: Command = {
+  name: 'agent revoke',
+  summary: 'revoke an agent: its tunnel is cut, and it is not let in again',
+  positionals: ['AGENT'],
+  options: {},
+  examples: ['agent revoke 01a1fb91-22bb-7e3d-8a1f-4b2d6f8c0e35'],
+  async run({ signalbox, surroundings: { signal } }, input) {
+    await signalbox.call('revokeAgent', { path: { agent_id: input.at(0) } }, { signal });
+    return { json: { id: input.at(0), revoked: true }, text: `revoked ${input.at(0)}\n` };
+  },
+};
+
+export const removalCommands: readonly Command[] = [remove, replace, revoke];
