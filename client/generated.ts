@@ -435,6 +435,7 @@ export interface Job {
   error: string | null;
   /** What the script printed, up to 64 kB */
   output: string | null;
+  /** The script printed more than is kept, or its output was forgotten because the team has very much of it */
   output_truncated: boolean;
   created_at: string;
   expires_at: string;

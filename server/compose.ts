@@ -280,7 +280,7 @@ async function protectScope(scope: App, deps: ApiDeps): Promise<void> {
   requireRole(scope);
   resolveRouterNames(scope, (teamId, identity) => services.routers.idOfIdentity(teamId, identity));
   replayRepeatedPosts(scope, services.idempotency, () => clock.now());
-  reportWrites(scope, (record) => services.audit.record(record));
+  reportWrites(scope, (record) => services.audit.record(record), () => clock.monotonic());
 }
 
 function rateLimitOf({ config, clock }: Pick<ApiDeps, 'config' | 'clock'>): RateLimit {

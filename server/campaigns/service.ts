@@ -8,7 +8,7 @@ import type { Log } from '../core/log.ts';
 import type { Page } from '../core/page.ts';
 import { checkQuota } from '../core/quotas.ts';
 import type { JobsService } from '../jobs/service.ts';
-import type { Storage } from '../storage/db.ts';
+import type { Storage, Tx } from '../storage/db.ts';
 import { fromStoredCounts, isOver, progressOf, statusCounts } from './counts.ts';
 import { CampaignRunner } from './run/runner.ts';
 import { canaryState } from './steps.ts';
@@ -16,6 +16,7 @@ import {
   changeState,
   countGroups,
   countOpen,
+  countTargetsSince,
   countRunning,
   insertCampaign,
   lockTeam,
@@ -42,6 +43,9 @@ import type {
 
 /** As long as other keys (server/idempotency). */
 const KEY_KEPT_MS = 24 * 3600_000;
+const DAY_MS = 24 * 3600_000;
+/** Ten campaigns over the largest fleet that a team may have: some 40 MB of records. */
+export const MOST_TARGETS_A_DAY = 200_000;
 
 export interface CampaignsDeps {
   storage: Storage;
@@ -94,12 +98,20 @@ export class CampaignsService {
       if (wanted.canaryCount > routerIds.length) {
         throw invalidField('canary_count', `is more than there are routers (${routerIds.length})`);
       }
+      await this.#checkTargetsOfDay(tx, teamId, routerIds.length, now);
       const row = rowOf(teamId, wanted, request, { now, targets: routerIds.length });
       return { campaign: await insertCampaign(tx, row, routerIds), isNew: true };
     });
     if (isNew) this.changes.publish({ kind: 'started', campaign });
     void this.#runner.run({ id: campaign.id, teamId });
     return this.#view(campaign);
+  }
+
+  /** Campaigns that are made and canceled again and again are never open, and each leaves a record of every router. */
+  async #checkTargetsOfDay(tx: Tx, teamId: string, added: number, now: number): Promise<void> {
+    if ((await countTargetsSince(tx, teamId, now - DAY_MS)) + added <= MOST_TARGETS_A_DAY) return;
+    this.#deps.counters?.add('campaign_routers_a_day');
+    throw new AppError('quota_exceeded', `the campaigns of one day may have ${MOST_TARGETS_A_DAY} routers together, each counted once for each campaign`);
   }
 
   /** Newest first. */

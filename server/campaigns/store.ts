@@ -53,6 +53,17 @@ export async function countOpen(db: DbOrTx, teamId: string): Promise<number> {
   return count;
 }
 
+/** Routers in all campaigns that the team has made since a moment, each as often as it is in one. */
+export async function countTargetsSince(db: DbOrTx, teamId: string, since: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('campaigns')
+    .select((eb) => eb.fn.sum<number | string | null>('target_count').as('count'))
+    .where('team_id', '=', teamId)
+    .where('created_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return Number(count ?? 0);
+}
+
 /** The campaign with all its targets; the first ones are its canaries. Inside a write: both or neither. */
 export async function insertCampaign(
   db: DbOrTx,

@@ -19,6 +19,7 @@ export const LIMITS = [
   'rotated_api_keys_per_team',
   'clients_per_team',
   'campaigns_per_team',
+  'campaign_routers_a_day',
   'sites_per_team',
   'members_per_team',
   'agents_per_team',
@@ -26,6 +27,7 @@ export const LIMITS = [
   'open_jobs_per_team',
   'kept_records_per_team',
   'backup_bytes_per_team',
+  'job_output_bytes_per_team',
 ] as const;
 
 export type Limit = (typeof LIMITS)[number];

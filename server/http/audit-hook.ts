@@ -1,4 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import type { Principal } from '../core/principal.ts';
 import type { App } from './app.ts';
 import { principalOf } from './authentication.ts';
 
@@ -25,8 +27,25 @@ export interface WriteRecord {
 /** Longest path kept; ours are far shorter. */
 const MAX_TARGET_CHARS = 500;
 
-/** Reports every request of a known caller that may change something, with its result. */
-export function reportWrites(scope: App, report: (record: WriteRecord) => void): void {
+/** One record of a caller who is over the rate limit says as much as thousands, milliseconds. */
+const OVER_LIMIT_EVERY_MS = 60_000;
+/** Callers remembered for that. */
+const OVER_LIMIT_CALLERS = 10_000;
+
+/**
+ * Reports every request of a known caller that may change something, with its result. Of requests beyond the rate limit, one
+ * a minute of each caller: they do nothing, and nothing else holds them back.
+ * @param monotonic milliseconds since some moment
+ */
+export function reportWrites(scope: App, report: (record: WriteRecord) => void, monotonic: () => number): void {
+  const overLimit = new LRUCache<string, number>({ max: OVER_LIMIT_CALLERS });
+  const isRepeated = ({ kind, id }: Principal, status: number): boolean => {
+    if (status !== 429) return false;
+    const [caller, now] = [`${kind} ${id}`, monotonic()];
+    if (now - (overLimit.get(caller) ?? -Infinity) < OVER_LIMIT_EVERY_MS) return true;
+    overLimit.set(caller, now);
+    return false;
+  };
   scope.decorateRequest('source', '');
   scope.decorateRequest('auditDetail', null);
   scope.addHook('onRequest', async (request) => {
@@ -35,6 +54,7 @@ export function reportWrites(scope: App, report: (record: WriteRecord) => void):
   // Not onResponse: that one is never called when the caller has hung up meanwhile, and the thing is done all the same.
   scope.addHook('onSend', async (request, reply, payload) => {
     if (request.method === 'GET' || request.method === 'HEAD' || !request.principal) return payload;
+    if (isRepeated(request.principal, reply.statusCode)) return payload;
     report(recordOf(request, reply.statusCode));
     return payload;
   });

@@ -70,7 +70,7 @@ async function remember(keys: IdempotencyKeys, held: HeldKey, { request, reply, 
   if (typeof payload !== 'string' || mayBeDoneAnew(request, reply)) await keys.release(held);
   else if (holdsSecret(request, reply)) await keys.finish(held, 409, notKept(request, 'the secret in its answer is shown only once'));
   else if (payload.length > MAX_KEPT_CHARS) await keys.finish(held, 409, notKept(request, 'its answer was too large to be kept'));
-  else if (reply.statusCode >= 400 || keys.hasRoomFor(held, payload.length)) await keys.finish(held, reply.statusCode, payload);
+  else if (reply.statusCode >= 400 || keys.hasRoomFor(held, Buffer.byteLength(payload))) await keys.finish(held, reply.statusCode, payload);
   else await keys.finish(held, 409, notKept(request, 'your team has too many answers kept, so its answer was not'));
 }
 

@@ -144,7 +144,7 @@ export class IdempotencyStore implements IdempotencyKeys {
     await this.#settle(held, { state: 'finished', status, response }, async (tx) => {
       await whereHeld(tx.updateTable('idempotency_keys').set({ status, response }), held).execute();
     });
-    this.#kept.count(held.teamId, response.length);
+    this.#kept.count(held.teamId, Buffer.byteLength(response));
   }
 
   async release(held: HeldKey): Promise<void> {

@@ -87,7 +87,7 @@ const jobSchema = z
     reason: z.string().nullable().describe('Why it is not simply completed, as a stable word'),
     error: z.string().nullable().describe('The message of the router or the agent'),
     output: z.string().nullable().describe('What the script printed, up to 64 kB'),
-    output_truncated: z.boolean(),
+    output_truncated: z.boolean().describe('The script printed more than is kept, or its output was forgotten because the team has very much of it'),
     created_at: dateTime,
     expires_at: dateTime,
     site_id: z.string().nullable(),

@@ -16,6 +16,7 @@ import { HandOver } from './hand-over/hand-over.ts';
 import { whyNotNotify } from './notify-url.ts';
 import { noteMissedEvents } from './outbox/store.ts';
 import { OpenJobs } from './open-jobs.ts';
+import { OutputRetention } from './retention/outputs.ts';
 import { JobRetention } from './retention/retention.ts';
 import { CANCEL_REQUESTED, isFinished } from './state.ts';
 import type { Phase, Status } from './state.ts';
@@ -62,6 +63,7 @@ export class JobsService implements JobEvents {
   readonly #dispatcher: Dispatcher;
   readonly #sweeper: JobSweeper;
   readonly #retention: JobRetention;
+  readonly #outputs: OutputRetention;
   readonly #openJobs: OpenJobs;
 
   constructor(deps: JobsDeps) {
@@ -70,8 +72,10 @@ export class JobsService implements JobEvents {
     this.#handOver = new HandOver({ ...deps, changes: this.changes });
     this.#dispatcher = new Dispatcher(deps);
     this.#sweeper = new JobSweeper({ ...deps, changes: this.changes });
+    this.#outputs = new OutputRetention(deps);
     this.#retention = new JobRetention({ ...deps, keepMs: deps.rules.keepMs });
     this.changes.subscribe((job) => {
+      this.#outputs.changed(job);
       if (isFinished(job.phase as Phase)) this.#dispatcher.routerIsFree(job.agent_id, job.router_id);
     });
   }
@@ -85,12 +89,14 @@ export class JobsService implements JobEvents {
     this.#dispatcher.start();
     this.#sweeper.start();
     this.#retention.start();
+    this.#outputs.start();
   }
 
   async stop(): Promise<void> {
     await this.#dispatcher.stop();
     await this.#sweeper.stop();
     await this.#retention.stop();
+    await this.#outputs.stop();
   }
 
   /**

@@ -1,3 +1,5 @@
+import { KEPT_OUTPUT_BYTES } from '../../server/jobs/retention/outputs.ts';
+import { MOST_TARGETS_A_DAY } from '../../server/campaigns/service.ts';
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { MAX_BACKUP_BYTES, MAX_MESSAGE_BYTES, MAX_OUTPUT_BYTES, MAX_REPLY_BYTES, MAX_ROUTERS_PER_AGENT } from '../../protocol/index.ts';
@@ -45,6 +47,7 @@ const numbers: [string, string][] = [
   ['bytes of all keys and answers kept', `${KEPT_ANSWERS.all / MB} MB`],
   ['jobs that have not ended, of one team', count(QUOTAS.open_jobs_per_team.most)],
   ['campaigns that have not ended, of one team', count(QUOTAS.campaigns_per_team.most)],
+  ['routers in the campaigns that one team makes within 24 hours', count(MOST_TARGETS_A_DAY)],
   ['sites of one team', count(QUOTAS.sites_per_team.most)],
   ['members of one team', count(QUOTAS.members_per_team.most)],
   ['agents of one team that are not revoked', count(QUOTAS.agents_per_team.most)],
@@ -52,6 +55,7 @@ const numbers: [string, string][] = [
   ['API keys of one team that work', count(QUOTAS.api_keys_per_team.most)],
   ['API keys of one team that work, with those that were rotated', count(QUOTAS.rotated_api_keys_per_team.most)],
   ['clients of one team', count(QUOTAS.clients_per_team.most)],
+  ['bytes that jobs of one team have printed', `${KEPT_OUTPUT_BYTES / 1024 ** 3} GB`],
   ['bytes of backups of one team', `${DEFAULT_BACKUP_RULES.keepBytesPerTeam / 1024 ** 3} GB`],
   ['entries of the audit log', count(KEPT_PER_TEAM.audit_log)],
   ['faults that are resolved', count(KEPT_PER_TEAM.faults)],

@@ -1,7 +1,9 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { MAX_ROUTERS_PER_AGENT } from '../../protocol/index.ts';
 import type { AgentMessage, Devices } from '../../protocol/index.ts';
 import type { AgentConnection } from '../../server/core/agent-gateway.ts';
+import { MOST_TARGETS_A_DAY } from '../../server/campaigns/service.ts';
 import { Counters } from '../../server/core/counters.ts';
 import type { Claim, HeldKey } from '../../server/core/idempotency.ts';
 import { KEPT_ANSWERS } from '../../server/idempotency/kept-answers.ts';
@@ -14,6 +16,7 @@ import { RoutersService } from '../../server/routers/service.ts';
 import type { Storage } from '../../server/storage/db.ts';
 import { Secrets } from '../../server/storage/secrets.ts';
 import { inventoryOf } from '../harness/attacked-server.ts';
+import { CampaignWorld } from '../harness/campaigns/campaign-world.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedRouter, seedTeam } from '../harness/seed.ts';
@@ -122,6 +125,23 @@ function heldBy(claim: Claim): HeldKey {
   if (claim.state !== 'claimed') throw new Error(`the key is ${claim.state}`);
   return claim.held;
 }
+
+describeEachDatabase('campaigns', (open) => {
+  test('that are made and canceled again and again have an end; the next day there is room again', async () => {
+    const world = await CampaignWorld.start(await open(), { routers: 3 });
+    try {
+      await world.campaigns.cancelCampaign(world.fleet.teamId, await world.create());
+      // As if there had been very many.
+      await sql`update campaigns set target_count = ${MOST_TARGETS_A_DAY - 3}`.execute(world.storage.db);
+      await world.campaigns.cancelCampaign(world.fleet.teamId, await world.create());
+      await expect(world.create({ routerIds: world.fleet.routerIds.slice(0, 1), canaryCount: 0 })).rejects.toMatchObject({ code: 'quota_exceeded' });
+      world.clock.advance(24 * 3_600_000 + 1);
+      await world.create();
+    } finally {
+      await world.stop();
+    }
+  });
+});
 
 describeEachDatabase('devices that an agent invents', (open) => {
   test(`are at most ${MAX_DEVICES_PER_ROUTER} behind a router; those that are known are followed`, async () => {

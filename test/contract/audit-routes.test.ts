@@ -33,7 +33,7 @@ describeEachDatabase('the audit log', (open) => {
     audit = new AuditService({ storage, clock, log: silentLog });
     auth = new AuthService({ storage, clock, log: silentLog });
     app = new TeamApp((scope: App) => {
-      reportWrites(scope, (record) => audit.record(record));
+      reportWrites(scope, (record) => audit.record(record), () => performance.now());
       auditRoutes(scope, { audit });
       scope.put('/:group(^[0-9]+$)', async () => ({ ok: true }));
       scope.post('/things/:id', { config: { role: 'operator' } }, async () => ({ ok: true }));

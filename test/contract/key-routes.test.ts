@@ -124,7 +124,7 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
       const rotate = async (id: string, overlap_minutes: number) => app.ask(north, 'POST', `/api/api-keys/${id}/rotate`, { overlap_minutes });
       expect(await rotate(last, 60)).toMatchObject({ status: 200 });
       const { id } = rows[0]!;
-      expect(await rotate(id, 60)).toMatchObject({ status: 409, body: { code: 'conflict' } });
+      expect(await rotate(id, 60)).toMatchObject({ status: 409, body: { code: 'quota_exceeded' } });
       expect(await storage.db.selectFrom('api_keys').select('replaced_by').where('id', '=', id).executeTakeFirst()).toEqual({ replaced_by: null });
       // Without an overlap there are not more of them afterwards.
       expect(await rotate(id, 0)).toMatchObject({ status: 200 });

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { idFloor } from '../../core/ids.ts';
 import type { DbOrTx } from '../../storage/db.ts';
@@ -21,6 +22,19 @@ export async function selectJobsBefore(db: DbOrTx, query: { before: number; afte
     .limit(query.limit)
     .execute();
   return rows.map(({ id }) => id);
+}
+
+/** How much jobs of all teams have printed (0 for nothing), newest first, below an id. */
+export async function selectOutputSizes(db: DbOrTx, before: string | undefined, limit: number): Promise<{ id: string; teamId: string; bytes: number }[]> {
+  let query = db.selectFrom('jobs').select(['id', 'team_id as teamId', sql<number | string | null>`octet_length(output)`.as('bytes')]);
+  if (before !== undefined) query = query.where('id', '<', before);
+  const rows = await query.orderBy('id', 'desc').limit(limit).execute();
+  return rows.map(({ id, teamId, bytes }) => ({ id, teamId, bytes: Number(bytes ?? 0) }));
+}
+
+/** Says of these jobs (at most 500) that their output was longer than what is kept: nothing. Inside a write. */
+export async function forgetOutputs(db: DbOrTx, jobIds: readonly string[]): Promise<void> {
+  await db.updateTable('jobs').set({ output: null, output_truncated: 1 }).where('id', 'in', jobIds).where('output', 'is not', null).execute();
 }
 
 /**

@@ -17,7 +17,7 @@ test('a caller who hangs up before the answer is recorded with his address', asy
   const recorded = Promise.withResolvers<WriteRecord>();
   app = createApp({ log: pino({ level: 'silent' }), now: () => Date.now() });
   identifyCaller(app, async () => ({ kind: 'api_key', id: 'k', teamId: 't', role: 'admin' }));
-  reportWrites(app, recorded.resolve);
+  reportWrites(app, recorded.resolve, () => performance.now());
   app.post('/things', async () => {
     asked.resolve();
     await answer.promise;
@@ -36,4 +36,24 @@ test('a caller who hangs up before the answer is recorded with his address', asy
   await gone;
   answer.resolve();
   expect(await recorded.promise).toMatchObject({ team_id: 't', action: 'POST /things', source: '127.0.0.1' });
+});
+
+test('of a caller over the rate limit one record a minute is kept, beside every request that was let in', async () => {
+  const records: WriteRecord[] = [];
+  let now = 0;
+  let status = 429;
+  app = createApp({ log: pino({ level: 'silent' }), now: () => Date.now() });
+  identifyCaller(app, async (bearer) => ({ kind: 'api_key', id: bearer, teamId: 't', role: 'admin' }));
+  reportWrites(app, (record) => records.push(record), () => now);
+  app.post('/things', async (_request, reply) => reply.code(status).send({}));
+  const ask = (bearer: string) => app.inject({ method: 'POST', url: '/things', headers: { authorization: `Bearer ${bearer}` } });
+  for (let i = 0; i < 20; i += 1) await ask('loud');
+  await ask('other');
+  expect(records.map(({ actor_id }) => actor_id)).toEqual(['loud', 'other']);
+  now = 60_000;
+  await ask('loud');
+  expect(records).toHaveLength(3);
+  status = 422;
+  for (let i = 0; i < 5; i += 1) await ask('loud');
+  expect(records).toHaveLength(8);
 });

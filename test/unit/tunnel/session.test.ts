@@ -25,7 +25,8 @@ describe('opening', () => {
     bench.sayReady(socket, [{ job_id: JOB_A, state: 'accepted' }]);
     await settle();
     expect(bench.events.story).toEqual(['ready #1 aaaa:accepted']);
-    expect(bench.events.connections).toEqual([{ agentId: bench.agentId, teamId: 'team', epoch: 1, address: '192.0.2.1', reset: false }]);
+    const connection = { agentId: bench.agentId, teamId: 'team', epoch: 1, address: '192.0.2.1', reset: false, routers: ['one'] };
+    expect(bench.events.connections).toEqual([connection]);
     expect(bench.registry.epoch(bench.agentId)).toBe(1);
   });
 
