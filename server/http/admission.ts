@@ -11,7 +11,8 @@ export interface AdmissionLimits {
   waitMs: number;
   /**
    * So long a request counts as worked on, milliseconds. What takes longer waits for a router or keeps a stream open, and costs
-   * the process nothing meanwhile.
+   * the process nothing meanwhile. Well below `waitMs`: otherwise a team that asks a hundred slow routers at once, or opens a hundred
+   * event streams, would be refused, and everybody else with it.
    */
   workMs: number;
 }
@@ -21,7 +22,7 @@ export interface AdmissionLimits {
  * connections), and at some 3 ms of work each a new request is behind 0.2 s of others. 512 waiting are 1.5 s of work, of which what has
  * not begun after 0.8 s is refused.
  */
-export const ADMISSION: AdmissionLimits = { atOnce: 64, waiting: { total: 512, perParty: 384, perMember: 256 }, waitMs: 800, workMs: 1000 };
+export const ADMISSION: AdmissionLimits = { atOnce: 64, waiting: { total: 512, perParty: 384, perMember: 256 }, waitMs: 800, workMs: 150 };
 
 /** Tells the process that a request is over; may be called again. */
 export type Leave = () => void;

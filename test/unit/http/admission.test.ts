@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Admission } from '../../../server/http/admission.ts';
+import { ADMISSION, Admission } from '../../../server/http/admission.ts';
 
 const limits = { atOnce: 2, waiting: { total: 12, perParty: 9, perMember: 4 }, waitMs: 800, workMs: 1000 };
 
@@ -105,4 +105,18 @@ test('what takes long gives its place to others, once', async () => {
   expect(admission.working).toBe(0);
   leave();
   expect(admission.working).toBe(0);
+});
+
+test('two hundred requests of one key that wait for slow routers, or keep streams open, are all let in', async () => {
+  admission = new Admission();
+  let admitted = 0;
+  const one = async (): Promise<void> => {
+    await admission.enter(at('x'));
+    admission.begin();
+    admitted += 1;
+  };
+  const all = Promise.all(Array.from({ length: 200 }, one));
+  await vi.advanceTimersByTimeAsync(ADMISSION.waitMs - 1);
+  await all;
+  expect(admitted).toBe(200);
 });
