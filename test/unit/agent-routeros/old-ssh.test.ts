@@ -159,7 +159,8 @@ describe('a router that falls silent', () => {
     const port = await serve({}, (connection) => {
       connection.on('authentication', () => undefined);
     });
-    await expect(connect(port, { deadline: { timeoutMs: 400 } })).rejects.toMatchObject({
+    // Long enough for the handshake before the login on a busy machine.
+    await expect(connect(port, { deadline: { timeoutMs: 3_000 } })).rejects.toMatchObject({
       code: 'router_unreachable',
       message: expect.stringContaining('no answer within'),
     });
