@@ -1,7 +1,23 @@
-// Who may import whom. `protocol` stands alone; agent and server meet only there. In the server:
-// core < storage, http, tunnel < features < compose. A rule is relaxed only with its reason in the same commit.
-const features = 'agents|routers|jobs|commands|forwards|devices|faults|notifications|catalog|teams|auth|sandbox|campaigns|backups|webhooks|events|audit|identity|idempotency|metadata|status|metrics|places|revocations|retention|removals';
-const feature = `^server/(?:${features})/`;
+// Who may import whom, checked by `npm test`.
+//
+//   runtime, routeros-text  <  protocol  <  agent | server          client knows neither: it has the HTTP interface only
+//   server: platform/core  <  platform/*  <  features  <  compose  <  main, cli
+//
+// A feature is a folder in one of the server's rooms. The list is read from the disk, so that no feature can be forgotten.
+// A rule is relaxed only with its reason in the same commit.
+const { readdirSync } = require('node:fs');
+const path = require('node:path');
+
+const rooms = ['fleet', 'work', 'access', 'outbound', 'operations'];
+const foldersOf = (folder) =>
+  readdirSync(path.join(__dirname, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+const unknown = foldersOf('server').filter((name) => ![...rooms, 'platform', 'compose', 'cli'].includes(name));
+if (unknown.length > 0) throw new Error(`server/${unknown[0]}: put it into a room (${rooms.join(', ')}) or name the room in .dependency-cruiser.cjs`);
+
+const room = `server/(?:${rooms.join('|')})`;
+const feature = `^${room}/[^/]+/`;
+const infrastructureFolders = foldersOf('server/platform').filter((name) => !['core', 'idempotency'].includes(name));
+const infrastructure = `server/platform/(?:${infrastructureFolders.join('|')})`;
 const lib = (names) => `node_modules/(?:${names})(?:/|$)`;
 const sql = lib('kysely|better-sqlite3|pg');
 const web = lib('fastify|@fastify');
@@ -10,43 +26,48 @@ const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 module.exports = {
   forbidden: [
     forbid('no-cycles', {}, { circular: true }),
-    forbid('protocol-is-a-leaf', { path: '^protocol/' }, { path: '^(server|agent|scripts|test)/' }),
+    forbid('runtime-is-a-leaf', { path: '^runtime/' }, { path: '^(server|agent|client|protocol|routeros-text|scripts|test)/' }),
+    forbid('routeros-text-is-a-leaf', { path: '^routeros-text/' }, { path: '^(server|agent|client|protocol|runtime|scripts|test)/' }),
+    forbid('protocol-knows-no-program', { path: '^protocol/' }, { path: '^(server|agent|client|scripts|test)/' }),
     // A program of an API user: it knows the control plane only by its OpenAPI document.
-    forbid('client-stands-alone', { path: '^client/' }, { path: '^(server|agent|protocol|scripts|test)/' }),
+    forbid('client-stands-alone', { path: '^client/' }, { path: '^(server|agent|protocol|routeros-text|scripts|test)/' }),
     forbid('client-has-one-door', { path: '^(server|agent|protocol)/' }, { path: '^client/' }),
     forbid('agent-and-server-are-strangers',
       { path: '^(agent|server)/' }, { path: '^(agent|server)/', pathNot: '^$1/' }),
     forbid('protocol-has-one-door',
       { path: '^(server|agent)/' }, { path: '^protocol/', pathNot: '^protocol/index[.]ts$' }),
-    forbid('product-knows-no-tests', { path: '^(server|agent|client|protocol)/' }, { path: '^(test|scripts)/' }),
+    forbid('product-knows-no-tests', { path: '^(server|agent|client|protocol|runtime|routeros-text)/' }, { path: '^(test|scripts)/' }),
 
-    forbid('core-is-pure', { path: '^server/core/' }, { path: '^server/', pathNot: '^server/core/' }),
+    forbid('core-is-pure', { path: '^server/platform/core/' }, { path: '^server/', pathNot: '^server/platform/core/' }),
     forbid('infrastructure-knows-no-feature',
-      { path: '^server/(storage|http|tunnel)/' }, { path: '^server/', pathNot: '^server/($1|core)/' }),
-    forbid('features-know-no-tunnel', { path: feature }, { path: '^server/tunnel/' }),
+      { path: `^(${infrastructure})/` }, { path: '^server/', pathNot: '^(?:$1|server/platform/core)/' }),
+    // Kept answers are a table, and nobody's feature.
+    forbid('idempotency-knows-storage-only',
+      { path: '^server/platform/idempotency/' }, { path: '^server/', pathNot: '^server/platform/(?:idempotency|core|storage)/' }),
+    forbid('features-know-no-tunnel', { path: `^${room}/` }, { path: '^server/platform/tunnel/' }),
     forbid('only-stores-query', { path: feature, pathNot: '/store[.]ts$' },
-      { path: '^server/storage/', dependencyTypesNot: ['type-only'] }),
-    forbid('only-routes-know-http', { path: feature, pathNot: '/routes[.]ts$' }, { path: '^server/http/' }),
-    forbid('features-meet-at-service-or-types', { path: `^server/(${features})/` },
-      { path: feature, pathNot: '^server/(?:$1/.*|[^/]+/(?:service|types)[.]ts)$' }),
-    forbid('compose-is-the-top', { path: '^server/', pathNot: '^server/(main|compose|cli/.*)[.]ts$' },
-      { path: '^server/(main|compose)[.]ts$' }),
+      { path: '^server/platform/storage/', dependencyTypesNot: ['type-only'] }),
+    forbid('only-routes-know-http', { path: feature, pathNot: '/routes[.]ts$' }, { path: '^server/platform/http/' }),
+    forbid('features-meet-at-service-or-types', { path: `^(${room}/[^/]+)/` },
+      { path: feature, pathNot: `^(?:$1/.*|${room}/[^/]+/(?:service|types)[.]ts)$` }),
+    forbid('compose-is-the-top', { path: '^server/', pathNot: '^server/(main[.]ts$|compose/|cli/)' },
+      { path: '^server/(main[.]ts$|compose/|cli/)' }),
 
     forbid('agent-parts-are-strangers',
       { path: '^agent/(link|routers)/' }, { path: '^agent/', pathNot: '^agent/(?:$1/|core/)' }),
     // A forward's way to its target leads over the router, so it sees the adapter like jobs and commands do. Routers spell
     // durations the same way in every menu.
-    forbid('agent-work-sees-only-the-adapter', { path: '^agent/(jobs|commands|forward|inventory)/' },
+    forbid('agent-work-sees-only-the-adapter', { path: '^agent/(jobs|commands|forward|telemetry)/' },
       { path: '^agent/', pathNot: '^agent/(?:$1/|core/|routers/(?:adapter|durations)[.]ts$)' }),
 
-    forbid('agent-stays-light', { path: '^(agent|protocol|client)/' }, { path: [web, sql] }),
-    forbid('fastify-at-the-edge', { path: '^server/', pathNot: '^server/(http/|compose[.]ts$|[^/]+/routes[.]ts$)' },
+    forbid('agent-stays-light', { path: '^(agent|protocol|runtime|routeros-text|client)/' }, { path: [web, sql] }),
+    forbid('fastify-at-the-edge', { path: '^server/', pathNot: `^server/(platform/http/|compose/|.*/routes[.]ts$)` },
       { path: web }),
     // Record types are derived from the schema, so a feature's types may name kysely's; they cannot query with them.
-    forbid('sql-in-storage', { path: '^server/', pathNot: '^server/(storage/|.*/store[.]ts$)' },
+    forbid('sql-in-storage', { path: '^server/', pathNot: '^server/(platform/storage/|.*/store[.]ts$)' },
       { path: sql, dependencyTypesNot: ['type-only'] }),
     forbid('ws-at-two-ends', { path: '^(server|agent|protocol)/',
-      pathNot: '^(server/tunnel/gateway|agent/link/dialer)[.]ts$' }, { path: lib('ws') }),
+      pathNot: '^(server/platform/tunnel/gateway|agent/link/dialer)[.]ts$' }, { path: lib('ws') }),
   ],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },

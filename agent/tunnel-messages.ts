@@ -1,4 +1,4 @@
-import { cleanText } from '../protocol/index.ts';
+import { cleanText } from '../routeros-text/router-text.ts';
 import type { Inventory, RouterBeat } from '../protocol/index.ts';
 import type { RouterAdapter, RouterFacts } from './routers/adapter.ts';
 

@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { bulkPace } from './bulk-pace.ts';
+import { bulkPace } from '../runtime/bulk-pace.ts';
 import type { Hold } from './channel-socket.ts';
-import { adoptWithPooledReads } from './pooled-reads.ts';
-import type { Release } from './pooled-reads.ts';
+import { adoptWithPooledReads } from '../runtime/pooled-reads.ts';
+import type { Release } from '../runtime/pooled-reads.ts';
 
 /** How a connection ended, seen from the side that reports it. */
 export type ConnectionEnd =

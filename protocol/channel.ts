@@ -7,8 +7,8 @@ import type { ChannelRole, Verdict } from './channel-state.ts';
 import { Liveness } from './liveness.ts';
 import { channelMessage } from './messages/channel.ts';
 import type { ChannelMessage } from './messages/channel.ts';
-import type { Release } from './pooled-reads.ts';
-import type { Timers } from './timers.ts';
+import type { Release } from '../runtime/pooled-reads.ts';
+import type { Timers } from '../runtime/timers.ts';
 
 /**
  * Most bytes that wait for the WebSocket before the stream is no longer read. Enough to keep a fast line busy

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { countCleaned } from './router-text.ts';
+import { countCleaned } from '../routeros-text/router-text.ts';
 import { agentMessages, serverMessages } from './messages/index.ts';
 import type { AgentMessage, ServerMessage } from './messages/index.ts';
 

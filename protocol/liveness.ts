@@ -1,4 +1,4 @@
-import type { Timers } from './timers.ts';
+import type { Timers } from '../runtime/timers.ts';
 
 export interface LivenessOptions {
   timers: Timers;

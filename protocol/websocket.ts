@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { MAX_CHANNEL_MESSAGE_BYTES, MAX_CHANNEL_TEXT_BYTES } from './channel-socket.ts';
 import type { ChannelSocket } from './channel-socket.ts';
-import type { Release } from './pooled-reads.ts';
+import type { Release } from '../runtime/pooled-reads.ts';
 import { CLOSE_CODE, FrameReader, OPCODE, applyMask, frameHeader } from './websocket-frames.ts';
 
 /** A closing handshake the other side does not finish is cut after this long, milliseconds. */

@@ -6,9 +6,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
-import { startServer } from '../server/compose.ts';
+import { startServer } from '../server/compose/start.ts';
 import { checkConfig } from '../server/config.ts';
-import type { OpenApiDocument } from '../server/http/openapi-types.ts';
+import type { OpenApiDocument } from '../server/platform/http/openapi-types.ts';
 import { clientSource } from './gen-client/source.ts';
 
 const TARGET = path.join(import.meta.dirname, '../client/generated.ts');

@@ -21,7 +21,7 @@ import {
   wholeNumber,
 } from './config-values.ts';
 import type { ListenAddress, NameDomain } from './config-values.ts';
-import { AppError, type FieldErrors } from './core/errors.ts';
+import { AppError, type FieldErrors } from './platform/core/errors.ts';
 
 export type { ListenAddress } from './config-values.ts';
 

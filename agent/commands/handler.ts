@@ -1,4 +1,4 @@
-import { bulkPace } from '../../protocol/index.ts';
+import { bulkPace } from '../../runtime/bulk-pace.ts';
 import type { Routers } from '../core/routers.ts';
 import { findRouter } from '../core/routers.ts';
 import type { RouterRow } from '../routers/adapter.ts';

@@ -1,4 +1,4 @@
-import { mayHaveOneMore } from '../../protocol/index.ts';
+import { mayHaveOneMore } from '../../runtime/fair-shares.ts';
 import type { Clock } from '../core/clock.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';

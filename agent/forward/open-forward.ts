@@ -1,4 +1,5 @@
-import { Channel, Roster } from '../../protocol/index.ts';
+import { Channel } from '../../protocol/index.ts';
+import { Roster } from '../../runtime/roster.ts';
 import type { ChannelConnection, ChannelSocket } from '../../protocol/index.ts';
 import { atMoment } from '../core/clock.ts';
 import type { Clock, Timer } from '../core/clock.ts';

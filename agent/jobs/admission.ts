@@ -1,4 +1,5 @@
-import { MAX_OPEN_JOBS_PER_AGENT, mayHaveOneMore } from '../../protocol/index.ts';
+import { MAX_OPEN_JOBS_PER_AGENT } from '../../protocol/index.ts';
+import { mayHaveOneMore } from '../../runtime/fair-shares.ts';
 import type { JobDeclined, JobOffer } from '../../protocol/index.ts';
 import { AgentError } from '../core/errors.ts';
 import { findRouter } from '../core/routers.ts';

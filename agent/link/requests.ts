@@ -1,4 +1,5 @@
-import { FairShares, MAX_OPEN_REQUESTS } from '../../protocol/index.ts';
+import { MAX_OPEN_REQUESTS } from '../../protocol/index.ts';
+import { FairShares } from '../../runtime/fair-shares.ts';
 import type { AgentMessage, ReplyError, ReplyOutcome, Request } from '../../protocol/index.ts';
 import type { Clock } from '../core/clock.ts';
 import { AgentError } from '../core/errors.ts';

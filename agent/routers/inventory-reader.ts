@@ -1,4 +1,4 @@
-import { cleanText } from '../../protocol/index.ts';
+import { cleanText } from '../../routeros-text/router-text.ts';
 import type { Deadline } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
 import type { RouterFacts, RouterRow } from './adapter.ts';

@@ -1,4 +1,4 @@
-import { cleanText, timeZoneFact, uptimeFact } from '../../protocol/index.ts';
+import { cleanText, timeZoneFact, uptimeFact } from '../../routeros-text/router-text.ts';
 import { AgentError } from '../core/errors.ts';
 import type { RouterFacts, RouterRow } from './adapter.ts';
 import { parseDuration } from './durations.ts';

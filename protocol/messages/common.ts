@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
-import { cleanText } from '../router-text.ts';
+import { cleanText } from '../../routeros-text/router-text.ts';
 
 /** Name of a router in its agent's configuration: the address of a router inside one tunnel. */
 export const routerName = z.string().min(1).max(64);

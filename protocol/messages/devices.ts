@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_DEVICES_PER_MESSAGE } from '../limits.ts';
-import { ipAddressFact } from '../router-text.ts';
+import { ipAddressFact } from '../../routeros-text/router-text.ts';
 import { routerList, routerName, routerText } from './common.ts';
 
 const macAddress = z.string().regex(/^(?:[0-9A-F]{2}:){5}[0-9A-F]{2}$/);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_OPEN_JOBS_PER_AGENT, MAX_ROUTERS_PER_AGENT } from '../limits.ts';
-import { timeZoneFact, uptimeFact } from '../router-text.ts';
+import { timeZoneFact, uptimeFact } from '../../routeros-text/router-text.ts';
 import { hardwareId, routerName, routerText, text } from './common.ts';
 import { openJob } from './jobs.ts';
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../server/core/log.ts';
+import type { Log } from '../../server/platform/core/log.ts';
 
 const show = (fields: object, message: string): void => {
   process.stderr.write(`${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? value.stack : value))}\n`);

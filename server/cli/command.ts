@@ -1,7 +1,7 @@
-import type { AuthService } from '../auth/service.ts';
+import type { AuthService } from '../access/keys/service.ts';
 import type { Config } from '../config.ts';
-import type { Storage } from '../storage/db.ts';
-import type { InvitationsService, TeamsService } from '../teams/service.ts';
+import type { Storage } from '../platform/storage/db.ts';
+import type { InvitationsService, TeamsService } from '../access/teams/service.ts';
 
 /** What the administration commands work with, on the database directly. */
 export interface Administration {

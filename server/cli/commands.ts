@@ -1,4 +1,4 @@
-import { exportDatabase, importDatabase } from '../storage/portable.ts';
+import { exportDatabase, importDatabase } from '../platform/storage/portable.ts';
 import { type Command, type Input, UsageError } from './command.ts';
 import { identityCommands } from './identity-commands.ts';
 import { role, roleOf, TEAM, teamIdOf } from './options.ts';

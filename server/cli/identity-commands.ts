@@ -1,7 +1,7 @@
-import { systemClock } from '../core/clock.ts';
-import { ProviderKeyring } from '../identity/keys/service.ts';
-import type { SigningKeyState } from '../identity/keys/service.ts';
-import { forgetSecrets, openSecretsOf } from '../storage/stored-secrets.ts';
+import { systemClock } from '../platform/core/clock.ts';
+import { ProviderKeyring } from '../access/identity/keys/service.ts';
+import type { SigningKeyState } from '../access/identity/keys/service.ts';
+import { forgetSecrets, openSecretsOf } from '../platform/storage/stored-secrets.ts';
 import type { Administration, Command } from './command.ts';
 import { ONCE, readFirstLine } from './password-file.ts';
 

@@ -1,4 +1,4 @@
-import { ROLES, type Role } from '../core/principal.ts';
+import { ROLES, type Role } from '../platform/core/principal.ts';
 import type { Administration, Input, Option } from './command.ts';
 
 /** What several commands have in common. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { AppError } from '../core/errors.ts';
+import { AppError } from '../platform/core/errors.ts';
 
 export const ONCE = 'This is shown once; it cannot be read again.';
 

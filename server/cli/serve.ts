@@ -1,8 +1,9 @@
 import process from 'node:process';
 import closeWithGrace from 'close-with-grace';
-import { END_SIGNALS, keepYoungObjectsYoung, whenToldToEnd } from '../../protocol/index.ts';
+import { END_SIGNALS, whenToldToEnd } from '../../runtime/end-signals.ts';
+import { keepYoungObjectsYoung } from '../../runtime/young-objects.ts';
 import type { Config } from '../config.ts';
-import type { RunningServer } from '../compose.ts';
+import type { RunningServer } from '../compose/start.ts';
 
 /** Requests under way get 10 s and agents 5 s (compose.ts); what is in memory is written after that. */
 const SHUTDOWN_DEADLINE_MS = 20_000;
@@ -14,7 +15,7 @@ const SHUTDOWN_DEADLINE_MS = 20_000;
 export async function serve(config: Config, complain: (text: string) => void): Promise<void> {
   keepYoungObjectsYoung();
   // Loaded here so that the administration commands start without a web server.
-  const { startServer } = await import('../compose.ts');
+  const { startServer } = await import('../compose/start.ts');
   let server: RunningServer | undefined;
   const stop = new AbortController();
   const logger = { error: (...parts: unknown[]) => complain(parts.map(String).join(' ')) };

@@ -1,8 +1,8 @@
-import { INVITATION_PATH, linkTo } from '../teams/types.ts';
+import { INVITATION_PATH, linkTo } from '../access/teams/types.ts';
 import { type Administration, type Command, type Input, type Result, UsageError } from './command.ts';
 import { role, roleOf, TEAM, teamIdOf } from './options.ts';
 import { ONCE, readFirstLine } from './password-file.ts';
-import { OPERATOR } from '../teams/grantors/types.ts';
+import { OPERATOR } from '../access/teams/grantors/types.ts';
 
 /** Somebody new becomes a member at once; somebody with an account is asked first, because the team would get at their sign-in. */
 export const userCreate: Command = {

@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose';
 import { sql } from 'kysely';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStorage } from '../../server/storage/open.ts';
+import { openStorage } from '../../server/platform/storage/open.ts';
 import { acceptInvitation, invite, setPasswordBy } from '../harness/identity/links.ts';
 import { beginFlow, CodeFlow, signIn } from '../harness/identity/sign-in.ts';
 import { silentLog } from '../harness/silent-log.ts';

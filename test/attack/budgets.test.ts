@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLOSE, MAX_REPLY_BYTES, MAX_ROUTERS_PER_AGENT } from '../../protocol/index.ts';
-import { sampledLog } from '../../server/core/sampled-log.ts';
-import type { Log, LogFields } from '../../server/core/log.ts';
-import { AGENT_BUDGET, AgentBudget } from '../../server/tunnel/budget.ts';
-import { Turns } from '../../server/tunnel/turns.ts';
-import { UNFINISHED_REPLIES } from '../../server/tunnel/reply-memory.ts';
+import { sampledLog } from '../../server/platform/core/sampled-log.ts';
+import type { Log, LogFields } from '../../server/platform/core/log.ts';
+import { AGENT_BUDGET, AgentBudget } from '../../server/platform/tunnel/budget.ts';
+import { Turns } from '../../server/platform/tunnel/turns.ts';
+import { UNFINISHED_REPLIES } from '../../server/platform/tunnel/reply-memory.ts';
 import { AttackedServer, inventoryOf } from '../harness/attacked-server.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { settle, TunnelBench } from '../harness/tunnel-bench.ts';

@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, test } from 'vitest';
-import { DiffThreads } from '../../server/backups/diff/diff-threads.ts';
-import type { DiffTask } from '../../server/backups/diff/diff-threads.ts';
-import { diffLines } from '../../server/backups/diff/lines.ts';
-import { Counters } from '../../server/core/counters.ts';
+import { DiffThreads } from '../../server/work/backups/diff/diff-threads.ts';
+import type { DiffTask } from '../../server/work/backups/diff/diff-threads.ts';
+import { diffLines } from '../../server/work/backups/diff/lines.ts';
+import { Counters } from '../../server/platform/core/counters.ts';
 import { exportOf } from '../harness/large-exports.ts';
 
 const text = (content: string): Uint8Array => new TextEncoder().encode(content);

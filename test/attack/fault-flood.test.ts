@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { HealthReadings } from '../../protocol/index.ts';
-import { FaultsService } from '../../server/faults/service.ts';
-import { selectFaults } from '../../server/faults/store.ts';
-import { RoutersService } from '../../server/routers/service.ts';
+import { FaultsService } from '../../server/fleet/faults/service.ts';
+import { selectFaults } from '../../server/fleet/faults/store.ts';
+import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';

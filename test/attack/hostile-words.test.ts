@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decodeAgentMessage } from '../../protocol/index.ts';
-import { RoutersService } from '../../server/routers/service.ts';
+import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Counters } from '../../server/core/counters.ts';
-import { newId } from '../../server/core/ids.ts';
-import { KEPT_PER_TEAM, RetentionService } from '../../server/retention/service.ts';
-import type { KeptTable } from '../../server/retention/store.ts';
+import { Counters } from '../../server/platform/core/counters.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import { KEPT_PER_TEAM, RetentionService } from '../../server/operations/retention/service.ts';
+import type { KeptTable } from '../../server/operations/retention/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { RevocationsService } from '../../server/revocations/service.ts';
-import type { RevocationsDeps } from '../../server/revocations/service.ts';
-import type { Storage } from '../../server/storage/db.ts';
-import { newId } from '../../server/core/ids.ts';
-import { noteRevocation } from '../../server/storage/revocations.ts';
+import { RevocationsService } from '../../server/access/revocations/service.ts';
+import type { RevocationsDeps } from '../../server/access/revocations/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import { noteRevocation } from '../../server/platform/storage/revocations.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedTeam } from '../harness/seed.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
-import { AgentSessions } from '../../server/agents/service.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { AgentSessions } from '../../server/fleet/agents/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';

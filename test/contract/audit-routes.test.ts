@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
-import { auditRoutes } from '../../server/audit/routes.ts';
-import { AuditService } from '../../server/audit/service.ts';
-import { AuthService } from '../../server/auth/service.ts';
-import type { App } from '../../server/http/app.ts';
-import { reportWrites } from '../../server/http/audit-hook.ts';
+import { auditRoutes } from '../../server/access/audit/routes.ts';
+import { AuditService } from '../../server/access/audit/service.ts';
+import { AuthService } from '../../server/access/keys/service.ts';
+import type { App } from '../../server/platform/http/app.ts';
+import { reportWrites } from '../../server/platform/http/audit-hook.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedTeam } from '../harness/seed.ts';

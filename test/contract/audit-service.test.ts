@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { AuditService } from '../../server/audit/service.ts';
-import { AppError } from '../../server/core/errors.ts';
-import type { WriteQueue } from '../../server/storage/db.ts';
+import { AuditService } from '../../server/access/audit/service.ts';
+import { AppError } from '../../server/platform/core/errors.ts';
+import type { WriteQueue } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedTeam } from '../harness/seed.ts';

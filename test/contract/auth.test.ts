@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
-import { newId } from '../../server/core/ids.ts';
-import { AuthService } from '../../server/auth/service.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import { AuthService } from '../../server/access/keys/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedTeam } from '../harness/seed.ts';

@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from 'vitest';
 import type { JobResult } from '../../protocol/index.ts';
-import { CampaignsService } from '../../server/campaigns/service.ts';
-import type { CampaignsDeps } from '../../server/campaigns/service.ts';
-import type { CampaignRecord, TargetView } from '../../server/campaigns/types.ts';
-import { AppError } from '../../server/core/errors.ts';
-import type { JobsService } from '../../server/jobs/service.ts';
+import { CampaignsService } from '../../server/work/campaigns/service.ts';
+import type { CampaignsDeps } from '../../server/work/campaigns/service.ts';
+import type { CampaignRecord, TargetView } from '../../server/work/campaigns/types.ts';
+import { AppError } from '../../server/platform/core/errors.ts';
+import type { JobsService } from '../../server/work/jobs/service.ts';
 import { CampaignWorld } from '../harness/campaigns/campaign-world.ts';
 import { DONE, FAILED, UNKNOWN } from '../harness/campaigns/fake-fleet.ts';
 import { describeEachDatabase } from '../harness/databases.ts';

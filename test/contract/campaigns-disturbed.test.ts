@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../protocol/index.ts';
-import { CampaignsService } from '../../server/campaigns/service.ts';
-import type { CampaignsDeps } from '../../server/campaigns/service.ts';
-import type { CampaignView } from '../../server/campaigns/types.ts';
-import { notFound } from '../../server/core/errors.ts';
-import type { JobsService } from '../../server/jobs/service.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { CampaignsService } from '../../server/work/campaigns/service.ts';
+import type { CampaignsDeps } from '../../server/work/campaigns/service.ts';
+import type { CampaignView } from '../../server/work/campaigns/types.ts';
+import { notFound } from '../../server/platform/core/errors.ts';
+import type { JobsService } from '../../server/work/jobs/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { CampaignWorld } from '../harness/campaigns/campaign-world.ts';
 import { DONE, FAILED, UNKNOWN } from '../harness/campaigns/fake-fleet.ts';
 import { describeEachDatabase } from '../harness/databases.ts';

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CampaignsService } from '../../server/campaigns/service.ts';
-import type { CampaignView, NewCampaign } from '../../server/campaigns/types.ts';
-import { AppError } from '../../server/core/errors.ts';
-import { newId } from '../../server/core/ids.ts';
-import type { JobsService } from '../../server/jobs/service.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { CampaignsService } from '../../server/work/campaigns/service.ts';
+import type { CampaignView, NewCampaign } from '../../server/work/campaigns/types.ts';
+import { AppError } from '../../server/platform/core/errors.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import type { JobsService } from '../../server/work/jobs/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { CampaignWorld } from '../harness/campaigns/campaign-world.ts';
 import { DONE, FAILED, FakeFleet, UNKNOWN } from '../harness/campaigns/fake-fleet.ts';
 import { describeEachDatabase } from '../harness/databases.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Inventory } from '../../protocol/index.ts';
-import type { AgentConnection } from '../../server/core/agent-gateway.ts';
-import { FaultsService } from '../../server/faults/service.ts';
-import { takeInInventory } from '../../server/inventory-intake.ts';
-import { announceChanges } from '../../server/move-announcements.ts';
-import { RoutersService } from '../../server/routers/service.ts';
+import type { AgentConnection } from '../../server/platform/core/agent-gateway.ts';
+import { FaultsService } from '../../server/fleet/faults/service.ts';
+import { takeInInventory } from '../../server/compose/inventory-intake.ts';
+import { announceChanges } from '../../server/compose/move-announcements.ts';
+import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';

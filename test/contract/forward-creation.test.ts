@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../server/core/clock.ts';
-import { storeNewForward, unusedPorts } from '../../server/forwards/creation.ts';
-import { FORWARD_LIMITS } from '../../server/forwards/limits.ts';
+import { systemClock } from '../../server/platform/core/clock.ts';
+import { storeNewForward, unusedPorts } from '../../server/work/forwards/creation.ts';
+import { FORWARD_LIMITS } from '../../server/work/forwards/limits.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedRouter } from '../harness/seed.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { newId } from '../../server/core/ids.ts';
+import { newId } from '../../server/platform/core/ids.ts';
 import {
   deleteConnectionsBeyond,
   deleteConnectionsUntil,
@@ -7,8 +7,8 @@ import {
   selectConnections,
   settleOpenConnections,
   writeOpenConnections,
-} from '../../server/forwards/connections/store.ts';
-import type { LoggedConnection } from '../../server/forwards/connections/store.ts';
+} from '../../server/work/forwards/connections/store.ts';
+import type { LoggedConnection } from '../../server/work/forwards/connections/store.ts';
 import {
   addCounts,
   closeForward,
@@ -25,10 +25,10 @@ import {
   selectPortUses,
   updateChannelToken,
   updatePort,
-} from '../../server/forwards/store.ts';
-import type { ForwardCounts } from '../../server/forwards/store.ts';
-import type { ForwardRecord } from '../../server/forwards/types.ts';
-import type { Storage } from '../../server/storage/db.ts';
+} from '../../server/work/forwards/store.ts';
+import type { ForwardCounts } from '../../server/work/forwards/store.ts';
+import type { ForwardRecord } from '../../server/work/forwards/types.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';

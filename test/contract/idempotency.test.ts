@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { AppError, LostCommit } from '../../server/core/errors.ts';
-import type { HeldKey, IdempotencyScope } from '../../server/core/idempotency.ts';
-import { IdempotencyStore } from '../../server/idempotency/store.ts';
-import type { WriteQueue } from '../../server/storage/db.ts';
-import { Secrets } from '../../server/storage/secrets.ts';
+import { AppError, LostCommit } from '../../server/platform/core/errors.ts';
+import type { HeldKey, IdempotencyScope } from '../../server/platform/core/idempotency.ts';
+import { IdempotencyStore } from '../../server/platform/idempotency/store.ts';
+import type { WriteQueue } from '../../server/platform/storage/db.ts';
+import { Secrets } from '../../server/platform/storage/secrets.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedTeam } from '../harness/seed.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { JsonSchema } from '../../server/http/openapi-types.ts';
+import type { JsonSchema } from '../../server/platform/http/openapi-types.ts';
 import { ApiDescription } from '../harness/api-document.ts';
 import { addUser } from '../harness/identity/sign-in.ts';
 import { waitUntil } from '../harness/wait-until.ts';

@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from 'vitest';
-import { Counters } from '../../server/core/counters.ts';
-import { newId } from '../../server/core/ids.ts';
-import { JobsService } from '../../server/jobs/service.ts';
-import { OutputRetention } from '../../server/jobs/retention/outputs.ts';
-import { DEFAULT_JOB_RULES } from '../../server/jobs/types.ts';
-import { RoutersService } from '../../server/routers/service.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { Counters } from '../../server/platform/core/counters.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import { JobsService } from '../../server/work/jobs/service.ts';
+import { OutputRetention } from '../../server/work/jobs/retention/outputs.ts';
+import { DEFAULT_JOB_RULES } from '../../server/work/jobs/types.ts';
+import { RoutersService } from '../../server/fleet/routers/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';

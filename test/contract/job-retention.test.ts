@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { newId } from '../../server/core/ids.ts';
-import { JobRetention } from '../../server/jobs/retention/retention.ts';
-import { insertJob } from '../../server/jobs/store.ts';
-import type { JobRecord } from '../../server/jobs/types.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import { JobRetention } from '../../server/work/jobs/retention/retention.ts';
+import { insertJob } from '../../server/work/jobs/store.ts';
+import type { JobRecord } from '../../server/work/jobs/types.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';

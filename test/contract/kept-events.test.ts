@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
-import { EventsService } from '../../server/events/service.ts';
-import { insertKept, takeKept } from '../../server/events/store.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { EventsService } from '../../server/outbound/events/service.ts';
+import { insertKept, takeKept } from '../../server/outbound/events/store.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedTeam } from '../harness/seed.ts';

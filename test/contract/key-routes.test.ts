@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { agentRoutes } from '../../server/agents/routes.ts';
-import { apiKeyRoutes } from '../../server/auth/routes.ts';
-import { AuthService } from '../../server/auth/service.ts';
-import { newId } from '../../server/core/ids.ts';
-import { PlacesService } from '../../server/places/service.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { agentRoutes } from '../../server/fleet/agents/routes.ts';
+import { apiKeyRoutes } from '../../server/access/keys/routes.ts';
+import { AuthService } from '../../server/access/keys/service.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import { PlacesService } from '../../server/fleet/sites/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedTeam } from '../harness/seed.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { insertBackup } from '../../server/backups/store.ts';
-import { newId } from '../../server/core/ids.ts';
-import { insertJob } from '../../server/jobs/store.ts';
-import type { Storage } from '../../server/storage/db.ts';
-import { capPlans } from '../../server/storage/move-plans.ts';
+import { insertBackup } from '../../server/work/backups/store.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import { insertJob } from '../../server/work/jobs/store.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
+import { capPlans } from '../../server/platform/storage/move-plans.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedRouter } from '../harness/seed.ts';
 

@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { JsonSchema } from '../../server/http/openapi-types.ts';
+import type { JsonSchema } from '../../server/platform/http/openapi-types.ts';
 import { ApiDescription, isSuccess } from '../harness/api-document.ts';
 import { World } from '../harness/world.ts';
 

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { catalogRoutes } from '../../server/catalog/routes.ts';
-import { loadCatalog } from '../../server/catalog/service.ts';
-import { newId } from '../../server/core/ids.ts';
-import { metadataRoutes } from '../../server/metadata/routes.ts';
-import { MetadataService } from '../../server/metadata/service.ts';
-import { RoutersService } from '../../server/routers/service.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { catalogRoutes } from '../../server/fleet/catalog/routes.ts';
+import { loadCatalog } from '../../server/fleet/catalog/service.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import { metadataRoutes } from '../../server/fleet/metadata/routes.ts';
+import { MetadataService } from '../../server/fleet/metadata/service.ts';
+import { RoutersService } from '../../server/fleet/routers/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';

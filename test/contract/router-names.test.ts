@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
-import { catalogRoutes } from '../../server/catalog/routes.ts';
-import { loadCatalog } from '../../server/catalog/service.ts';
-import { resolveRouterNames } from '../../server/http/router-names.ts';
-import { RoutersService } from '../../server/routers/service.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { catalogRoutes } from '../../server/fleet/catalog/routes.ts';
+import { loadCatalog } from '../../server/fleet/catalog/service.ts';
+import { resolveRouterNames } from '../../server/platform/http/router-names.ts';
+import { RoutersService } from '../../server/fleet/routers/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { MAX_ROUTERS_PER_AGENT } from '../../protocol/index.ts';
 import type { Inventory, RouterBeat } from '../../protocol/index.ts';
-import { RoutersService } from '../../server/routers/service.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { RoutersService } from '../../server/fleet/routers/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { decodeAgentMessage } from '../../protocol/index.ts';
-import { Manufacturers } from '../../server/devices/manufacturers.ts';
-import { DevicesService } from '../../server/devices/service.ts';
-import { RoutersService } from '../../server/routers/service.ts';
-import { tellFeatures } from '../../server/tunnel/events.ts';
-import type { EventMessage } from '../../server/tunnel/events.ts';
-import type { AgentConnection, AgentEvents } from '../../server/core/agent-gateway.ts';
+import { Manufacturers } from '../../server/fleet/devices/manufacturers.ts';
+import { DevicesService } from '../../server/fleet/devices/service.ts';
+import { RoutersService } from '../../server/fleet/routers/service.ts';
+import { tellFeatures } from '../../server/platform/tunnel/events.ts';
+import type { EventMessage } from '../../server/platform/tunnel/events.ts';
+import type { AgentConnection, AgentEvents } from '../../server/platform/core/agent-gateway.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lockForServing } from '../../server/storage/serve-lock.ts';
+import { lockForServing } from '../../server/platform/storage/serve-lock.ts';
 
 let folder: string;
 beforeEach(async () => {

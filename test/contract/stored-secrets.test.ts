@@ -2,10 +2,10 @@ import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../../server/core/clock.ts';
-import { ProviderKeyring } from '../../server/identity/keys/service.ts';
-import type { Storage } from '../../server/storage/db.ts';
-import { forgetSecrets, openSecretsOf } from '../../server/storage/stored-secrets.ts';
+import { systemClock } from '../../server/platform/core/clock.ts';
+import { ProviderKeyring } from '../../server/access/identity/keys/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
+import { forgetSecrets, openSecretsOf } from '../../server/platform/storage/stored-secrets.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 
 describeEachDatabase('the secret key file of a database', (open) => {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { Storage } from '../../server/storage/db.ts';
-import { TeamsService } from '../../server/teams/service.ts';
-import type { Team } from '../../server/teams/types.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
+import { TeamsService } from '../../server/access/teams/service.ts';
+import type { Team } from '../../server/access/teams/types.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 

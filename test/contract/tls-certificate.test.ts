@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { TlsCertificate } from '../../server/tls-certificate.ts';
+import { TlsCertificate } from '../../server/platform/tls/certificate.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { RecordedLog } from '../harness/recorded-log.ts';
 import { waitUntil } from '../harness/wait-until.ts';

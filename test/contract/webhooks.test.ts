@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Storage } from '../../server/storage/db.ts';
-import { SCHEDULE_MS } from '../../server/webhooks/schedule.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
+import { SCHEDULE_MS } from '../../server/outbound/webhooks/schedule.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedRouter } from '../harness/seed.ts';
 import { waitUntil } from '../harness/wait-until.ts';

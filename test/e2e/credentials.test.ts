@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROLES } from '../../server/core/principal.ts';
-import type { Role } from '../../server/core/principal.ts';
+import { ROLES } from '../../server/platform/core/principal.ts';
+import type { Role } from '../../server/platform/core/principal.ts';
 import { TokenMint, tampered, unsigned } from '../harness/identity/mint.ts';
 import { addUser, signIn } from '../harness/identity/sign-in.ts';
 import { INTERNAL_ROUTES, PUBLIC_ROUTES } from '../harness/route-table.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCli } from '../../server/cli/run.ts';
-import { startServer } from '../../server/compose.ts';
+import { startServer } from '../../server/compose/start.ts';
 import { loadConfig } from '../../server/config.ts';
 import { freePort } from '../harness/installation.ts';
 import { silentLog } from '../harness/silent-log.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { EntryRecorder } from '../../server/forwards/connect/entry-recorder.ts';
+import { EntryRecorder } from '../../server/work/forwards/connect/entry-recorder.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { World } from '../harness/world.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import { newId } from '../../server/core/ids.ts';
-import { insertConnections } from '../../server/forwards/connections/store.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import { insertConnections } from '../../server/work/forwards/connections/store.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { waitUntil } from '../harness/wait-until.ts';

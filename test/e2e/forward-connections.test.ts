@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Page } from '../../server/core/page.ts';
-import type { ForwardRecord, ListedConnection } from '../../server/forwards/types.ts';
+import type { Page } from '../../server/platform/core/page.ts';
+import type { ForwardRecord, ListedConnection } from '../../server/work/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { waitUntil } from '../harness/wait-until.ts';

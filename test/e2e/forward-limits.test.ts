@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Log } from '../../server/core/log.ts';
-import type { ForwardRecord, ForwardView, ListedConnection } from '../../server/forwards/types.ts';
+import type { Log } from '../../server/platform/core/log.ts';
+import type { ForwardRecord, ForwardView, ListedConnection } from '../../server/work/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import type { WorldOptions } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';

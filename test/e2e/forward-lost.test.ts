@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ForwardChange } from '../../server/forwards/types.ts';
+import type { ForwardChange } from '../../server/work/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { waitUntil } from '../harness/wait-until.ts';

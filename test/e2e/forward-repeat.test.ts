@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Storage } from '../../server/storage/db.ts';
-import { openStorage } from '../../server/storage/open.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
+import { openStorage } from '../../server/platform/storage/open.ts';
 import { silentLog } from '../harness/silent-log.ts';
 import type { Answer } from '../harness/world.ts';
 import { World } from '../harness/world.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
-import type { ForwardRecord } from '../../server/forwards/types.ts';
+import type { ForwardRecord } from '../../server/work/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import type { WorldOptions } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AgentError } from '../../agent/core/errors.ts';
 import type { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
-import { within } from '../../server/core/within.ts';
+import { within } from '../../server/platform/core/within.ts';
 import { echo, entriesOf, FORWARD_ID, ForwardBranches, LAN_HOST, openParams, rulesOf, SOON } from '../harness/forward-branch.ts';
 import type { Branch, Sessions } from '../harness/forward-branch.ts';
 import type { RouterAdapter } from '../../agent/routers/adapter.ts';

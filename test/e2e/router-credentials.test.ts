@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Log, LogFields } from '../../server/core/log.ts';
+import type { Log, LogFields } from '../../server/platform/core/log.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 

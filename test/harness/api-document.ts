@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { operationsOf } from '../../server/http/openapi-types.ts';
-import type { ApiResponse, OpenApiDocument, Operation, Parameter } from '../../server/http/openapi-types.ts';
+import { operationsOf } from '../../server/platform/http/openapi-types.ts';
+import type { ApiResponse, OpenApiDocument, Operation, Parameter } from '../../server/platform/http/openapi-types.ts';
 
 // A CommonJS module whose types describe its other form.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => void;

@@ -1,6 +1,6 @@
 import type { AgentMessage, ServerMessage } from '../../protocol/index.ts';
-import type { TunnelSession } from '../../server/tunnel/session.ts';
-import type { TunnelSocket } from '../../server/tunnel/types.ts';
+import type { TunnelSession } from '../../server/platform/tunnel/session.ts';
+import type { TunnelSocket } from '../../server/platform/tunnel/types.ts';
 
 /** The server's side of a tunnel in memory: what it sent is in `sent`, the test plays the agent. */
 export class FakeTunnelSocket implements TunnelSocket {

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openStorage } from '../../server/storage/open.ts';
+import { openStorage } from '../../server/platform/storage/open.ts';
 import { ask, connectTo, TargetServer } from './byte-stream.ts';
 import { openForward } from './forward-traffic.ts';
 import type { Place } from './forward-traffic.ts';

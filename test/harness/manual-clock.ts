@@ -1,5 +1,5 @@
 import type { Clock as AgentClock } from '../../agent/core/clock.ts';
-import type { Clock, Timer } from '../../server/core/clock.ts';
+import type { Clock, Timer } from '../../server/platform/core/clock.ts';
 
 interface PendingTimer {
   at: number;

@@ -1,4 +1,4 @@
-import type { AgentConnection, AgentEvents } from '../../server/core/agent-gateway.ts';
+import type { AgentConnection, AgentEvents } from '../../server/platform/core/agent-gateway.ts';
 
 /** What the features were told: `ready agent-1/3`, `heartbeat agent-1/3 …`, in order. */
 export class RecordedEvents implements AgentEvents {

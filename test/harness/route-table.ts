@@ -1,4 +1,4 @@
-import type { Role } from '../../server/core/principal.ts';
+import type { Role } from '../../server/platform/core/principal.ts';
 
 /**
  * Every route of the public interface, as data: what the tests of teams and credentials go by. A route of

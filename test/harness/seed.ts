@@ -1,5 +1,5 @@
-import { newId } from '../../server/core/ids.ts';
-import type { Storage } from '../../server/storage/db.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 
 /** The rows that foreign keys ask for, so that a store test starts from one line. */
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../server/core/log.ts';
+import type { Log } from '../../server/platform/core/log.ts';
 
 const nothing = (): void => undefined;
 

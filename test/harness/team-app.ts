@@ -1,8 +1,8 @@
 import pino from 'pino';
-import type { Role } from '../../server/core/principal.ts';
-import { createApp } from '../../server/http/app.ts';
-import type { App } from '../../server/http/app.ts';
-import { identifyCaller, requireCaller, requireRole } from '../../server/http/authentication.ts';
+import type { Role } from '../../server/platform/core/principal.ts';
+import { createApp } from '../../server/platform/http/app.ts';
+import type { App } from '../../server/platform/http/app.ts';
+import { identifyCaller, requireCaller, requireRole } from '../../server/platform/http/authentication.ts';
 
 export interface TeamAnswer {
   status: number;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentMessage, OpenJob } from '../../protocol/index.ts';
-import { Counters } from '../../server/core/counters.ts';
-import { TunnelRegistry } from '../../server/tunnel/registry.ts';
-import type { TunnelCallbacks } from '../../server/tunnel/types.ts';
+import { Counters } from '../../server/platform/core/counters.ts';
+import { TunnelRegistry } from '../../server/platform/tunnel/registry.ts';
+import type { TunnelCallbacks } from '../../server/platform/tunnel/types.ts';
 import { FakeTunnelSocket } from './fake-tunnel-socket.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordedEvents } from './recorded-events.ts';

@@ -7,10 +7,10 @@ import { Dialer } from '../../agent/link/dialer.ts';
 import { AgentLink } from '../../agent/link/link.ts';
 import type { AgentNotice, JobHandlers, LinkHost, RequestHandlers } from '../../agent/link/types.ts';
 import type { ChannelSocket, OpenJob, RouterBeat } from '../../protocol/index.ts';
-import { systemClock } from '../../server/core/clock.ts';
-import { TunnelGateway } from '../../server/tunnel/gateway.ts';
-import { TunnelRegistry } from '../../server/tunnel/registry.ts';
-import type { TunnelCallbacks, TunnelSettings } from '../../server/tunnel/types.ts';
+import { systemClock } from '../../server/platform/core/clock.ts';
+import { TunnelGateway } from '../../server/platform/tunnel/gateway.ts';
+import { TunnelRegistry } from '../../server/platform/tunnel/registry.ts';
+import type { TunnelCallbacks, TunnelSettings } from '../../server/platform/tunnel/types.ts';
 import { RecordedEvents } from './recorded-events.ts';
 import { silentLog } from './silent-log.ts';
 

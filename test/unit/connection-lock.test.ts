@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConnectionLock } from '../../server/storage/connection-lock.ts';
+import { ConnectionLock } from '../../server/platform/storage/connection-lock.ts';
 
 test('turns are given in the order they were asked for', async () => {
   const lock = new ConnectionLock(1000);

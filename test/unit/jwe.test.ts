@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { compactDecrypt, CompactEncrypt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { MAX_BACKUP_BYTES } from '../../protocol/index.ts';
-import { decryptJwe, encryptJwe } from '../../server/storage/jwe.ts';
+import { decryptJwe, encryptJwe } from '../../server/platform/storage/jwe.ts';
 
 const key = randomBytes(32);
 const header = { kid: 'one', purpose: 'test' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isMuted } from '../../server/notifications/groups/mute.ts';
-import { isActive } from '../../server/notifications/schedules/active.ts';
-import type { Day, Weekly } from '../../server/notifications/schedules/types.ts';
+import { isMuted } from '../../server/outbound/notifications/groups/mute.ts';
+import { isActive } from '../../server/outbound/notifications/schedules/active.ts';
+import type { Day, Weekly } from '../../server/outbound/notifications/schedules/types.ts';
 
 const hour = 60;
 const weekly = (timeZone: string, ...windows: [Day, number, number][]): Weekly => ({

@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import { DatabaseError } from 'pg';
 import type { PoolClient } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { AppError } from '../../server/core/errors.ts';
-import { commitError, guardConnection } from '../../server/storage/postgres-client.ts';
+import { AppError } from '../../server/platform/core/errors.ts';
+import { commitError, guardConnection } from '../../server/platform/storage/postgres-client.ts';
 
 /** A connection of pg whose queries end as the test says. */
 class FakeClient extends EventEmitter {

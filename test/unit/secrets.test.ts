@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openSecrets } from '../../server/storage/secrets.ts';
+import { openSecrets } from '../../server/platform/storage/secrets.ts';
 
 let folder: string;
 let file: string;

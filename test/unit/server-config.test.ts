@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkConfig, doubtsAbout, loadConfig } from '../../server/config.ts';
-import { AppError } from '../../server/core/errors.ts';
+import { AppError } from '../../server/platform/core/errors.ts';
 
 /** Every mistake that these values have, by name. */
 function mistakesOf(values: Record<string, string>): Record<string, string[]> {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { AppError } from '../../server/core/errors.ts';
-import { fromFlag, fromJson, inChunks, storableText, toFlag, toIso, toJson } from '../../server/storage/columns.ts';
-import { checkParameters } from '../../server/storage/parameters.ts';
-import { typedStorageError } from '../../server/storage/storage-errors.ts';
+import { AppError } from '../../server/platform/core/errors.ts';
+import { fromFlag, fromJson, inChunks, storableText, toFlag, toIso, toJson } from '../../server/platform/storage/columns.ts';
+import { checkParameters } from '../../server/platform/storage/parameters.ts';
+import { typedStorageError } from '../../server/platform/storage/storage-errors.ts';
 
 describe('columns', () => {
   test('flags are 0 and 1, or nothing', () => {

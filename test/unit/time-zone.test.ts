@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ianaTimeZone } from '../../server/core/time-zone.ts';
+import { ianaTimeZone } from '../../server/platform/core/time-zone.ts';
 
 test.each([
   ['Europe/Madrid', 'Europe/Madrid'],

@@ -1,4 +1,5 @@
-import { isExportText, MAX_BACKUP_BYTES } from '../../../protocol/index.ts';
+import { MAX_BACKUP_BYTES } from '../../../protocol/index.ts';
+import { isExportText } from '../../../routeros-text/export-text.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
 import { FLASH } from '../router/flash.ts';

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { type Algorithms, type AuthenticationType, Client, type ConnectConfig } from 'ssh2';
-import { pooledReads, type Release } from '../../../protocol/index.ts';
+import { pooledReads, type Release } from '../../../runtime/pooled-reads.ts';
 import { type Deadline, onExpiry, remaining, settleBy, toError } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import { routerPace } from '../../core/router-pace.ts';

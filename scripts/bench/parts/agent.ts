@@ -3,7 +3,7 @@ import { startAgent } from '../../../agent/app.ts';
 import { parseConfig } from '../../../agent/config.ts';
 import { collectBuffersWithObjects } from '../../../agent/core/buffer-garbage.ts';
 import { enrol } from '../../../agent/link/enrol.ts';
-import { keepYoungObjectsYoung } from '../../../protocol/index.ts';
+import { keepYoungObjectsYoung } from '../../../runtime/young-objects.ts';
 import { quietLog } from '../quiet-log.ts';
 
 export interface AgentPartOptions {

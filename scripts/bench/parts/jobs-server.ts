@@ -1,4 +1,4 @@
-import { openStorage } from '../../../server/storage/open.ts';
+import { openStorage } from '../../../server/platform/storage/open.ts';
 import { seedRouter } from '../../../test/harness/seed.ts';
 import { quietLog } from '../quiet-log.ts';
 import { startServerPart } from './server.ts';

@@ -1,9 +1,9 @@
-import { keepYoungObjectsYoung } from '../../../protocol/index.ts';
-import { systemClock } from '../../../server/core/clock.ts';
-import { startServer } from '../../../server/compose.ts';
+import { keepYoungObjectsYoung } from '../../../runtime/young-objects.ts';
+import { systemClock } from '../../../server/platform/core/clock.ts';
+import { startServer } from '../../../server/compose/start.ts';
 import { checkConfig } from '../../../server/config.ts';
-import { openStorage } from '../../../server/storage/open.ts';
-import { TeamsService } from '../../../server/teams/service.ts';
+import { openStorage } from '../../../server/platform/storage/open.ts';
+import { TeamsService } from '../../../server/access/teams/service.ts';
 import { quietLog } from '../quiet-log.ts';
 
 export interface ServerPartOptions {

@@ -1,14 +1,14 @@
 import { stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../config.ts';
-import type { Clock } from '../../core/clock.ts';
-import type { Log } from '../../core/log.ts';
-import type { Storage } from '../../storage/db.ts';
-import { inspectStorage } from '../../storage/inspect.ts';
-import type { Inspection } from '../../storage/inspect.ts';
-import { openStorage } from '../../storage/open.ts';
-import { readSecrets } from '../../storage/secrets.ts';
-import { keysInUse } from '../../storage/stored-secrets.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { inspectStorage } from '../../platform/storage/inspect.ts';
+import type { Inspection } from '../../platform/storage/inspect.ts';
+import { openStorage } from '../../platform/storage/open.ts';
+import { readSecrets } from '../../platform/storage/secrets.ts';
+import { keysInUse } from '../../platform/storage/stored-secrets.ts';
 import { fail, ok, warn } from './types.ts';
 import type { Finding } from './types.ts';
 

@@ -1,8 +1,8 @@
 import { doubtsAbout, loadConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
-import { systemClock } from '../../core/clock.ts';
-import { AppError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
+import { systemClock } from '../../platform/core/clock.ts';
+import { AppError } from '../../platform/core/errors.ts';
+import type { Log } from '../../platform/core/log.ts';
 import { checkDatabase } from './database.ts';
 import { checkNetwork } from './network.ts';
 import { fail, ok, warn } from './types.ts';

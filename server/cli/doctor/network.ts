@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 import type { Config, ListenAddress } from '../../config.ts';
-import { readTlsFiles } from '../../tls-files.ts';
+import { readTlsFiles } from '../../platform/tls/files.ts';
 import { fail, ok, warn } from './types.ts';
 import type { Finding } from './types.ts';
 

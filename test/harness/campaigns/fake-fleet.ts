@@ -1,9 +1,9 @@
 import type { JobResult } from '../../../protocol/index.ts';
-import type { AgentConnection, Notice } from '../../../server/core/agent-gateway.ts';
-import type { JobsService } from '../../../server/jobs/service.ts';
-import { newId } from '../../../server/core/ids.ts';
-import { inChunks } from '../../../server/storage/columns.ts';
-import type { Storage } from '../../../server/storage/db.ts';
+import type { AgentConnection, Notice } from '../../../server/platform/core/agent-gateway.ts';
+import type { JobsService } from '../../../server/work/jobs/service.ts';
+import { newId } from '../../../server/platform/core/ids.ts';
+import { inChunks } from '../../../server/platform/storage/columns.ts';
+import type { Storage } from '../../../server/platform/storage/db.ts';
 import { seedAgent, seedTeam } from '../seed.ts';
 
 export const DONE: JobResult = { outcome: 'completed', reason: null, error: null, output: 'ok', output_truncated: false };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonSchema, OpenApiDocument, Operation, Parameter } from '../../../server/http/openapi-types.ts';
+import type { JsonSchema, OpenApiDocument, Operation, Parameter } from '../../../server/platform/http/openapi-types.ts';
 
 /** One request that the document allows, or almost. */
 export interface FuzzRequest {

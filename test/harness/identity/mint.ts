@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose';
 import type { JWK } from 'jose';
-import { systemClock } from '../../../server/core/clock.ts';
-import { ProviderKeyring } from '../../../server/identity/keys/service.ts';
-import { CONSOLE_CLIENT_ID } from '../../../server/identity/types.ts';
-import { openStorage } from '../../../server/storage/open.ts';
-import { openSecrets } from '../../../server/storage/secrets.ts';
+import { systemClock } from '../../../server/platform/core/clock.ts';
+import { ProviderKeyring } from '../../../server/access/identity/keys/service.ts';
+import { CONSOLE_CLIENT_ID } from '../../../server/access/identity/types.ts';
+import { openStorage } from '../../../server/platform/storage/open.ts';
+import { openSecrets } from '../../../server/platform/storage/secrets.ts';
 import { silentLog } from '../silent-log.ts';
 import type { World } from '../world.ts';
 

@@ -1,6 +1,6 @@
 import * as oidc from 'openid-client';
-import type { Role } from '../../../server/core/principal.ts';
-import { CONSOLE_CLIENT_ID } from '../../../server/identity/types.ts';
+import type { Role } from '../../../server/platform/core/principal.ts';
+import { CONSOLE_CLIENT_ID } from '../../../server/access/identity/types.ts';
 import type { World } from '../world.ts';
 import { FormBrowser } from './browser.ts';
 

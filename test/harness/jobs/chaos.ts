@@ -1,5 +1,5 @@
-import type { Storage } from '../../../server/storage/db.ts';
-import type { JobRecord } from '../../../server/jobs/types.ts';
+import type { Storage } from '../../../server/platform/storage/db.ts';
+import type { JobRecord } from '../../../server/work/jobs/types.ts';
 import { JobWorld } from './job-world.ts';
 import type { AgentSite, Guards } from './job-world.ts';
 import { Chance, turns } from './random.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../../agent/core/clock.ts';
-import type { Storage } from '../../../server/storage/db.ts';
+import type { Storage } from '../../../server/platform/storage/db.ts';
 import type { JournalDisk } from '../../../agent/jobs/journal/disk.ts';
 import type { MemoryDisk } from './memory-disk.ts';
 import type { Chance } from './random.ts';

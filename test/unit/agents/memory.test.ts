@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mustReset } from '../../../server/agents/memory.ts';
+import { mustReset } from '../../../server/fleet/agents/memory.ts';
 
 const OURS = 'journal-1';
 const OTHER = 'journal-2';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exportLines } from '../../../server/backups/diff/export-lines.ts';
-import { diffLines } from '../../../server/backups/diff/lines.ts';
-import { unifiedDiff } from '../../../server/backups/diff/unified.ts';
+import { exportLines } from '../../../server/work/backups/diff/export-lines.ts';
+import { diffLines } from '../../../server/work/backups/diff/lines.ts';
+import { unifiedDiff } from '../../../server/work/backups/diff/unified.ts';
 
 const few = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 });
 

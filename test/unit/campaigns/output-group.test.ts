@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { campaignOfKey, jobKey } from '../../../server/campaigns/job-key.ts';
-import { normaliseOutput, outputHash } from '../../../server/campaigns/output-group.ts';
+import { campaignOfKey, jobKey } from '../../../server/work/campaigns/job-key.ts';
+import { normaliseOutput, outputHash } from '../../../server/work/campaigns/output-group.ts';
 
 const said = (output: string | null, some: { error?: string; reason?: string } = {}) => outputHash({ output, error: some.error ?? null, reason: some.reason ?? null });
 

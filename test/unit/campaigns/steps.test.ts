@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { paceOf } from '../../../server/campaigns/pace.ts';
-import { canaryState, nextSteps } from '../../../server/campaigns/steps.ts';
-import type { Plan, Progress, Step, Tally } from '../../../server/campaigns/steps.ts';
+import { paceOf } from '../../../server/work/campaigns/pace.ts';
+import { canaryState, nextSteps } from '../../../server/work/campaigns/steps.ts';
+import type { Plan, Progress, Step, Tally } from '../../../server/work/campaigns/steps.ts';
 
 const NOW = 1_700_000_000_000;
 

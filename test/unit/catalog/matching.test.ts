@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { agreedFacts, base, findCandidates, norm } from '../../../server/catalog/matching.ts';
-import { readProducts } from '../../../server/catalog/products.ts';
-import type { Product } from '../../../server/catalog/types.ts';
+import { agreedFacts, base, findCandidates, norm } from '../../../server/fleet/catalog/matching.ts';
+import { readProducts } from '../../../server/fleet/catalog/products.ts';
+import type { Product } from '../../../server/fleet/catalog/types.ts';
 
-const text = await readFile(new URL('../../../server/catalog/mikrotik-products.csv', import.meta.url), 'utf8');
+const text = await readFile(new URL('../../../server/fleet/catalog/mikrotik-products.csv', import.meta.url), 'utf8');
 const catalogue = readProducts({ name: 'shipped', text });
 /** The catalogue as if no board name had ever been seen. */
 const blanked: Product[] = catalogue.map((product) => ({ ...product, boardName: null }));

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseCsv } from '../../../server/catalog/csv.ts';
-import { readProducts } from '../../../server/catalog/products.ts';
-import { loadCatalog } from '../../../server/catalog/service.ts';
+import { parseCsv } from '../../../server/fleet/catalog/csv.ts';
+import { readProducts } from '../../../server/fleet/catalog/products.ts';
+import { loadCatalog } from '../../../server/fleet/catalog/service.ts';
 
 const cells = (text: string): string[][] => parseCsv(text, 'file').map((record) => record.cells);
 const products = (...texts: string[]) => readProducts(...texts.map((text, index) => ({ name: `file${index + 1}.csv`, text })));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { joinParameters } from '../../../client/cli/router-commands.ts';
 import { printable, rowsText, table } from '../../../client/cli/text.ts';
-import { splitConsoleWords } from '../../../server/commands/console-words.ts';
+import { splitConsoleWords } from '../../../server/work/commands/console-words.ts';
 
 describe('words of a shell become parameters of the service', () => {
   test.each([

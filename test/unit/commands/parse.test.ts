@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCommand } from '../../../server/commands/parse.ts';
-import { toPublicRow } from '../../../server/commands/rows.ts';
-import { AppError } from '../../../server/core/errors.ts';
+import { parseCommand } from '../../../server/work/commands/parse.ts';
+import { toPublicRow } from '../../../server/work/commands/rows.ts';
+import { AppError } from '../../../server/platform/core/errors.ts';
 
 function refusal(command: string, parameters = ''): { field: string; reason: string } {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AdoptedClock } from '../../../server/core/adopted-clock.ts';
+import { AdoptedClock } from '../../../server/platform/core/adopted-clock.ts';
 import { turns } from '../../harness/jobs/random.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { silentLog } from '../../harness/silent-log.ts';

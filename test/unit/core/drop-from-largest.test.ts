@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { dropFromLargest } from '../../../server/core/drop-from-largest.ts';
+import { dropFromLargest } from '../../../server/platform/core/drop-from-largest.ts';
 
 const partyOf = (item: string): string => item[0]!;
 

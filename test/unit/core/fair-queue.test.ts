@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FairQueue } from '../../../server/core/fair-queue.ts';
-import { FairTurns } from '../../../server/core/fair-turns.ts';
+import { FairQueue } from '../../../server/platform/core/fair-queue.ts';
+import { FairTurns } from '../../../server/platform/core/fair-turns.ts';
 
 const always = (): boolean => true;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IdSequence } from '../../../server/core/id-sequence.ts';
-import { idFloor, isUuid, newId } from '../../../server/core/ids.ts';
+import { IdSequence } from '../../../server/platform/core/id-sequence.ts';
+import { idFloor, isUuid, newId } from '../../../server/platform/core/ids.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const timeOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAX_OPEN_JOBS_PER_AGENT, MAX_OPEN_REQUESTS } from '../../../protocol/index.ts';
-import { MAX_WAITING as AUDIT_ENTRIES } from '../../../server/audit/service.ts';
-import { DEFAULT_BACKUP_RULES } from '../../../server/backups/types.ts';
-import { ROUNDS_AT_ONCE } from '../../../server/campaigns/run/runner.ts';
-import { QUOTAS } from '../../../server/core/quotas.ts';
-import { EVENT_RULES } from '../../../server/events/service.ts';
-import { MAX_WAITING as FINISHED_CONNECTIONS } from '../../../server/forwards/connection-log.ts';
-import { WAITING_CHANGES } from '../../../server/faults/waiting-changes.ts';
-import { FORWARD_LIMITS } from '../../../server/forwards/limits.ts';
-import { PORTS_PER_TEAM } from '../../../server/forwards/ports.ts';
-import { UNANSWERED_OFFERS } from '../../../server/jobs/dispatch/dispatcher.ts';
-import { CHECKED_DIALS } from '../../../server/tunnel/gateway.ts';
-import { DEFAULT_WEBHOOK_RULES } from '../../../server/webhooks/types.ts';
+import { MAX_WAITING as AUDIT_ENTRIES } from '../../../server/access/audit/service.ts';
+import { DEFAULT_BACKUP_RULES } from '../../../server/work/backups/types.ts';
+import { ROUNDS_AT_ONCE } from '../../../server/work/campaigns/run/runner.ts';
+import { QUOTAS } from '../../../server/platform/core/quotas.ts';
+import { EVENT_RULES } from '../../../server/outbound/events/service.ts';
+import { MAX_WAITING as FINISHED_CONNECTIONS } from '../../../server/work/forwards/connection-log.ts';
+import { WAITING_CHANGES } from '../../../server/fleet/faults/waiting-changes.ts';
+import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
+import { PORTS_PER_TEAM } from '../../../server/work/forwards/ports.ts';
+import { UNANSWERED_OFFERS } from '../../../server/work/jobs/dispatch/dispatcher.ts';
+import { CHECKED_DIALS } from '../../../server/platform/tunnel/gateway.ts';
+import { DEFAULT_WEBHOOK_RULES } from '../../../server/outbound/webhooks/types.ts';
 
 /** docs/shared-resources.md says what the code does. */
 

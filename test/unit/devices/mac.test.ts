@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLocallyAdministered, macFragment, normaliseMac } from '../../../server/devices/mac.ts';
+import { isLocallyAdministered, macFragment, normaliseMac } from '../../../server/fleet/devices/mac.ts';
 
 describe('common spellings of a MAC address', () => {
   test.each(['4C:5E:0C:aa:BB:01', '4c-5e-0c-aa-bb-01', '4c5e.0caa.bb01', '4c5e-0caa-bb01', '4C5E0CAABB01', '4c5e0c:aabb01', '4c5e0c-aabb01', '4c 5e 0c aa bb 01', '4c.5e.0c.aa.bb.01', ' 4C5E0CAABB01 ', '0x4c5e0caabb01'])(

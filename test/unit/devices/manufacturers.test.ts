@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Manufacturers } from '../../../server/devices/manufacturers.ts';
-import { findManufacturer, packRegistry } from '../../../server/devices/oui-table.ts';
+import { Manufacturers } from '../../../server/fleet/devices/manufacturers.ts';
+import { findManufacturer, packRegistry } from '../../../server/fleet/devices/oui-table.ts';
 
 describe('the longest block that holds an address tells its manufacturer', () => {
   const registry = packRegistry({

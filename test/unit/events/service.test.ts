@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { EventRing } from '../../../server/events/ring.ts';
-import { EVENT_RULES, EventsService } from '../../../server/events/service.ts';
-import type { Subscription } from '../../../server/events/service.ts';
-import { MAX_WAITING_BYTES } from '../../../server/events/stream.ts';
-import type { EventStream } from '../../../server/events/stream.ts';
+import { EventRing } from '../../../server/outbound/events/ring.ts';
+import { EVENT_RULES, EventsService } from '../../../server/outbound/events/service.ts';
+import type { Subscription } from '../../../server/outbound/events/service.ts';
+import { MAX_WAITING_BYTES } from '../../../server/outbound/events/stream.ts';
+import type { EventStream } from '../../../server/outbound/events/stream.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 
 function subscription(parts: Partial<Subscription> = {}): Subscription {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HealthReadings } from '../../../protocol/index.ts';
-import { RouterWatch } from '../../../server/faults/watch.ts';
+import { RouterWatch } from '../../../server/fleet/faults/watch.ts';
 
 function reading(clockOffset: number): HealthReadings {
   return {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CLOSED_GATE, step } from '../../../server/faults/gate.ts';
-import type { Gate, Verdict } from '../../../server/faults/gate.ts';
+import { CLOSED_GATE, step } from '../../../server/fleet/faults/gate.ts';
+import type { Gate, Verdict } from '../../../server/fleet/faults/gate.ts';
 
 const patience = { toOpen: 3, toResolve: 2 };
 

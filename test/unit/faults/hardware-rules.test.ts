@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readHealth } from '../../../agent/inventory/health.ts';
+import { readHealth } from '../../../agent/telemetry/health.ts';
 import type { RouterRow } from '../../../agent/routers/adapter.ts';
 import type { HealthReadings } from '../../../protocol/index.ts';
-import { HEALTH_RULES } from '../../../server/faults/health-rules.ts';
-import { parseAmbience } from '../../../server/faults/rule.ts';
-import { FAULT_SEVERITY } from '../../../server/faults/types.ts';
-import type { FaultChange } from '../../../server/faults/types.ts';
-import { RouterWatch } from '../../../server/faults/watch.ts';
+import { HEALTH_RULES } from '../../../server/fleet/faults/health-rules.ts';
+import { parseAmbience } from '../../../server/fleet/faults/rule.ts';
+import { FAULT_SEVERITY } from '../../../server/fleet/faults/types.ts';
+import type { FaultChange } from '../../../server/fleet/faults/types.ts';
+import { RouterWatch } from '../../../server/fleet/faults/watch.ts';
 
 const MINUTE = 60_000;
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -136,7 +136,7 @@ describe('what the product was tested in moves the limits of its board', () => {
   });
 
   test("the catalogue's own texts are read", () => {
-    const csv = readFileSync(path.join(root, 'server/catalog/mikrotik-products.csv'), 'utf8');
+    const csv = readFileSync(path.join(root, 'server/fleet/catalog/mikrotik-products.csv'), 'utf8');
     const texts = [...new Set(csv.match(/-?\d+°C to -?\d+°C/g))];
     expect(texts.length).toBeGreaterThan(3);
     for (const text of texts) expect(parseAmbience(text), text).toBeDefined();

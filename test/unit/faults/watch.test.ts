@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HealthReadings } from '../../../protocol/index.ts';
-import type { FaultChange } from '../../../server/faults/types.ts';
-import { RouterWatch } from '../../../server/faults/watch.ts';
-import type { WatchStart } from '../../../server/faults/watch.ts';
-import { inWords } from '../../../server/faults/words.ts';
+import type { FaultChange } from '../../../server/fleet/faults/types.ts';
+import { RouterWatch } from '../../../server/fleet/faults/watch.ts';
+import type { WatchStart } from '../../../server/fleet/faults/watch.ts';
+import { inWords } from '../../../server/fleet/faults/words.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

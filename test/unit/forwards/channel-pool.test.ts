@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Channel } from '../../../protocol/index.ts';
 import type { ChannelConnection } from '../../../protocol/index.ts';
-import { ChannelPool } from '../../../server/forwards/channel-pool.ts';
+import { ChannelPool } from '../../../server/work/forwards/channel-pool.ts';
 import { FakeChannelSocket, fakeSocketPair } from '../../harness/fake-channel-socket.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 

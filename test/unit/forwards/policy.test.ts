@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../../../server/core/errors.ts';
-import { normaliseDestination, normaliseSource, sourceMatcher } from '../../../server/forwards/policy.ts';
-import { timeToExpire } from '../../../server/forwards/time-to-expire.ts';
+import { AppError } from '../../../server/platform/core/errors.ts';
+import { normaliseDestination, normaliseSource, sourceMatcher } from '../../../server/work/forwards/policy.ts';
+import { timeToExpire } from '../../../server/work/forwards/time-to-expire.ts';
 
 function refusal(work: () => unknown): Record<string, string[]> | undefined {
   try {

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { INCOMPLETE, refused } from '../../../server/forwards/doors/prelude.ts';
-import type { Prelude } from '../../../server/forwards/doors/prelude.ts';
-import { WaitingRoom } from '../../../server/forwards/doors/waiting-room.ts';
-import type { Told } from '../../../server/forwards/doors/waiting-room.ts';
+import { INCOMPLETE, refused } from '../../../server/work/forwards/doors/prelude.ts';
+import type { Prelude } from '../../../server/work/forwards/doors/prelude.ts';
+import { WaitingRoom } from '../../../server/work/forwards/doors/waiting-room.ts';
+import type { Told } from '../../../server/work/forwards/doors/waiting-room.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { readAll } from '../../harness/read-all.ts';
 import { waitUntil } from '../../harness/wait-until.ts';

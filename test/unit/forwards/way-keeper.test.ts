@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { AgentGateway } from '../../../server/core/agent-gateway.ts';
-import { AppError } from '../../../server/core/errors.ts';
-import { FORWARD_LIMITS } from '../../../server/forwards/limits.ts';
-import type { LiveForward } from '../../../server/forwards/live-forward.ts';
-import type { ForwardRecord } from '../../../server/forwards/types.ts';
-import { WayKeeper } from '../../../server/forwards/way-keeper.ts';
-import type { Storage } from '../../../server/storage/db.ts';
+import type { AgentGateway } from '../../../server/platform/core/agent-gateway.ts';
+import { AppError } from '../../../server/platform/core/errors.ts';
+import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
+import type { LiveForward } from '../../../server/work/forwards/live-forward.ts';
+import type { ForwardRecord } from '../../../server/work/forwards/types.ts';
+import { WayKeeper } from '../../../server/work/forwards/way-keeper.ts';
+import type { Storage } from '../../../server/platform/storage/db.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ADMISSION, Admission } from '../../../server/http/admission.ts';
+import { ADMISSION, Admission } from '../../../server/platform/http/admission.ts';
 
 const limits = { atOnce: 2, waiting: { total: 12, perParty: 9, perMember: 4 }, waitMs: 800, workMs: 1000 };
 

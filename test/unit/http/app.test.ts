@@ -1,16 +1,16 @@
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { AppError } from '../../../server/core/errors.ts';
-import type { Claim, HeldKey, IdempotencyKeys, IdempotencyScope } from '../../../server/core/idempotency.ts';
-import type { Principal } from '../../../server/core/principal.ts';
-import { createApp } from '../../../server/http/app.ts';
-import type { App } from '../../../server/http/app.ts';
-import { identifyCaller, principalOf, requireCaller, requireRole } from '../../../server/http/authentication.ts';
-import { pathId } from '../../../server/http/fields.ts';
-import { replayRepeatedPosts } from '../../../server/http/idempotency.ts';
-import { limitRequests } from '../../../server/http/rate-limit.ts';
-import { describePlantError, plantRoutes } from '../../../server/sandbox/routes.ts';
+import { AppError } from '../../../server/platform/core/errors.ts';
+import type { Claim, HeldKey, IdempotencyKeys, IdempotencyScope } from '../../../server/platform/core/idempotency.ts';
+import type { Principal } from '../../../server/platform/core/principal.ts';
+import { createApp } from '../../../server/platform/http/app.ts';
+import type { App } from '../../../server/platform/http/app.ts';
+import { identifyCaller, principalOf, requireCaller, requireRole } from '../../../server/platform/http/authentication.ts';
+import { pathId } from '../../../server/platform/http/fields.ts';
+import { replayRepeatedPosts } from '../../../server/platform/http/idempotency.ts';
+import { limitRequests } from '../../../server/platform/http/rate-limit.ts';
+import { describePlantError, plantRoutes } from '../../../server/operations/sandbox/routes.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 
 const principals: Record<string, Principal> = {

@@ -2,11 +2,11 @@ import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
-import { createApp } from '../../../server/http/app.ts';
-import type { App } from '../../../server/http/app.ts';
-import { reportWrites } from '../../../server/http/audit-hook.ts';
-import type { WriteRecord } from '../../../server/http/audit-hook.ts';
-import { identifyCaller } from '../../../server/http/authentication.ts';
+import { createApp } from '../../../server/platform/http/app.ts';
+import type { App } from '../../../server/platform/http/app.ts';
+import { reportWrites } from '../../../server/platform/http/audit-hook.ts';
+import type { WriteRecord } from '../../../server/platform/http/audit-hook.ts';
+import { identifyCaller } from '../../../server/platform/http/authentication.ts';
 
 let app: App;
 afterEach(async () => app.close());

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { createApp } from '../../../server/http/app.ts';
-import { clientAddress, proxyRule, trustedProxies } from '../../../server/http/client-address.ts';
+import { createApp } from '../../../server/platform/http/app.ts';
+import { clientAddress, proxyRule, trustedProxies } from '../../../server/platform/http/client-address.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 
 const from = (remoteAddress: string, forwarded?: string | string[]) =>

@@ -3,11 +3,11 @@ import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createApp } from '../../../server/http/app.ts';
-import type { App } from '../../../server/http/app.ts';
-import { ClientErrors } from '../../../server/http/client-errors.ts';
-import { describeProblem } from '../../../server/http/error-handler.ts';
-import { describePlantError } from '../../../server/sandbox/routes.ts';
+import { createApp } from '../../../server/platform/http/app.ts';
+import type { App } from '../../../server/platform/http/app.ts';
+import { ClientErrors } from '../../../server/platform/http/client-errors.ts';
+import { describeProblem } from '../../../server/platform/http/error-handler.ts';
+import { describePlantError } from '../../../server/operations/sandbox/routes.ts';
 import { readAll } from '../../harness/read-all.ts';
 
 let app: App;

@@ -1,8 +1,8 @@
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createApp } from '../../../server/http/app.ts';
-import type { App } from '../../../server/http/app.ts';
-import { protectEdge } from '../../../server/http/security-headers.ts';
+import { createApp } from '../../../server/platform/http/app.ts';
+import type { App } from '../../../server/platform/http/app.ts';
+import { protectEdge } from '../../../server/platform/http/security-headers.ts';
 
 let app: App;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { proxyRule } from '../../../server/http/client-address.ts';
-import { IgnoredForwarding } from '../../../server/http/ignored-forwarding.ts';
+import { proxyRule } from '../../../server/platform/http/client-address.ts';
+import { IgnoredForwarding } from '../../../server/platform/http/ignored-forwarding.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 

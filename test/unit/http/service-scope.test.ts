@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createApp } from '../../../server/http/app.ts';
-import type { App } from '../../../server/http/app.ts';
-import { admitServices } from '../../../server/http/service-scope.ts';
+import { createApp } from '../../../server/platform/http/app.ts';
+import type { App } from '../../../server/platform/http/app.ts';
+import { admitServices } from '../../../server/platform/http/service-scope.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 
 let app: App;

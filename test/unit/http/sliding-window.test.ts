@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SlidingWindow } from '../../../server/http/sliding-window.ts';
+import { SlidingWindow } from '../../../server/platform/http/sliding-window.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 
 const WINDOW_MS = 60_000;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { SignInAttempts } from '../../../server/identity/sign-in/attempts.ts';
-import type { Attempt } from '../../../server/identity/sign-in/attempts.ts';
+import { SignInAttempts } from '../../../server/access/identity/sign-in/attempts.ts';
+import type { Attempt } from '../../../server/access/identity/sign-in/attempts.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 
 let clock: ManualClock;

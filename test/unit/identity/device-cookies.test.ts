@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { DeviceCookies } from '../../../server/identity/sign-in/device-cookies.ts';
+import { DeviceCookies } from '../../../server/access/identity/sign-in/device-cookies.ts';
 
 const ada = { account: 'ada@example.org', passwordSince: 0 };
 const bob = { account: 'bob@example.org', passwordSince: 0 };

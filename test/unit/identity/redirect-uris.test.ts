@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkRedirectUris } from '../../../server/identity/clients/redirect-uris.ts';
-import type { ClientKind } from '../../../server/identity/types.ts';
+import { checkRedirectUris } from '../../../server/access/identity/clients/redirect-uris.ts';
+import type { ClientKind } from '../../../server/access/identity/types.ts';
 
 const accepts = (kind: ClientKind, uri: string): boolean => {
   try {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { AgentError } from '../../../agent/core/errors.ts';
-import { createCollector } from '../../../agent/inventory/collector.ts';
-import type { Collector, CollectorMessage } from '../../../agent/inventory/collector.ts';
+import { createCollector } from '../../../agent/telemetry/collector.ts';
+import type { Collector, CollectorMessage } from '../../../agent/telemetry/collector.ts';
 import type { ApiCommand, CommandReply, RouterAdapter, RouterFacts, RouterRow, RouterState } from '../../../agent/routers/adapter.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { silentLog } from '../../harness/silent-log.ts';

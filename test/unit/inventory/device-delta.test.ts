@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { agentMessages } from '../../../protocol/messages/index.ts';
 import type { SeenDevice } from '../../../protocol/index.ts';
-import { computeDelta, deltaMessages, fullMessages } from '../../../agent/inventory/device-delta.ts';
-import type { DeviceTable } from '../../../agent/inventory/device-table.ts';
+import { computeDelta, deltaMessages, fullMessages } from '../../../agent/telemetry/device-delta.ts';
+import type { DeviceTable } from '../../../agent/telemetry/device-table.ts';
 
 const tableOf = (...devices: SeenDevice[]): DeviceTable => new Map(devices.map((device) => [device.mac, device]));
 const A = 'AA:00:00:00:00:01';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readHealth } from '../../../agent/inventory/health.ts';
-import { RouterReader } from '../../../agent/inventory/read-router.ts';
+import { readHealth } from '../../../agent/telemetry/health.ts';
+import { RouterReader } from '../../../agent/telemetry/read-router.ts';
 import type { HealthReadings } from '../../../protocol/index.ts';
 import { AgentRouters, reachable } from '../../harness/agent-router.ts';
 import type { Simulator } from '../../simulator/index.ts';

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { buildDeviceTable, countDevices, countUnclean } from '../../../agent/inventory/device-table.ts';
-import { readPosition } from '../../../agent/inventory/gps.ts';
-import { readHealth, readResources } from '../../../agent/inventory/health.ts';
-import { parseRouterTime } from '../../../agent/inventory/router-clock.ts';
-import { parseRecord, parseTerse } from '../../../agent/inventory/terse.ts';
+import { buildDeviceTable, countDevices, countUnclean } from '../../../agent/telemetry/device-table.ts';
+import { readPosition } from '../../../agent/telemetry/gps.ts';
+import { readHealth, readResources } from '../../../agent/telemetry/health.ts';
+import { parseRouterTime } from '../../../agent/telemetry/router-clock.ts';
+import { parseRecord, parseTerse } from '../../../agent/telemetry/terse.ts';
 import type { RouterRow } from '../../../agent/routers/adapter.ts';
 
 const arp = (address: string, mac: string, more: RouterRow = {}): RouterRow => ({ address, 'mac-address': mac, interface: 'bridge', complete: 'true', ...more });

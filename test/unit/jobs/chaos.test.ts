@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JournalDisk } from '../../../agent/jobs/journal/disk.ts';
-import type { Storage } from '../../../server/storage/db.ts';
-import { migrate } from '../../../server/storage/migrate.ts';
-import { openStorage } from '../../../server/storage/open.ts';
+import type { Storage } from '../../../server/platform/storage/db.ts';
+import { migrate } from '../../../server/platform/storage/migrate.ts';
+import { openStorage } from '../../../server/platform/storage/open.ts';
 import { runChaos } from '../../harness/jobs/chaos.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FROM, PHASES, ROWS_OF, STATUSES, allows, isFinished, statusOf } from '../../../server/jobs/state.ts';
-import type { Phase, Status, Transition } from '../../../server/jobs/state.ts';
+import { FROM, PHASES, ROWS_OF, STATUSES, allows, isFinished, statusOf } from '../../../server/work/jobs/state.ts';
+import type { Phase, Status, Transition } from '../../../server/work/jobs/state.ts';
 
 const MOMENT = 1_700_000_000_000;
 

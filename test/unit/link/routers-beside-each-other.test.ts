@@ -6,10 +6,10 @@ import { ServedRequests } from '../../../agent/link/requests.ts';
 import type { RequestHandlers } from '../../../agent/link/types.ts';
 import { MAX_OPEN_JOBS_PER_AGENT, MAX_OPEN_REQUESTS } from '../../../protocol/index.ts';
 import type { AgentMessage, JobOffer, Request } from '../../../protocol/index.ts';
-import { systemClock } from '../../../server/core/clock.ts';
-import { Counters } from '../../../server/core/counters.ts';
-import { ReplyMemory } from '../../../server/tunnel/reply-memory.ts';
-import { AgentRequests } from '../../../server/tunnel/requests.ts';
+import { systemClock } from '../../../server/platform/core/clock.ts';
+import { Counters } from '../../../server/platform/core/counters.ts';
+import { ReplyMemory } from '../../../server/platform/tunnel/reply-memory.ts';
+import { AgentRequests } from '../../../server/platform/tunnel/requests.ts';
 import { FakeRouter, HARDWARE_ID } from '../../harness/fake-router.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { BulkPace } from '../../../protocol/index.ts';
+import { BulkPace } from '../../../runtime/bulk-pace.ts';
 
 let now: number;
 let timers: { at: number; callback: () => void }[];

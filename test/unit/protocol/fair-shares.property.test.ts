@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FairShares } from '../../../protocol/index.ts';
-import type { Holder } from '../../../protocol/index.ts';
+import { FairShares } from '../../../runtime/fair-shares.ts';
+import type { Holder } from '../../../runtime/fair-shares.ts';
 
 const holder = fc.record({ party: fc.constantFrom('a', 'b', 'c', 'd'), member: fc.constantFrom('1', '2', '3', undefined) });
 const limits = fc.record({ total: fc.integer({ min: 1, max: 40 }), perParty: fc.integer({ min: 1, max: 40 }), perMember: fc.integer({ min: 1, max: 40 }) });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Lane } from '../../../protocol/index.ts';
+import { Lane } from '../../../runtime/lane.ts';
 
 test('work runs in order, one piece at a time, and a failure does not stop the next', async () => {
   const errors: unknown[] = [];

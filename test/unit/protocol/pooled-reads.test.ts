@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { pooledReads } from '../../../protocol/index.ts';
+import { pooledReads } from '../../../runtime/pooled-reads.ts';
 
 const TOTAL_BYTES = 8 * 1024 * 1024;
 const FULL_READ_BYTES = 64 * 1024;

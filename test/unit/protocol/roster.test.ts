@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Roster } from '../../../protocol/index.ts';
+import { Roster } from '../../../runtime/roster.ts';
 
 describe('a roster', () => {
   it('holds exactly those that came and did not leave, in whatever order they do', () => {

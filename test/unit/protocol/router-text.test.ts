@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { cleanText, countCleaned, decodeAgentMessage, ipAddressFact, timeZoneFact, uptimeFact } from '../../../protocol/index.ts';
+import { decodeAgentMessage } from '../../../protocol/index.ts';
+import { cleanText, countCleaned, ipAddressFact, timeZoneFact, uptimeFact } from '../../../routeros-text/router-text.ts';
 
 describe('text', () => {
   it.each([

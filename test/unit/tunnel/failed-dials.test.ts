@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FailedDials } from '../../../server/tunnel/failed-dials.ts';
+import { FailedDials } from '../../../server/platform/tunnel/failed-dials.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 
 const HERE = '203.0.113.7';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { bearerOf, offersSubprotocol, upgradePath } from '../../../server/tunnel/upgrade.ts';
+import { bearerOf, offersSubprotocol, upgradePath } from '../../../server/platform/tunnel/upgrade.ts';
 
 const request = (headers: Record<string, string>, url = '/'): IncomingMessage => ({ headers, url }) as unknown as IncomingMessage;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextAttemptAt, readRetryAfter, SCHEDULE_MS } from '../../../server/webhooks/schedule.ts';
+import { nextAttemptAt, readRetryAfter, SCHEDULE_MS } from '../../../server/outbound/webhooks/schedule.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const SECOND = 1000;

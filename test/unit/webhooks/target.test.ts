@@ -1,11 +1,11 @@
 import net from 'node:net';
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, test } from 'vitest';
-import { isPublicAddress, mayConnect } from '../../../server/core/public-address.ts';
-import { whyNotNotify } from '../../../server/jobs/notify-url.ts';
-import { guardedLookup } from '../../../server/webhooks/http/lookup.ts';
-import type { ResolveName } from '../../../server/webhooks/http/lookup.ts';
-import { checkTarget, TargetRefused } from '../../../server/webhooks/http/target.ts';
+import { isPublicAddress, mayConnect } from '../../../server/platform/core/public-address.ts';
+import { whyNotNotify } from '../../../server/work/jobs/notify-url.ts';
+import { guardedLookup } from '../../../server/outbound/webhooks/http/lookup.ts';
+import type { ResolveName } from '../../../server/outbound/webhooks/http/lookup.ts';
+import { checkTarget, TargetRefused } from '../../../server/outbound/webhooks/http/target.ts';
 
 /** What may not be reached, and by which spellings people try. */
 

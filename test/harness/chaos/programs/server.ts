@@ -2,7 +2,7 @@
 import '../wrong-clock.ts';
 import { flushCompileCache } from 'node:module';
 import pino from 'pino';
-import { startServer } from '../../../../server/compose.ts';
+import { startServer } from '../../../../server/compose/start.ts';
 import { loadConfig } from '../../../../server/config.ts';
 
 // Kept at once: a process that is killed keeps nothing, and a hundred starts are half of the work.

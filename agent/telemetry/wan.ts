@@ -1,0 +1,59 @@
+import { MAX_WAN_INTERFACES } from '../../protocol/index.ts';
+import { cleanText } from '../../routeros-text/router-text.ts';
+import type { HealthReadings } from '../../protocol/index.ts';
+import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
+import { readMenu } from './menus.ts';
+import { isTrue } from './values.ts';
+
+const isOn = (row: RouterRow): boolean => !isTrue(row['disabled']);
+
+/**
+ * Names of the interfaces that lead to the provider: the members of the interface list WAN, which the default
+ * configuration keeps; else those that get a default route by DHCP, and PPPoE clients.
+ */
+export async function findWanInterfaces(router: RouterAdapter, signal: AbortSignal): Promise<string[]> {
+  const members = await readMenu(
+    router,
+    {
+      menu: '/interface/list/member',
+      properties: ['interface', 'disabled'],
+      where: { property: 'list', anyOf: ['WAN'] },
+      flags: { X: 'disabled' },
+    },
+    signal,
+  );
+  const listed = namesOf(members, 'interface');
+  if (listed.length > 0) return listed;
+  const clients = await readMenu(
+    router,
+    { menu: '/ip/dhcp-client', properties: ['interface', 'disabled', 'add-default-route'], flags: { X: 'disabled' } },
+    signal,
+  );
+  const routed = clients?.filter((row) => row['add-default-route'] !== 'no' && row['add-default-route'] !== 'false');
+  const pppoe = await readMenu(router, { menu: '/interface/pppoe-client', properties: ['name', 'disabled'], flags: { X: 'disabled' } }, signal);
+  return [...namesOf(routed, 'interface'), ...namesOf(pppoe, 'name')].slice(0, MAX_WAN_INTERFACES);
+}
+
+function namesOf(rows: readonly RouterRow[] | undefined, property: string): string[] {
+  const names = (rows ?? []).filter(isOn).map((row) => row[property] ?? '');
+  return [...new Set(names)].filter((name) => name !== '' && name.length <= 128).slice(0, MAX_WAN_INTERFACES);
+}
+
+/** Whether these interfaces run; those that are disabled on purpose are left out. */
+export async function readWan(router: RouterAdapter, names: readonly string[], signal: AbortSignal): Promise<HealthReadings['wan']> {
+  if (names.length === 0) return [];
+  const rows = await readMenu(
+    router,
+    {
+      menu: '/interface',
+      properties: ['name', 'running', 'disabled'],
+      where: { property: 'name', anyOf: names },
+      flags: { R: 'running', X: 'disabled' },
+    },
+    signal,
+  );
+  return (rows ?? [])
+    .filter((row) => isOn(row) && names.includes(row['name'] ?? ''))
+    .slice(0, MAX_WAN_INTERFACES)
+    .map((row) => ({ interface: cleanText(row['name']!, 128), running: isTrue(row['running']) }));
+}

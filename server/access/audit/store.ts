@@ -1,0 +1,44 @@
+import { idFloor } from '../../platform/core/ids.ts';
+import type { Page } from '../../platform/core/page.ts';
+import type { DbOrTx, Storage } from '../../platform/storage/db.ts';
+import { olderThan } from '../../platform/storage/paging.ts';
+import type { AuditEntry, AuditFilter, ListedAuditEntry } from './types.ts';
+
+export async function insertAuditEntries(storage: Storage, entries: AuditEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await storage.writes.write(async (tx) => {
+    await tx.insertInto('audit_log').values(entries).execute();
+  });
+}
+
+/** Removes up to `limit` of the oldest entries made before `at`. @returns how many it found */
+export async function deleteAuditEntries(storage: Storage, at: number, limit: number): Promise<number> {
+  const old = await storage.db.selectFrom('audit_log').select('id').where('id', '<', idFloor(at)).orderBy('id').limit(limit).execute();
+  const ids = old.map(({ id }) => id);
+  if (ids.length > 0) await storage.writes.write((tx) => tx.deleteFrom('audit_log').where('id', 'in', ids).execute());
+  return ids.length;
+}
+
+/** No text is greater in the order of bytes that both databases use. */
+const LAST_CHARACTER = '\u{10FFFF}';
+
+/** Newest first, with what the actor is called today. */
+export async function selectAuditEntries(db: DbOrTx, teamId: string, filter: AuditFilter, page: Page): Promise<ListedAuditEntry[]> {
+  let query = db
+    .selectFrom('audit_log')
+    .leftJoin('api_keys', (join) =>
+      join.onRef('api_keys.id', '=', 'audit_log.actor_id').onRef('api_keys.team_id', '=', 'audit_log.team_id'),
+    )
+    // Also of people who have left the team: what they did here stays theirs.
+    .leftJoin('users', (join) => join.onRef('users.id', '=', 'audit_log.actor_id').on('audit_log.actor_kind', '=', 'user'))
+    .selectAll('audit_log')
+    .select((eb) => eb.fn.coalesce('api_keys.name', 'users.email').as('actor_name'))
+    .where('audit_log.team_id', '=', teamId)
+    .where(olderThan(page, 'audit_log.at', 'audit_log.id'));
+  const { actor, action, since, until } = filter;
+  if (actor !== undefined) query = query.where('actor_id', '=', actor);
+  if (action !== undefined) query = query.where('action', '>=', action).where('action', '<', action + LAST_CHARACTER);
+  if (since !== undefined) query = query.where('at', '>=', since);
+  if (until !== undefined) query = query.where('at', '<', until);
+  return query.orderBy('audit_log.at', 'desc').orderBy('audit_log.id', 'desc').limit(page.limit).execute();
+}

@@ -1,0 +1,106 @@
+import type { Role } from '../../../platform/core/principal.ts';
+import type { Invitation } from '../../teams/service.ts';
+import { buttonForm, escapeHtml, page } from '../provider/pages.ts';
+import type { FormTarget } from '../provider/pages.ts';
+
+/** The pages behind the links that people are sent: joining a team, and setting a new password. */
+
+const NEW_PASSWORD_FIELDS = `<label>New password<input name="new_password" type="password" autocomplete="new-password" minlength="8" maxlength="256" required></label>
+<p class="hint">8 to 256 characters.</p>
+<label>New password again<input name="repeated" type="password" autocomplete="new-password" minlength="8" maxlength="256" required></label>`;
+
+function alert(problem: string | undefined): string {
+  return problem === undefined ? '' : `<p role="alert">${escapeHtml(problem)}</p>\n`;
+}
+
+/** For password managers, which look for the name beside the password. */
+function emailField(email: string): string {
+  return `<label>Email address<input name="email" type="email" autocomplete="username" readonly value="${escapeHtml(email)}"></label>`;
+}
+
+export interface InvitationView extends FormTarget {
+  teamName: string;
+  role: Role;
+  inviter: Pick<Invitation['inviter'], 'kind' | 'name'>;
+  email: string;
+  problem?: string | undefined;
+  /** Of the identity provider outside, when there is one. */
+  upstreamName?: string | undefined;
+}
+
+const ROLE_RIGHTS: Readonly<Record<Role, string>> = {
+  viewer: 'see its routers, jobs, forwards and devices',
+  operator: 'see its routers, run commands and jobs on them, and open forwards',
+  admin: 'do everything in it, members and keys included',
+};
+
+/** The same for everybody, whether the address has an account here or not: the inviter can open it too. */
+export function invitationPage(view: InvitationView): string {
+  const { action, csrf, teamName, role, inviter, email, problem, upstreamName } = view;
+  return page(
+    `Join ${teamName}?`,
+    `<p>${nameOf(inviter)} invites you to the team <strong>${escapeHtml(teamName)}</strong> as <strong>${escapeHtml(role)}</strong>.
+You will be able to ${ROLE_RIGHTS[role]}.</p>
+${alert(problem)}<form method="post" action="${escapeHtml(action)}/accept">
+<input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
+${emailField(email)}
+<label>Current password<input name="current_password" type="password" autocomplete="current-password" maxlength="256"></label>
+<p class="hint">Only if you have an account on this server already. It is replaced by the new one, and you are signed out everywhere.</p>
+${NEW_PASSWORD_FIELDS}
+<button type="submit">Join the team</button>
+</form>
+${upstreamName === undefined ? '' : upstreamForm({ action, csrf }, upstreamName)}${buttonForm({ action: `${action}/decline`, csrf }, 'Decline')}`,
+  );
+}
+
+/** Said as what it is: names of keys and teams are of their own choosing. */
+function nameOf({ kind, name }: InvitationView['inviter']): string {
+  if (kind === 'operator') return 'The operator of this server';
+  const strong = `<strong>${escapeHtml(name ?? '')}</strong>`;
+  return kind === 'api_key' ? `The API key ${strong}` : strong;
+}
+
+function upstreamForm({ action, csrf }: FormTarget, name: string): string {
+  return `${buttonForm({ action: `${action}/upstream`, csrf }, `Join with ${name}`)}
+<p class="hint">You then sign in with ${escapeHtml(name)} only. A password that you have here is deleted.</p>
+`;
+}
+
+export interface PasswordView extends FormTarget {
+  email: string;
+  teamName: string;
+  problem?: string | undefined;
+}
+
+export function passwordPage({ action, csrf, email, teamName, problem }: PasswordView): string {
+  return page(
+    'Set a new password',
+    `<p>An administrator of the team <strong>${escapeHtml(teamName)}</strong> has made this link for you. You are signed out everywhere once you have set it.</p>
+${alert(problem)}<form method="post" action="${escapeHtml(action)}">
+<input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
+${emailField(email)}
+${NEW_PASSWORD_FIELDS}
+<button type="submit">Set the password</button>
+</form>`,
+  );
+}
+
+export function joinedPage(teamName: string, email: string): string {
+  return page('Welcome', `<p>You are a member of the team <strong>${escapeHtml(teamName)}</strong>. Sign in as <strong>${escapeHtml(email)}</strong>. You may close this page.</p>`);
+}
+
+export function declinedPage(teamName: string): string {
+  return page('Declined', `<p>You have not joined the team <strong>${escapeHtml(teamName)}</strong>. The link does not work any more. You may close this page.</p>`);
+}
+
+export function passwordSetPage(email: string): string {
+  return page('The password is set', `<p>Sign in as <strong>${escapeHtml(email)}</strong> with the new password. You may close this page.</p>`);
+}
+
+export function uselessLinkPage(): string {
+  return page('This link does not work', '<p>It was used before, has expired, or was withdrawn or replaced. Ask whoever sent it to you for another one.</p>');
+}
+
+export function refusedPage(problem: string): string {
+  return page('This did not work', `${alert(problem)}<p>Open the link that you were sent once more.</p>`);
+}

@@ -1,0 +1,96 @@
+import { errors } from 'oidc-provider';
+import type { AccessToken, Grant, KoaContextWithOIDC } from 'oidc-provider';
+import type { Provider } from 'oidc-provider';
+import type { Role } from '../../../platform/core/principal.ts';
+import type { TeamsService } from '../../teams/service.ts';
+import type { Member } from '../../teams/types.ts';
+import { isStillGood } from '../sign-in/login-time.ts';
+import { API_SCOPE, CONSOLE_CLIENT_ID } from '../types.ts';
+
+/** A grant names its team as if it were a resource: the one field of the provider's that keeps what we put there. */
+const TEAM = 'urn:signalbox:team';
+const CONSOLE_SCOPES = 'openid email offline_access';
+
+export interface GrantWish {
+  accountId: string;
+  clientId: string;
+  teamId: string;
+  /** Scopes of OpenID Connect, separated by spaces. */
+  oidcScope: string;
+  /** True: it may ask the API. */
+  api: boolean;
+}
+
+/** @returns the id of the grant, which is stored */
+export async function saveGrant(provider: Provider, baseUrl: string, wish: GrantWish): Promise<Grant> {
+  const grant = new provider.Grant({ accountId: wish.accountId, clientId: wish.clientId });
+  if (wish.oidcScope !== '') grant.addOIDCScope(wish.oidcScope);
+  grant.addResourceScope(TEAM, wish.teamId);
+  if (wish.api) grant.addResourceScope(baseUrl, API_SCOPE);
+  await grant.save();
+  return grant;
+}
+
+/** For the first-party application, which is trusted with everything its user may do. */
+export async function saveConsoleGrant(provider: Provider, baseUrl: string, accountId: string, teamId: string): Promise<Grant> {
+  return saveGrant(provider, baseUrl, { accountId, clientId: CONSOLE_CLIENT_ID, teamId, oidcScope: CONSOLE_SCOPES, api: true });
+}
+
+export function teamOf(grant: Grant): string {
+  return grant.getResourceScope(TEAM);
+}
+
+/** When the person signed in for whom a token is made, seconds: what it is made from says so. */
+function loginTsOf({ oidc: { entities, session } }: KoaContextWithOIDC): number | undefined {
+  return entities.AuthorizationCode?.authTime ?? entities.RefreshToken?.authTime ?? session?.loginTs;
+}
+
+type SessionTeams = Pick<TeamsService, 'activeMemberships' | 'sessionsSince'>;
+
+/** The teams in which the person is active and this sign-in is good: one from before they were switched off there is not. */
+export async function goodMemberships(teams: SessionTeams, userId: string, loginTs: number | undefined): Promise<Member[]> {
+  const since = await teams.sessionsSince(userId);
+  return (await teams.activeMemberships(userId)).filter(({ teamId }) => isStillGood(loginTs, since.get(teamId) ?? 0));
+}
+
+/** Of what the provider asks grants for: the ones in force, those that need no question, and what their tokens say. */
+export class Grants {
+  readonly #baseUrl: string;
+  readonly #teams: SessionTeams;
+  readonly #roleIn: (loginTs: number | undefined, teamId: string, userId: string, clientId: string) => Promise<Role | undefined>;
+
+  /** @param roleIn what the person may do through the client; undefined when nothing */
+  constructor(
+    baseUrl: string,
+    teams: SessionTeams,
+    roleIn: (loginTs: number | undefined, teamId: string, userId: string, clientId: string) => Promise<Role | undefined>,
+  ) {
+    this.#baseUrl = baseUrl;
+    this.#teams = teams;
+    this.#roleIn = roleIn;
+  }
+
+  /** The grant that this request goes by. Undefined: somebody must be asked, for the team or for consent. */
+  async load(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
+    const { client, session, result, provider } = ctx.oidc;
+    const accountId = session?.accountId;
+    if (!client || !session || accountId === undefined) return undefined;
+    const isConsole = client.clientId === CONSOLE_CLIENT_ID;
+    // Who has just signed in chooses the team anew.
+    const isNewSignIn = isConsole && result?.login !== undefined && result.consent === undefined;
+    const grantId = result?.consent?.grantId ?? (isNewSignIn ? undefined : session.grantIdFor(client.clientId));
+    const grant = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+    if (grant?.accountId === accountId && (await this.#roleIn(session.loginTs, teamOf(grant), accountId, client.clientId)) !== undefined) return grant;
+    const [only, ...others] = isConsole ? await goodMemberships(this.#teams, accountId, session.loginTs) : [];
+    if (!only || others.length > 0) return undefined;
+    return saveConsoleGrant(provider, this.#baseUrl, accountId, only.teamId);
+  }
+
+  async tokenClaims(ctx: KoaContextWithOIDC, token: AccessToken): Promise<Record<string, unknown>> {
+    const grant = ctx.oidc.entities.Grant ?? (await ctx.oidc.provider.Grant.find(token.grantId ?? ''));
+    const team = grant && teamOf(grant);
+    const role = team === undefined ? undefined : await this.#roleIn(loginTsOf(ctx), team, token.accountId, token.clientId ?? '');
+    if (role === undefined) throw new errors.InvalidGrant('this person may do nothing here any more');
+    return { team, role, auth_time: loginTsOf(ctx) };
+  }
+}

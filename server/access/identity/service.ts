@@ -1,0 +1,299 @@
+import { createHmac } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AuditService } from '../audit/service.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import type { Clock, Timer } from '../../platform/core/clock.ts';
+import { AppError } from '../../platform/core/errors.ts';
+import { secretMatches } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { ROLES } from '../../platform/core/principal.ts';
+import type { Principal, Role } from '../../platform/core/principal.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import type { Secrets } from '../../platform/storage/secrets.ts';
+import { normalizeEmail } from '../teams/service.ts';
+import type { InvitationsService, PasswordLinksService, TeamsService } from '../teams/service.ts';
+import { INVITATION_PATH, PASSWORD_PATH } from '../teams/types.ts';
+import { AccessTokenVerifier, looksLikeJwt } from './access-tokens.ts';
+import type { AccessTokenClaims } from './access-tokens.ts';
+import { ClientsService } from './clients/service.ts';
+import { InvitationVisits } from './links/invitation-visits.ts';
+import { PasswordVisits } from './links/password-visits.ts';
+import { LinkVisits } from './links/visits.ts';
+import { ProviderKeyring } from './keys/service.ts';
+import type { ProviderKeys } from './keys/service.ts';
+import { createProvider } from './provider/create.ts';
+import { deleteExpiredRecords } from './provider/store.ts';
+import { SignInAttempts } from './sign-in/attempts.ts';
+import { DeviceCookies } from './sign-in/device-cookies.ts';
+import { Interactions } from './sign-in/interactions.ts';
+import { isStillGood } from './sign-in/login-time.ts';
+import { selectHolder } from './store.ts';
+import { API_SCOPE, CONSOLE_CLIENT_ID, OIDC_PATH } from './types.ts';
+import type { SessionHolder, UpstreamSettings } from './types.ts';
+import { UpstreamProvider } from './upstream/provider.ts';
+
+/** How soon a running server takes up keys that a command has changed, or whose turn has come. */
+const KEYS_EVERY_MS = 30_000;
+/** Connections outlive the token they began with by no more than a day of work. */
+const LONGEST_CONNECTION_MS = 12 * 3600_000;
+/** Rows of one statement. */
+const CHUNK = 500;
+
+export interface IdentityDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  secrets: Secrets;
+  teams: TeamsService;
+  invitations: InvitationsService;
+  passwordLinks: PasswordLinksService;
+  audit: AuditService;
+  /** An identity provider outside, if there is one. */
+  upstream: UpstreamSettings | null;
+  counters?: Counters | undefined;
+}
+
+/** What stands for one set of keys; exchanged as a whole when they change. */
+interface Open {
+  version: string;
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  verifier: AccessTokenVerifier;
+  devices: DeviceCookies;
+  interactions: Interactions;
+  links: Links;
+}
+
+/** What people are sent links to. */
+interface Links {
+  invitations: InvitationVisits;
+  passwords: PasswordVisits;
+}
+
+/**
+ * Sessions of people (INTERFACE.md 5.2): the built-in OpenID provider, the clients that may act for members, and what
+ * their access tokens are worth. A token says who and in which team; whether that still holds is asked at every request.
+ */
+export class IdentityService {
+  readonly clients: ClientsService;
+  readonly #deps: IdentityDeps;
+  readonly #keyring: ProviderKeyring;
+  readonly #attempts: SignInAttempts;
+  readonly #upstream: UpstreamProvider | undefined;
+  #baseUrl = '';
+  #open: Open | undefined;
+  #timer: Timer | undefined;
+  #refreshing: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(deps: IdentityDeps) {
+    this.#deps = deps;
+    this.clients = new ClientsService(deps);
+    this.#keyring = new ProviderKeyring(deps);
+    this.#attempts = new SignInAttempts(() => deps.clock.monotonic());
+    this.#upstream = deps.upstream ? new UpstreamProvider(deps.upstream, () => deps.clock.now()) : undefined;
+  }
+
+  /** @param baseUrl the public URL, without a slash at the end. @throws AppError `internal` when the keys cannot be read */
+  async start(baseUrl: string): Promise<void> {
+    this.#baseUrl = baseUrl;
+    this.#open = this.#openWith(await this.#keyring.load());
+    this.#schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#refreshing;
+  }
+
+  /** What browsers see before the provider's own paths. */
+  get mountPath(): string {
+    return `${new URL(this.#baseUrl).pathname.replace(/\/$/, '')}${OIDC_PATH}`;
+  }
+
+  get baseUrl(): string {
+    return this.#baseUrl;
+  }
+
+  /** @throws AppError `unavailable` during the start */
+  get interactions(): Interactions {
+    return this.#opened().interactions;
+  }
+
+  /** A name for the browser that sends this `Cookie` header, if somebody has signed in there before. */
+  knownBrowser(cookieHeader: string | undefined): string | undefined {
+    const browser = this.#opened().devices.read(cookieHeader);
+    return browser && `browser:${browser.id}`;
+  }
+
+  /** @throws AppError `unavailable` during the start */
+  get links(): Links {
+    return this.#opened().links;
+  }
+
+  /** What answers the protocol's own requests. @throws AppError `unavailable` during the start */
+  get handler(): Open['handle'] {
+    return this.#opened().handle;
+  }
+
+  /** True for what only {@link authenticate} can judge. */
+  recognises(bearer: string): boolean {
+    return looksLikeJwt(bearer);
+  }
+
+  /** The person behind an access token, with what they may do now. Undefined for whatever is wrong with it. */
+  async authenticate(bearer: string): Promise<Principal | undefined> {
+    return this.#principalOf(await this.#opened().verifier.verify(bearer, this.#deps.clock.now()));
+  }
+
+  /** The same for a connection that began with the token: it may have expired meanwhile, the person must still be allowed. */
+  async authenticateConnection(bearer: string): Promise<Principal | undefined> {
+    const begun = issuedAtOf(bearer);
+    const now = this.#deps.clock.now();
+    if (begun === undefined || begun + LONGEST_CONNECTION_MS < now) return undefined;
+    return this.#principalOf(await this.#opened().verifier.verify(bearer, begun));
+  }
+
+  /**
+   * Changes the caller's own password; every session of theirs is over.
+   * @throws AppError `invalid` for a wrong or unfit password, `rate_limited` after too many wrong ones
+   */
+  async changePassword(principal: Principal, source: string, passwords: { current: string; next: string }): Promise<void> {
+    const { teams } = this.#deps;
+    const { email } = await teams.getMember(principal.teamId, principal.id);
+    // Somebody with a session is not kept from this by strangers who guess at the sign-in page, and counts for himself.
+    const knownBrowser = `session of ${principal.id}`;
+    const attempt = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email), source, knownBrowser };
+    const retryAfter = this.#attempts.begin(attempt);
+    if (retryAfter !== undefined) throw new AppError('rate_limited', `too many wrong passwords; try again in ${retryAfter} seconds`);
+    const isChanged = await teams.changePassword(email, passwords.current, passwords.next).catch((error: unknown) => {
+      this.#attempts.succeed(attempt);
+      throw error;
+    });
+    if (!isChanged) throw new AppError('invalid', 'the current password is wrong', { errors: { current_password: ['is wrong'] } });
+    this.#attempts.succeed(attempt);
+  }
+
+  /** Forgets what has expired. */
+  async sweep(): Promise<void> {
+    await this.#keyring.sweep();
+    while ((await deleteExpiredRecords(this.#deps.storage, this.#deps.clock.now(), CHUNK)) === CHUNK);
+  }
+
+  async #principalOf(claims: AccessTokenClaims | undefined): Promise<Principal | undefined> {
+    if (!claims) return undefined;
+    const { teamId, userId, clientId, scopes } = claims;
+    if (clientId !== CONSOLE_CLIENT_ID && !scopes.has(API_SCOPE)) return undefined;
+    const holder = await this.#holder(teamId, userId, clientId);
+    if (!holder || !isSinceThen(claims, holder.sessionsSince)) return undefined;
+    const firstParty = clientId === CONSOLE_CLIENT_ID;
+    return { kind: 'user', id: userId, teamId, role: holder.role, ...(firstParty ? {} : { clientId }) };
+  }
+
+  /** Who this is in the team and what they may do through the client: at most what each of the two may. */
+  async #holder(teamId: string, userId: string, clientId: string): Promise<SessionHolder | undefined> {
+    const holder = await selectHolder(this.#deps.storage.db, teamId, userId);
+    if (!holder || clientId === CONSOLE_CLIENT_ID) return holder;
+    const found = await this.clients.find(clientId);
+    return found?.client.teamId === teamId ? { ...holder, role: lesser(holder.role, found.client.role) } : undefined;
+  }
+
+  #opened(): Open {
+    if (!this.#open) throw new AppError('unavailable', 'the server is being started; come back in a moment');
+    return this.#open;
+  }
+
+  #openWith(keys: ProviderKeys): Open {
+    const { storage, secrets, clock, log, teams, audit } = this.#deps;
+    const provider = createProvider({
+      baseUrl: this.#baseUrl,
+      mountPath: this.mountPath,
+      keys,
+      records: { storage, secrets, now: () => clock.now() },
+      clients: this.clients,
+      teams,
+      roleIn: async (loginTs, ...whose) => {
+        const holder = await this.#holder(...whose);
+        return holder && isStillGood(loginTs, holder.sessionsSince) ? holder.role : undefined;
+      },
+      matchesSecret: secretMatches,
+      audit,
+      log,
+    });
+    const [cookieKey] = keys.cookie;
+    if (cookieKey === undefined) throw new AppError('internal', 'there is no key for cookies');
+    const devices = new DeviceCookies({ keys: keys.cookie, baseUrl: this.#baseUrl, mountPath: this.mountPath });
+    const formKey = createHmac('sha256', cookieKey).update('forms').digest('hex');
+    return {
+      version: keys.version,
+      handle: provider.callback(),
+      verifier: new AccessTokenVerifier({ keys: keys.signing.map(publicPart) }, { issuer: provider.issuer, audience: this.#baseUrl }),
+      devices,
+      links: this.#linksWith(formKey),
+      interactions: new Interactions({
+        provider,
+        baseUrl: this.#baseUrl,
+        mountPath: this.mountPath,
+        formKey,
+        teams,
+        clients: this.clients,
+        attempts: this.#attempts,
+        devices,
+        audit,
+        upstream: this.#upstream,
+        log,
+        now: () => clock.now(),
+      }),
+    };
+  }
+
+  #linksWith(formKey: string): Links {
+    const { teams, invitations, passwordLinks, audit, log } = this.#deps;
+    const baseUrl = this.#baseUrl;
+    const visitsOf = (path: string): LinkVisits => new LinkVisits({ baseUrl, path, formKey });
+    const shared = { baseUrl, teams, invitations, attempts: this.#attempts, audit, upstream: this.#upstream, log };
+    return {
+      invitations: new InvitationVisits({ ...shared, visits: visitsOf(INVITATION_PATH) }),
+      passwords: new PasswordVisits({ visits: visitsOf(PASSWORD_PATH), passwordLinks, audit }),
+    };
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#deps.clock.setTimeout(() => {
+      this.#refreshing = this.#refresh()
+        .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'the signing keys could not be read; those in use stay'))
+        .then(() => this.#schedule());
+    }, KEYS_EVERY_MS);
+  }
+
+  /** The provider cannot change its keys: a new one takes its place over the same records. */
+  async #refresh(): Promise<void> {
+    if ((await this.#keyring.version()) === this.#open?.version) return;
+    this.#open = this.#openWith(await this.#keyring.load());
+    this.#deps.log.info({}, 'signing keys have changed');
+  }
+}
+
+/** Tokens of an earlier version do not say when the person signed in; they are over within five minutes. */
+function isSinceThen({ loginTs, issuedAt }: AccessTokenClaims, sessionsSince: number): boolean {
+  return loginTs === undefined ? issuedAt >= sessionsSince : isStillGood(loginTs, sessionsSince);
+}
+
+function lesser(one: Role, other: Role): Role {
+  return ROLES.indexOf(one) < ROLES.indexOf(other) ? one : other;
+}
+
+function publicPart({ kty, n, e, kid, alg, use }: ProviderKeys['signing'][number]): Record<string, unknown> & { kty: string } {
+  return { kty: kty ?? '', n, e, kid, alg, use };
+}
+
+/** Before the signature is checked: only to know for which moment it is to be checked. */
+function issuedAtOf(token: string): number | undefined {
+  try {
+    const { iat } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { iat?: unknown };
+    return typeof iat === 'number' ? iat * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import { isUuid } from '../../platform/core/ids.ts';
+
+/** INTERFACE.md section 5.1. */
+export const API_KEY_SECRET_LENGTH = 62;
+const TOKEN_SECRET_LENGTH = 62;
+/** Told apart at a glance, and by secret scanners. */
+export const SERVICE_TOKEN_PREFIX = 'sbx_svc_';
+export const ENROL_TOKEN_PREFIX = 'sbx_enr_';
+
+const SECRET = /^[A-Za-z0-9]{62}$/;
+
+export interface ApiKeyParts {
+  tokenId: string;
+  teamId: string;
+  secret: string;
+}
+
+/** Takes `<token_id>:<team_id>:<secret>` apart; undefined for anything else. */
+export function parseApiKey(bearer: string): ApiKeyParts | undefined {
+  const [tokenId, teamId, secret, ...rest] = bearer.split(':');
+  if (tokenId === undefined || teamId === undefined || secret === undefined || rest.length > 0) return undefined;
+  return isUuid(tokenId) && isUuid(teamId) && SECRET.test(secret) ? { tokenId, teamId, secret } : undefined;
+}
+
+export function formatApiKey({ tokenId, teamId, secret }: ApiKeyParts): string {
+  return `${tokenId}:${teamId}:${secret}`;
+}
+
+/** Takes `<agent_id>:<secret>` apart; undefined for anything else. */
+export function parseAgentBearer(bearer: string): { agentId: string; secret: string } | undefined {
+  const [agentId, secret, ...rest] = bearer.split(':');
+  if (agentId === undefined || secret === undefined || rest.length > 0) return undefined;
+  return isUuid(agentId) && SECRET.test(secret) ? { agentId, secret } : undefined;
+}
+
+/** True for a token with this prefix and nothing else odd about it. */
+export function isPrefixedToken(prefix: string, token: string): boolean {
+  return token.length === prefix.length + TOKEN_SECRET_LENGTH && token.startsWith(prefix) && SECRET.test(token.slice(prefix.length));
+}

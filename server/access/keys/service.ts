@@ -1,0 +1,342 @@
+import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import { AppError, invalidField, notFound } from '../../platform/core/errors.ts';
+import { hashSecret, newId, newSecret, secretMatches } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { FIRST_PAGE } from '../../platform/core/page.ts';
+import type { Page } from '../../platform/core/page.ts';
+import type { Principal } from '../../platform/core/principal.ts';
+import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
+import type { Storage, Tx } from '../../platform/storage/db.ts';
+import { countAgents, insertAgent, revokeAgent, selectAgent, selectAgentCredential, selectAgents } from './agents/store.ts';
+import {
+  API_KEY_SECRET_LENGTH,
+  ENROL_TOKEN_PREFIX,
+  formatApiKey,
+  isPrefixedToken,
+  parseAgentBearer,
+  parseApiKey,
+  SERVICE_TOKEN_PREFIX,
+} from './bearer.ts';
+import { LastUsed } from './last-used.ts';
+import {
+  claimEnrolToken,
+  countLiveApiKeys,
+  countOpenEnrolTokens,
+  insertApiKey,
+  insertEnrolToken,
+  insertServiceToken,
+  lockTeam,
+  noteRevocation,
+  replaceApiKey,
+  revokeApiKey,
+  revokeEnrolToken,
+  revokeServiceToken,
+  selectApiKey,
+  selectApiKeys,
+  selectEnrolToken,
+  selectEnrolTokenBySecret,
+  selectEnrolTokens,
+  selectLiveServiceToken,
+  selectTeamOfApiKey,
+  selectTeamOfEnrolToken,
+} from './store.ts';
+import type { Agent, AgentIdentity, ApiKey, EnrolToken, EnrolTokenStatus, Enrolment, NewApiKey, Rotation, ServiceToken } from './types.ts';
+
+/** Long enough to walk to the router, short enough that a forgotten one is harmless. */
+const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
+const LONGEST_NAME = 100;
+/** Compared with when there is no record, so that every refusal does the same work. Nothing hashes to it. */
+const NO_HASH = '0'.repeat(64);
+
+export interface AuthDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  counters?: Counters | undefined;
+}
+
+/**
+ * Credentials of programs: API keys, service tokens, enrolment tokens and agents. Three kinds that are never
+ * interchangeable; each has its own check. A check answers undefined for whatever is wrong (malformed, unknown,
+ * other team, other secret, revoked, expired), so that nothing can be learnt from a refusal.
+ */
+export class AuthService {
+  readonly #deps: AuthDeps;
+  readonly #lastUsed: LastUsed;
+
+  constructor(deps: AuthDeps) {
+    this.#deps = deps;
+    this.#lastUsed = new LastUsed({ writes: deps.storage.writes, clock: deps.clock, log: deps.log });
+  }
+
+  /** Writes what is still in memory; before the storage is closed. */
+  async stop(): Promise<void> {
+    await this.#lastUsed.stop();
+  }
+
+  async authenticateApiKey(bearer: string): Promise<Principal | undefined> {
+    const parts = parseApiKey(bearer);
+    if (!parts) return undefined;
+    const found = await selectApiKey(this.#deps.storage.db, parts.teamId, parts.tokenId);
+    const matches = secretMatches(parts.secret, found?.secretHash ?? NO_HASH);
+    if (!matches || !found || !this.#isLive(found.key)) return undefined;
+    this.#lastUsed.note(found.key.id);
+    return { kind: 'api_key', id: found.key.id, teamId: found.key.teamId, role: found.key.role };
+  }
+
+  /** @param bearer `<agent_id>:<secret>` */
+  async authenticateAgent(bearer: string): Promise<AgentIdentity | undefined> {
+    const parts = parseAgentBearer(bearer);
+    if (!parts) return undefined;
+    const found = await selectAgentCredential(this.#deps.storage.db, parts.agentId);
+    const matches = secretMatches(parts.secret, found?.secretHash ?? NO_HASH);
+    return matches && found && !found.revoked ? { agentId: parts.agentId, teamId: found.teamId } : undefined;
+  }
+
+  async authenticateService(token: string): Promise<ServiceToken | undefined> {
+    if (!isPrefixedToken(SERVICE_TOKEN_PREFIX, token)) return undefined;
+    return selectLiveServiceToken(this.#deps.storage.db, hashSecret(token));
+  }
+
+  /**
+   * @returns the record and the whole key, which nobody can read again
+   * @throws AppError `invalid` for a bad name or a moment that has passed, `quota_exceeded` when the team has too many keys
+   */
+  async createApiKey(request: NewApiKey): Promise<{ key: ApiKey; apiKey: string }> {
+    const { storage, clock } = this.#deps;
+    const now = clock.now();
+    if (request.expiresAt !== undefined && request.expiresAt <= now) throw invalidField('expires_at', 'must be in the future');
+    const made = newApiKey({ ...request, name: checkName(request.name) }, now);
+    await storage.writes.write(async (tx) => {
+      await lockTeam(tx, request.teamId);
+      await this.#checkKeys(tx, request.teamId, 'api_keys_per_team', now);
+      await insertApiKey(tx, made.key, made.secretHash);
+    });
+    return { key: made.key, apiKey: made.apiKey };
+  }
+
+  /**
+   * Makes a key with the same name, right and end as another, which goes on working for the overlap.
+   * @returns the new record and the whole new key, which nobody can read again
+   * @throws AppError `not_found`; `conflict` for a key that is revoked, expired or was rotated before; `quota_exceeded` while both
+   *   work would be one key too many
+   */
+  async rotateApiKey(teamId: string, keyId: string, { createdBy, overlapMs }: Rotation): Promise<{ key: ApiKey; apiKey: string }> {
+    const now = this.#deps.clock.now();
+    return this.#deps.storage.writes.write(async (tx) => {
+      await lockTeam(tx, teamId);
+      const old = (await selectApiKey(tx, teamId, keyId))?.key;
+      if (!old) throw notFound('API key');
+      if (!this.#isLive(old)) throw new AppError('conflict', 'the key is revoked or has expired: make a new one');
+      const made = newApiKey({ ...old, expiresAt: old.expiresAt ?? undefined, createdBy }, now);
+      const endsAt = Math.min(now + overlapMs, old.expiresAt ?? Infinity);
+      if (!(await replaceApiKey(tx, { teamId, keyId, replacedBy: made.key.id, endsAt }))) {
+        throw new AppError('conflict', 'the key was rotated before: rotate the one that replaced it');
+      }
+      await this.#checkKeys(tx, teamId, 'rotated_api_keys_per_team', now);
+      await insertApiKey(tx, made.key, made.secretHash);
+      return { key: made.key, apiKey: made.apiKey };
+    });
+  }
+
+  async #checkKeys(tx: Tx, teamId: string, quota: 'api_keys_per_team' | 'rotated_api_keys_per_team', now: number): Promise<void> {
+    checkQuota(this.#deps.counters, quota, await countLiveApiKeys(tx, teamId, now, QUOTAS[quota].most));
+  }
+
+  async listApiKeys(teamId: string, page: Page = FIRST_PAGE): Promise<ApiKey[]> {
+    return selectApiKeys(this.#deps.storage.db, teamId, page);
+  }
+
+  /**
+   * From the next request on the key is refused; the control plane then ends what it opened.
+   * @param revokeKeys also the keys that were made with it
+   * @throws AppError `not_found`, also for another team's key
+   */
+  async revokeApiKey(teamId: string, keyId: string, { revokeKeys = false } = {}): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const now = clock.now();
+    await storage.writes.write(async (tx) => {
+      if (!(await revokeApiKey(tx, teamId, keyId, now))) throw notFound('API key');
+      await noteRevocation(tx, { teamId, kind: 'api_key', subjectId: keyId, now, revokeKeys });
+    });
+  }
+
+  /** For the server's administrator only: whose key this is. @throws AppError `not_found` */
+  async findTeamOfApiKey(keyId: string): Promise<string> {
+    const teamId = await selectTeamOfApiKey(this.#deps.storage.db, keyId);
+    if (teamId === undefined) throw notFound(`API key ${keyId}`);
+    return teamId;
+  }
+
+  async createServiceToken(name: string): Promise<{ record: ServiceToken; token: string }> {
+    const now = this.#deps.clock.now();
+    const token = `${SERVICE_TOKEN_PREFIX}${newSecret(API_KEY_SECRET_LENGTH)}`;
+    const record = { id: newId(now), name: checkName(name), createdAt: now };
+    await insertServiceToken(this.#deps.storage.db, record, hashSecret(token));
+    return { record, token };
+  }
+
+  /** @throws AppError `not_found` */
+  async revokeServiceToken(id: string): Promise<void> {
+    if (!(await revokeServiceToken(this.#deps.storage.db, id, this.#deps.clock.now()))) throw notFound('service token');
+  }
+
+  /** @throws AppError `invalid` for a site that is not the team's, `quota_exceeded` when the team has too many that can be used */
+  async createEnrolToken(request: { teamId: string; siteId: string | null }): Promise<{ record: EnrolToken; token: string }> {
+    const now = this.#deps.clock.now();
+    const token = `${ENROL_TOKEN_PREFIX}${newSecret(API_KEY_SECRET_LENGTH)}`;
+    const record: EnrolToken = {
+      id: newId(now),
+      teamId: request.teamId,
+      siteId: request.siteId,
+      createdAt: now,
+      expiresAt: now + ENROL_TOKEN_LIFE_MS,
+      usedAt: null,
+      revokedAt: null,
+      agentId: null,
+    };
+    await this.#deps.storage.writes.write(async (tx) => {
+      await lockTeam(tx, request.teamId);
+      const { most } = QUOTAS.enrol_tokens_per_team;
+      const count = await countOpenEnrolTokens(tx, request.teamId, { now, since: now - ENROL_TOKEN_LIFE_MS, most });
+      checkQuota(this.#deps.counters, 'enrol_tokens_per_team', count);
+      if (!(await insertEnrolToken(tx, record, hashSecret(token)))) throw invalidField('site_id', 'is no site of this team');
+    });
+    return { record, token };
+  }
+
+  async listEnrolTokens(teamId: string, page: Page = FIRST_PAGE): Promise<EnrolToken[]> {
+    return selectEnrolTokens(this.#deps.storage.db, teamId, page);
+  }
+
+  /**
+   * An agent that enrolled with the token stays: revoke the agent.
+   * @throws AppError `not_found`, also for another team's token; `conflict` for one that was used
+   */
+  async revokeEnrolToken(teamId: string, tokenId: string): Promise<void> {
+    const { storage, clock } = this.#deps;
+    if (await revokeEnrolToken(storage.db, teamId, tokenId, clock.now())) return;
+    if (!(await selectEnrolToken(storage.db, teamId, tokenId))) throw notFound('enrolment token');
+    throw new AppError('conflict', 'the token was used: revoke the agent that enrolled with it');
+  }
+
+  /** For the server's administrator only: whose token this is. @throws AppError `not_found` */
+  async findTeamOfEnrolToken(tokenId: string): Promise<string> {
+    const teamId = await selectTeamOfEnrolToken(this.#deps.storage.db, tokenId);
+    if (teamId === undefined) throw notFound(`enrolment token ${tokenId}`);
+    return teamId;
+  }
+
+  enrolTokenStatus(token: EnrolToken): EnrolTokenStatus {
+    if (token.usedAt !== null) return 'used';
+    if (token.revokedAt !== null) return 'revoked';
+    return token.expiresAt > this.#deps.clock.now() ? 'open' : 'expired';
+  }
+
+  /**
+   * Turns a one-use token into an agent with a secret of its own, shown once; or says why not, to who has the token's secret.
+   * @throws AppError `quota_exceeded` when the team has as many agents as it may; the token can be used later
+   */
+  async presentEnrolToken(token: string, name: string): Promise<Enrolment> {
+    if (!isPrefixedToken(ENROL_TOKEN_PREFIX, token)) return { status: 'unknown' };
+    const now = this.#deps.clock.now();
+    const agentId = newId(now);
+    const secret = newSecret(API_KEY_SECRET_LENGTH);
+    const secretHash = hashSecret(token);
+    return this.#deps.storage.writes.write(async (tx) => {
+      const claimed = await claimEnrolToken(tx, { secretHash, agentId, now });
+      if (claimed) {
+        const { teamId, siteId } = claimed;
+        await lockTeam(tx, teamId);
+        checkQuota(this.#deps.counters, 'agents_per_team', await countAgents(tx, teamId, QUOTAS.agents_per_team.most));
+        await insertAgent(tx, { id: agentId, teamId, siteId, name, secretHash: hashSecret(secret), createdAt: now });
+        return { status: 'enrolled', token: claimed, agentId, secret };
+      }
+      const found = await selectEnrolTokenBySecret(tx, secretHash);
+      const status = found && this.enrolTokenStatus(found);
+      return found && status && status !== 'open' ? { status, token: found } : { status: 'unknown' };
+    });
+  }
+
+  /**
+   * {@link presentEnrolToken} for who needs the agent.
+   * @throws AppError `unauthenticated` with the reason, for a token that is unknown, used, expired or revoked
+   */
+  async enrolAgent(token: string, name: string): Promise<{ agent_id: string; secret: string }> {
+    return enrolledOrRefused(await this.presentEnrolToken(token, name));
+  }
+
+  async listAgents(teamId: string, page: Page = FIRST_PAGE): Promise<Agent[]> {
+    return selectAgents(this.#deps.storage.db, teamId, page);
+  }
+
+  /** @throws AppError `not_found`, also for another team's agent */
+  async getAgent(teamId: string, agentId: string): Promise<Agent> {
+    const agent = await selectAgent(this.#deps.storage.db, teamId, agentId);
+    if (!agent) throw notFound('agent');
+    return agent;
+  }
+
+  /**
+   * The agent is refused from now on, and its tunnel is cut if it hangs on this node.
+   * @throws AppError `not_found`, also for another team's agent
+   */
+  async revokeAgent(teamId: string, agentId: string, gateway: Pick<AgentGateway, 'disconnect'>): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const now = clock.now();
+    await storage.writes.write(async (tx) => {
+      if (!(await revokeAgent(tx, teamId, agentId, now))) throw notFound('agent');
+      await noteRevocation(tx, { teamId, kind: 'agent', subjectId: agentId, now });
+    });
+    gateway.disconnect(agentId, 'revoked');
+  }
+
+  #isLive(key: ApiKey): boolean {
+    return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > this.#deps.clock.now());
+  }
+}
+
+/** @throws AppError `unauthenticated` with the reason */
+export function enrolledOrRefused(enrolment: Enrolment): { agent_id: string; secret: string } {
+  if (enrolment.status === 'enrolled') return { agent_id: enrolment.agentId, secret: enrolment.secret };
+  throw new AppError('unauthenticated', refusalOf(enrolment));
+}
+
+function refusalOf(enrolment: Exclude<Enrolment, { status: 'enrolled' }>): string {
+  const at = (moment: number | null): string => (moment === null ? '' : ` on ${new Date(moment).toISOString()}`);
+  switch (enrolment.status) {
+    case 'used':
+      return `the enrolment token was used${at(enrolment.token.usedAt)}: it is good for one agent, create another one`;
+    case 'revoked':
+      return `the enrolment token was revoked${at(enrolment.token.revokedAt)}`;
+    case 'expired':
+      return `the enrolment token expired${at(enrolment.token.expiresAt)}: create another one`;
+    case 'unknown':
+      return 'the enrolment token is not known here: check that it is complete and meant for this control plane';
+  }
+}
+
+function checkName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed.length === 0 || trimmed.length > LONGEST_NAME) throw invalidField('name', `must have 1 to ${LONGEST_NAME} characters`);
+  return trimmed;
+}
+
+function newApiKey(request: NewApiKey, now: number): { key: ApiKey; apiKey: string; secretHash: string } {
+  const secret = newSecret(API_KEY_SECRET_LENGTH);
+  const key: ApiKey = {
+    id: newId(now),
+    teamId: request.teamId,
+    name: request.name,
+    role: request.role ?? 'admin',
+    createdBy: request.createdBy,
+    createdAt: now,
+    lastUsedAt: null,
+    expiresAt: request.expiresAt ?? null,
+    revokedAt: null,
+    replacedBy: null,
+  };
+  return { key, apiKey: formatApiKey({ tokenId: key.id, teamId: key.teamId, secret }), secretHash: hashSecret(secret) };
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { App } from '../../platform/http/app.ts';
+import { principalOf } from '../../platform/http/authentication.ts';
+import { commonErrors, dateTime, envelope, success, toDateTime } from '../../platform/http/envelope.ts';
+import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
+import type { RevocationsService } from './service.ts';
+import { KINDS } from './types.ts';
+import type { Revocation, Some } from './types.ts';
+
+const nothing: Some = { count: 0, ids: [] };
+
+const some = (what: string) =>
+  z.object({ count: z.number(), ids: z.array(z.string()).describe('The first hundred') }).describe(what);
+
+const revocationSchema = z
+  .object({
+    id: z.string(),
+    kind: z.enum(KINDS).describe('Whose right it was. A member was removed, switched off, or given a lower role; so was a client'),
+    subject_id: z.string().describe('Of the key, person, client or agent'),
+    created_at: dateTime,
+    settled: z.boolean().describe('False while it is still looked for what requests under way may open, about a minute'),
+    ended: z.object({
+      forwards: some('With their ports and connections'),
+      jobs: some('That had not begun'),
+      campaigns: some('With their rounds that had not begun'),
+      api_keys: some('Made by the subject, when that was asked for'),
+    }),
+    goes_on: z.object({ jobs: some('Their scripts have begun, or their agents have not answered yet'), api_keys: some('Made by the subject; they still work') }),
+  })
+  .meta({
+    id: 'Revocation',
+    examples: [
+      {
+        id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+        kind: 'api_key' as const,
+        subject_id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        created_at: '2031-05-01T08:30:00.000Z',
+        settled: true,
+        ended: { forwards: { count: 1, ids: ['01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24'] }, jobs: nothing, campaigns: nothing, api_keys: nothing },
+        goes_on: { jobs: nothing, api_keys: nothing },
+      },
+    ],
+  });
+
+export function revocationRoutes(app: App, { revocations }: { revocations: Pick<RevocationsService, 'list'> }): void {
+  app.get(
+    '/api/revocations',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['audit'],
+        operationId: 'listRevocations',
+        summary: 'List what ended because somebody lost a right, and what goes on, newest first',
+        querystring: pageQuery,
+        response: { 200: envelope(z.array(revocationSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const list = await revocations.list(principalOf(request).teamId, page);
+      linkNext(request, reply, page, list, ({ createdAt, id }) => ({ at: createdAt, id }));
+      return success(list.map(present));
+    },
+  );
+}
+
+function present({ id, kind, subjectId, createdAt, dueAt, report }: Revocation): z.infer<typeof revocationSchema> {
+  return { id, kind, subject_id: subjectId, created_at: toDateTime(createdAt), settled: dueAt === null, ...report };
+}

@@ -1,0 +1,134 @@
+import { sql } from 'kysely';
+import type { RawBuilder, Selectable, SqlBool } from 'kysely';
+import type { Page } from '../../platform/core/page.ts';
+import type { DbOrTx } from '../../platform/storage/db.ts';
+import { newestFirst } from '../../platform/storage/paging.ts';
+import type { RevocationsTable } from '../../platform/storage/schema-revocations.ts';
+import { KINDS, reportSchema } from './types.ts';
+import type { Report, Revocation } from './types.ts';
+
+/** Who may have opened something. */
+export type Subject = Pick<Revocation, 'teamId' | 'kind' | 'subjectId'>;
+
+const NOTHING = { count: 0, ids: [] };
+const EMPTY: Report = { ended: { forwards: NOTHING, jobs: NOTHING, campaigns: NOTHING, api_keys: NOTHING }, goes_on: { jobs: NOTHING, api_keys: NOTHING } };
+
+function toRevocation(row: Selectable<RevocationsTable>): Revocation {
+  return {
+    id: row.id,
+    teamId: row.team_id,
+    kind: KINDS.find((kind) => kind === row.kind) ?? 'api_key',
+    subjectId: row.subject_id,
+    createdAt: row.created_at,
+    revokeKeys: row.revoke_keys === 1,
+    passes: row.passes,
+    dueAt: row.due_at,
+    report: row.report === null ? EMPTY : reportSchema.parse(JSON.parse(row.report)),
+  };
+}
+
+function due(db: DbOrTx, now: number, horizon: number) {
+  return db
+    .selectFrom('revocations')
+    .where('due_at', 'is not', null)
+    .where((eb) => eb.or([eb('due_at', '<=', now), eb('due_at', '>', horizon)]));
+}
+
+/** Teams with revocations that are to be looked at. @param horizon as in {@link selectDue} */
+export async function selectDueTeams(db: DbOrTx, now: number, horizon: number): Promise<string[]> {
+  const rows = await due(db, now, horizon).select('team_id').distinct().execute();
+  return rows.map((row) => row.team_id);
+}
+
+/**
+ * Revocations of the team that are to be looked at, the longest due first.
+ * @param horizon no moment later than this can have been planned: the clock was set back since
+ */
+export async function selectDue(db: DbOrTx, teamId: string, now: number, horizon: number, limit: number): Promise<Revocation[]> {
+  const rows = await due(db, now, horizon).selectAll().where('team_id', '=', teamId).orderBy('due_at').limit(limit).execute();
+  return rows.map(toRevocation);
+}
+
+export async function selectRevocations(db: DbOrTx, teamId: string, page: Page): Promise<Revocation[]> {
+  const rows = await db.selectFrom('revocations').selectAll().where('team_id', '=', teamId).$call(newestFirst(page)).execute();
+  return rows.map(toRevocation);
+}
+
+export async function updateRevocation(db: DbOrTx, { id, teamId, passes, dueAt, report }: Revocation): Promise<void> {
+  await db
+    .updateTable('revocations')
+    .set({ passes, due_at: dueAt, report: JSON.stringify(report) })
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Of all teams. @returns how many, at most `limit` */
+export async function deleteRevocations(db: DbOrTx, before: number, limit: number): Promise<number> {
+  const old = await db.selectFrom('revocations').select('id').where('created_at', '<', before).where('due_at', 'is', null).limit(limit).execute();
+  if (old.length > 0) await db.deleteFrom('revocations').where('id', 'in', old.map(({ id }) => id)).execute();
+  return old.length;
+}
+
+/** The role that a key, a person or a client has in the team now; undefined when it may do nothing there. */
+export async function selectRole(db: DbOrTx, { teamId, kind, subjectId }: Subject): Promise<string | undefined> {
+  const row =
+    kind === 'api_key'
+      ? await db.selectFrom('api_keys').select('role').where('team_id', '=', teamId).where('id', '=', subjectId).where('revoked_at', 'is', null).executeTakeFirst()
+      : kind === 'client'
+        ? await db.selectFrom('clients').select('role').where('team_id', '=', teamId).where('id', '=', subjectId).executeTakeFirst()
+        : await db.selectFrom('members').select('role').where('team_id', '=', teamId).where('user_id', '=', subjectId).where('active', '=', 1).executeTakeFirst();
+  return row?.role;
+}
+
+/** What a key or person made, or what was made through a client. */
+function madeBy({ kind, subjectId }: Subject): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${sql.ref(kind === 'client' ? 'created_via' : 'created_by')} = ${subjectId}`;
+}
+
+export async function selectOpenForwards(db: DbOrTx, subject: Subject): Promise<{ id: string; router_id: string }[]> {
+  return db
+    .selectFrom('forwards')
+    .select(['id', 'router_id'])
+    .where('team_id', '=', subject.teamId)
+    .where('closed_at', 'is', null)
+    .where(madeBy(subject))
+    .execute();
+}
+
+export async function selectOpenCampaigns(db: DbOrTx, subject: Subject): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('campaigns')
+    .select('id')
+    .where('team_id', '=', subject.teamId)
+    .where('finished_at', 'is', null)
+    .where('state', 'in', ['running', 'paused'])
+    .where(madeBy(subject))
+    .execute();
+}
+
+/** Jobs that have not ended, in the order of their ids. The words of the phases are those of the index. */
+export async function selectOpenJobs(db: DbOrTx, subject: Subject, afterId: string, limit: number): Promise<{ id: string; router_id: string; phase: string }[]> {
+  return db
+    .selectFrom('jobs')
+    .select(['id', 'router_id', 'phase'])
+    .where('team_id', '=', subject.teamId)
+    .where(sql<SqlBool>`phase in ('queued', 'accepted', 'running')`)
+    .where(madeBy(subject))
+    .where('id', '>', afterId)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** Keys that work and that a key or person made. */
+export async function selectKeysMadeBy(db: DbOrTx, { teamId, subjectId }: Subject, now: number): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('api_keys')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('created_by', '=', subjectId)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .execute();
+}

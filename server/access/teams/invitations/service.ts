@@ -1,0 +1,171 @@
+import type { Clock } from '../../../platform/core/clock.ts';
+import type { Counters } from '../../../platform/core/counters.ts';
+import { AppError, notFound } from '../../../platform/core/errors.ts';
+import { hashSecret, newId, newSecret } from '../../../platform/core/ids.ts';
+import { FIRST_PAGE } from '../../../platform/core/page.ts';
+import type { Page } from '../../../platform/core/page.ts';
+import { checkQuota, QUOTAS } from '../../../platform/core/quotas.ts';
+import type { Storage, Tx } from '../../../platform/storage/db.ts';
+import { insertAccount, selectAccount, updatePassword } from '../accounts/store.ts';
+import type { Account } from '../accounts/store.ts';
+import { checkEmail, normalizeEmail } from '../checks.ts';
+import { deletePasswordLink } from '../password-links/store.ts';
+import { hashPassword, passwordMatches, refuseSamePassword } from '../passwords.ts';
+import { countMembers, insertMember, selectMemberByEmail } from '../store.ts';
+import type { Member } from '../types.ts';
+import {
+  closeInvitation,
+  countOpenInvitations,
+  deleteOldInvitations,
+  deleteOpenInvitation,
+  insertInvitation,
+  lockTeam,
+  selectInvitation,
+  selectInvitationByCode,
+  selectInvitationById,
+  selectInvitations,
+} from './store.ts';
+import { stateOf } from './types.ts';
+import type { Invitation, InvitationState, NewInvitation, Proof } from './types.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** A week with its weekend: long enough for a person, short for a link that lies in a mailbox. */
+const LIFE_MS = 7 * DAY_MS;
+/** A list that an administrator can still read, and no table that one key can fill. */
+const MAX_OPEN = 200;
+/** 238 bits; half as long as an API key, because people may have to read it out. */
+const CODE_LENGTH = 40;
+/** How long the list shows what became of an invitation. The audit log knows for longer. */
+const KEPT_MS = 30 * DAY_MS;
+/** Rows of one statement. */
+const CHUNK = 500;
+
+/**
+ * How people come into teams. An administrator offers, and only the person makes a membership of it: with the code of this
+ * invitation, a proof that the account is theirs, and a password that nobody else can know.
+ */
+export class InvitationsService {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+  readonly #counters: Counters | undefined;
+
+  constructor({ storage, clock, counters }: { storage: Storage; clock: Clock; counters?: Counters | undefined }) {
+    this.#storage = storage;
+    this.#clock = clock;
+    this.#counters = counters;
+  }
+
+  /**
+   * Replaces the open invitation of the same person. The caller checks that the inviter has the role.
+   * @returns the code for the link, which nobody can read again
+   * @throws AppError `invalid` for a bad address; `conflict` for a member of this team, or one open invitation too many
+   */
+  async create({ teamId, email: given, role, inviter }: NewInvitation): Promise<{ invitation: Invitation; code: string }> {
+    const email = checkEmail(given);
+    const now = this.#clock.now();
+    const [id, code] = [newId(now), newSecret(CODE_LENGTH)];
+    const invitation = await this.#storage.writes.write(async (tx) => {
+      await lockTeam(tx, teamId);
+      if (await selectMemberByEmail(tx, teamId, email)) throw isMember(email);
+      await deleteOpenInvitation(tx, teamId, email);
+      if ((await countOpenInvitations(tx, teamId, now)) >= MAX_OPEN) throw new AppError('conflict', `a team has at most ${MAX_OPEN} open invitations`);
+      await insertInvitation(tx, { id, teamId, email, role, inviter, codeHash: hashSecret(code), createdAt: now, expiresAt: now + LIFE_MS });
+      return selectInvitation(tx, teamId, id, now);
+    });
+    return { invitation: invitation!, code };
+  }
+
+  async list(teamId: string, page: Page = FIRST_PAGE): Promise<Invitation[]> {
+    return selectInvitations(this.#storage.db, teamId, page, this.#clock.now());
+  }
+
+  stateOf(invitation: Invitation): InvitationState {
+    return stateOf(invitation, this.#clock.now());
+  }
+
+  /** @throws AppError `not_found`; `conflict` for one that was answered or withdrawn */
+  async withdraw(teamId: string, id: string): Promise<Invitation> {
+    const invitation = await selectInvitation(this.#storage.db, teamId, id, this.#clock.now());
+    if (!invitation) throw notFound('invitation');
+    const isClosed = await this.#storage.writes.write((tx) => closeInvitation(tx, invitation, 'withdrawn'));
+    if (!isClosed) throw new AppError('conflict', 'the invitation is not open any more');
+    return invitation;
+  }
+
+  /** Undefined for every code that opens nothing, whatever the reason. */
+  async findOpen(code: string): Promise<Invitation | undefined> {
+    return this.#ifOpen(await selectInvitationByCode(this.#storage.db, hashSecret(code), this.#clock.now()));
+  }
+
+  /** For a browser that has shown the code before. */
+  async findOpenById(id: string): Promise<Invitation | undefined> {
+    return this.#ifOpen(await selectInvitationById(this.#storage.db, id, this.#clock.now()));
+  }
+
+  /** False when it is not open any more. */
+  async decline(invitation: Invitation): Promise<boolean> {
+    return this.#storage.writes.write((tx) => closeInvitation(tx, invitation, 'declined'));
+  }
+
+  /**
+   * The person's yes. Every other session of theirs is over, and the password that they had is worth nothing: an administrator of
+   * another team may know it, because they made the account.
+   * @throws AppError `invalid` for a wrong password or an unfit new one; `forbidden` for another person's proof;
+   *   `conflict` for an invitation that is not open, or an account that has changed meanwhile; `quota_exceeded`
+   */
+  async accept(invitation: Invitation, proof: Proof): Promise<Member> {
+    const account = await selectAccount(this.#storage.db, { email: invitation.email });
+    await checkProof(invitation, account, proof);
+    const passwordHash = proof.by === 'provider' ? null : await hashPassword(proof.next);
+    const now = this.#clock.now();
+    const userId = account?.id ?? newId(now);
+    const { teamId, email, role } = invitation;
+    await this.#storage.writes.write(async (tx) => {
+      await lockTeam(tx, teamId);
+      await this.#close(tx, invitation, now);
+      const insteadOf = account && proof.by === 'password' ? { insteadOf: account.passwordHash } : {};
+      const isDone = account
+        ? await updatePassword(tx, { userId, passwordHash, now, ...insteadOf })
+        : await insertAccount(tx, { id: userId, email, passwordHash, createdAt: now });
+      if (!isDone) throw new AppError('conflict', 'Your account has just been changed. Try again.');
+      checkQuota(this.#counters, 'members_per_team', await countMembers(tx, teamId, QUOTAS.members_per_team.most));
+      if (!(await insertMember(tx, { teamId, userId, role, createdAt: now }))) throw isMember(email);
+      await deletePasswordLink(tx, userId);
+    });
+    return { userId, teamId, email, role, active: true, createdAt: now };
+  }
+
+  /** Forgets what nobody can use any more. */
+  async sweep(): Promise<void> {
+    while ((await deleteOldInvitations(this.#storage, this.#clock.now() - KEPT_MS, CHUNK)) === CHUNK);
+  }
+
+  /** Looked at once more, now that nobody else changes it: the inviter may have lost the right meanwhile. */
+  async #close(tx: Tx, { id, teamId }: Invitation, now: number): Promise<void> {
+    const current = await selectInvitation(tx, teamId, id, now);
+    const isOpen = current !== undefined && stateOf(current, now) === 'open';
+    if (!isOpen || !(await closeInvitation(tx, current, 'accepted'))) throw new AppError('conflict', 'This invitation is not open any more.');
+  }
+
+  #ifOpen(invitation: Invitation | undefined): Invitation | undefined {
+    return invitation && this.stateOf(invitation) === 'open' ? invitation : undefined;
+  }
+}
+
+/** The same words and about the same time for an address without an account: who invites holds the code as well. */
+async function checkProof(invitation: Invitation, account: Account | undefined, proof: Proof): Promise<void> {
+  if (proof.by === 'provider') {
+    if (normalizeEmail(proof.email) !== invitation.email) throw new AppError('forbidden', 'This invitation is for another person.');
+    return;
+  }
+  const matches = await passwordMatches(proof.current, account?.passwordHash ?? null);
+  const isNew = account === undefined && proof.current === '';
+  if (!matches && !isNew) throw new AppError('invalid', WRONG_PASSWORD, { errors: { current_password: ['is wrong'] } });
+  await refuseSamePassword(proof.next, account?.passwordHash ?? null);
+}
+
+const WRONG_PASSWORD = 'The current password is wrong. Leave it empty only if you have never had an account on this server.';
+
+function isMember(email: string): AppError {
+  return new AppError('conflict', `${email} is a member of this team already`);
+}

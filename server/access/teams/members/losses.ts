@@ -1,0 +1,11 @@
+import { ROLES } from '../../../platform/core/principal.ts';
+import type { Member, MembershipLoss } from '../types.ts';
+
+/** What a change takes away from a member, if anything. @param after null when they are no member any more */
+export function lossOf(before: Member, after: Member | null): MembershipLoss | undefined {
+  const { teamId, userId } = before;
+  if (!after) return { kind: 'removed', teamId, userId, role: null };
+  if (before.active && !after.active) return { kind: 'switched_off', teamId, userId, role: null };
+  const isLower = ROLES.indexOf(after.role) < ROLES.indexOf(before.role);
+  return isLower ? { kind: 'role_lowered', teamId, userId, role: after.role } : undefined;
+}

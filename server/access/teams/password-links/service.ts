@@ -1,0 +1,100 @@
+import type { Clock } from '../../../platform/core/clock.ts';
+import { AppError, notFound } from '../../../platform/core/errors.ts';
+import { hashSecret, newSecret } from '../../../platform/core/ids.ts';
+import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
+import { lockAccount, selectAccount, updatePassword } from '../accounts/store.ts';
+import type { Grantor } from '../grantors/types.ts';
+import { hashPassword, refuseSamePassword } from '../passwords.ts';
+import { selectMember, selectMemberships } from '../store.ts';
+import type { Member } from '../types.ts';
+import { deleteExpiredPasswordLinks, deletePasswordLink, putPasswordLink, selectPasswordLink } from './store.ts';
+import type { PasswordLink } from './store.ts';
+
+export type { PasswordLink } from './store.ts';
+
+/** A day: whoever has lost the password waits for the link. */
+const LIFE_MS = 24 * 3600 * 1000;
+/** As long as the code of an invitation: 238 bits. */
+const CODE_LENGTH = 40;
+
+/**
+ * A way back for people who have lost their password: a link with which they set another one. Administrators make it for accounts
+ * that are in their own team only, because whoever holds the link has the account.
+ */
+export class PasswordLinksService {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+
+  constructor({ storage, clock }: { storage: Storage; clock: Clock }) {
+    this.#storage = storage;
+    this.#clock = clock;
+  }
+
+  /**
+   * Replaces the link that the person may have had. The old password stays until the link is used.
+   * @returns the code for the link, which nobody can read again
+   * @throws AppError `not_found`; `conflict` for a member of another team too
+   */
+  async create(teamId: string, userId: string, issuer: Grantor): Promise<{ member: Member; code: string; expiresAt: number }> {
+    const code = newSecret(CODE_LENGTH);
+    const now = this.#clock.now();
+    const expiresAt = now + LIFE_MS;
+    const member = await this.#storage.writes.write(async (tx) => {
+      await lockAccount(tx, userId);
+      const found = await selectMember(tx, teamId, userId);
+      if (!found) throw notFound('member');
+      if (!(await isOnlyIn(tx, teamId, userId))) throw memberElsewhere();
+      await putPasswordLink(tx, { userId, teamId, issuer, codeHash: hashSecret(code), createdAt: now, expiresAt });
+      return found;
+    });
+    return { member, code, expiresAt };
+  }
+
+  /** Undefined for every code that opens nothing, whatever the reason. */
+  async findOpen(code: string): Promise<PasswordLink | undefined> {
+    return this.#select(this.#storage.db, code);
+  }
+
+  /**
+   * Sets the password that the holder of the link has chosen; every session of theirs is over.
+   * @throws AppError `invalid` for an unfit password; `conflict` for a link that is not good any more
+   */
+  async use(code: string, password: string): Promise<PasswordLink> {
+    const gone = (): AppError => new AppError('conflict', 'This link is not good any more.');
+    const link = await this.findOpen(code);
+    if (!link) throw gone();
+    const account = await selectAccount(this.#storage.db, { id: link.userId });
+    await refuseSamePassword(password, account?.passwordHash ?? null);
+    const passwordHash = await hashPassword(password);
+    await this.#storage.writes.write(async (tx) => {
+      await lockAccount(tx, link.userId);
+      // The person may have joined another team meanwhile, or somebody else may have used the link.
+      if (!(await this.#select(tx, code))) throw gone();
+      await updatePassword(tx, { userId: link.userId, passwordHash, now: this.#clock.now() });
+      await deletePasswordLink(tx, link.userId);
+    });
+    return link;
+  }
+
+  /** Forgets what has expired. */
+  async sweep(): Promise<void> {
+    await deleteExpiredPasswordLinks(this.#storage, this.#clock.now());
+  }
+
+  async #select(db: DbOrTx, code: string): Promise<PasswordLink | undefined> {
+    const now = this.#clock.now();
+    const link = await selectPasswordLink(db, hashSecret(code), now);
+    const isGood = link !== undefined && link.expiresAt > now && link.issuer.role === 'admin' && (await isOnlyIn(db, link.teamId, link.userId));
+    return isGood ? link : undefined;
+  }
+}
+
+/** Memberships that are switched off count as well: they may be switched on again. */
+async function isOnlyIn(db: DbOrTx, teamId: string, userId: string): Promise<boolean> {
+  const memberships = await selectMemberships(db, userId);
+  return memberships.length === 1 && memberships[0]!.teamId === teamId;
+}
+
+function memberElsewhere(): AppError {
+  return new AppError('conflict', "they are a member of another team too; only the server's operator can do this (signalbox user password)");
+}

@@ -1,0 +1,318 @@
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import { AppError, notFound } from '../../platform/core/errors.ts';
+import { newId, newSecret } from '../../platform/core/ids.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
+import { FIRST_PAGE } from '../../platform/core/page.ts';
+import type { Page } from '../../platform/core/page.ts';
+import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { insertAccount, lockAccount, selectAccount, updatePassword } from './accounts/store.ts';
+import type { Account } from './accounts/store.ts';
+import { checkEmail, checkName, checkSite, normalizeEmail, NOWHERE } from './checks.ts';
+import { withdrawInvitationsBeyond } from './invitations/store.ts';
+import { lossOf } from './members/losses.ts';
+import { deleteClientRecords, deleteMember } from './members/store.ts';
+import { hashPassword, passwordMatches, refuseSamePassword } from './passwords.ts';
+import {
+  countActiveAdmins,
+  countAtSite,
+  countMembers,
+  countSites,
+  deleteSite,
+  endSessions,
+  insertMember,
+  insertSite,
+  insertTeam,
+  isForeignKey,
+  isUnique,
+  lockTeam,
+  noteRevocation,
+  selectMember,
+  selectMembers,
+  selectMemberships,
+  selectSessionsSince,
+  selectSite,
+  selectSiteById,
+  selectSites,
+  selectTeam,
+  selectTeams,
+  updateMember,
+  updateSite,
+} from './store.ts';
+import type { Member, MemberChange, MembershipLoss, NewSite, NewUser, PasswordCheck, Site, SiteChange, Team } from './types.ts';
+
+// What the identity feature sees of this one.
+export { normalizeEmail } from './checks.ts';
+export type { InvitationsService } from './invitations/service.ts';
+export type { Invitation, Proof } from './invitations/types.ts';
+export type { PasswordLinksService } from './password-links/service.ts';
+
+/** 20 letters and digits carry 119 bits. */
+const GENERATED_PASSWORD_LENGTH = 20;
+
+/** Nobody's id, looked up in place of one that does not exist. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+export interface TeamsDeps {
+  storage: Storage;
+  clock: Clock;
+  counters?: Counters | undefined;
+}
+
+/** Teams, the people in them and their sites. Credentials of programs are in auth/service.ts. */
+export class TeamsService {
+  /** For whatever a person has open in a team: connections, streams, terminals. Does not tell of other processes. */
+  readonly losses = new Listeners<MembershipLoss>();
+  readonly #deps: TeamsDeps;
+
+  constructor(deps: TeamsDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws AppError `invalid` for a bad name, `conflict` for a name in use */
+  async createTeam(name: string): Promise<Team> {
+    const team = { ...this.#newRecord(), name: checkName('name', name) };
+    await insertTeam(this.#deps.storage.db, team).catch(asConflict(`a team named ${team.name} exists already`));
+    return team;
+  }
+
+  /** @throws AppError `not_found` */
+  async findTeam(idOrName: string): Promise<Team> {
+    const team = await selectTeam(this.#deps.storage.db, idOrName);
+    if (!team) throw notFound(`team ${idOrName}`);
+    return team;
+  }
+
+  async listTeams(): Promise<Team[]> {
+    return selectTeams(this.#deps.storage.db);
+  }
+
+  /**
+   * Makes a person a member of a team without asking them: for the server's operator only. Somebody known from another team keeps
+   * the password they have. Everybody else is invited (invitations/service.ts).
+   * @returns the member and a password that was generated here, which nobody can read again
+   * @throws AppError `invalid` for a bad address or password; `conflict` for a member of this team, or for an account whose
+   *   password an administrator has given
+   */
+  async createUser(user: NewUser): Promise<{ member: Member; generatedPassword: string | null }> {
+    const { id, createdAt } = this.#newRecord();
+    const email = checkEmail(user.email);
+    const password = user.password ?? newSecret(GENERATED_PASSWORD_LENGTH);
+    const passwordHash = await hashPassword(password);
+    const userId = await this.#deps.storage.writes.write(async (tx) => {
+      await lockTeam(tx, user.teamId);
+      const isNew = await insertAccount(tx, { id, email, passwordHash, createdAt });
+      const account = (await selectAccount(tx, { email }))!;
+      await lockAccount(tx, account.id);
+      if (!isNew && account.isPasswordShared) throw passwordShared(email);
+      checkQuota(this.#deps.counters, 'members_per_team', await countMembers(tx, user.teamId, QUOTAS.members_per_team.most));
+      const added = await insertMember(tx, { teamId: user.teamId, userId: account.id, role: user.role, createdAt });
+      if (!added) throw new AppError('conflict', `${email} is a member of this team already`);
+      return account.id;
+    });
+    const member = { userId, teamId: user.teamId, email, role: user.role, active: true, createdAt };
+    return { member, generatedPassword: user.password === undefined && userId === id ? password : null };
+  }
+
+  async hasAccount(email: string): Promise<boolean> {
+    return (await this.#account(email)) !== undefined;
+  }
+
+  /** Whose address this is, and whether the password is theirs; takes the same time for an address that nobody has. */
+  async checkPassword(email: string, password: string): Promise<PasswordCheck> {
+    const user = await this.#account(email);
+    const memberships = await selectMemberships(this.#deps.storage.db, user?.id ?? NOBODY);
+    const matches = await passwordMatches(password, user?.passwordHash ?? null);
+    return { matches, userId: user?.id ?? null, memberships: memberships.filter((member) => member.active) };
+  }
+
+  /** Since when this person has the password they have, milliseconds; 0 from the beginning, and for nobody. */
+  async passwordSince(email: string): Promise<number> {
+    return (await this.#account(email))?.passwordSince ?? 0;
+  }
+
+  /** Whose address this is, once somebody else has verified that it is theirs. */
+  async findPerson(email: string): Promise<{ userId: string; memberships: Member[] } | undefined> {
+    const user = await this.#account(email);
+    return user && { userId: user.id, memberships: await this.activeMemberships(user.id) };
+  }
+
+  /** The teams in which this person is active. */
+  async activeMemberships(userId: string): Promise<Member[]> {
+    return (await selectMemberships(this.#deps.storage.db, userId)).filter((member) => member.active);
+  }
+
+  /** By team: since when sessions of this person are good there, milliseconds. */
+  async sessionsSince(userId: string): Promise<ReadonlyMap<string, number>> {
+    return selectSessionsSince(this.#deps.storage.db, userId);
+  }
+
+  /** @throws AppError `not_found` */
+  async getMember(teamId: string, userId: string): Promise<Member> {
+    const member = await selectMember(this.#deps.storage.db, teamId, userId);
+    if (!member) throw notFound('member');
+    return member;
+  }
+
+  /**
+   * For whoever knows the present password; every session of the account is over.
+   * @returns false when the present password is wrong
+   * @throws AppError `invalid` for an unfit new one, `conflict` when the password has been changed in the same moment
+   */
+  async changePassword(email: string, present: string, next: string): Promise<boolean> {
+    const user = await this.#account(email);
+    if (!(await passwordMatches(present, user?.passwordHash ?? null)) || !user) return false;
+    await refuseSamePassword(next, user.passwordHash);
+    const passwordHash = await hashPassword(next);
+    const change = { userId: user.id, passwordHash, insteadOf: user.passwordHash, now: this.#deps.clock.now() };
+    const isDone = await this.#deps.storage.writes.write((tx) => updatePassword(tx, change));
+    if (!isDone) throw new AppError('conflict', 'the password has just been changed');
+    return true;
+  }
+
+  /**
+   * Sets a person's password, whatever it is now; every session of theirs is over.
+   * @throws AppError `invalid` for a password that is too short or too long
+   */
+  async setPassword(userId: string, password: string): Promise<void> {
+    const passwordHash = await hashPassword(password);
+    await this.#deps.storage.writes.write((tx) => updatePassword(tx, { userId, passwordHash, now: this.#deps.clock.now() }));
+  }
+
+  /**
+   * For the server's operator, whatever teams the person is in.
+   * @returns a password that was generated here, which nobody can read again
+   * @throws AppError `not_found`; `invalid` for a password that is too short or too long
+   */
+  async replacePassword(email: string, password?: string): Promise<{ userId: string; generatedPassword: string | null }> {
+    const user = await this.#account(email);
+    if (!user) throw notFound(`user ${email}`);
+    const generated = password === undefined ? newSecret(GENERATED_PASSWORD_LENGTH) : null;
+    await this.setPassword(user.id, password ?? generated!);
+    return { userId: user.id, generatedPassword: generated };
+  }
+
+  async #account(email: string): Promise<Account | undefined> {
+    return selectAccount(this.#deps.storage.db, { email: normalizeEmail(email) });
+  }
+
+  async listMembers(teamId: string, page: Page = FIRST_PAGE): Promise<Member[]> {
+    return selectMembers(this.#deps.storage.db, teamId, page);
+  }
+
+  /**
+   * Somebody who is switched off, or may do less, loses it at once: roles are read at every request.
+   * @throws AppError `not_found`; `conflict` when the team would be left without an active administrator
+   */
+  async changeMember(teamId: string, userId: string, change: MemberChange): Promise<Member> {
+    return this.#replaceMember(teamId, userId, (before) => ({ ...before, role: change.role ?? before.role, active: change.active ?? before.active }));
+  }
+
+  /**
+   * The person is no member any more, and the team's notification groups forget them. The account stays, also without any team.
+   * @throws AppError `not_found`; `conflict` when the team would be left without an active administrator
+   */
+  async removeMember(teamId: string, userId: string): Promise<Member> {
+    return this.#replaceMember(teamId, userId, () => null);
+  }
+
+  /** @param change what becomes of the member; null for nothing */
+  async #replaceMember(teamId: string, userId: string, change: (before: Member) => Member | null): Promise<Member> {
+    const { before, after, loss } = await this.#deps.storage.writes.write(async (tx) => {
+      // Two administrators who switch each other off at once must not both succeed.
+      await lockTeam(tx, teamId);
+      const before = await selectMember(tx, teamId, userId);
+      if (!before) throw notFound('member');
+      const after = change(before);
+      if (isActiveAdmin(before) && !isActiveAdmin(after) && (await countActiveAdmins(tx, teamId)) <= 1) {
+        throw new AppError('conflict', 'the team would have no active administrator left');
+      }
+      if (after) await updateMember(tx, after);
+      else await deleteMember(tx, teamId, userId);
+      if (!after?.active) await deleteClientRecords(tx, teamId, userId);
+      if (before.active && after?.active === false) await endSessions(tx, teamId, userId, this.#deps.clock.now());
+      await withdrawInvitationsBeyond(tx, { teamId, userId, role: after?.active ? after.role : null });
+      const loss = lossOf(before, after);
+      if (loss) await noteRevocation(tx, { teamId, kind: 'member', subjectId: userId, now: this.#deps.clock.now() });
+      return { before, after, loss };
+    });
+    if (loss) this.losses.publish(loss);
+    return after ?? before;
+  }
+
+  /** @throws AppError `invalid` for a bad field, `conflict` for a name in use in this team, `quota_exceeded` */
+  async createSite(site: NewSite): Promise<Site> {
+    const record = checkSite({ ...this.#newRecord(), ...NOWHERE, teamId: site.teamId }, site);
+    await this.#deps.storage.writes.write(async (tx) => {
+      await lockTeam(tx, site.teamId);
+      checkQuota(this.#deps.counters, 'sites_per_team', await countSites(tx, site.teamId, QUOTAS.sites_per_team.most));
+      await insertSite(tx, record).catch(asConflict(nameInUse(record)));
+    });
+    return record;
+  }
+
+  /** @throws AppError `not_found`, `invalid` for a bad field, `conflict` for a name in use in this team */
+  async changeSite(teamId: string, siteId: string, change: SiteChange): Promise<Site> {
+    const site = checkSite(await this.getSite(teamId, siteId), change);
+    await updateSite(this.#deps.storage.db, site).catch(asConflict(nameInUse(site)));
+    return site;
+  }
+
+  /**
+   * Also leaves every notification group.
+   * @throws AppError `not_found`; `conflict` while routers or agents stand in it
+   */
+  async deleteSite(teamId: string, siteId: string): Promise<void> {
+    const removed = this.#deps.storage.writes.write(async (tx) => {
+      if (!(await selectSiteById(tx, teamId, siteId))) throw notFound('site');
+      const { routers, agents } = await countAtSite(tx, teamId, siteId);
+      if (routers + agents > 0) throw new AppError('conflict', `${routers} routers and ${agents} agents stand in this site`);
+      await deleteSite(tx, teamId, siteId);
+    });
+    await removed.catch((error: unknown) => {
+      throw isForeignKey(error) ? new AppError('conflict', 'a router or agent has just moved into this site', { cause: error }) : error;
+    });
+  }
+
+  /** @throws AppError `not_found`, also for another team's site */
+  async getSite(teamId: string, siteId: string): Promise<Site> {
+    const site = await selectSiteById(this.#deps.storage.db, teamId, siteId);
+    if (!site) throw notFound('site');
+    return site;
+  }
+
+  /** @throws AppError `not_found`, also for another team's site */
+  async findSite(teamId: string, idOrName: string): Promise<Site> {
+    const site = await selectSite(this.#deps.storage.db, teamId, idOrName);
+    if (!site) throw notFound(`site ${idOrName}`);
+    return site;
+  }
+
+  async listSites(teamId: string, page: Page = FIRST_PAGE): Promise<Site[]> {
+    return selectSites(this.#deps.storage.db, teamId, page);
+  }
+
+  #newRecord(): { id: string; createdAt: number } {
+    const createdAt = this.#deps.clock.now();
+    return { id: newId(createdAt), createdAt };
+  }
+}
+
+function asConflict(message: string): (error: unknown) => never {
+  return (error) => {
+    throw isUnique(error) ? new AppError('conflict', message, { cause: error }) : error;
+  };
+}
+
+function nameInUse(site: Site): string {
+  return `a site named ${site.name} exists already`;
+}
+
+function isActiveAdmin(member: Member | null): boolean {
+  return member?.active === true && member.role === 'admin';
+}
+
+function passwordShared(email: string): AppError {
+  return new AppError('conflict', `an administrator has given ${email} the password: set another one first (signalbox user password)`);
+}

@@ -1,0 +1,145 @@
+import type { CampaignsService } from '../work/campaigns/service.ts';
+import type { CampaignChange } from '../work/campaigns/types.ts';
+import type { AgentConnection } from '../platform/core/agent-gateway.ts';
+import type { Clock } from '../platform/core/clock.ts';
+import type { Log } from '../platform/core/log.ts';
+import { RouterPulses } from '../outbound/events/pulses.ts';
+import type { KnownRouter } from '../outbound/events/pulses.ts';
+import type { EventsService } from '../outbound/events/service.ts';
+import { insertKept, takeKept } from '../outbound/events/store.ts';
+import type { KeptStream } from '../outbound/events/types.ts';
+import type { FaultEvent } from '../fleet/faults/types.ts';
+import type { ForwardChange } from '../work/forwards/types.ts';
+import type { ForwardsService } from '../work/forwards/service.ts';
+import type { JobsService } from '../work/jobs/service.ts';
+import { statusOf } from '../work/jobs/state.ts';
+import type { JobRecord } from '../work/jobs/types.ts';
+import type { RemovalChange } from '../fleet/removals/types.ts';
+import type { RoutersService } from '../fleet/routers/service.ts';
+import type { MoveChange, RouterRecord } from '../fleet/routers/types.ts';
+import type { Storage } from '../platform/storage/db.ts';
+
+/** How often silence is looked for: at least once a second, so that an event is there about when the list says so. */
+const LONGEST_SWEEP_MS = 1000;
+
+export interface EventSourcesDeps {
+  events: EventsService;
+  routers: RoutersService;
+  jobs: Pick<JobsService, 'changes'>;
+  campaigns: Pick<CampaignsService, 'changes'>;
+  forwards: Pick<ForwardsService, 'changes'>;
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  offlineAfterMs: number;
+}
+
+/** Turns what the features notice into events for API users. */
+export class EventSources {
+  readonly #deps: EventSourcesDeps;
+  readonly #pulses: RouterPulses;
+  #unsubscribe: (() => void)[] = [];
+
+  constructor(deps: EventSourcesDeps) {
+    const { events, routers, clock, offlineAfterMs } = deps;
+    this.#deps = deps;
+    this.#pulses = new RouterPulses({
+      clock,
+      hasPulse: (id) => routers.presence.hasPulse(id),
+      onChange: ({ id, team_id: teamId, identity }, online) =>
+        events.publish({ teamId, type: online ? 'router.online' : 'router.offline', data: { router_id: id, identity } }),
+      sweepMs: Math.min(LONGEST_SWEEP_MS, offlineAfterMs / 5),
+    });
+  }
+
+  /** Call when the routers have been loaded. */
+  async start(): Promise<void> {
+    this.#unsubscribe = [
+      this.#deps.jobs.changes.subscribe((job) => this.#job(job)),
+      this.#deps.campaigns.changes.subscribe((change) => this.#campaign(change)),
+      this.#deps.forwards.changes.subscribe((change) => this.#forward(change)),
+    ];
+    const kept = await this.#deps.storage.writes.write(takeKept);
+    this.#deps.events.restore(kept);
+    this.#pulses.start(await this.#deps.routers.listEveryRouter(), lastSaid(kept));
+    this.#deps.events.start();
+  }
+
+  async stop(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#pulses.stop();
+    await this.#deps.events.stop();
+    await this.#keep();
+  }
+
+  /** Never rejects: without it readers are told that they missed something. */
+  async #keep(): Promise<void> {
+    const { events, storage, log } = this.#deps;
+    const { online } = this.#pulses;
+    const streams = events.kept.map((stream) => ({ ...stream, online: online.get(stream.teamId) ?? [] }));
+    await storage.writes.write((tx) => insertKept(tx, streams)).catch((error: unknown) => log.warn({ err: error }, 'the latest events could not be kept'));
+  }
+
+  onInventory(router: RouterRecord): void {
+    this.#pulses.onInventory({ id: router.id, team_id: router.team_id, identity: router.identity });
+  }
+
+  onHeartbeat({ agentId }: AgentConnection, names: readonly string[]): void {
+    for (const name of names) {
+      const routerId = this.#deps.routers.routerIdOf(agentId, name);
+      if (routerId !== undefined) this.#pulses.onBeat(routerId);
+    }
+  }
+
+  onMove({ kind, teamId, router, agentId, ownerId, why }: MoveChange): void {
+    const data = { router_id: router.id, identity: router.identity, agent_id: agentId, from_agent_id: ownerId, reason: why };
+    this.#deps.events.publish({ teamId, type: kind === 'moved' ? 'router.moved' : 'router.move_requested', data });
+  }
+
+  onRemoval(change: RemovalChange): void {
+    const { id, team_id: teamId, identity, serial_number: serialNumber, hardware_id: hardwareId } = change.router;
+    const data = { router_id: id, identity, serial_number: serialNumber, hardware_id: hardwareId };
+    if (change.kind === 'removed') {
+      this.#pulses.forget(id);
+      this.#deps.events.publish({ teamId, type: 'router.removed', data });
+      return;
+    }
+    this.#pulses.forget(change.mergedId);
+    const former = { merged_router_id: change.mergedId, former_serial_number: change.formerSerialNumber, former_hardware_id: change.formerHardwareId };
+    this.#deps.events.publish({ teamId, type: 'router.replaced', data: { ...data, ...former } });
+    this.onInventory(change.router);
+  }
+
+  onFault({ kind, fault }: FaultEvent): void {
+    const { id, team_id: teamId, router_id, type, severity, message, cause } = fault;
+    const event = kind === 'resolved' ? 'fault.resolved' : 'fault.opened';
+    const occurrences = fault.occurrences;
+    this.#deps.events.publish({ teamId, type: event, data: { fault_id: id, router_id, type, severity, message, cause, occurrences } });
+  }
+
+  #job(job: JobRecord): void {
+    const status = statusOf(job);
+    const { id, team_id: teamId, router_id, phase, reason, error, description, idempotency_key } = job;
+    const data = { job_id: id, router_id, status, phase, reason, error, description, idempotency_key };
+    this.#deps.events.publish({ teamId, type: `job.${status}`, data });
+  }
+
+  #campaign({ kind, campaign }: CampaignChange): void {
+    const { id, team_id: teamId, state, stop_reason, stop_message, description, target_count } = campaign;
+    const data = { campaign_id: id, state, stop_reason, stop_message, description, target_count };
+    this.#deps.events.publish({ teamId, type: `campaign.${kind}`, data });
+  }
+
+  #forward({ kind, forward }: ForwardChange): void {
+    const { id, team_id: teamId, router_id, port, entry_point, dst_address, dst_port, allow_only_cidr, way } = forward;
+    const data = { forward_id: id, router_id, port, entry_point, dst_address, dst_port, allow_only_cidr, way };
+    const end = { expires_at: new Date(forward.expires_at).toISOString(), revoked_early: forward.revoked_at !== null };
+    this.#deps.events.publish({ teamId, type: `forward.${kind}`, data: { ...data, ...end } });
+  }
+}
+
+/** What the streams said of the routers before the restart; undefined for teams whose readers start anew. */
+function lastSaid(kept: readonly KeptStream[]): (router: KnownRouter) => boolean | undefined {
+  const online = new Map(kept.map((stream) => [stream.teamId, new Set(stream.online)]));
+  return (router) => online.get(router.team_id)?.has(router.id);
+}

@@ -1,0 +1,33 @@
+import type { Inventory } from '../../protocol/index.ts';
+import type { AgentConnection } from '../platform/core/agent-gateway.ts';
+import type { EventSources } from './event-sources.ts';
+import type { FaultsService } from '../fleet/faults/service.ts';
+import type { ForwardsService } from '../work/forwards/service.ts';
+import type { RoutersService } from '../fleet/routers/service.ts';
+
+interface Audience {
+  routers: Pick<RoutersService, 'onInventory' | 'duplicates'>;
+  eventSources: Pick<EventSources, 'onInventory'>;
+  faults: Pick<FaultsService, 'onInventory' | 'onNameLost'>;
+  forwards: Pick<ForwardsService, 'onRouterSeen'>;
+}
+
+/** Who answers behind a name of an agent, told to everybody who goes by it. @throws AppError as `RoutersService.onInventory` */
+export async function takeInInventory(connection: AgentConnection, inventory: Inventory, audience: Audience): Promise<void> {
+  await takeIn(connection, inventory, audience);
+  const { duplicates } = audience.routers;
+  // The router that this entry had may be the one that another entry waits for.
+  let freed = duplicates.takeFreed(connection.agentId);
+  for (; freed; freed = duplicates.takeFreed(connection.agentId)) await takeIn(connection, freed, audience);
+}
+
+async function takeIn(connection: AgentConnection, inventory: Inventory, { routers, eventSources, faults, forwards }: Audience): Promise<void> {
+  const router = await routers.onInventory(connection, inventory);
+  if (!router) {
+    faults.onNameLost(connection, inventory.router);
+    return;
+  }
+  eventSources.onInventory(router);
+  faults.onInventory(connection, router);
+  forwards.onRouterSeen(connection, router.id);
+}

@@ -1,0 +1,87 @@
+import type { AuditService } from '../access/audit/service.ts';
+import type { AgentGateway } from '../platform/core/agent-gateway.ts';
+import type { EventSources } from './event-sources.ts';
+import type { FaultsService } from '../fleet/faults/service.ts';
+import type { Finding } from '../fleet/faults/types.ts';
+import type { ForwardsService } from '../work/forwards/service.ts';
+import type { DuplicateChange, EntryAddress } from '../fleet/routers/entries/duplicates.ts';
+import type { RoutersService } from '../fleet/routers/service.ts';
+import type { MoveChange } from '../fleet/routers/types.ts';
+
+interface Audience {
+  routers: Pick<RoutersService, 'connectionOf' | 'presence' | 'moves' | 'duplicates'>;
+  faults: Pick<FaultsService, 'onInventory' | 'setCondition'>;
+  forwards: Pick<ForwardsService, 'onRouterSeen'>;
+  audit: Pick<AuditService, 'record'>;
+  eventSources: Pick<EventSources, 'onMove'>;
+  tunnels: Pick<AgentGateway, 'notify'>;
+}
+
+/** Longest reason in a message to an agent (protocol). */
+const REASON_CHARS = 300;
+
+/** From now on everybody whom it concerns is told which agent, and which of its entries, has a router or wants it. */
+export function announceChanges(audience: Audience): void {
+  const { routers, faults } = audience;
+  routers.moves.changes.subscribe((change) => announceMove(change, audience));
+  routers.duplicates.changes.subscribe((change) => faults.setCondition(change.routerId, 'duplicate_serial', duplicateWords(change)));
+}
+
+function announceMove(change: MoveChange, audience: Audience): void {
+  const { kind, router, agentId, agentRouter, why } = change;
+  const { routers, faults, forwards, audit, eventSources, tunnels } = audience;
+  if (kind === 'requested' || kind === 'told_again' || kind === 'refused') {
+    tunnels.notify(agentId, { type: 'router.waiting', router: agentRouter, hardware_id: router.hardware_id, reason: why.slice(0, REASON_CHARS) });
+  }
+  if (kind === 'requested' || kind === 'moved') {
+    eventSources.onMove(change);
+    audit.record({
+      team_id: change.teamId,
+      actor_kind: 'agent',
+      actor_id: agentId,
+      source: routers.connectionOf(agentId)?.address ?? '',
+      action: kind === 'moved' ? 'router moved' : 'router move requested',
+      target: `/api/routers/${router.id}`,
+      result: kind === 'moved' ? 200 : 202,
+      detail: `from agent ${change.ownerId}: ${why}`,
+    });
+  }
+  const connection = kind === 'moved' ? routers.connectionOf(agentId) : undefined;
+  if (connection) {
+    faults.onInventory(connection, router);
+    forwards.onRouterSeen(connection, router.id);
+  }
+  const holder = router.agent_id;
+  const address = routers.connectionOf(holder)?.address ?? routers.presence.get(router.id).lastSeenFrom;
+  faults.setCondition(router.id, 'move_requested', moveWords(change, address));
+}
+
+/** Agents and entries that one fault names; its text has an end. */
+const NAMED = 3;
+
+function moveWords({ waiting, holderName, router }: MoveChange, holderAddress: string | null): Finding | null {
+  if (waiting.length === 0) return null;
+  const claims = waiting.map(({ agentName, address, agentRouter }) => `agent "${agentName}" (${address}) reports it as "${agentRouter}"`);
+  const holder = `agent "${holderName}" (${holderAddress ?? 'never connected'}) has it as "${router.agent_router}"`;
+  return {
+    message: 'Another agent reports this router',
+    cause: `${list(claims)}; ${holder}. Approve the move if the router was handed over, refuse it if not: GET /api/router-moves`,
+  };
+}
+
+/** Two entries of one agent report the same hardware id; null when that is over. */
+function duplicateWords({ hardwareId, holder, others }: DuplicateChange): Finding | null {
+  if (others.length === 0) return null;
+  const name = ({ name: entry, host }: EntryAddress): string => (host === null ? `"${entry}"` : `"${entry}" (${host})`);
+  return {
+    message: 'Another entry of the agent reports the same serial number',
+    cause:
+      `${name(holder)} has this router; ${list(others.map(name))} reports the same hardware id ${hardwareId} and is not managed. ` +
+      'Take one of them out of the configuration if both lead to one router; a cloned CHR needs a new id of its own: /system/license/generate-new-id',
+  };
+}
+
+function list(words: readonly string[]): string {
+  const more = words.length - NAMED;
+  return words.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

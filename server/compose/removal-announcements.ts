@@ -1,0 +1,24 @@
+import type { DevicesService } from '../fleet/devices/service.ts';
+import type { EventSources } from './event-sources.ts';
+import type { FaultsService } from '../fleet/faults/service.ts';
+import type { MetadataService } from '../fleet/metadata/service.ts';
+import type { RemovalChange } from '../fleet/removals/types.ts';
+import type { RoutersService } from '../fleet/routers/service.ts';
+
+interface Audience {
+  routers: Pick<RoutersService, 'forget'>;
+  faults: Pick<FaultsService, 'forget'>;
+  devices: Pick<DevicesService, 'forget'>;
+  metadata: Pick<MetadataService, 'forget'>;
+  eventSources: Pick<EventSources, 'onRemoval'>;
+}
+
+/** Has everybody who remembers routers forget one, or know it under the id of its successor. In the turn in which it is stored. */
+export function announceRemoval(change: RemovalChange, { routers, faults, devices, metadata, eventSources }: Audience): void {
+  const [goneId, successor] = change.kind === 'removed' ? [change.router.id, undefined] : [change.mergedId, change.router];
+  routers.forget(goneId, successor?.id);
+  faults.forget(goneId, successor);
+  devices.forget(goneId, successor?.id);
+  metadata.forget(goneId, successor?.id);
+  eventSources.onRemoval(change);
+}

@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import { AppError } from '../../platform/core/errors.ts';
+import { agreedFacts, findCandidates } from './matching.ts';
+import { readProducts } from './products.ts';
+import type { Product, ProductFacts, RouterNames } from './types.ts';
+
+/** The rows that come with the program; see README.md beside it. */
+const SHIPPED = new URL('mikrotik-products.csv', import.meta.url);
+
+export interface CatalogOptions {
+  /** An operator's CSV file that adds products or overrides facts. */
+  file?: string | undefined;
+  /** Folder of pictures on the operator's own server: `<base>/<slug>/banner.png` and `…/thumbnail.png`. */
+  imagesUrl?: string | undefined;
+}
+
+/** What a router's maker says of it, found by what the router prints. Read once, kept in memory. */
+export class CatalogService {
+  readonly #products: readonly Product[];
+  readonly #imagesUrl: string | undefined;
+
+  constructor(products: readonly Product[], imagesUrl?: string) {
+    this.#products = products;
+    this.#imagesUrl = imagesUrl?.replace(/\/+$/, '');
+  }
+
+  /** Facts of the product, as far as the router lets one tell which product it is; nulls for the rest. */
+  describe(router: RouterNames): ProductFacts {
+    const facts = agreedFacts(findCandidates(this.#products, router));
+    return {
+      ...facts,
+      banner: facts.banner ?? this.#image(facts.slug, 'banner'),
+      thumbnail: facts.thumbnail ?? this.#image(facts.slug, 'thumbnail'),
+    };
+  }
+
+  #image(slug: string | null, kind: 'banner' | 'thumbnail'): string | null {
+    if (this.#imagesUrl === undefined || slug === null) return null;
+    return `${this.#imagesUrl}/${encodeURIComponent(slug)}/${kind}.png`;
+  }
+}
+
+/** @throws AppError `invalid` naming the operator's file with the line and column of its first mistake */
+export async function loadCatalog(options: CatalogOptions = {}): Promise<CatalogService> {
+  const shipped = { name: 'mikrotik-products.csv', text: await readFile(SHIPPED, 'utf8') };
+  const own = options.file === undefined ? [] : [{ name: options.file, text: await readOwn(options.file) }];
+  return new CatalogService(readProducts(shipped, ...own), options.imagesUrl);
+}
+
+async function readOwn(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new AppError('invalid', `${file}: the catalogue file cannot be read`, { cause: error });
+  }
+}

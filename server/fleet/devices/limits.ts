@@ -1,0 +1,56 @@
+import type { Counters } from '../../platform/core/counters.ts';
+import type { DbOrTx } from '../../platform/storage/db.ts';
+import * as store from './store.ts';
+import type { SightedDevice } from './store.ts';
+import type { Place } from './types.ts';
+
+/** Twice the ARP table of the busiest access router (10,000 entries), so that those of yesterday are still known. */
+export const MAX_DEVICES_PER_ROUTER = 20_000;
+/** 20,000 routers with 50 devices each; some 300 MB of the database. */
+export const MAX_DEVICES_PER_TEAM = 1_000_000;
+
+/** Routers whose count is remembered; beyond it they are counted anew. */
+const REMEMBERED = 50_000;
+
+/** How many devices a router and its team may add. What is known stays known, and is followed, when the limit is reached. */
+export class DeviceLimits {
+  readonly #counters: Counters | undefined;
+  /** Counted when first needed and then kept up, by router and by team. */
+  readonly #stored = new Map<string, number>();
+
+  constructor(counters: Counters | undefined) {
+    this.#counters = counters;
+  }
+
+  /** Those of a report that may be stored: all that are known, and as many new ones as there is room for. */
+  async admit(db: DbOrTx, place: Place, sighted: readonly SightedDevice[]): Promise<readonly SightedDevice[]> {
+    const ofRouter = MAX_DEVICES_PER_ROUTER - (await this.#count(place.routerId, () => store.countSightings(db, place.routerId, MAX_DEVICES_PER_ROUTER)));
+    const ofTeam = MAX_DEVICES_PER_TEAM - (await this.#count(place.teamId, () => store.countDevices(db, place.teamId, MAX_DEVICES_PER_TEAM)));
+    const room = Math.max(0, Math.min(ofRouter, ofTeam));
+    if (sighted.length <= room) return sighted;
+    const known = await store.selectKnownMacs(db, place, sighted.map(({ mac }) => mac));
+    const added = sighted.filter(({ mac }) => !known.has(mac));
+    if (added.length <= room) return sighted;
+    this.#counters?.add(ofRouter <= ofTeam ? 'devices_per_router' : 'devices_per_team');
+    return [...sighted.filter(({ mac }) => known.has(mac)), ...added.slice(0, room)];
+  }
+
+  /** So many devices were added. */
+  added({ routerId, teamId }: Place, count: number): void {
+    for (const key of [routerId, teamId]) this.#stored.set(key, (this.#stored.get(key) ?? 0) + count);
+  }
+
+  /** Devices were forgotten: everything is counted anew. */
+  forget(): void {
+    this.#stored.clear();
+  }
+
+  async #count(key: string, count: () => Promise<number>): Promise<number> {
+    const known = this.#stored.get(key);
+    if (known !== undefined) return known;
+    if (this.#stored.size >= REMEMBERED) this.#stored.clear();
+    const counted = await count();
+    this.#stored.set(key, counted);
+    return counted;
+  }
+}

@@ -1,0 +1,99 @@
+import { sql } from 'kysely';
+import type { Page } from '../../../platform/core/page.ts';
+import { inChunks } from '../../../platform/storage/columns.ts';
+import type { DbOrTx } from '../../../platform/storage/db.ts';
+import type { DeviceFilter } from '../types.ts';
+
+/** What callers see of devices, and the names that they give them. */
+
+export interface DeviceRow {
+  id: string;
+  mac: string;
+  hostname: string | null;
+  alias: string | null;
+  manufacturer: string | null;
+  site_id: string | null;
+  first_seen_at: number;
+}
+
+function selectDeviceRows(db: DbOrTx, teamId: string) {
+  return db
+    .selectFrom('devices')
+    .leftJoin('device_aliases', (join) =>
+      join.onRef('device_aliases.team_id', '=', 'devices.team_id').onRef('device_aliases.mac', '=', 'devices.mac'),
+    )
+    .select(['devices.id', 'devices.mac', 'hostname', 'alias', 'manufacturer', 'site_id', 'first_seen_at'])
+    .where('devices.team_id', '=', teamId);
+}
+
+/** The newest first, by when they were first seen. */
+export async function selectDevices(
+  db: DbOrTx,
+  teamId: string,
+  filter: DeviceFilter & { macFragment?: string | undefined },
+  page: Page,
+): Promise<DeviceRow[]> {
+  let query = selectDeviceRows(db, teamId);
+  if (filter.siteId !== undefined) query = query.where('site_id', '=', filter.siteId);
+  if (filter.search !== undefined) query = query.where(matches(filter.search, filter.macFragment));
+  const { before } = page;
+  if (before) {
+    query = query.where((eb) =>
+      eb.or([eb('first_seen_at', '<', before.at), eb.and([eb('first_seen_at', '=', before.at), eb('devices.id', '<', before.id)])]),
+    );
+  }
+  return query.orderBy('first_seen_at', 'desc').orderBy('devices.id', 'desc').limit(page.limit).execute();
+}
+
+function matches(search: string, macFragment: string | undefined) {
+  const like = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, String.raw`\$&`)}%`;
+  const pattern = like(search);
+  const mac = like(macFragment ?? search);
+  return sql<boolean>`(
+    lower(hostname) like ${pattern} escape '\\' or lower(alias) like ${pattern} escape '\\'
+    or lower(manufacturer) like ${pattern} escape '\\' or lower(devices.mac) like ${mac} escape '\\'
+    or exists (select 1 from device_sightings where device_id = devices.id and ip_address like ${pattern} escape '\\'))`;
+}
+
+/** A MAC address at all places of the team. */
+export async function selectDevicesByMac(db: DbOrTx, teamId: string, mac: string): Promise<DeviceRow[]> {
+  return selectDeviceRows(db, teamId).where('devices.mac', '=', mac).execute();
+}
+
+export interface SightingRow {
+  device_id: string;
+  router_id: string;
+  ip_address: string | null;
+  interface: string | null;
+  ip_first_seen_at: number;
+  last_seen_at: number;
+  present: 0 | 1 | 2;
+  /** Until when the router's report is known to be true. */
+  confirmed_at: number | null;
+}
+
+export async function selectSightings(db: DbOrTx, deviceIds: readonly string[]): Promise<SightingRow[]> {
+  const rows: SightingRow[] = [];
+  for (const chunk of inChunks(deviceIds)) {
+    const found = await db
+      .selectFrom('device_sightings')
+      .leftJoin('device_reports', 'device_reports.router_id', 'device_sightings.router_id')
+      .select(['device_id', 'device_sightings.router_id', 'ip_address', 'interface', 'ip_first_seen_at', 'last_seen_at', 'present', 'confirmed_at'])
+      .where('device_id', 'in', chunk)
+      .execute();
+    rows.push(...found);
+  }
+  return rows;
+}
+
+export async function upsertAlias(db: DbOrTx, teamId: string, mac: string, alias: string, now: number): Promise<void> {
+  await db
+    .insertInto('device_aliases')
+    .values({ team_id: teamId, mac, alias, updated_at: now })
+    .onConflict((conflict) => conflict.columns(['team_id', 'mac']).doUpdateSet({ alias, updated_at: now }))
+    .execute();
+}
+
+export async function deleteAlias(db: DbOrTx, teamId: string, mac: string): Promise<void> {
+  await db.deleteFrom('device_aliases').where('team_id', '=', teamId).where('mac', '=', mac).execute();
+}

@@ -1,0 +1,235 @@
+import type { Devices, SeenDevice } from '../../../protocol/index.ts';
+import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
+import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import { notFound } from '../../platform/core/errors.ts';
+import { newId } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Page } from '../../platform/core/page.ts';
+import type { RoutersService } from '../routers/service.ts';
+import type { Storage, Tx } from '../../platform/storage/db.ts';
+import { newestDevice, toDevices } from './assemble.ts';
+import { DeviceLimits } from './limits.ts';
+import * as list from './list/store.ts';
+import { macFragment } from './mac.ts';
+import type { Manufacturers } from './manufacturers.ts';
+import * as store from './store.ts';
+import type { Device, DeviceFilter, Place } from './types.ts';
+
+/** How often "still there" is written down; it is known more exactly in memory. */
+const CONFIRM_EVERY_MS = 10 * 60_000;
+/** Phones change their address every day: what was not seen for half a year and has no name is forgotten. */
+const FORGET_AFTER_MS = 182 * 24 * 3_600_000;
+const FORGET_EVERY_MS = 24 * 3_600_000;
+
+export interface DevicesDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  routers: Pick<RoutersService, 'routerIdOf' | 'presence'>;
+  manufacturers: Pick<Manufacturers, 'lookup'>;
+  counters?: Counters;
+  /** Told with every report: how many devices the router has when more than its agent tells, else null. Must not throw. */
+  onTotal?: (routerId: string, total: number | null) => void;
+}
+
+/** The devices behind the routers, as agents report them from ARP tables and DHCP leases, and the names people give them. */
+export class DevicesService {
+  readonly #deps: DevicesDeps;
+  readonly #limits: DeviceLimits;
+  /** Routers whose devices are complete and followed on the present tunnel, by agent. */
+  readonly #followed = new Map<string, Set<string>>();
+  /** Routers of whose running report a part was lost. */
+  readonly #damaged = new Set<string>();
+  /** Routers that have more devices than their agents tell; at most one for each router there is. */
+  readonly #truncated = new Set<string>();
+  #timer: Timer | undefined;
+  #forgottenAt = Number.NEGATIVE_INFINITY;
+  #sweeping: Promise<void> = Promise.resolve();
+
+  constructor(deps: DevicesDeps) {
+    this.#deps = deps;
+    this.#limits = new DeviceLimits(deps.counters);
+  }
+
+  start(): void {
+    this.#timer = this.#deps.clock.setTimeout(() => {
+      this.#sweeping = this.sweep();
+      this.start();
+    }, CONFIRM_EVERY_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#sweeping;
+    await this.#confirmAll();
+  }
+
+  /** The agent's present tunnel is over: what it said is true up to now. */
+  onGone({ agentId }: AgentConnection): void {
+    const routerIds = this.#followed.get(agentId);
+    this.#followed.delete(agentId);
+    if (routerIds) this.#sweeping = this.#sweeping.then(() => this.#confirm([...routerIds]));
+  }
+
+  /** The router is no more; what it reports is its successor's. */
+  forget(routerId: string, successorId?: string): void {
+    this.#truncated.delete(routerId);
+    for (const routerIds of this.#followed.values()) {
+      if (routerIds.delete(routerId) && successorId !== undefined) routerIds.add(successorId);
+    }
+    if (this.#damaged.delete(routerId) && successorId !== undefined) this.#damaged.add(successorId);
+  }
+
+  /** @throws AppError when it cannot be stored: the rest of the report is then stored without ending anything */
+  async onDevices(connection: AgentConnection, report: Devices): Promise<void> {
+    const { routers, storage } = this.#deps;
+    const routerId = routers.routerIdOf(connection.agentId, report.router);
+    if (routerId === undefined) return;
+    if (report.kind === 'full' && report.first) this.#damaged.delete(routerId);
+    try {
+      const sighted = await this.#toSighted(report.devices);
+      const { place, added } = await storage.writes.write(async (tx) => {
+        // Asked here and not before: the router may be moved to another site at any time.
+        const here = await store.selectPlace(tx, connection.teamId, routerId);
+        const admitted = await this.#limits.admit(tx, here, sighted);
+        return { place: here, added: await this.#storeReport(tx, here, report, admitted) };
+      });
+      this.#limits.added(place, added);
+    } catch (error) {
+      this.#damaged.add(routerId);
+      throw error;
+    }
+    if (report.last) this.#follow(connection.agentId, routerId);
+    if (report.last || report.kind === 'delta') this.#noteTotal(routerId, report.total ?? null);
+  }
+
+  /** Routers that have more devices than are kept, as far as agents have said since the start. */
+  get truncated(): number {
+    return this.#truncated.size;
+  }
+
+  #noteTotal(routerId: string, total: number | null): void {
+    if (total === null) this.#truncated.delete(routerId);
+    else this.#truncated.add(routerId);
+    this.#deps.onTotal?.(routerId, total);
+  }
+
+  async listDevices(teamId: string, filter: DeviceFilter, page: Page): Promise<Device[]> {
+    const { db } = this.#deps.storage;
+    const fragment = filter.search === undefined ? undefined : macFragment(filter.search);
+    return this.#assemble(await list.selectDevices(db, teamId, { ...filter, macFragment: fragment }, page));
+  }
+
+  /** Where it was seen last, if it is known at several places. @throws AppError `not_found` */
+  async getDevice(teamId: string, mac: string): Promise<Device> {
+    const rows = await list.selectDevicesByMac(this.#deps.storage.db, teamId, mac);
+    const device = newestDevice(await this.#assemble(rows));
+    if (!device) throw notFound('device');
+    return device;
+  }
+
+  /**
+   * Names a device, at all places where the team knows it; an empty name clears it.
+   * @throws AppError `not_found` for a MAC address that no router of the team has seen
+   */
+  async setAlias(teamId: string, mac: string, alias: string): Promise<Device> {
+    await this.getDevice(teamId, mac);
+    const now = this.#deps.clock.now();
+    await this.#deps.storage.writes.write((tx) =>
+      alias === '' ? list.deleteAlias(tx, teamId, mac) : list.upsertAlias(tx, teamId, mac, alias, now),
+    );
+    return this.getDevice(teamId, mac);
+  }
+
+  /** Writes down who is still there, and once a day forgets who has not been for long. Never rejects. */
+  async sweep(): Promise<void> {
+    const now = this.#deps.clock.now();
+    await this.#confirmAll();
+    if (now - this.#forgottenAt < FORGET_EVERY_MS) return;
+    this.#forgottenAt = now;
+    await this.#forget(now - FORGET_AFTER_MS).catch((error: unknown) => {
+      this.#deps.log.warn({ err: error }, 'old devices could not be forgotten');
+    });
+  }
+
+  async #forget(before: number): Promise<void> {
+    let more = true;
+    this.#limits.forget();
+    while (more) ({ more } = await this.#deps.storage.writes.write((tx) => store.deleteForgotten(tx, before)));
+  }
+
+  async #storeReport(tx: Tx, place: Place, report: Devices, sighted: readonly store.SightedDevice[]): Promise<number> {
+    const now = this.#deps.clock.now();
+    const isFull = report.kind === 'full';
+    if (isFull && report.first) await store.beginReport(tx, place);
+    const added = await store.upsertSighted(tx, place, sighted, now);
+    await store.markGone(tx, place, report.gone, now);
+    if (isFull && report.last) await store.endReport(tx, place, !this.#damaged.has(place.routerId));
+    if (!isFull || report.last) await store.confirmReports(tx, [{ routerId: place.routerId, at: now }]);
+    return added;
+  }
+
+  async #toSighted(devices: readonly SeenDevice[]): Promise<store.SightedDevice[]> {
+    const now = this.#deps.clock.now();
+    const manufacturerOf = devices.length === 0 ? () => null : await this.#manufacturers();
+    // One statement cannot touch a row twice; the last word counts.
+    const byMac = new Map(devices.map((device) => [device.mac, device]));
+    return [...byMac.values()].map((device) => toSighted(device, now, manufacturerOf(device.mac)));
+  }
+
+  /** Devices are worth keeping without knowing who made them. */
+  async #manufacturers(): Promise<(mac: string) => string | null> {
+    try {
+      return await this.#deps.manufacturers.lookup();
+    } catch (error) {
+      this.#deps.log.error({ err: error }, 'the registry of manufacturers cannot be read');
+      return () => null;
+    }
+  }
+
+  #follow(agentId: string, routerId: string): void {
+    const followed = this.#followed.get(agentId) ?? new Set<string>();
+    followed.add(routerId);
+    this.#followed.set(agentId, followed);
+  }
+
+  async #confirmAll(): Promise<void> {
+    await this.#confirm([...this.#followed.values()].flatMap((routerIds) => [...routerIds]));
+  }
+
+  /** Never rejects: what is not written now is written next time. */
+  async #confirm(routerIds: string[]): Promise<void> {
+    const confirmed = routerIds.flatMap((routerId) => {
+      const at = this.#deps.routers.presence.get(routerId).lastSeenAt;
+      return at === null ? [] : [{ routerId, at }];
+    });
+    try {
+      if (confirmed.length > 0) await this.#deps.storage.writes.write((tx) => store.confirmReports(tx, confirmed));
+    } catch (error) {
+      this.#deps.log.warn({ err: error, count: confirmed.length }, 'last-seen of devices could not be stored');
+    }
+  }
+
+  async #assemble(rows: list.DeviceRow[]): Promise<Device[]> {
+    const sightings = await list.selectSightings(this.#deps.storage.db, rows.map((row) => row.id));
+    const followed = new Set([...this.#followed.values()].flatMap((routerIds) => [...routerIds]));
+    const { presence } = this.#deps.routers;
+    return toDevices(rows, sightings, (routerId) => (followed.has(routerId) ? presence.get(routerId).lastSeenAt : null));
+  }
+}
+
+function toSighted(device: SeenDevice, now: number, manufacturer: string | null): store.SightedDevice {
+  const seenAt = now - (device.seen_ago ?? 0) * 1000;
+  return {
+    // Not of the moment it was seen, which may be long ago: ids of this process only rise.
+    newId: newId(now),
+    mac: device.mac,
+    hostname: device.hostname ?? null,
+    manufacturer,
+    ipAddress: device.ip ?? null,
+    interface: device.interface ?? null,
+    present: device.seen_ago === undefined,
+    seenAt,
+  };
+}

@@ -1,0 +1,244 @@
+import type { ExpressionBuilder } from 'kysely';
+import { inChunks } from '../../platform/storage/columns.ts';
+import type { DbOrTx } from '../../platform/storage/db.ts';
+import type { Schema } from '../../platform/storage/schema.ts';
+import type { Place } from './types.ts';
+
+/** What routers report, and when it is forgotten. What callers see of it is in list/store.ts. */
+
+/** One device of a report. */
+export interface SightedDevice {
+  newId: string;
+  mac: string;
+  hostname: string | null;
+  manufacturer: string | null;
+  ipAddress: string | null;
+  interface: string | null;
+  present: boolean;
+  seenAt: number;
+}
+
+/** A MAC address is one device at a site, or behind its router where that stands in no site. */
+const placeOf = ({ siteId, routerId }: Place): string => siteId ?? routerId;
+
+/** Where what a router sees is. @throws Kysely's NoResultError when the team has no such router */
+export async function selectPlace(db: DbOrTx, teamId: string, routerId: string): Promise<Place> {
+  const { site_id: siteId } = await db
+    .selectFrom('routers')
+    .select('site_id')
+    .where('team_id', '=', teamId)
+    .where('id', '=', routerId)
+    .where('removed_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return { teamId, routerId, siteId };
+}
+
+/** Counts no further than `most`. */
+export async function countDevices(db: DbOrTx, teamId: string, most: number): Promise<number> {
+  const some = db.selectFrom('devices').select('id').where('team_id', '=', teamId).limit(most).as('some');
+  return Number((await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow()).count);
+}
+
+/** Counts no further than `most`. */
+export async function countSightings(db: DbOrTx, routerId: string, most: number): Promise<number> {
+  const some = db.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId).limit(most).as('some');
+  return Number((await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow()).count);
+}
+
+/** Those of these MAC addresses that are known at this place. At most 500 at once. */
+export async function selectKnownMacs(db: DbOrTx, place: Place, macs: readonly string[]): Promise<Set<string>> {
+  const rows = await db.selectFrom('devices').select('mac').where('team_id', '=', place.teamId).where('place', '=', placeOf(place)).where('mac', 'in', macs).execute();
+  return new Set(rows.map(({ mac }) => mac));
+}
+
+/**
+ * Stores sightings; what is already known keeps its id and first-seen. At most 500 at once.
+ * @returns how many devices are new
+ */
+export async function upsertSighted(db: DbOrTx, place: Place, sighted: readonly SightedDevice[], now: number): Promise<number> {
+  if (sighted.length === 0) return 0;
+  const rows = await db
+    .insertInto('devices')
+    .values(
+      sighted.map((device) => ({
+        id: device.newId,
+        team_id: place.teamId,
+        place: placeOf(place),
+        site_id: place.siteId,
+        mac: device.mac,
+        hostname: device.hostname,
+        manufacturer: device.manufacturer,
+        first_seen_at: device.seenAt,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['team_id', 'place', 'mac']).doUpdateSet((eb) => ({
+        // A lease that ends takes the host name with it; the device keeps it.
+        hostname: eb.fn.coalesce('excluded.hostname', 'devices.hostname'),
+        manufacturer: eb.ref('excluded.manufacturer'),
+      })),
+    )
+    .returning(['id', 'mac'])
+    .execute();
+  await upsertSightings(db, place.routerId, sighted, new Map(rows.map((row) => [row.mac, row.id])), now);
+  const offered = new Set(sighted.map(({ newId }) => newId));
+  return rows.filter(({ id }) => offered.has(id)).length;
+}
+
+async function upsertSightings(
+  db: DbOrTx,
+  routerId: string,
+  sighted: readonly SightedDevice[],
+  ids: ReadonlyMap<string, string>,
+  now: number,
+): Promise<void> {
+  await db
+    .insertInto('device_sightings')
+    .values(
+      sighted.map((device) => ({
+        device_id: ids.get(device.mac)!,
+        router_id: routerId,
+        ip_address: device.ipAddress,
+        interface: device.interface,
+        ip_first_seen_at: device.seenAt,
+        last_seen_at: device.seenAt,
+        present: device.present ? (1 as const) : (0 as const),
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['device_id', 'router_id']).doUpdateSet((eb) => ({
+        ip_address: eb.ref('excluded.ip_address'),
+        // A lease does not tell the interface; it is still the one from before.
+        interface: eb.fn.coalesce('excluded.interface', 'device_sightings.interface'),
+        ip_first_seen_at: eb
+          .case()
+          .when('device_sightings.ip_address', '=', eb.ref('excluded.ip_address'))
+          .then(eb.ref('device_sightings.ip_first_seen_at'))
+          .else(eb.ref('excluded.ip_first_seen_at'))
+          .end(),
+        last_seen_at: eb
+          .case()
+          // It was there until now, and what is left is its lease.
+          .when(eb.and([eb('device_sightings.present', '=', 1), eb('excluded.present', '=', 0)]))
+          .then(eb.val(now))
+          .when('device_sightings.last_seen_at', '>', eb.ref('excluded.last_seen_at'))
+          .then(eb.ref('device_sightings.last_seen_at'))
+          .else(eb.ref('excluded.last_seen_at'))
+          .end(),
+        present: eb.ref('excluded.present'),
+      })),
+    )
+    .execute();
+}
+
+/** These devices are no longer there, as of now. */
+export async function markGone(db: DbOrTx, place: Place, macs: readonly string[], now: number): Promise<void> {
+  if (macs.length === 0) return;
+  await db
+    .updateTable('device_sightings')
+    .set({ present: 0, last_seen_at: now })
+    .where('router_id', '=', place.routerId)
+    .where('present', '<>', 0)
+    .where('device_id', 'in', (eb) =>
+      eb
+        .selectFrom('devices')
+        .select('id')
+        .where('team_id', '=', place.teamId)
+        .where('place', '=', placeOf(place))
+        .where('mac', 'in', macs),
+    )
+    .execute();
+}
+
+/** A report of everything begins: what was there has to be confirmed. */
+export async function beginReport(db: DbOrTx, place: Place): Promise<void> {
+  await adoptFromRouter(db, place);
+  await db
+    .updateTable('device_sightings')
+    .set({ present: 2 })
+    .where('router_id', '=', place.routerId)
+    .where('present', '=', 1)
+    .execute();
+}
+
+/** A router that was put into a site takes its devices along. */
+async function adoptFromRouter(db: DbOrTx, { teamId, routerId, siteId }: Place): Promise<void> {
+  if (siteId === null) return;
+  await db
+    .updateTable('devices')
+    .set({ place: siteId, site_id: siteId })
+    .where('team_id', '=', teamId)
+    .where('place', '=', routerId)
+    .where('mac', 'not in', (eb) => eb.selectFrom('devices as there').select('there.mac').where('team_id', '=', teamId).where('place', '=', siteId))
+    .execute();
+  // Those that the site knows already.
+  await db.deleteFrom('devices').where('team_id', '=', teamId).where('place', '=', routerId).execute();
+}
+
+/**
+ * The report is complete: what it did not confirm left some time after the last confirmation. If a part of it was
+ * lost (`complete` false), everything is taken to be still there.
+ */
+export async function endReport(db: DbOrTx, place: Place, complete: boolean): Promise<void> {
+  const unconfirmed = db.updateTable('device_sightings').where('router_id', '=', place.routerId).where('present', '=', 2);
+  if (!complete) {
+    await unconfirmed.set({ present: 1 }).execute();
+    return;
+  }
+  const report = await db.selectFrom('device_reports').select('confirmed_at').where('router_id', '=', place.routerId).executeTakeFirst();
+  const confirmedAt = report?.confirmed_at ?? 0;
+  await unconfirmed
+    .set((eb) => ({
+      present: 0,
+      last_seen_at: eb.case().when('last_seen_at', '>', confirmedAt).then(eb.ref('last_seen_at')).else(eb.val(confirmedAt)).end(),
+    }))
+    .execute();
+}
+
+/** What these routers said last was still true at these moments. */
+export async function confirmReports(db: DbOrTx, confirmed: readonly { routerId: string; at: number }[]): Promise<void> {
+  for (const chunk of inChunks(confirmed)) {
+    await db
+      .insertInto('device_reports')
+      .values(chunk.map(({ routerId, at }) => ({ router_id: routerId, confirmed_at: at })))
+      .onConflict((conflict) =>
+        conflict.column('router_id').doUpdateSet((eb) => ({ confirmed_at: eb.ref('excluded.confirmed_at') })),
+      )
+      .execute();
+  }
+}
+
+/** Devices deleted by one statement. */
+const FORGET_AT_ONCE = 500;
+
+/** Forgets devices without an alias that nobody has seen since `before`. @returns how many; call again while it is the most */
+export async function deleteForgotten(db: DbOrTx, before: number): Promise<{ count: number; more: boolean }> {
+  const deleted = await db
+    .deleteFrom('devices')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('devices as old')
+        .select('old.id')
+        .where('old.first_seen_at', '<', before)
+        .where((old) => old.not(old.exists(aliasOf(old))))
+        .where((old) => old.not(old.exists(recentSightingOf(old, before))))
+        .limit(FORGET_AT_ONCE),
+    )
+    .returning('id')
+    .execute();
+  return { count: deleted.length, more: deleted.length === FORGET_AT_ONCE };
+}
+
+type OldDevice = ExpressionBuilder<Schema & { old: Schema['devices'] }, 'old'>;
+
+function aliasOf(old: OldDevice) {
+  return old.selectFrom('device_aliases').select('mac').whereRef('team_id', '=', 'old.team_id').whereRef('mac', '=', 'old.mac');
+}
+
+function recentSightingOf(old: OldDevice, since: number) {
+  return old
+    .selectFrom('device_sightings')
+    .select('device_id')
+    .whereRef('device_id', '=', 'old.id')
+    .where((seen) => seen.or([seen('present', '<>', 0), seen('last_seen_at', '>=', since)]));
+}

@@ -1,0 +1,95 @@
+import type { SharedUse } from '../../../runtime/fair-shares.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { sampledLog } from '../../platform/core/sampled-log.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { applyChange } from './store.ts';
+import type { RouterChange } from './store.ts';
+import type { FaultChange, FaultEvent } from './types.ts';
+import { WaitingChanges } from './waiting-changes.ts';
+
+/** Changes of one transaction: about 20 ms on SQLite. */
+const CHUNK = 100;
+
+interface ChangesDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  onFault?: (event: FaultEvent) => void;
+}
+
+/**
+ * Carries what was noticed into the database without letting whoever noticed it wait: in order for each fault, teams in turn.
+ * What cannot be stored stays for the next {@link store}.
+ */
+export class Changes {
+  readonly #deps: ChangesDeps;
+  readonly #log: Log;
+  readonly #waiting = new WaitingChanges();
+  /** Taken out of what waits, and not stored yet. */
+  #chunk: RouterChange[] = [];
+  #storing: Promise<void> | undefined;
+
+  constructor(deps: ChangesDeps) {
+    this.#deps = deps;
+    this.#log = sampledLog(deps.log, deps.clock);
+  }
+
+  get shares(): SharedUse {
+    return this.#waiting.shares;
+  }
+
+  add({ teamId, routerId }: { teamId: string; routerId: string }, changes: readonly FaultChange[]): void {
+    if (changes.length === 0) return;
+    const lost = changes.filter((change) => !this.#waiting.add({ teamId, routerId, change })).length;
+    if (lost > 0) this.#log.error({ team_id: teamId, router_id: routerId, count: lost }, 'too many faults of a team wait for the database; these are lost');
+    this.store();
+  }
+
+  /** Starts storing what waits, unless that is under way. */
+  store(): void {
+    if (this.#waiting.shares.taken > 0) this.#storing ??= this.#drain();
+  }
+
+  /** Settles when nothing waits or the database refuses. */
+  async stored(): Promise<void> {
+    this.store();
+    await this.#storing;
+  }
+
+  /** Call when something waits. Never rejects. */
+  async #drain(): Promise<void> {
+    try {
+      while (this.#waiting.shares.taken > 0) {
+        if (this.#chunk.length === 0) this.#chunk = this.#waiting.take(CHUNK);
+        const events = await this.#write(this.#chunk);
+        this.#waiting.done(this.#chunk);
+        this.#chunk = [];
+        for (const event of events) this.#tell(event);
+      }
+    } catch (error) {
+      this.#deps.log.warn({ err: error, count: this.#waiting.shares.taken }, 'faults could not be stored; they wait');
+    }
+    this.#storing = undefined;
+  }
+
+  async #write(chunk: RouterChange[]): Promise<FaultEvent[]> {
+    const now = this.#deps.clock.now();
+    return this.#deps.storage.writes.write(async (tx) => {
+      const events: FaultEvent[] = [];
+      for (const change of chunk) {
+        const event = await applyChange(tx, change, now);
+        if (event) events.push(event);
+      }
+      return events;
+    });
+  }
+
+  #tell(event: FaultEvent): void {
+    try {
+      this.#deps.onFault?.(event);
+    } catch (error) {
+      this.#deps.log.error({ err: error, router_id: event.fault.router_id }, 'a fault was stored, but telling of it failed');
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import type { HealthReadings } from '../../../protocol/index.ts';
+import type { Verdict } from './gate.ts';
+import { PATIENT, STEADY, whichSide, worst } from './rule.ts';
+import type { HealthRule, Judgement } from './rule.ts';
+import { BAD_BLOCKS, LTE_DBM, VOLTS, WIRELESS_DBM } from './thresholds.ts';
+import { short } from './words.ts';
+
+/** A part of a router as one rule sees it: `seen` is what was read of it. */
+interface Part {
+  name: string;
+  verdict: Verdict;
+  seen: string;
+}
+
+/** One fault for all parts of a kind; its message names those that are bad. */
+function judgeParts(parts: readonly Part[], words: (names: string[]) => string): Judgement | undefined {
+  if (parts.length === 0) return undefined;
+  const odd = parts.filter(({ verdict }) => verdict !== 'good');
+  const shown = odd.length > 0 ? odd : parts;
+  // A part with two sensors is one part.
+  const names = [...new Set(shown.map(({ name }) => name))];
+  return { verdict: worst(parts.map(({ verdict }) => verdict)), message: words(names), cause: shown.map(({ seen }) => seen).join(', ') };
+}
+
+const plural = (names: readonly string[], one: string, many: string): string => (names.length === 1 ? one : many);
+
+type State = NonNullable<HealthReadings['states']>[number];
+
+const FAILED = /^(?:fail|failed|failure|error|fault|faulty|bad|critical|dead|broken)$/;
+const WELL = /^(?:ok|good|normal|on|present)$/;
+
+/** Words that say neither, such as `not-present`, are no news. */
+function partsOf(states: readonly State[], kind: RegExp): Part[] {
+  return states.filter(({ name, state }) => kind.test(name) && (FAILED.test(state) || WELL.test(state))).map(({ name, state }) => ({
+    name: name.replace(/-state$/, ''), verdict: FAILED.test(state) ? 'bad' : 'good', seen: `${name} is ${state}`,
+  }));
+}
+
+const POWER = /^(?:psu|power-supply)\d*-state$/;
+const FAN = /^fan\d*-state$/;
+
+/** A supply without a word of its state: 0 V beside others that give some is one that failed or is unplugged. */
+function suppliesOf(supplies: NonNullable<HealthReadings['supplies']>): Part[] {
+  if (!supplies.some(({ volts }) => volts > 0)) return [];
+  return supplies.map(({ name, volts }) => ({
+    name: name.replace(/-voltage$/, ''),
+    verdict: judgeSupply(volts),
+    seen: `${name} is ${short(volts)} V`,
+  }));
+}
+
+function judgeSupply(volts: number): Verdict {
+  if (volts < VOLTS.low || volts > VOLTS.high) return 'bad';
+  return volts >= VOLTS.lowGood && volts <= VOLTS.highGood ? 'good' : 'between';
+}
+
+const powerSupply: HealthRule = {
+  type: 'power_supply_failed',
+  patience: STEADY,
+  reads: '`/system/health` psu1-state, psu2-state, …; psu1-voltage, psu2-voltage, …',
+  opens:
+    `a state is fail, or a supply gives less than ${VOLTS.low} V or more than ${VOLTS.high} V while another works. ` +
+    'An unplugged one counts',
+  resolves: `every state is ok, and every supply gives ${VOLTS.lowGood} V to ${VOLTS.highGood} V`,
+  judge({ states = [], supplies = [] }) {
+    const parts = [...partsOf(states, POWER), ...suppliesOf(supplies)];
+    return judgeParts(parts, (names) => `Power ${plural(names, 'supply', 'supplies')} ${names.join(', ')} failed`);
+  },
+};
+
+/** Boards stop all fans while they are cool; one that stands while others turn is stuck. */
+function fansOf(fans: NonNullable<HealthReadings['fans']>): Part[] {
+  if (fans.length < 2 || !fans.some(({ rpm }) => rpm > 0)) return fans.map(({ name, rpm }) => turning(name, rpm));
+  return fans.map(({ name, rpm }) => (rpm > 0 ? turning(name, rpm) : standing(name)));
+}
+
+/** `fan-state` is of all fans together. */
+const fanName = (name: string): string => name.replace(/^fan$/, 'unit');
+const partName = (name: string): string => name.replace(/-speed$/, '');
+const standing = (name: string): Part => ({ name: partName(name), verdict: 'bad', seen: `${name} is 0 RPM while others turn` });
+const turning = (name: string, rpm: number): Part => ({ name: partName(name), verdict: 'good', seen: `${name} is ${short(rpm)} RPM` });
+
+const fan: HealthRule = {
+  type: 'fan_failed',
+  patience: PATIENT,
+  reads: '`/system/health` fan-state, fan1-state, …; fan1-speed, fan2-speed, …',
+  opens: 'a state is fail, or a fan stands (0 RPM) while another turns',
+  resolves: 'every state is ok, and all fans turn or all stand',
+  judge({ states = [], fans = [] }) {
+    const parts = [...partsOf(states, FAN), ...fansOf(fans)];
+    return judgeParts(parts, (names) => `${plural(names, 'Fan', 'Fans')} ${names.map(fanName).join(', ')} failed`);
+  },
+};
+
+/** Parts that RouterOS gives a state, but no rule of their own. */
+const otherPart: HealthRule = {
+  type: 'hardware_failed',
+  patience: STEADY,
+  reads: '`/system/health` every other property that ends in -state',
+  opens: 'a state is fail',
+  resolves: 'every state is ok',
+  judge({ states = [] }) {
+    const others = states.filter(({ name }) => !POWER.test(name) && !FAN.test(name));
+    return judgeParts(partsOf(others, /-state$/), (names) => `${names.join(', ')} failed`);
+  },
+};
+
+/** RouterOS's words for a port that should give power and cannot. `current-too-low` is a load that draws none: an idle device. */
+export const POE_FAULTS = [
+  'short-circuit', 'overload', 'voltage-too-low', 'voltage-too-high', 'low-voltage-too-low', 'controller-error', 'no-valid-psu',
+] as const;
+const POE_WELL = ['off', 'waiting-for-load', 'powered-on', 'current-too-low', 'poe-in-detected'];
+
+function judgePoe(status: string): Verdict {
+  if ((POE_FAULTS as readonly string[]).includes(status)) return 'bad';
+  return POE_WELL.includes(status) ? 'good' : 'between';
+}
+
+const poeOut: HealthRule = {
+  type: 'poe_out_failed',
+  patience: STEADY,
+  reads: '`/interface/ethernet/poe/monitor` poe-out-status',
+  opens: `a port says ${POE_FAULTS.join(', ')}`,
+  resolves: `every port says ${POE_WELL.join(', ')}`,
+  judge({ poe = [] }) {
+    const parts = poe.map((port) => ({ name: port.interface, verdict: judgePoe(port.status), seen: `${port.interface}: ${port.status}` }));
+    return judgeParts(parts, (names) => `PoE out of ${names.join(', ')} failed`);
+  },
+};
+
+function flashOf(percent: number | null): Part[] {
+  if (percent === null) return [];
+  return [{ name: 'flash', verdict: whichSide(percent, BAD_BLOCKS), seen: `${short(percent)} % of the flash blocks are bad` }];
+}
+
+function disksOf(bad: HealthReadings['bad_disks']): Part[] {
+  if (bad === undefined) return [];
+  if (bad.length === 0) return [{ name: 'disks', verdict: 'good', seen: 'all disks are well' }];
+  return bad.map(({ name, state }) => ({ name: name || 'disk', verdict: 'bad', seen: `${name || 'disk'} is ${state}` }));
+}
+
+const storage: HealthRule = {
+  type: 'disk_failing',
+  patience: STEADY,
+  reads: '`/system/resource` bad-blocks; `/disk` state, raid-state, raid-member-failed',
+  opens: `${BAD_BLOCKS.bad} % bad blocks or more, or a disk that failed, is degraded or missing`,
+  resolves: `${BAD_BLOCKS.good} % bad blocks or less, and no such disk`,
+  judge({ bad_blocks: percent = null, bad_disks: disks }) {
+    return judgeParts([...flashOf(percent), ...disksOf(disks)], (names) => `Storage is failing: ${names.join(', ')}`);
+  },
+};
+
+type Signal = NonNullable<HealthReadings['signals']>[number];
+
+function judgeSignal({ kind, dbm }: Signal): Verdict {
+  if (dbm === null) return 'bad';
+  const { bad, good } = kind === 'lte' ? LTE_DBM : WIRELESS_DBM;
+  return whichSide(-dbm, { bad: -bad, good: -good });
+}
+
+const signal: HealthRule = {
+  type: 'weak_signal',
+  patience: PATIENT,
+  reads:
+    '`/interface/lte/monitor` (RouterOS 6: `info`) rsrp, registration-status; ' +
+    '`/interface/wireless/registration-table` signal-strength of access points',
+  opens: `LTE ${LTE_DBM.bad} dBm or less, or not registered; wireless ${WIRELESS_DBM.bad} dBm or less`,
+  resolves: `LTE ${LTE_DBM.good} dBm or more; wireless ${WIRELESS_DBM.good} dBm or more`,
+  judge({ signals = [] }) {
+    const parts = signals.map((link) => ({
+      name: link.interface,
+      verdict: judgeSignal(link),
+      seen: `${link.interface} ${link.dbm === null ? 'is not registered' : `receives ${short(link.dbm)} dBm`}`,
+    }));
+    return judgeParts(parts, (names) => `Weak signal on ${names.join(', ')}`);
+  },
+};
+
+export const HARDWARE_RULES: readonly HealthRule[] = [powerSupply, fan, otherPart, poeOut, storage, signal];

@@ -1,0 +1,242 @@
+import type { Health, Heartbeat } from '../../../protocol/index.ts';
+import type { SharedUse } from '../../../runtime/fair-shares.ts';
+import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
+import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Page } from '../../platform/core/page.ts';
+import type { RoutersService } from '../routers/service.ts';
+import type { RouterRecord } from '../routers/types.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { Changes } from './changes.ts';
+import { parseAmbience } from './rule.ts';
+import { selectFaults, selectOpenFaults, selectWatchedRouters } from './store.ts';
+import type { FaultChange, FaultEvent, FaultRecord, FaultRules, FaultType, Finding } from './types.ts';
+import { RouterWatch } from './watch.ts';
+
+export interface FaultsDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  rules: FaultRules;
+  routers: Pick<RoutersService, 'getRouter'>;
+  /** The temperatures a product was tested in, as the catalogue has it (`-40°C to 70°C`); null when nobody says. */
+  testedAmbience?: (router: RouterRecord) => string | null;
+  /** Told of every record that was opened or resolved, after it is stored. */
+  onFault?: (event: FaultEvent) => void;
+}
+
+interface Watched {
+  routerId: string;
+  teamId: string;
+  agentId: string;
+  /** Its name at the agent; empty once another device answers there. */
+  name: string;
+  watch: RouterWatch;
+}
+
+/** An agent's tunnel, or its absence, since a moment of the clock that nobody sets. */
+interface AgentState {
+  connected: boolean;
+  since: number;
+}
+
+/** What is wrong with the routers: watches what agents say, and their silence, and keeps the records. */
+export class FaultsService {
+  readonly #deps: FaultsDeps;
+  readonly #changes: Changes;
+  readonly #watched = new Map<string, Watched>();
+  readonly #byAgent = new Map<string, Set<Watched>>();
+  /** Router ids by agent and the router's name there. */
+  readonly #byName = new Map<string, string>();
+  readonly #agents = new Map<string, AgentState>();
+  #timer: Timer | undefined;
+
+  constructor(deps: FaultsDeps) {
+    this.#deps = deps;
+    this.#changes = new Changes(deps);
+  }
+
+  /** Changes that wait for the database. */
+  get waiting(): SharedUse {
+    return this.#changes.shares;
+  }
+
+  /** Takes up what was open when the program ended. Agents have their usual time to come back. */
+  async start(): Promise<void> {
+    const { db } = this.#deps.storage;
+    const { clock } = this.#deps;
+    const now = clock.monotonic();
+    const open = await selectOpenFaults(db);
+    for (const row of await selectWatchedRouters(db)) {
+      this.#add(row.id, row.team_id, row.agent_id, row.agent_router, {
+        uptimeSeconds: row.uptime_seconds,
+        // A moment that is still to come: the clock was set back since.
+        lastSeenAt: row.last_seen_at === null ? null : now - Math.max(0, clock.now() - row.last_seen_at),
+        openFaults: open.get(row.id) ?? [],
+      });
+      if (!this.#agents.has(row.agent_id)) this.#agents.set(row.agent_id, { connected: false, since: now });
+    }
+    this.#schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    await this.#changes.stored();
+  }
+
+  /** Settles when what was noticed so far is stored, or could not be stored now. */
+  async stored(): Promise<void> {
+    await this.#changes.stored();
+  }
+
+  /** @throws AppError `not_found`, also for another team's router */
+  async listFaults(teamId: string, routerId: string, page: Page, status?: 'open' | 'resolved'): Promise<FaultRecord[]> {
+    await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true });
+    return selectFaults(this.#deps.storage.db, { teamId, routerId, status }, page);
+  }
+
+  /** Of every router of the team. */
+  async listTeamFaults(teamId: string, page: Page, status?: 'open' | 'resolved'): Promise<FaultRecord[]> {
+    return selectFaults(this.#deps.storage.db, { teamId, status }, page);
+  }
+
+  onReady({ agentId }: AgentConnection): void {
+    const now = this.#deps.clock.monotonic();
+    this.#agents.set(agentId, { connected: true, since: now });
+    for (const watched of this.#byAgent.get(agentId) ?? []) this.#note(watched, watched.watch.onAgentBack(now));
+  }
+
+  onGone({ agentId }: AgentConnection): void {
+    this.#agents.set(agentId, { connected: false, since: this.#deps.clock.monotonic() });
+  }
+
+  onHeartbeat({ agentId }: AgentConnection, heartbeat: Heartbeat): void {
+    const now = this.#deps.clock.monotonic();
+    for (const { name, reachable, uptime_seconds: uptimeSeconds, reason } of heartbeat.routers) {
+      const watched = this.#find(agentId, name);
+      if (watched) this.#note(watched, watched.watch.onBeat({ reachable, uptimeSeconds, reason }, now));
+    }
+  }
+
+  /** Who the router behind a name is: the same one, one that moved here, or another device in its place. */
+  onInventory({ agentId }: AgentConnection, router: RouterRecord): void {
+    const before = this.#find(agentId, router.agent_router);
+    if (before && before.routerId !== router.id) before.name = '';
+    const watched = this.#watched.get(router.id) ?? this.#add(router.id, router.team_id, agentId, router.agent_router);
+    this.#move(watched, agentId, router.agent_router);
+    watched.watch.testedIn(parseAmbience(this.#deps.testedAmbience?.(router) ?? null));
+    this.#note(watched, watched.watch.onNamed(this.#deps.clock.monotonic()));
+  }
+
+  /** Something else answers behind this name, and no router has it now: what is said of the name is no word on the one that had it. */
+  onNameLost({ agentId }: AgentConnection, name: string): void {
+    const before = this.#find(agentId, name);
+    if (before) before.name = '';
+    this.#byName.delete(keyOf(agentId, name));
+  }
+
+  onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
+    const watched = this.#find(agentId, router);
+    if (watched) this.#note(watched, watched.watch.onHealth(readings, this.#deps.clock.monotonic()));
+  }
+
+  /** Opens, words anew or resolves (null) a fault that is decided elsewhere. Of an unknown router there is none. */
+  setCondition(routerId: string, type: FaultType, finding: Finding | null): void {
+    const watched = this.#watched.get(routerId);
+    if (watched) this.#note(watched, watched.watch.onCondition(type, finding, this.#deps.clock.monotonic()));
+  }
+
+  /** The router is no more; what is known of the present is true of its successor, if there is one. */
+  forget(routerId: string, successor?: RouterRecord): void {
+    if (successor) this.#drop(successor.id);
+    const watched = this.#drop(routerId);
+    if (!watched || !successor) return;
+    watched.routerId = successor.id;
+    this.#watched.set(successor.id, watched);
+    this.#move(watched, successor.agent_id, successor.agent_router);
+  }
+
+  /** Notices what nobody says: agents that are away, routers that are no longer reported. */
+  sweep(): void {
+    const now = this.#deps.clock.monotonic();
+    for (const watched of this.#watched.values()) {
+      const agent = this.#agents.get(watched.agentId);
+      if (agent) this.#note(watched, noticeSilence(watched, agent, now));
+    }
+    this.#changes.store();
+  }
+
+  /** Moments of a {@link RouterWatch} become those that people read. */
+  #note(watched: Watched, changes: readonly FaultChange[]): void {
+    const { clock } = this.#deps;
+    const ahead = clock.now() - clock.monotonic();
+    this.#changes.add(watched, changes.map((change) => (change.kind === 'describe' ? change : { ...change, at: Math.round(change.at + ahead) })));
+  }
+
+  #find(agentId: string, name: string): Watched | undefined {
+    const routerId = this.#byName.get(keyOf(agentId, name));
+    return routerId === undefined ? undefined : this.#watched.get(routerId);
+  }
+
+  #add(
+    routerId: string,
+    teamId: string,
+    agentId: string,
+    name: string,
+    start: ConstructorParameters<typeof RouterWatch>[1] = { uptimeSeconds: null, lastSeenAt: null, openFaults: [] },
+  ): Watched {
+    const watched = { routerId, teamId, agentId, name, watch: new RouterWatch(this.#deps.rules, start) };
+    this.#watched.set(routerId, watched);
+    this.#ofAgent(agentId).add(watched);
+    if (name !== '') this.#byName.set(keyOf(agentId, name), routerId);
+    return watched;
+  }
+
+  #move(watched: Watched, agentId: string, name: string): void {
+    const old = keyOf(watched.agentId, watched.name);
+    if (this.#byName.get(old) === watched.routerId) this.#byName.delete(old);
+    this.#ofAgent(watched.agentId).delete(watched);
+    this.#ofAgent(agentId).add(watched);
+    watched.agentId = agentId;
+    watched.name = name;
+    this.#byName.set(keyOf(agentId, name), watched.routerId);
+  }
+
+  #drop(routerId: string): Watched | undefined {
+    const watched = this.#watched.get(routerId);
+    if (!watched) return undefined;
+    this.#watched.delete(routerId);
+    this.#byAgent.get(watched.agentId)?.delete(watched);
+    const key = keyOf(watched.agentId, watched.name);
+    if (this.#byName.get(key) === routerId) this.#byName.delete(key);
+    return watched;
+  }
+
+  #ofAgent(agentId: string): Set<Watched> {
+    const watched = this.#byAgent.get(agentId) ?? new Set<Watched>();
+    this.#byAgent.set(agentId, watched);
+    return watched;
+  }
+
+  #schedule(): void {
+    const { clock, rules } = this.#deps;
+    // Often enough that a fault is noticed about when it is one.
+    const everyMs = Math.min(10_000, Math.max(250, rules.offlineAfterMs / 5));
+    this.#timer = clock.setTimeout(() => {
+      this.sweep();
+      this.#schedule();
+    }, everyMs);
+  }
+}
+
+/** A device that another one has replaced is offline, whatever becomes of the agent. */
+function noticeSilence({ watch, name }: Watched, agent: AgentState, now: number) {
+  if (agent.connected) return watch.onQuiet(agent.since, now);
+  return name === '' ? [] : watch.onAgentAway(agent.since, now);
+}
+
+/** Neither part can hold a NUL. */
+function keyOf(agentId: string, name: string): string {
+  return `${agentId}\0${name}`;
+}

@@ -1,0 +1,181 @@
+import { newId } from '../../platform/core/ids.ts';
+import type { Page } from '../../platform/core/page.ts';
+import { storableText } from '../../platform/storage/columns.ts';
+import type { DbOrTx } from '../../platform/storage/db.ts';
+import { FAULT_SEVERITY } from './types.ts';
+import type { FaultChange, FaultEvent, FaultRecord, FaultType } from './types.ts';
+
+/**
+ * A fault that comes back this soon is the same fault, open again: a router that flaps all night has one record
+ * with many occurrences, not hundreds.
+ */
+const REOPEN_WITHIN_MS = 15 * 60_000;
+
+export interface RouterChange {
+  teamId: string;
+  routerId: string;
+  change: FaultChange;
+}
+
+/** Stores a change. Undefined: there was nothing to change. */
+export async function applyChange(db: DbOrTx, { teamId, routerId, change }: RouterChange, now: number): Promise<FaultEvent | undefined> {
+  switch (change.kind) {
+    case 'open':
+      return openFault(db, { teamId, routerId, change }, now);
+    case 'describe':
+      await updateOpen(db, routerId, change.type, { ...wordsOf(change), updated_at: now });
+      return undefined;
+    case 'resolve': {
+      const fault = await resolveOpen(db, routerId, change, now);
+      return fault && { kind: 'resolved', fault };
+    }
+  }
+}
+
+type OpenChange = Extract<FaultChange, { kind: 'open' }>;
+
+async function openFault(
+  db: DbOrTx,
+  { teamId, routerId, change }: { teamId: string; routerId: string; change: OpenChange },
+  now: number,
+): Promise<FaultEvent | undefined> {
+  const again = await repeatFault(db, routerId, change, now);
+  if (again) return again;
+  const fault = await db
+    .insertInto('faults')
+    .values({
+      id: newId(change.at),
+      team_id: teamId,
+      router_id: routerId,
+      type: change.type,
+      severity: FAULT_SEVERITY[change.type],
+      ...wordsOf(change),
+      created_at: change.at,
+      resolved_at: null,
+      occurrences: 1,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.columns(['router_id', 'type']).where('resolved_at', 'is', null).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  return fault && { kind: 'opened', fault };
+}
+
+/** The record that is open, or that was resolved so shortly before that this is still the same fault. */
+async function repeatFault(db: DbOrTx, routerId: string, change: OpenChange, now: number): Promise<FaultEvent | undefined> {
+  const last = await db
+    .selectFrom('faults')
+    .select(['id', 'resolved_at'])
+    .where('router_id', '=', routerId)
+    .where('type', '=', change.type)
+    .where((eb) => eb.or([eb('resolved_at', 'is', null), eb('resolved_at', '>=', change.at - REOPEN_WITHIN_MS)]))
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!last) return undefined;
+  const fault = await db
+    .updateTable('faults')
+    .set((eb) => ({ ...wordsOf(change), resolved_at: null, occurrences: eb('occurrences', '+', 1), updated_at: now }))
+    .where('id', '=', last.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return { kind: last.resolved_at === null ? 'repeated' : 'reopened', fault };
+}
+
+async function resolveOpen(
+  db: DbOrTx,
+  routerId: string,
+  { type, at }: Extract<FaultChange, { kind: 'resolve' }>,
+  now: number,
+): Promise<FaultRecord | undefined> {
+  return db
+    .updateTable('faults')
+    // Clocks are set back now and then; nothing ends before it begins.
+    .set((eb) => ({
+      resolved_at: eb.case().when('created_at', '>', at).then(eb.ref('created_at')).else(eb.val(at)).end(),
+      updated_at: now,
+    }))
+    .where('router_id', '=', routerId)
+    .where('type', '=', type)
+    .where('resolved_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+async function updateOpen(
+  db: DbOrTx,
+  routerId: string,
+  type: FaultType,
+  values: { message: string; cause: string; updated_at: number },
+): Promise<void> {
+  await db
+    .updateTable('faults')
+    .set(values)
+    .where('router_id', '=', routerId)
+    .where('type', '=', type)
+    .where('resolved_at', 'is', null)
+    .execute();
+}
+
+/** Longest text kept: interface and sensor names come from the router. */
+const MAX_TEXT = 1000;
+
+function wordsOf({ finding }: Extract<FaultChange, { kind: 'open' | 'describe' }>): { message: string; cause: string } {
+  return {
+    message: storableText(finding.message.slice(0, MAX_TEXT)),
+    cause: storableText(finding.cause.slice(0, MAX_TEXT)),
+  };
+}
+
+/** Newest first; of one router, or of every router of the team. */
+export async function selectFaults(
+  db: DbOrTx,
+  filter: { teamId: string; routerId?: string; status: 'open' | 'resolved' | undefined },
+  page: Page,
+): Promise<FaultRecord[]> {
+  let query = db.selectFrom('faults').selectAll().where('team_id', '=', filter.teamId);
+  if (filter.routerId !== undefined) query = query.where('router_id', '=', filter.routerId);
+  if (filter.status) query = query.where('resolved_at', filter.status === 'open' ? 'is' : 'is not', null);
+  const { before } = page;
+  if (before) {
+    query = query.where((eb) =>
+      eb.or([eb('created_at', '<', before.at), eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)])]),
+    );
+  }
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
+}
+
+export interface WatchedRouter {
+  id: string;
+  team_id: string;
+  agent_id: string;
+  agent_router: string;
+  uptime_seconds: number | null;
+  last_seen_at: number | null;
+}
+
+/** Every team's routers with what was last heard of them, read once at start. */
+export async function selectWatchedRouters(db: DbOrTx): Promise<WatchedRouter[]> {
+  return db
+    .selectFrom('routers')
+    .leftJoin('router_presence', 'router_presence.router_id', 'routers.id')
+    .select(['routers.id', 'team_id', 'agent_id', 'agent_router', 'uptime_seconds', 'last_seen_at'])
+    .where('removed_at', 'is', null)
+    .execute();
+}
+
+/** Types of the open faults by router. */
+export async function selectOpenFaults(db: DbOrTx): Promise<Map<string, FaultType[]>> {
+  const rows = await db.selectFrom('faults').select(['router_id', 'type']).where('resolved_at', 'is', null).execute();
+  const byRouter = new Map<string, FaultType[]>();
+  for (const { router_id: routerId, type } of rows) {
+    if (!isFaultType(type)) continue;
+    byRouter.set(routerId, [...(byRouter.get(routerId) ?? []), type]);
+  }
+  return byRouter;
+}
+
+/** Types of other versions of this program stay as they are. */
+function isFaultType(type: string): type is FaultType {
+  return Object.hasOwn(FAULT_SEVERITY, type);
+}

@@ -1,0 +1,106 @@
+import type { Health } from '../../../protocol/index.ts';
+import type { CatalogService } from '../catalog/service.ts';
+import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { RoutersService } from '../routers/service.ts';
+import type { RouterRecord } from '../routers/types.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { selectPosition, selectSitePlace, upsertPosition } from './store.ts';
+import type { Location, Position, RouterMetadata, SitePlace } from './types.ts';
+
+/** About 30 m: what a receiver that stands still wanders at worst. */
+const MOVED_DEGREES = 0.0003;
+
+export interface MetadataDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  routers: Pick<RoutersService, 'getRouter' | 'routerIdOf' | 'presence'>;
+  catalog: Pick<CatalogService, 'describe'>;
+}
+
+/** What else there is to say of a router: where it stands, what it looks like, and through which tunnel it is reached. */
+export class MetadataService {
+  readonly #deps: MetadataDeps;
+  /** Where the tunnels of the connected agents come from. */
+  readonly #tunnelAddresses = new Map<string, string>();
+  /** Positions as last stored, so that a receiver that stands still writes nothing. */
+  readonly #positions = new Map<string, Position>();
+
+  constructor(deps: MetadataDeps) {
+    this.#deps = deps;
+  }
+
+  onReady(connection: AgentConnection): void {
+    this.#tunnelAddresses.set(connection.agentId, connection.address);
+  }
+
+  onGone(connection: AgentConnection): void {
+    this.#tunnelAddresses.delete(connection.agentId);
+  }
+
+  /** The router is no more; where it stands is where its successor stands. */
+  forget(routerId: string, successorId?: string): void {
+    const position = this.#positions.get(routerId);
+    this.#positions.delete(routerId);
+    if (successorId === undefined) return;
+    this.#positions.delete(successorId);
+    if (position) this.#positions.set(successorId, position);
+  }
+
+  /** A reading with a position, if the router has a receiver and a fix. */
+  onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
+    const routerId = this.#deps.routers.routerIdOf(agentId, router);
+    if (routerId === undefined || readings.position === null) return;
+    this.onPosition(routerId, readings.position).catch((error: unknown) => {
+      // The next reading tries again.
+      this.#deps.log.warn({ err: error, router_id: routerId }, 'a position could not be stored');
+    });
+  }
+
+  /** The router's GPS receiver has a fix. */
+  async onPosition(routerId: string, position: Position): Promise<void> {
+    const known = this.#positions.get(routerId);
+    if (known && !hasMoved(known, position)) return;
+    await this.#deps.storage.writes.write((tx) => upsertPosition(tx, routerId, position, this.#deps.clock.now()));
+    this.#positions.set(routerId, position);
+  }
+
+  /** @throws AppError `not_found` */
+  async getMetadata(teamId: string, routerId: string): Promise<RouterMetadata> {
+    const { routers, catalog } = this.#deps;
+    const router = await routers.getRouter(teamId, routerId);
+    const site = await this.#site(router);
+    const product = catalog.describe({ model: router.model, boardName: router.board_name });
+    return {
+      name: router.identity,
+      // As with the position: what people have entered counts more than what the router says.
+      timeZone: site?.timeZone ?? router.time_zone ?? null,
+      boardName: router.board_name,
+      model: router.model,
+      hardwareBoard: router.hardware_board === 1,
+      banner: product.banner,
+      thumbnail: product.thumbnail,
+      slug: product.slug,
+      lastSeenFrom: routers.presence.get(router.id).lastSeenFrom,
+      location: await this.#locate(router.id, site),
+      tunnelAddress: this.#tunnelAddresses.get(router.agent_id) ?? null,
+    };
+  }
+
+  async #site({ team_id: teamId, site_id: siteId }: RouterRecord): Promise<SitePlace | undefined> {
+    return siteId === null ? undefined : selectSitePlace(this.#deps.storage.db, teamId, siteId);
+  }
+
+  /** What people have entered counts more than what a receiver says. */
+  async #locate(routerId: string, site: SitePlace | undefined): Promise<Location | null> {
+    if (site?.position) return { ...site.position, origin: 'site' };
+    const position = await selectPosition(this.#deps.storage.db, routerId);
+    return position ? { ...position, origin: 'gps' } : null;
+  }
+}
+
+function hasMoved(from: Position, to: Position): boolean {
+  return Math.abs(from.latitude - to.latitude) > MOVED_DEGREES || Math.abs(from.longitude - to.longitude) > MOVED_DEGREES;
+}

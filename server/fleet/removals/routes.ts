@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import type { App } from '../../platform/http/app.ts';
+import { principalOf } from '../../platform/http/authentication.ts';
+import { commonErrors, dateTime, envelope, routerParams, success, toDateTime } from '../../platform/http/envelope.ts';
+import { uuidField } from '../../platform/http/fields.ts';
+import { problemSchema } from '../../platform/http/error-handler.ts';
+import type { RemovalsService } from './service.ts';
+import type { Ended } from './types.ts';
+
+const endedFields = {
+  jobs_canceled: z.number().describe('Queued jobs that were taken back; they never ran'),
+  jobs_unknown: z.number().describe('Jobs that a revoked agent held: they may have run, and nobody will say so'),
+  forwards_closed: z.number().describe('With their ports and connections'),
+};
+const removalSchema = z
+  .object({ id: z.string(), removed_at: dateTime, purged: z.boolean(), ...endedFields })
+  .meta({
+    id: 'RouterRemoval',
+    examples: [
+      {
+        id: '01a1fb9c-376e-7279-a064-482cecad7b5b', removed_at: '2031-05-01T08:30:00.000Z', purged: false,
+        jobs_canceled: 1, jobs_unknown: 0, forwards_closed: 1,
+      },
+    ],
+  });
+
+const replaceBody = z
+  .object({
+    replaced_by: uuidField.describe('The router that the new hardware was listed as'),
+    keep_jobs: z.boolean().optional().describe('true: jobs that wait for the old hardware run on the new one. Otherwise they are taken back'),
+  })
+  .meta({ id: 'RouterReplacementRequest', examples: [{ replaced_by: '01a1fb9c-8888-7279-a064-482cecad7b5b' }] });
+const replacementSchema = z
+  .object({
+    id: z.string(),
+    serial_number: z.string().nullable(),
+    former_serial_number: z.string().nullable(),
+    merged_router_id: z.string().describe('Not known any more'),
+    ...endedFields,
+  })
+  .meta({
+    id: 'RouterReplacement',
+    examples: [
+      {
+        id: '01a1fb9c-376e-7279-a064-482cecad7b5b', serial_number: 'HEX0NEW', former_serial_number: 'HEX0OLD',
+        merged_router_id: '01a1fb9c-8888-7279-a064-482cecad7b5b', jobs_canceled: 1, jobs_unknown: 0, forwards_closed: 0,
+      },
+    ],
+  });
+
+/** Routers that leave the team, and routers that go on with other hardware. */
+export function removalRoutes(app: App, { removals }: { removals: RemovalsService }): void {
+  removal(app, removals);
+  replacement(app, removals);
+}
+
+function replacement(app: App, removals: RemovalsService): void {
+  app.post(
+    '/api/routers/:router_id/replace',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['routers'],
+        operationId: 'replaceRouter',
+        summary: 'Let a router go on with new hardware: id, site, jobs, backups and history stay',
+        description:
+          'The new hardware is enrolled first and listed as a router of its own; that record is then merged into this one. Forwards of both close. ' +
+          'Jobs that wait for the old hardware are taken back (`reason` router_replaced) unless `keep_jobs` is true. Refused while the old ' +
+          'hardware answers, while a job is under way on either, and while a campaign has not come to either. The identity is what the new ' +
+          'hardware says.',
+        params: routerParams,
+        body: replaceBody,
+        response: {
+          200: envelope(replacementSchema),
+          ...commonErrors,
+          409: problemSchema.describe('The old hardware answers, or a job or campaign is under way; `detail` says which'),
+        },
+      },
+    },
+    async (request) => {
+      const { teamId } = principalOf(request);
+      const { replaced_by: replacedBy, keep_jobs: keepJobs = false } = request.body;
+      const { change, ended } = await removals.replaceRouter({ teamId, routerId: request.params.router_id, replacedBy, keepJobs });
+      const { router, formerHardwareId, formerSerialNumber, mergedId } = change;
+      request.auditDetail = `hardware ${formerHardwareId} replaced by ${router.hardware_id} (router ${mergedId})`;
+      return success({
+        id: router.id, serial_number: router.serial_number, former_serial_number: formerSerialNumber, merged_router_id: mergedId, ...present(ended),
+      });
+    },
+  );
+}
+
+function removal(app: App, removals: RemovalsService): void {
+  app.delete(
+    '/api/routers/:router_id',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags: ['routers'],
+        operationId: 'removeRouter',
+        summary: 'Remove a router; its jobs and backups stay readable unless they are purged',
+        description:
+          'Its forwards close at once, its queued jobs are taken back (`reason` router_removed), its open faults end, and devices that no ' +
+          'other router has seen are forgotten. Jobs, backups, faults and connections of the past stay readable under the id of the router ' +
+          'for as long as they are kept anyway; `purge=true` deletes them, now or later. Refused while its agent has the router or is away ' +
+          'without being revoked, and while a job is under way. The same hardware enrolled later is a new router. Repeating it changes nothing.',
+        params: routerParams,
+        querystring: z.object({
+          purge: z.enum(['true', 'false']).optional().describe('true: also delete its jobs, backups, forwards and faults. The audit log stays'),
+        }),
+        response: {
+          200: envelope(removalSchema),
+          ...commonErrors,
+          409: problemSchema.describe('An agent has it, or may have it, or a job is under way; `detail` says which'),
+        },
+      },
+    },
+    async (request) => {
+      const { teamId } = principalOf(request);
+      const purged = request.query.purge === 'true';
+      const { router, ended } = await removals.removeRouter(teamId, request.params.router_id);
+      request.auditDetail = `${router.identity}, hardware ${router.hardware_id}${purged ? ', purged' : ''}`;
+      if (purged) await removals.purgeRouter(teamId, router.id);
+      return success({ id: router.id, removed_at: toDateTime(router.removed_at ?? 0), purged, ...present(ended) });
+    },
+  );
+}
+
+function present({ jobsCanceled, jobsUnknown, forwardsClosed }: Ended) {
+  return { jobs_canceled: jobsCanceled, jobs_unknown: jobsUnknown, forwards_closed: forwardsClosed };
+}

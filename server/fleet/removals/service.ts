@@ -1,0 +1,112 @@
+import { AppError, notFound } from '../../platform/core/errors.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
+import type { ForwardRecord } from '../../work/forwards/types.ts';
+import type { JobRecord } from '../../work/jobs/types.ts';
+import type { RouterRecord } from '../routers/types.ts';
+import type { Tx } from '../../platform/storage/db.ts';
+import { replaceInside } from './replacement/replace.ts';
+import { moveFaults } from './replacement/store.ts';
+import {
+  endPresent,
+  forgetDevices,
+  isAgentRevoked,
+  lockRouters,
+  lockTeam,
+  markRemoved,
+  purgeRest,
+  purgeSome,
+  resolveFaults,
+  selectClaims,
+} from './store.ts';
+import type { Ended, RemovalChange, RemovalsDeps, Replacement } from './types.ts';
+
+/** Records of each kind deleted in one transaction: some ten milliseconds, during which others wait. */
+const PURGE_AT_ONCE = 200;
+
+/** What was changed in the write, to be told once it is stored. */
+interface Written {
+  router: RouterRecord;
+  /** Undefined: it was removed before. */
+  change: RemovalChange | undefined;
+  jobs: JobRecord[];
+  forwards: ForwardRecord[];
+}
+
+/** Takes routers out of a team. Their past stays until it is purged. */
+export class RemovalsService {
+  /** After it is stored. */
+  readonly changes = new Listeners<RemovalChange>();
+  readonly #deps: RemovalsDeps;
+
+  constructor(deps: RemovalsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Takes a router out of every list, with its queued jobs and open forwards; repeating it changes nothing. A router that
+   * its agent may still have is not removed: it would come back as a new one without anybody having asked for it.
+   * @throws AppError `not_found`; `conflict` while an agent may have it, or holds a job of it
+   */
+  async removeRouter(teamId: string, routerId: string): Promise<{ router: RouterRecord; ended: Ended }> {
+    const now = this.#deps.clock.now();
+    const written = await this.#deps.storage.writes.write((tx) => this.#remove(tx, { teamId, routerId, now }));
+    const ended = await this.#tell(written);
+    if (written.change) await this.#deps.storage.writes.write((tx) => resolveFaults(tx, { teamId, routerId, now }));
+    return { router: written.router, ended };
+  }
+
+  /** Deletes what is kept of a router that was removed. What breaks off in between is done by the same call again. */
+  async purgeRouter(teamId: string, routerId: string): Promise<void> {
+    const { writes } = this.#deps.storage;
+    while (await writes.write((tx) => purgeSome(tx, teamId, routerId, PURGE_AT_ONCE)));
+    await writes.write((tx) => purgeRest(tx, teamId, routerId));
+  }
+
+  /**
+   * Lets a router go on with the hardware of another record, which is merged into it and shown no more.
+   * @throws AppError as {@link replaceInside}
+   */
+  async replaceRouter(wanted: Omit<Replacement, 'now'>): Promise<{ change: Extract<RemovalChange, { kind: 'replaced' }>; ended: Ended }> {
+    const { storage, clock } = this.#deps;
+    const { teamId, routerId, replacedBy } = wanted;
+    const written = await storage.writes.write((tx) => replaceInside(tx, this.#deps, { ...wanted, now: clock.now() }));
+    const ended = await this.#tell(written);
+    // Noticed while this was being stored.
+    await storage.writes.write((tx) => moveFaults(tx, teamId, replacedBy, routerId));
+    return { change: written.change, ended };
+  }
+
+  async #remove(tx: Tx, target: { teamId: string; routerId: string; now: number }): Promise<Written> {
+    const { teamId, routerId } = target;
+    await lockTeam(tx, teamId);
+    const [router] = await lockRouters(tx, this.#deps.storage.engine, teamId, [routerId]);
+    if (!router || router.merged_into !== null) throw notFound('router');
+    if (router.removed_at !== null) return { router, change: undefined, jobs: [], forwards: [] };
+    const agentRevoked = await isAgentRevoked(tx, teamId, router.agent_id);
+    const why = agentRevoked ? undefined : this.#deps.routers.whyStillHeld(router.agent_id, router.agent_router);
+    if (why !== undefined) throw new AppError('conflict', why);
+    await this.#refuseClaimed(tx, router);
+    const jobs = await this.#deps.jobs.withdrawFrom(tx, { ...target, agentRevoked, reason: 'router_removed', error: 'the router was removed' });
+    const forwards = await this.#deps.forwards.closeAllOf(tx, teamId, [routerId]);
+    await endPresent(tx, target);
+    await forgetDevices(tx, teamId, routerId);
+    const removed = await markRemoved(tx, target);
+    return { router: removed, change: { kind: 'removed', router: removed }, jobs, forwards };
+  }
+
+  /** @throws AppError `conflict` when another agent says to have the router, and may have it now */
+  async #refuseClaimed(tx: Tx, { team_id: teamId, id }: RouterRecord): Promise<void> {
+    for (const { agent_id: agentId, agent_router: name } of await selectClaims(tx, teamId, id)) {
+      if (this.#deps.routers.whyStillHeld(agentId, name) === undefined) continue;
+      throw new AppError('conflict', `agent ${agentId} reports this router, too: take it out of that agent's configuration, or revoke that agent (GET /api/router-moves)`);
+    }
+  }
+
+  async #tell({ change, jobs, forwards }: Written): Promise<Ended> {
+    if (change) this.changes.publish(change);
+    for (const job of jobs) this.#deps.jobs.changes.publish(job);
+    await this.#deps.forwards.cut(forwards);
+    const jobsUnknown = jobs.filter(({ phase }) => phase === 'unknown').length;
+    return { jobsCanceled: jobs.length - jobsUnknown, jobsUnknown, forwardsClosed: forwards.length };
+  }
+}

@@ -1,0 +1,104 @@
+import { MAX_ROUTERS_PER_AGENT } from '../../../protocol/index.ts';
+import type { Inventory } from '../../../protocol/index.ts';
+import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import { AppError } from '../../platform/core/errors.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { countRouters, countRoutersOfAgent, isKnownRouter } from './store.ts';
+
+/**
+ * Routers that one agent may have brought, those included that were exchanged for others behind the same names: all of them once.
+ * Otherwise an agent could invent routers without end under a single name.
+ */
+export const MAX_ROUTERS_EVER_PER_AGENT = 2 * MAX_ROUTERS_PER_AGENT;
+
+/** The largest fleets of one operator have some ten thousand; it is a setting. */
+export const DEFAULT_MAX_PER_TEAM = 20_000;
+
+/** When a team has as many routers as it may, they are counted again so often, milliseconds. */
+const COUNT_AGAIN_MS = 60_000;
+
+type RouterLimit = 'routers_per_agent' | 'routers_per_team';
+
+/** What an agent has brought. */
+interface Brought {
+  /** Names whose inventory came on its present tunnel. */
+  named: Set<string>;
+  /** Routers that hang on it, or did last. */
+  held: number;
+}
+
+export interface RouterLimitsDeps {
+  storage: Storage;
+  clock: Clock;
+  counters?: Counters | undefined;
+  maxPerTeam?: number | undefined;
+}
+
+/** How many routers agents may name and teams may have. What is known stays known when a limit is reached. */
+export class RouterLimits {
+  readonly #deps: RouterLimitsDeps;
+  readonly #maxPerTeam: number;
+  /** By agent, while it has a tunnel. */
+  readonly #brought = new Map<string, Brought>();
+  /** By team, counted when first needed and then kept up. */
+  readonly #counts = new Map<string, { routers: number; countedAt: number }>();
+
+  constructor(deps: RouterLimitsDeps) {
+    this.#deps = deps;
+    this.#maxPerTeam = deps.maxPerTeam ?? DEFAULT_MAX_PER_TEAM;
+  }
+
+  /** The agent's new tunnel is ready. */
+  async begin({ teamId, agentId }: AgentConnection): Promise<void> {
+    const held = await countRoutersOfAgent(this.#deps.storage.db, teamId, agentId, MAX_ROUTERS_EVER_PER_AGENT);
+    this.#brought.set(agentId, { named: new Set(), held });
+  }
+
+  end(agentId: string): void {
+    this.#brought.delete(agentId);
+  }
+
+  /** @throws AppError `quota_exceeded` when the agent names more routers than it may, or its team has as many as it may */
+  async check(connection: AgentConnection, { router: name, facts }: Inventory): Promise<void> {
+    const { named, held } = this.#of(connection.agentId);
+    if (!named.has(name) && named.size >= MAX_ROUTERS_PER_AGENT) throw this.#refusal('routers_per_agent');
+    const limit = held >= MAX_ROUTERS_EVER_PER_AGENT ? 'routers_per_agent' : await this.#limitOfTeam(connection.teamId);
+    if (limit === undefined || (await isKnownRouter(this.#deps.storage.db, connection.teamId, facts.hardware_id))) return;
+    throw this.#refusal(limit);
+  }
+
+  /** The router was taken in, or is known. */
+  count({ teamId, agentId }: AgentConnection, name: string, isNew: boolean): void {
+    const brought = this.#of(agentId);
+    brought.named.add(name);
+    if (!isNew) return;
+    brought.held += 1;
+    const team = this.#counts.get(teamId);
+    if (team) team.routers += 1;
+  }
+
+  #of(agentId: string): Brought {
+    const brought = this.#brought.get(agentId) ?? { named: new Set(), held: 0 };
+    this.#brought.set(agentId, brought);
+    return brought;
+  }
+
+  async #limitOfTeam(teamId: string): Promise<RouterLimit | undefined> {
+    const { storage, clock } = this.#deps;
+    let team = this.#counts.get(teamId);
+    const isStale = team !== undefined && team.routers >= this.#maxPerTeam && clock.monotonic() - team.countedAt >= COUNT_AGAIN_MS;
+    if (!team || isStale) {
+      team = { routers: await countRouters(storage.db, teamId, this.#maxPerTeam), countedAt: clock.monotonic() };
+      this.#counts.set(teamId, team);
+    }
+    return team.routers < this.#maxPerTeam ? undefined : 'routers_per_team';
+  }
+
+  #refusal(limit: RouterLimit): AppError {
+    this.#deps.counters?.add(limit);
+    const whose = limit === 'routers_per_agent' ? 'the agent names' : 'the team has';
+    return new AppError('quota_exceeded', `the router was not taken in: ${whose} as many as it may`);
+  }
+}

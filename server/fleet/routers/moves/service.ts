@@ -1,0 +1,229 @@
+import { LRUCache } from 'lru-cache';
+import { MAX_ROUTERS_PER_AGENT } from '../../../../protocol/index.ts';
+import type { RouterFactsMessage } from '../../../../protocol/index.ts';
+import type { Clock } from '../../../platform/core/clock.ts';
+import { notFound } from '../../../platform/core/errors.ts';
+import { Listeners } from '../../../platform/core/listeners.ts';
+import type { Log } from '../../../platform/core/log.ts';
+import type { Page } from '../../../platform/core/page.ts';
+import { TokenBucket } from '../../../platform/core/token-bucket.ts';
+import type { Storage, Tx } from '../../../platform/storage/db.ts';
+import { releaseName, upsertRouter } from '../store.ts';
+import type { RouterRecord } from '../types.ts';
+import { whyItMayMove } from './rules.ts';
+import {
+  countMoves,
+  deleteMove,
+  lockTeam,
+  selectAgentName,
+  selectClaimed,
+  selectMoveOf,
+  selectMoves,
+  selectOpenMoves,
+  selectParties,
+  selectWaiting,
+  setMoveState,
+  storeClaim,
+  withdrawClaims,
+} from './store.ts';
+import type { ListedMove, MoveChange, MoveRecord, MoveRules, Owner } from './types.ts';
+
+/** Claims that wait in one team: more than any re-installation of agents brings at once, and a list that can still be read. */
+const MOST_PER_TEAM = 2000;
+/**
+ * New claims of one agent: twice as many at once as it has routers, then 8,640 a day. Each writes to the audit log and tells
+ * everybody, and an agent could claim and withdraw without end.
+ */
+const CLAIM_RATE = { burst: 2 * MAX_ROUTERS_PER_AGENT, perSecond: 0.1 };
+/** Agents whose claims are counted; the one that has claimed nothing for longest is forgotten first. */
+const REMEMBERED_CLAIMERS = 20_000;
+/** Claims looked at in one round. */
+const AT_ONCE = 500;
+
+export interface RouterMovesDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  rules: MoveRules;
+  /** What is known of the agent that has a router. */
+  ownerOf: (router: RouterRecord) => Omit<Owner, 'revoked'>;
+  isConnected: (agentId: string) => boolean;
+  /** The agent has an entry of this name in its configuration. */
+  hasEntry: (agentId: string, name: string) => boolean;
+}
+
+export interface Sighting {
+  newId: string;
+  teamId: string;
+  agentId: string;
+  agentRouter: string;
+  address: string;
+  facts: RouterFactsMessage;
+  now: number;
+}
+
+/** What an inventory came to, and what is to be told once this is stored. */
+export interface Sighted {
+  /** Undefined: it belongs to another agent, or to another entry of this one. */
+  router: RouterRecord | undefined;
+  /** The router that another entry of this agent has, when this one reports the same hardware id. */
+  duplicateOf?: RouterRecord;
+  changes: MoveChange[];
+}
+
+/** Keeps routers with their agents: another one of the team gets a router only when it may, or when somebody approves. */
+export class RouterMoves {
+  /** What has become of claims, after it is stored. */
+  readonly changes = new Listeners<MoveChange>();
+  readonly #deps: RouterMovesDeps;
+  /** New claims by agent; a reconnect fills none. */
+  readonly #claims = new LRUCache<string, TokenBucket>({ max: REMEMBERED_CLAIMERS });
+
+  constructor(deps: RouterMovesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes in that an agent sees a router, inside the write that stores it. */
+  async sight(tx: Tx, sighting: Sighting): Promise<Sighted> {
+    const { teamId, agentId, agentRouter, facts } = sighting;
+    let claimed = await selectClaimed(tx, teamId, facts.hardware_id);
+    if (!claimed) {
+      // Of two agents that see a new router in the same moment, one is the first.
+      await lockTeam(tx, teamId);
+      claimed = await selectClaimed(tx, teamId, facts.hardware_id);
+    }
+    const withdrawn = await withdrawClaims(tx, { teamId, agentId, agentRouter, except: claimed?.router.id ?? '' });
+    const changes: MoveChange[] = [];
+    for (const move of withdrawn) changes.push(...(await this.#changeOf(tx, 'withdrawn', move, 'the agent has another device there')));
+    if (claimed && this.#isOfOtherEntry(claimed.router, sighting)) {
+      await releaseName(tx, sighting);
+      return { router: undefined, duplicateOf: claimed.router, changes };
+    }
+    if (!claimed || claimed.router.agent_id === agentId) return { router: await upsertRouter(tx, sighting), changes };
+    const { router, ownerRevoked } = claimed;
+    const earlier = await selectMoveOf(tx, { teamId, routerId: router.id, agentId });
+    if (!earlier && !this.#mayClaim(agentId)) {
+      this.#deps.log.warn({ team_id: teamId, agent_id: agentId }, 'a claim on a router is not kept: the agent has made too many');
+      return { router: undefined, changes };
+    }
+    const why = earlier?.state === 'refused' ? undefined : whyItMayMove({ ...this.#deps.ownerOf(router), revoked: ownerRevoked }, this.#deps.rules);
+    if (why !== undefined) return this.#take(tx, sighting, router, why, changes);
+    await releaseName(tx, sighting);
+    return { router: undefined, changes: [...changes, ...(await this.#request(tx, sighting, router, earlier))] };
+  }
+
+  /** Two devices with one serial number, or one device in two entries: which of them it is, nobody can tell from here. */
+  #isOfOtherEntry(router: RouterRecord, { agentId, agentRouter, facts }: Sighting): boolean {
+    const { agent_id: owner, agent_router: name, hardware_id: hardwareId } = router;
+    if (owner !== agentId || hardwareId !== facts.hardware_id || name === '' || name === agentRouter) return false;
+    return this.#deps.hasEntry(agentId, name);
+  }
+
+  /** Decided by an administrator. @throws AppError `not_found`, also for another team's move */
+  async decide(teamId: string, id: string, state: 'approved' | 'refused'): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const { move, changes } = await storage.writes.write(async (tx) => {
+      const decided = await setMoveState(tx, { teamId, id, state, now: clock.now() });
+      if (!decided) throw notFound('router move');
+      return { move: decided, changes: state === 'refused' ? await this.#changeOf(tx, 'refused', decided, 'an administrator refused it') : [] };
+    });
+    this.tell(changes);
+    if (state === 'approved') await this.#settle(move);
+  }
+
+  /** Newest first, those that were refused included. */
+  async list(teamId: string, page: Page): Promise<ListedMove[]> {
+    return selectMoves(this.#deps.storage.db, teamId, page);
+  }
+
+  /** Lets those claims come true that may by now; never rejects. */
+  async look(): Promise<void> {
+    const { storage, log } = this.#deps;
+    try {
+      for (const move of await selectOpenMoves(storage.db, AT_ONCE)) await this.#settle(move);
+    } catch (error) {
+      log.warn({ err: error }, 'claims on routers could not be looked at; it is tried again');
+    }
+  }
+
+  tell(changes: readonly MoveChange[]): void {
+    for (const change of changes) this.changes.publish(change);
+  }
+
+  async #settle(move: MoveRecord): Promise<void> {
+    const { storage } = this.#deps;
+    const parties = await selectParties(storage.db, move);
+    if (!parties) return;
+    const { router, ownerRevoked, claimerRevoked } = parties;
+    if (claimerRevoked || router.agent_id === move.agent_id) {
+      const changes = await storage.writes.write(async (tx) => {
+        await deleteMove(tx, move);
+        return this.#changeOf(tx, 'withdrawn', move, 'the agent that claimed it is revoked, or has it already');
+      });
+      this.tell(changes);
+      return;
+    }
+    const why = move.state === 'approved' ? 'an administrator approved it' : this.#whyNow(move, router, ownerRevoked);
+    if (why === undefined) return;
+    const sighting = {
+      newId: move.id,
+      teamId: move.team_id,
+      agentId: move.agent_id,
+      agentRouter: move.agent_router,
+      address: move.address,
+      facts: JSON.parse(move.facts) as RouterFactsMessage,
+      now: this.#deps.clock.now(),
+    };
+    this.tell((await storage.writes.write((tx) => this.#take(tx, sighting, router, why, []))).changes);
+  }
+
+  /** By itself a router goes only to an agent that is there and has it. */
+  #whyNow(move: MoveRecord, router: RouterRecord, revoked: boolean): string | undefined {
+    if (!this.#deps.isConnected(move.agent_id)) return undefined;
+    return whyItMayMove({ ...this.#deps.ownerOf(router), revoked }, this.#deps.rules);
+  }
+
+  async #take(tx: Tx, sighting: Sighting, before: RouterRecord, why: string, changes: MoveChange[]): Promise<Sighted> {
+    const { teamId, agentId, agentRouter } = sighting;
+    const router = await upsertRouter(tx, { ...sighting, routerId: before.id });
+    const claim = await selectMoveOf(tx, { teamId, routerId: before.id, agentId });
+    if (claim) await deleteMove(tx, claim);
+    const waiting = await selectWaiting(tx, teamId, before.id);
+    const holderName = await selectAgentName(tx, teamId, agentId);
+    const moved: MoveChange = { kind: 'moved', teamId, router, agentId, agentRouter, ownerId: before.agent_id, holderName, why, waiting };
+    return { router, changes: [...changes, moved] };
+  }
+
+  #mayClaim(agentId: string): boolean {
+    const now = this.#deps.clock.monotonic();
+    const claims = this.#claims.get(agentId) ?? new TokenBucket(CLAIM_RATE, now);
+    this.#claims.set(agentId, claims);
+    if (claims.waitMs(now) > 0) return false;
+    claims.take(1, now);
+    return true;
+  }
+
+  async #request(tx: Tx, sighting: Sighting, router: RouterRecord, earlier: MoveRecord | undefined): Promise<MoveChange[]> {
+    const { teamId, agentId } = sighting;
+    if (!earlier) {
+      const { ofTeam, ofAgent } = await countMoves(tx, teamId, agentId);
+      if (ofTeam >= MOST_PER_TEAM || ofAgent >= MAX_ROUTERS_PER_AGENT) {
+        this.#deps.log.warn({ team_id: teamId, agent_id: agentId, count: ofTeam }, 'a claim on a router is not kept: there are too many');
+        return [];
+      }
+    }
+    const move = await storeClaim(tx, { ...sighting, routerId: router.id });
+    const why = earlier?.state === 'refused' ? 'an administrator refused it' : 'it belongs to another agent of the team, and the move must be approved';
+    return this.#changeOf(tx, earlier ? 'told_again' : 'requested', move, why);
+  }
+
+  async #changeOf(tx: Tx, kind: MoveChange['kind'], move: MoveRecord, why: string): Promise<MoveChange[]> {
+    const parties = await selectParties(tx, move);
+    if (!parties) return [];
+    const waiting = await selectWaiting(tx, move.team_id, move.router_id);
+    const { router } = parties;
+    const holderName = await selectAgentName(tx, move.team_id, router.agent_id);
+    const { team_id: teamId, agent_id: agentId, agent_router: agentRouter } = move;
+    return [{ kind, teamId, router, agentId, agentRouter, ownerId: router.agent_id, holderName, why, waiting }];
+  }
+}

@@ -1,0 +1,160 @@
+import { sql } from 'kysely';
+import type { SqlBool } from 'kysely';
+import type { RouterFactsMessage } from '../../../../protocol/index.ts';
+import { newId } from '../../../platform/core/ids.ts';
+import type { Page } from '../../../platform/core/page.ts';
+import { storableText } from '../../../platform/storage/columns.ts';
+import type { DbOrTx } from '../../../platform/storage/db.ts';
+import { olderThan } from '../../../platform/storage/paging.ts';
+import type { RouterRecord } from '../types.ts';
+import type { ListedMove, MoveRecord, WaitingClaim } from './types.ts';
+
+export { lockTeam } from '../../../platform/storage/team-lock.ts';
+
+/** The router of the team with this hardware id, however it is spelt; exactly spelt first. With it, whether its agent is revoked. */
+export async function selectClaimed(
+  db: DbOrTx,
+  teamId: string,
+  hardwareId: string,
+): Promise<{ router: RouterRecord; ownerRevoked: boolean } | undefined> {
+  const rows = await db
+    .selectFrom('routers')
+    .innerJoin('agents', 'agents.id', 'routers.agent_id')
+    .selectAll('routers')
+    .select('agents.revoked_at as owner_revoked_at')
+    .where('routers.team_id', '=', teamId)
+    .where('routers.removed_at', 'is', null)
+    .where(sql<SqlBool>`upper(trim(hardware_id)) = upper(trim(${hardwareId}))`)
+    .execute();
+  const row = rows.find(({ hardware_id: id }) => id === hardwareId) ?? rows[0];
+  if (!row) return undefined;
+  const { owner_revoked_at: revokedAt, ...router } = row;
+  return { router, ownerRevoked: revokedAt !== null };
+}
+
+export interface Claim {
+  teamId: string;
+  routerId: string;
+  agentId: string;
+  agentRouter: string;
+  facts: RouterFactsMessage;
+  address: string;
+  now: number;
+}
+
+export async function selectMoveOf(db: DbOrTx, { teamId, routerId, agentId }: Pick<Claim, 'teamId' | 'routerId' | 'agentId'>): Promise<MoveRecord | undefined> {
+  return db
+    .selectFrom('router_moves')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('router_id', '=', routerId)
+    .where('agent_id', '=', agentId)
+    .executeTakeFirst();
+}
+
+/** A new claim, or the present words of one that waits or was refused. @returns the record, and whether it is new */
+export async function storeClaim(db: DbOrTx, claim: Claim): Promise<MoveRecord> {
+  const words = { agent_router: claim.agentRouter, facts: storableText(JSON.stringify(claim.facts)), address: claim.address, updated_at: claim.now };
+  return db
+    .insertInto('router_moves')
+    .values({ id: newId(claim.now), team_id: claim.teamId, router_id: claim.routerId, agent_id: claim.agentId, state: 'pending', created_at: claim.now, ...words })
+    .onConflict((conflict) => conflict.columns(['router_id', 'agent_id']).doUpdateSet(words))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function countMoves(db: DbOrTx, teamId: string, agentId: string): Promise<{ ofTeam: number; ofAgent: number }> {
+  return db
+    .selectFrom('router_moves')
+    .select((eb) => [eb.fn.countAll<number>().as('ofTeam'), eb.fn.countAll<number>().filterWhere('agent_id', '=', agentId).as('ofAgent')])
+    .where('team_id', '=', teamId)
+    .executeTakeFirstOrThrow();
+}
+
+/**
+ * What this agent claims under this name is another device than these routers. Claims that were refused stay: otherwise an agent
+ * would be asked about again once it has named another device. @returns the routers whose claims are gone
+ */
+export async function withdrawClaims(db: DbOrTx, claim: { teamId: string; agentId: string; agentRouter: string; except: string }): Promise<MoveRecord[]> {
+  return db
+    .deleteFrom('router_moves')
+    .where('team_id', '=', claim.teamId)
+    .where('agent_id', '=', claim.agentId)
+    .where('agent_router', '=', claim.agentRouter)
+    .where('router_id', '<>', claim.except)
+    .where('state', '<>', 'refused')
+    .returningAll()
+    .execute();
+}
+
+/** The claims that wait for a decision, and those that somebody has decided in another process. Of all teams. */
+export async function selectOpenMoves(db: DbOrTx, limit: number): Promise<MoveRecord[]> {
+  return db.selectFrom('router_moves').selectAll().where('state', 'in', ['pending', 'approved']).orderBy('updated_at').limit(limit).execute();
+}
+
+/** Oldest first. */
+export async function selectWaiting(db: DbOrTx, teamId: string, routerId: string): Promise<WaitingClaim[]> {
+  const rows = await db
+    .selectFrom('router_moves')
+    .innerJoin('agents', 'agents.id', 'router_moves.agent_id')
+    .select(['router_moves.agent_id', 'router_moves.agent_router', 'router_moves.address', 'agents.name'])
+    .where('router_moves.team_id', '=', teamId)
+    .where('router_moves.router_id', '=', routerId)
+    .where('router_moves.state', '=', 'pending')
+    .orderBy('router_moves.id')
+    .execute();
+  return rows.map((row) => ({ agentId: row.agent_id, agentName: row.name, address: row.address, agentRouter: row.agent_router }));
+}
+
+export async function selectAgentName(db: DbOrTx, teamId: string, agentId: string): Promise<string> {
+  const agent = await db.selectFrom('agents').select('name').where('team_id', '=', teamId).where('id', '=', agentId).executeTakeFirst();
+  return agent?.name ?? '';
+}
+
+export async function setMoveState(db: DbOrTx, move: { teamId: string; id: string; state: 'approved' | 'refused'; now: number }): Promise<MoveRecord | undefined> {
+  return db
+    .updateTable('router_moves')
+    .set({ state: move.state, updated_at: move.now })
+    .where('team_id', '=', move.teamId)
+    .where('id', '=', move.id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function deleteMove(db: DbOrTx, { team_id: teamId, id }: MoveRecord): Promise<void> {
+  await db.deleteFrom('router_moves').where('team_id', '=', teamId).where('id', '=', id).execute();
+}
+
+/** The router and whether the agents of a move are revoked. */
+export async function selectParties(db: DbOrTx, move: MoveRecord): Promise<{ router: RouterRecord; ownerRevoked: boolean; claimerRevoked: boolean } | undefined> {
+  const row = await db
+    .selectFrom('routers')
+    .innerJoin('agents as owner', 'owner.id', 'routers.agent_id')
+    .innerJoin('agents as claimer', (join) => join.on('claimer.id', '=', move.agent_id))
+    .selectAll('routers')
+    .select(['owner.revoked_at as owner_revoked_at', 'claimer.revoked_at as claimer_revoked_at'])
+    .where('routers.team_id', '=', move.team_id)
+    .where('claimer.team_id', '=', move.team_id)
+    .where('routers.id', '=', move.router_id)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { owner_revoked_at: owner, claimer_revoked_at: claimer, ...router } = row;
+  return { router, ownerRevoked: owner !== null, claimerRevoked: claimer !== null };
+}
+
+/** Newest first. */
+export async function selectMoves(db: DbOrTx, teamId: string, page: Page): Promise<ListedMove[]> {
+  return db
+    .selectFrom('router_moves')
+    .innerJoin('routers', 'routers.id', 'router_moves.router_id')
+    .innerJoin('agents', 'agents.id', 'router_moves.agent_id')
+    .innerJoin('agents as owner', 'owner.id', 'routers.agent_id')
+    .selectAll('router_moves')
+    .select(['routers.identity', 'routers.hardware_id', 'agents.name as agent_name', 'owner.id as owner_id', 'owner.name as owner_name'])
+    .where('router_moves.team_id', '=', teamId)
+    .where(olderThan(page, 'router_moves.created_at', 'router_moves.id'))
+    .orderBy('router_moves.created_at', 'desc')
+    .orderBy('router_moves.id', 'desc')
+    .limit(page.limit)
+    .execute();
+}

@@ -1,0 +1,58 @@
+import type { Selectable } from 'kysely';
+import type { RouterMovesTable, RoutersTable } from '../../../platform/storage/schema-routers.ts';
+
+export type MoveRecord = Selectable<RouterMovesTable>;
+
+/** A move with the names that people know. */
+export interface ListedMove extends MoveRecord {
+  identity: string;
+  hardware_id: string;
+  agent_name: string;
+  owner_id: string;
+  owner_name: string;
+}
+
+export interface MoveRules {
+  /** An agent that is away for this long may lose its routers to another, milliseconds. */
+  afterMs: number;
+  /** Every agent of the team may take every router. */
+  free: boolean;
+}
+
+/** The agent that has a router, as far as this matters for another that claims it. */
+export interface Owner {
+  revoked: boolean;
+  /** It has a tunnel and has not named this router on it for a while, or has another device there. */
+  dropped: boolean;
+  /** How long it has had no tunnel, milliseconds; 0 while it has one. */
+  awayMs: number;
+}
+
+export interface MoveChange {
+  /** `told_again`: nothing is new but the claiming agent's tunnel. */
+  kind: 'requested' | 'told_again' | 'refused' | 'withdrawn' | 'moved';
+  teamId: string;
+  router: Selectable<RoutersTable>;
+  /** Who claims it, or has it now. */
+  agentId: string;
+  /** Its name there. */
+  agentRouter: string;
+  /** Who had it before, or still has it. */
+  ownerId: string;
+  /** Why, for people. */
+  why: string;
+  /** The agent that has the router now. */
+  holderName: string;
+  /** Agents whose claims on this router still wait. */
+  waiting: WaitingClaim[];
+}
+
+/** A claim that waits, in the names that people know. */
+export interface WaitingClaim {
+  agentId: string;
+  agentName: string;
+  /** Where its tunnel came from. */
+  address: string;
+  /** Its name for the router. */
+  agentRouter: string;
+}

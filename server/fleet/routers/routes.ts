@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import type { App } from '../../platform/http/app.ts';
+import { principalOf } from '../../platform/http/authentication.ts';
+import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../../platform/http/envelope.ts';
+import { uuidField } from '../../platform/http/fields.ts';
+import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
+import type { PlacesService } from '../sites/service.ts';
+import type { RoutersService } from './service.ts';
+import type { RouterRecord } from './types.ts';
+import { formatAgo, formatUptime } from './uptime.ts';
+
+/** INTERFACE.md 2.1. */
+const routerSchema = z
+  .object({
+    id: z.string(),
+    identity: z.string(),
+    serial_number: z.string().nullable(),
+    software_version: z.string(),
+    software_id: z.string().nullable(),
+    has_pulse: z.boolean(),
+    uptime: z.string().nullable(),
+    last_seen: z.string(),
+    last_seen_from: z.string().nullable(),
+    hardware_board: z.boolean(),
+    model: z.string().nullable(),
+    board_name: z.string(),
+    last_seen_at: dateTime.nullable(),
+    created_at: dateTime,
+    site_id: z.string().nullable(),
+    agent_id: z.string(),
+    removed_at: dateTime.nullable().describe('Since when only its past is shown; null for a router of the team'),
+  })
+  .meta({
+    id: 'Router',
+    examples: [
+      {
+        id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        identity: 'gw-depot',
+        serial_number: 'HEX0A1B2C3D',
+        software_version: '7.18.2',
+        software_id: 'ABCD-EFGH',
+        has_pulse: true,
+        uptime: '1w2d3h4m5s',
+        last_seen: '3 seconds ago',
+        last_seen_from: '203.0.113.7',
+        hardware_board: true,
+        model: 'RBD52G-5HacD2HnD',
+        board_name: 'hAP ac^2',
+        last_seen_at: '2031-05-01T08:30:00.000Z',
+        created_at: '2031-01-15T10:00:00.000Z',
+        site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+        agent_id: '01a1fb91-22bb-7e3d-8a1f-4b2d6f8c0e35',
+        removed_at: null,
+      },
+    ],
+  });
+
+const changeBody = z
+  .object({ site_id: uuidField.nullable().optional().describe('Where it stands from now on; null: in no site') })
+  .meta({ id: 'RouterChange', examples: [{ site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24' }] });
+
+interface RouterRoutesDeps {
+  routers: RoutersService;
+  places: PlacesService;
+  now: () => number;
+}
+
+export function routerRoutes(app: App, deps: RouterRoutesDeps): void {
+  routerList(app, deps);
+  oneRouter(app, deps);
+}
+
+function routerList(app: App, deps: RouterRoutesDeps): void {
+  app.get(
+    '/api/routers',
+    {
+      schema: {
+        tags: ['routers'],
+        operationId: 'listRouters',
+        summary: 'List the routers of the team, newest first',
+        querystring: pageQuery.extend({ removed: z.enum(['true', 'false']).optional().describe('true: those that were removed, instead') }),
+        response: { 200: envelope(z.array(routerSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const records = await deps.routers.listRouters(principalOf(request).teamId, page, { removed: request.query.removed === 'true' });
+      linkNext(request, reply, page, records, (router) => ({ at: router.created_at, id: router.id }));
+      return success(records.map((record) => present(record, deps.routers, deps.now())));
+    },
+  );
+}
+
+function oneRouter(app: App, { routers, places, now }: RouterRoutesDeps): void {
+  const tags = ['routers'];
+  const response = { 200: envelope(routerSchema), ...commonErrors };
+  app.get(
+    '/api/routers/:router_id',
+    { schema: { tags, summary: 'Read one router, also one that was removed', params: routerParams, response } },
+    async (request) => {
+      const router = await routers.getRouter(principalOf(request).teamId, request.params.router_id, { orRemoved: true });
+      return success(present(router, routers, now()));
+    },
+  );
+
+  app.patch(
+    '/api/routers/:router_id',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags,
+        summary: 'Put a router into another site',
+        description: 'The devices behind it come along. Jobs keep the site that they were submitted for.',
+        params: routerParams,
+        body: changeBody,
+        response,
+      },
+    },
+    async (request) => {
+      const { teamId } = principalOf(request);
+      const { router_id: routerId } = request.params;
+      const { site_id: siteId } = request.body;
+      if (siteId !== undefined) await places.moveRouter(teamId, routerId, siteId);
+      return success(present(await routers.getRouter(teamId, routerId), routers, now()));
+    },
+  );
+}
+
+function present(record: RouterRecord, routers: RoutersService, now: number): z.infer<typeof routerSchema> {
+  const presence = routers.presence.get(record.id);
+  const uptime = routers.presence.uptimeSeconds(record.id);
+  return {
+    id: record.id,
+    identity: record.identity,
+    serial_number: record.serial_number,
+    software_version: record.software_version,
+    software_id: record.software_id,
+    has_pulse: routers.presence.hasPulse(record.id),
+    uptime: uptime === null ? null : formatUptime(uptime),
+    last_seen: formatAgo(presence.lastSeenAt, now),
+    last_seen_from: presence.lastSeenFrom,
+    hardware_board: record.hardware_board === 1,
+    model: record.model,
+    board_name: record.board_name,
+    last_seen_at: toDateTimeOrNull(presence.lastSeenAt),
+    created_at: toDateTime(record.created_at),
+    site_id: record.site_id,
+    agent_id: record.agent_id,
+    removed_at: toDateTimeOrNull(record.removed_at),
+  };
+}

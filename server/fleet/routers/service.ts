@@ -1,0 +1,291 @@
+import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
+import { MAX_ROUTERS_PER_AGENT } from '../../../protocol/index.ts';
+import type { Heartbeat, Inventory } from '../../../protocol/index.ts';
+import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import { AppError, notFound } from '../../platform/core/errors.ts';
+import { newId } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Page } from '../../platform/core/page.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { describeEntries } from './entries/describe.ts';
+import { DuplicateEntries } from './entries/duplicates.ts';
+import { RouterLimits } from './limits.ts';
+import { PresenceBoard } from './presence.ts';
+import type { HeardBeat, PresenceRules } from './presence.ts';
+import { RouterMoves } from './moves/service.ts';
+import type { MoveChange, MoveRules, Owner } from './moves/types.ts';
+import {
+  PRESENCE_CHUNK,
+  selectAllPresence,
+  selectEveryRouter,
+  selectIdsOfIdentity,
+  selectRouter,
+  selectRouters,
+  selectRoutersOfAgent,
+  upsertPresence,
+} from './store.ts';
+import type { AgentEntry, RouterRecord } from './types.ts';
+
+/** Presence is written this often; a crash loses at most so much of "last seen". */
+const FLUSH_EVERY_MS = 5000;
+/** Ids that fit into one message. */
+const LISTED_NAMESAKES = 5;
+
+export interface RoutersDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  rules: PresenceRules;
+  /** When a router may go over to another agent; any time when missing. */
+  moves?: MoveRules;
+  counters?: Counters;
+  /** Routers of one team; more are not taken in. */
+  maxPerTeam?: number;
+}
+
+/** What an agent says on its present tunnel, by its own names for its routers. */
+interface ToldByAgent {
+  /** Its tunnel. */
+  connection: AgentConnection;
+  /** Since when the tunnel has been ready, milliseconds of the clock that nobody sets. */
+  readySince: number;
+  ids: Map<string, string>;
+  /** The last heartbeat's word, also on names that have not been inventoried yet. At most {@link MAX_ROUTERS_PER_AGENT}. */
+  beats: Map<string, HeardBeat>;
+}
+
+/** Who the routers of a team are, where they hang, and whether they answer. */
+export class RoutersService {
+  readonly presence: PresenceBoard;
+  /** Claims of agents on routers of other agents. */
+  readonly moves: RouterMoves;
+  /** Entries of one agent that report the same hardware id. */
+  readonly duplicates = new DuplicateEntries();
+  readonly #deps: RoutersDeps;
+  readonly #limits: RouterLimits;
+  readonly #told = new Map<string, ToldByAgent>();
+  /** Since when agents that were here are gone, milliseconds of the clock that nobody sets. */
+  readonly #goneSince = new Map<string, number>();
+  readonly #startedAt: number;
+  #flushTimer: Timer | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(deps: RoutersDeps) {
+    this.#deps = deps;
+    this.#limits = new RouterLimits(deps);
+    this.presence = new PresenceBoard(deps.rules, deps.clock);
+    this.#startedAt = deps.clock.monotonic();
+    this.moves = new RouterMoves({
+      ...deps,
+      rules: deps.moves ?? { free: true, afterMs: 0 },
+      ownerOf: (router) => this.#ownerOf(router),
+      isConnected: (agentId) => this.#told.has(agentId),
+      hasEntry: (agentId, name) => this.#told.get(agentId)?.beats.has(name) === true || this.duplicates.book(agentId)?.has(name) === true,
+    });
+    this.moves.changes.subscribe((change) => this.#onMoveChange(change));
+  }
+
+  async start(): Promise<void> {
+    for (const [routerId, presence] of await selectAllPresence(this.#deps.storage.db)) {
+      this.presence.load(routerId, presence);
+    }
+    this.#scheduleFlush();
+  }
+
+  /** Writes what is still in memory. */
+  async stop(): Promise<void> {
+    this.#flushTimer?.cancel();
+    await this.#flushing;
+    await this.#flush();
+  }
+
+  /**
+   * @param orRemoved true: also one that was removed, to read what is kept of it
+   * @throws AppError `not_found`, also for another team's router
+   */
+  async getRouter(teamId: string, routerId: string, { orRemoved = false } = {}): Promise<RouterRecord> {
+    const router = await selectRouter(this.#deps.storage.db, teamId, routerId);
+    if (!router || (router.removed_at !== null && !orRemoved)) throw notFound('router');
+    return router;
+  }
+
+  /**
+   * The router that calls itself so.
+   * @throws AppError `not_found`; `conflict`, naming the ids, when several of the team do
+   */
+  async idOfIdentity(teamId: string, identity: string): Promise<string> {
+    const found = await selectIdsOfIdentity(this.#deps.storage.db, teamId, identity, LISTED_NAMESAKES);
+    if (found.length > 1) throw new AppError('conflict', `several routers are called ${identity}; name one by its id: ${found.join(', ')}`);
+    if (found[0] === undefined) throw notFound(`router ${identity}`);
+    return found[0];
+  }
+
+  /** Newest first: those that are there, or those that were removed. */
+  async listRouters(teamId: string, page: Page, { removed = false } = {}): Promise<RouterRecord[]> {
+    return selectRouters(this.#deps.storage.db, teamId, page, { removed });
+  }
+
+  /** Of all teams, for what watches them all. */
+  async listEveryRouter(): Promise<Pick<RouterRecord, 'id' | 'team_id' | 'identity'>[]> {
+    return selectEveryRouter(this.#deps.storage.db);
+  }
+
+  /** The router behind a name on the agent's present tunnel, once its inventory has come. */
+  routerIdOf(agentId: string, name: string): string | undefined {
+    return this.#told.get(agentId)?.ids.get(name);
+  }
+
+  /** The agent's present tunnel. */
+  connectionOf(agentId: string): AgentConnection | undefined {
+    return this.#told.get(agentId)?.connection;
+  }
+
+  /**
+   * What is known of each entry of an agent's configuration, those included whose router cannot be told from others: it has
+   * no record of its own. While the agent is away, only its routers are known.
+   */
+  async entriesOf(teamId: string, agentId: string): Promise<AgentEntry[]> {
+    const told = this.#told.get(agentId);
+    if (!told || told.connection.teamId !== teamId) {
+      const routers = await selectRoutersOfAgent(this.#deps.storage.db, teamId, agentId);
+      const away = { host: null, reachable: false, reason: 'the agent is not connected', duplicateOf: null };
+      return routers.map(({ agent_router: name, id }) => ({ name, routerId: id, ...away }));
+    }
+    return describeEntries({ ...told, book: this.duplicates.book(agentId) });
+  }
+
+  async onReady(connection: AgentConnection): Promise<void> {
+    await this.#limits.begin(connection);
+    const routers = await selectRoutersOfAgent(this.#deps.storage.db, connection.teamId, connection.agentId);
+    const ids = new Map(routers.map((router) => [router.agent_router, router.id]));
+    this.#goneSince.delete(connection.agentId);
+    this.#told.set(connection.agentId, { connection, readySince: this.#deps.clock.monotonic(), ids, beats: new Map() });
+    this.duplicates.begin(connection, ids);
+  }
+
+  onGone(connection: AgentConnection): void {
+    this.#limits.end(connection.agentId);
+    this.duplicates.end(connection.agentId);
+    this.#told.delete(connection.agentId);
+    this.#goneSince.set(connection.agentId, this.#deps.clock.monotonic());
+  }
+
+  /** What is said of a name before its inventory counts once it is known which router that is. */
+  onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void {
+    const told = this.#told.get(connection.agentId);
+    if (!told) return;
+    const at = this.#deps.clock.now();
+    for (const { name, reachable, uptime_seconds: uptimeSeconds, reason } of heartbeat.routers) {
+      const beat = { reachable, uptimeSeconds, reason, at, from: connection.address };
+      if (told.beats.has(name) || told.beats.size < MAX_ROUTERS_PER_AGENT) told.beats.set(name, beat);
+      const routerId = told.ids.get(name);
+      if (routerId !== undefined) this.presence.record(routerId, beat);
+    }
+  }
+
+  /**
+   * Who a router is. Not whether it answers: that is for heartbeats, and an agent may tell what it remembers.
+   * @returns undefined for a router that belongs to another agent of the team, or to another entry of this one: whoever reports it
+   *   second has nothing to do with it yet
+   * @throws AppError `quota_exceeded` when the agent names more routers than it may, or its team has as many as it may
+   */
+  async onInventory(connection: AgentConnection, inventory: Inventory): Promise<RouterRecord | undefined> {
+    await this.#limits.check(connection, inventory);
+    const now = this.#deps.clock.now();
+    const id = newId(now);
+    const { router, duplicateOf, changes } = await this.#deps.storage.writes.write((tx) =>
+      this.moves.sight(tx, {
+        newId: id,
+        teamId: connection.teamId,
+        agentId: connection.agentId,
+        agentRouter: inventory.router,
+        address: connection.address,
+        facts: inventory.facts,
+        now,
+      }),
+    );
+    this.#limits.count(connection, inventory.router, router?.id === id);
+    if (router) this.#identify(connection, inventory.router, router.id);
+    else this.#told.get(connection.agentId)?.ids.delete(inventory.router);
+    this.duplicates.report(connection.agentId, inventory, duplicateOf?.id ?? null);
+    this.moves.tell(changes);
+    return router;
+  }
+
+  /** The agent that had the router speaks for it no more; the one that has it now does, also when somebody approved it just now. */
+  #onMoveChange({ kind, router, agentId, ownerId }: MoveChange): void {
+    if (kind !== 'moved') return;
+    const former = this.#told.get(ownerId)?.ids;
+    for (const [name, id] of former ?? []) if (id === router.id) former?.delete(name);
+    this.duplicates.forget(ownerId, router.id);
+    const connection = this.#told.get(agentId)?.connection;
+    if (connection) this.#identify(connection, router.agent_router, router.id);
+  }
+
+  /** Why an agent may still have a router under this name; undefined when it certainly has not. Only for one that is not revoked. */
+  whyStillHeld(agentId: string, name: string): string | undefined {
+    if (name === '') return undefined;
+    const held = this.#hold(agentId, name);
+    if (held === 'away') return 'its agent is away and may still have it: revoke the agent, or wait until it is back without this router';
+    return held === 'held' ? "its agent still has it: take it out of the agent's configuration, or revoke the agent" : undefined;
+  }
+
+  /** The router is no more, or goes on as another: nobody speaks for it under its old id. */
+  forget(routerId: string, successorId?: string): void {
+    for (const { ids } of this.#told.values()) {
+      for (const [name] of [...ids].filter(([, id]) => id === routerId)) {
+        if (successorId === undefined) ids.delete(name);
+        else ids.set(name, successorId);
+      }
+    }
+    this.presence.forget(routerId, successorId);
+  }
+
+  #hold(agentId: string, name: string): 'held' | 'away' | 'dropped' {
+    const told = this.#told.get(agentId);
+    if (!told) return 'away';
+    // Every heartbeat names all of its routers; a tunnel that is new has not sent one.
+    const isSilent = !told.beats.has(name) && this.#deps.clock.monotonic() - told.readySince >= this.#deps.rules.offlineAfterMs;
+    return isSilent ? 'dropped' : 'held';
+  }
+
+  #ownerOf({ agent_id: agentId, agent_router: name }: RouterRecord): Omit<Owner, 'revoked'> {
+    const held = this.#hold(agentId, name);
+    const awayMs = held === 'away' ? this.#deps.clock.monotonic() - (this.#goneSince.get(agentId) ?? this.#startedAt) : 0;
+    return { dropped: name === '' || held === 'dropped', awayMs };
+  }
+
+  #identify(connection: AgentConnection, name: string, routerId: string): void {
+    const { agentId } = connection;
+    const told = this.#told.get(agentId) ?? { connection, readySince: this.#deps.clock.monotonic(), ids: new Map(), beats: new Map() };
+    this.#told.set(agentId, told);
+    const isNews = told.ids.get(name) !== routerId;
+    // Its former name there, when it was renamed in the configuration.
+    for (const [other, id] of told.ids) if (id === routerId && other !== name) told.ids.delete(other);
+    told.ids.set(name, routerId);
+    const beat = told.beats.get(name);
+    if (isNews && beat) this.presence.record(routerId, beat);
+  }
+
+  #scheduleFlush(): void {
+    this.#flushTimer = this.#deps.clock.setTimeout(() => {
+      this.#flushing = Promise.all([this.#flush(), this.moves.look()]).then(() => undefined);
+      void this.#flushing.then(() => this.#scheduleFlush());
+    }, FLUSH_EVERY_MS);
+  }
+
+  /** Never rejects: what could not be stored is tried again with the next flush. */
+  async #flush(): Promise<void> {
+    const changed = this.presence.takeChanged();
+    for (let start = 0; start < changed.length; start += PRESENCE_CHUNK) {
+      const chunk = changed.slice(start, start + PRESENCE_CHUNK);
+      try {
+        await this.#deps.storage.writes.write((tx) => upsertPresence(tx, chunk));
+      } catch (error) {
+        this.presence.markChanged(chunk.map(({ routerId }) => routerId));
+        this.#deps.log.warn({ err: error, count: chunk.length }, 'presence could not be stored');
+      }
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import type { RouterFactsMessage } from '../../../protocol/index.ts';
+import type { Page } from '../../platform/core/page.ts';
+import type { DbOrTx } from '../../platform/storage/db.ts';
+import type { Presence, RouterRecord } from './types.ts';
+
+/** Rows of one presence statement: 500 hold the event loop about 1 ms on SQLite (JOBS.md). */
+export const PRESENCE_CHUNK = 500;
+
+/** One that was removed, too; not one whose record another router goes on with. */
+export async function selectRouter(db: DbOrTx, teamId: string, routerId: string): Promise<RouterRecord | undefined> {
+  return db
+    .selectFrom('routers')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('id', '=', routerId)
+    .where('merged_into', 'is', null)
+    .executeTakeFirst();
+}
+
+/** Oldest first. */
+export async function selectIdsOfIdentity(db: DbOrTx, teamId: string, identity: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('routers')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('identity', '=', identity)
+    .where('removed_at', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Every router of every team that is not removed. */
+export async function selectEveryRouter(db: DbOrTx): Promise<Pick<RouterRecord, 'id' | 'team_id' | 'identity'>[]> {
+  return db.selectFrom('routers').select(['id', 'team_id', 'identity']).where('removed_at', 'is', null).execute();
+}
+
+/** Newest first: those that are there, or those that were removed. */
+export async function selectRouters(db: DbOrTx, teamId: string, page: Page, { removed }: { removed: boolean }): Promise<RouterRecord[]> {
+  let query = db.selectFrom('routers').selectAll().where('team_id', '=', teamId).where('removed_at', removed ? 'is not' : 'is', null);
+  if (removed) query = query.where('merged_into', 'is', null);
+  const { before } = page;
+  if (before) {
+    query = query.where((eb) =>
+      eb.or([eb('created_at', '<', before.at), eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)])]),
+    );
+  }
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
+}
+
+/** Name in the agent's configuration to router id, for every router behind that agent. */
+export async function selectRoutersOfAgent(db: DbOrTx, teamId: string, agentId: string): Promise<RouterRecord[]> {
+  return db
+    .selectFrom('routers')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('agent_id', '=', agentId)
+    .where('agent_router', '<>', '')
+    .execute();
+}
+
+export async function isKnownRouter(db: DbOrTx, teamId: string, hardwareId: string): Promise<boolean> {
+  const known = await db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('removed_at', 'is', null).where('hardware_id', '=', hardwareId).executeTakeFirst();
+  return known !== undefined;
+}
+
+/** Counts no further than `most`. */
+export async function countRouters(db: DbOrTx, teamId: string, most: number): Promise<number> {
+  const some = db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('removed_at', 'is', null).limit(most).as('some');
+  return countOf(await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow());
+}
+
+/** All routers that an agent has brought and no other agent since. Counts no further than `most`. */
+export async function countRoutersOfAgent(db: DbOrTx, teamId: string, agentId: string, most: number): Promise<number> {
+  const some = db.selectFrom('routers').select('id').where('agent_id', '=', agentId).where('team_id', '=', teamId).where('removed_at', 'is', null).limit(most).as('some');
+  return countOf(await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow());
+}
+
+/** PostgreSQL counts in bigint, which comes as text. */
+function countOf({ count }: { count: string | number | bigint }): number {
+  return Number(count);
+}
+
+export interface RouterSighting {
+  newId: string;
+  teamId: string;
+  agentId: string;
+  agentRouter: string;
+  facts: RouterFactsMessage;
+  now: number;
+  /** The router that this is, when its hardware id was spelt in another way before. */
+  routerId?: string;
+}
+
+/** Another device answers behind this name: the router that had it answers there no more. */
+export async function releaseName(db: DbOrTx, { teamId, agentId, agentRouter, facts, now }: Omit<RouterSighting, 'newId' | 'routerId'>): Promise<void> {
+  await db
+    .updateTable('routers')
+    .set({ agent_router: '', updated_at: now })
+    .where('team_id', '=', teamId)
+    .where('agent_id', '=', agentId)
+    .where('agent_router', '=', agentRouter)
+    .where('hardware_id', '<>', facts.hardware_id)
+    .execute();
+}
+
+/**
+ * Stores who answers behind a name of an agent. The same hardware keeps its id, whichever agent brings it;
+ * another device under a name that was in use becomes a router of its own, and the old one loses the name.
+ */
+export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promise<RouterRecord> {
+  const { teamId, agentId, agentRouter, facts, now } = sighting;
+  await releaseName(db, sighting);
+  if (sighting.routerId !== undefined) {
+    await db
+      .updateTable('routers')
+      .set({ hardware_id: facts.hardware_id })
+      .where('team_id', '=', teamId)
+      .where('id', '=', sighting.routerId)
+      .execute();
+  }
+  const agent = await db
+    .selectFrom('agents')
+    .select('site_id')
+    .where('team_id', '=', teamId)
+    .where('id', '=', agentId)
+    .executeTakeFirst();
+  const current = {
+    agent_id: agentId,
+    agent_router: agentRouter,
+    serial_number: facts.serial_number,
+    software_id: facts.software_id,
+    identity: facts.identity,
+    software_version: facts.software_version,
+    model: facts.model,
+    board_name: facts.board_name,
+    hardware_board: facts.hardware_board ? (1 as const) : (0 as const),
+    architecture: facts.architecture,
+    time_zone: facts.time_zone,
+    updated_at: now,
+  };
+  return db
+    .insertInto('routers')
+    .values({
+      id: sighting.newId,
+      team_id: teamId,
+      site_id: agent?.site_id ?? null,
+      hardware_id: facts.hardware_id,
+      created_at: now,
+      ...current,
+    })
+    .onConflict((conflict) => conflict.columns(['team_id', 'hardware_id']).where('removed_at', 'is', null).doUpdateSet(current))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Presence of all teams' routers, read once at start. */
+export async function selectAllPresence(db: DbOrTx): Promise<Map<string, Presence>> {
+  const rows = await db.selectFrom('router_presence').selectAll().execute();
+  return new Map(
+    rows.map((row) => [
+      row.router_id,
+      {
+        reachable: row.reachable === 1,
+        uptimeSeconds: row.uptime_seconds,
+        lastSeenAt: row.last_seen_at,
+        lastSeenFrom: row.last_seen_from,
+      },
+    ]),
+  );
+}
+
+export async function upsertPresence(db: DbOrTx, chunk: { routerId: string; presence: Presence }[]): Promise<void> {
+  await db
+    .insertInto('router_presence')
+    .values(
+      chunk.map(({ routerId, presence }) => ({
+        router_id: routerId,
+        reachable: presence.reachable ? (1 as const) : (0 as const),
+        uptime_seconds: presence.uptimeSeconds,
+        last_seen_at: presence.lastSeenAt,
+        last_seen_from: presence.lastSeenFrom,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.column('router_id').doUpdateSet((eb) => ({
+        reachable: eb.ref('excluded.reachable'),
+        uptime_seconds: eb.ref('excluded.uptime_seconds'),
+        last_seen_at: eb.ref('excluded.last_seen_at'),
+        last_seen_from: eb.ref('excluded.last_seen_from'),
+      })),
+    )
+    .execute();
+}

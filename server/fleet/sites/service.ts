@@ -1,0 +1,69 @@
+import type { Clock } from '../../platform/core/clock.ts';
+import { invalidField, notFound } from '../../platform/core/errors.ts';
+import type { AppError } from '../../platform/core/errors.ts';
+import { newId } from '../../platform/core/ids.ts';
+import type { Storage, Tx } from '../../platform/storage/db.ts';
+import { isForeignKey, moveRouter, selectAgentPlace, selectRoutersAt, siteExists, updateAgent } from './store.ts';
+
+export interface AgentChange {
+  /** Null: in no site. */
+  siteId?: string | null;
+  name?: string;
+}
+
+/** Which site routers and agents stand in, after they were put somewhere else. */
+export class PlacesService {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+
+  constructor({ storage, clock }: { storage: Storage; clock: Clock }) {
+    this.#storage = storage;
+    this.#clock = clock;
+  }
+
+  /**
+   * The devices behind the router come along. Jobs keep the site they were submitted for.
+   * @throws AppError `not_found`, also for another team's router; `invalid` for a site that is not the team's
+   */
+  async moveRouter(teamId: string, routerId: string, siteId: string | null): Promise<void> {
+    const now = this.#clock.now();
+    await this.#checkSite(teamId, siteId);
+    const move = { teamId, routerId, siteId, now, newId: () => newId(now) };
+    const moved = await this.#write((tx) => moveRouter(tx, move));
+    if (!moved) throw notFound('router');
+  }
+
+  /**
+   * Routers that stand where the agent stood come along; those that were put elsewhere stay there.
+   * @throws AppError `not_found`, also for another team's agent; `invalid` for a site that is not the team's
+   */
+  async changeAgent(teamId: string, agentId: string, { siteId, name }: AgentChange): Promise<void> {
+    const { db } = this.#storage;
+    const agent = await selectAgentPlace(db, teamId, agentId);
+    if (!agent) throw notFound('agent');
+    if (siteId !== undefined && siteId !== agent.site_id) {
+      await this.#checkSite(teamId, siteId);
+      // The agent last and each in a transaction of its own: what breaks off in between is done by the same request again.
+      for (const routerId of await selectRoutersAt(db, teamId, agentId, agent.site_id)) await this.moveRouter(teamId, routerId, siteId);
+    }
+    const change = { ...(siteId === undefined ? {} : { site_id: siteId }), ...(name === undefined ? {} : { name }) };
+    if (Object.keys(change).length > 0) await this.#write((tx) => updateAgent(tx, teamId, agentId, change));
+  }
+
+  async #checkSite(teamId: string, siteId: string | null): Promise<void> {
+    if (siteId !== null && !(await siteExists(this.#storage.db, teamId, siteId))) throw noSuchSite();
+  }
+
+  /** The site may have been deleted since it was looked for. */
+  async #write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await this.#storage.writes.write(work);
+    } catch (error) {
+      throw isForeignKey(error) ? noSuchSite() : error;
+    }
+  }
+}
+
+function noSuchSite(): AppError {
+  return invalidField('site_id', 'is no site of this team');
+}

@@ -1,0 +1,129 @@
+import { inChunks } from '../../platform/storage/columns.ts';
+import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
+
+export { isForeignKey } from '../../platform/storage/storage-errors.ts';
+
+export async function siteExists(db: DbOrTx, teamId: string, siteId: string): Promise<boolean> {
+  const row = await db.selectFrom('sites').select('id').where('team_id', '=', teamId).where('id', '=', siteId).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Undefined when the team has no such agent. */
+export async function selectAgentPlace(db: DbOrTx, teamId: string, agentId: string): Promise<{ site_id: string | null } | undefined> {
+  return db.selectFrom('agents').select('site_id').where('team_id', '=', teamId).where('id', '=', agentId).where('removed_at', 'is', null).executeTakeFirst();
+}
+
+/** Routers behind an agent that stand in this site, or in none. */
+export async function selectRoutersAt(db: DbOrTx, teamId: string, agentId: string, siteId: string | null): Promise<string[]> {
+  const behind = db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('agent_id', '=', agentId).where('removed_at', 'is', null);
+  const rows = await (siteId === null ? behind.where('site_id', 'is', null) : behind.where('site_id', '=', siteId)).execute();
+  return rows.map(({ id }) => id);
+}
+
+export async function updateAgent(db: DbOrTx, teamId: string, agentId: string, change: { site_id?: string | null; name?: string }): Promise<void> {
+  await db.updateTable('agents').set(change).where('team_id', '=', teamId).where('id', '=', agentId).execute();
+}
+
+export interface Move {
+  teamId: string;
+  routerId: string;
+  siteId: string | null;
+  now: number;
+  newId: () => string;
+}
+
+/**
+ * Puts a router and the devices behind it into another site, or into none.
+ * @returns false when the team has no such router
+ * @throws a foreign key violation when the site has just been deleted
+ */
+export async function moveRouter(tx: Tx, move: Move): Promise<boolean> {
+  const { teamId, routerId, siteId, now } = move;
+  // Written rather than read, so that two moves of one router come one after the other on PostgreSQL too.
+  const router = await tx
+    .updateTable('routers')
+    .set((eb) => ({ site_id: eb.ref('site_id') }))
+    .where('team_id', '=', teamId)
+    .where('id', '=', routerId)
+    .where('removed_at', 'is', null)
+    .returning('site_id')
+    .executeTakeFirst();
+  if (!router) return false;
+  if (router.site_id === siteId) return true;
+  await moveDevices(tx, move, { from: router.site_id ?? routerId, to: siteId ?? routerId });
+  await tx.updateTable('routers').set({ site_id: siteId, updated_at: now }).where('team_id', '=', teamId).where('id', '=', routerId).execute();
+  return true;
+}
+
+/** Where devices are: in a site, or behind a router that stands in none. */
+interface Way {
+  from: string;
+  to: string;
+}
+
+/** What only this router sees goes along; what others at the old place see too is known at both from now on. */
+async function moveDevices(tx: Tx, move: Move, way: Way): Promise<void> {
+  const { teamId, routerId, siteId } = move;
+  await tx
+    .updateTable('devices')
+    .set({ place: way.to, site_id: siteId })
+    .where('team_id', '=', teamId)
+    .where('place', '=', way.from)
+    .where('id', 'in', (eb) => eb.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId))
+    .where((eb) => eb.not(eb.exists(
+      // Correlated: a list of all sightings of all teams would be read at every move.
+      eb.selectFrom('device_sightings as seen').select('seen.device_id').whereRef('seen.device_id', '=', 'devices.id').where('seen.router_id', '<>', routerId),
+    )))
+    .where('mac', 'not in', (eb) => eb.selectFrom('devices as there').select('there.mac').where('team_id', '=', teamId).where('place', '=', way.to))
+    .execute();
+  const shared = await tx
+    .selectFrom('devices')
+    .select(['id', 'mac', 'hostname', 'manufacturer', 'first_seen_at'])
+    .where('team_id', '=', teamId)
+    .where('place', '=', way.from)
+    .where('id', 'in', (eb) => eb.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId))
+    .execute();
+  for (const chunk of inChunks(shared)) {
+    const copies = chunk.map((device) => ({ ...device, id: move.newId(), team_id: teamId, place: way.to, site_id: siteId }));
+    await tx.insertInto('devices').values(copies).onConflict((conflict) => conflict.columns(['team_id', 'place', 'mac']).doNothing()).execute();
+    await moveSightings(tx, move, way, chunk.map(({ id }) => id));
+  }
+}
+
+/** The router's sightings of these devices become those of their namesakes at the new place. */
+async function moveSightings(tx: Tx, { teamId, routerId }: Move, way: Way, deviceIds: string[]): Promise<void> {
+  // A report that was under way during an earlier move may have left some there already.
+  await tx
+    .deleteFrom('device_sightings')
+    .where('router_id', '=', routerId)
+    .where('device_id', 'in', (eb) =>
+      eb
+        .selectFrom('devices as there')
+        .select('there.id')
+        .where('there.team_id', '=', teamId)
+        .where('there.place', '=', way.to)
+        .where('there.mac', 'in', (inner) => inner.selectFrom('devices as here').select('here.mac').where('here.id', 'in', deviceIds)),
+    )
+    .execute();
+  await tx
+    .updateTable('device_sightings')
+    .set((eb) => ({
+      device_id: eb
+        .selectFrom('devices as there')
+        .innerJoin('devices as here', 'here.mac', 'there.mac')
+        .select('there.id')
+        .where('there.team_id', '=', teamId)
+        .where('there.place', '=', way.to)
+        .whereRef('here.id', '=', 'device_sightings.device_id')
+        .$asScalar()
+        .$notNull(),
+    }))
+    .where('router_id', '=', routerId)
+    .where('device_id', 'in', deviceIds)
+    .execute();
+  await tx
+    .deleteFrom('devices')
+    .where('id', 'in', deviceIds)
+    .where('id', 'not in', (eb) => eb.selectFrom('device_sightings').select('device_id').where('device_id', 'in', deviceIds))
+    .execute();
+}

@@ -1,0 +1,97 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { SharedUse } from '../../../runtime/fair-shares.ts';
+import { LIMITS } from '../../platform/core/counters.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import type { StatusService } from '../status/service.ts';
+import { sharedResourceMetrics } from './shared-resources.ts';
+
+/** Seconds; commands wait for routers, so the range ends at their longest time-out. */
+const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
+
+/** What an operator watches. Counts come from the status when they are asked for; nothing is kept twice. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #requests: Histogram<'method' | 'route' | 'status'>;
+
+  readonly #work: Record<'agents' | 'forwards' | 'queued' | 'running' | 'ignoredForwarding', Gauge>;
+  readonly #status: Pick<StatusService, 'read'>;
+  readonly #shared = new Map<string, SharedUse>();
+
+  constructor(status: Pick<StatusService, 'read'>, counters: Counters) {
+    this.#status = status;
+    collectDefaultMetrics({ register: this.#registry });
+    this.#requests = new Histogram({
+      name: 'signalbox_http_request_duration_seconds',
+      help: 'Time from the request to its answer',
+      labelNames: ['method', 'route', 'status'],
+      buckets: BUCKETS,
+      registers: [this.#registry],
+    });
+    this.#registry.registerMetric(limitsReached(counters));
+    for (const metric of sharedResourceMetrics(this.#shared)) this.#registry.registerMetric(metric);
+    this.#registry.registerMetric(cleanedMessages(counters));
+    const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [this.#registry] });
+    this.#work = {
+      agents: gauge('signalbox_connected_agents', 'Agents whose tunnel hangs on this node'),
+      forwards: gauge('signalbox_open_forwards', 'Forwards whose entry port is open'),
+      queued: gauge('signalbox_queued_jobs', 'Jobs waiting for their router'),
+      ignoredForwarding: gauge('signalbox_ignored_forwarding', 'Requests forwarded by an address that is not a trusted proxy, since the start'),
+      running: gauge('signalbox_running_jobs', 'Jobs whose script has begun and not ended'),
+    };
+  }
+
+  /** From now on it is shown how far this is used. @param resource its name in docs/shared-resources.md */
+  watch(resource: string, use: SharedUse): void {
+    this.#shared.set(resource, use);
+  }
+
+  /** A number that is read when somebody asks for the metrics. */
+  show(name: string, help: string, read: () => number): void {
+    const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) });
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  async text(): Promise<string> {
+    const now = await this.#status.read();
+    this.#work.agents.set(now.connectedAgents);
+    this.#work.forwards.set(now.openForwards);
+    this.#work.queued.set(now.queuedJobs);
+    this.#work.running.set(now.runningJobs);
+    this.#work.ignoredForwarding.set(now.ignoredForwarding);
+    return this.#registry.metrics();
+  }
+
+  observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void {
+    this.#requests.observe({ ...labels, status: String(labels.status) }, seconds);
+  }
+}
+
+/** Counted where the limits are; here they are only shown. */
+function limitsReached(counters: Counters): Counter {
+  return new Counter({
+    name: 'signalbox_limits_reached_total',
+    help: 'How often a limit of docs/limits.md was reached',
+    labelNames: ['limit'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const limit of LIMITS) this.inc({ limit }, counters.get(limit));
+    },
+  });
+}
+
+/** Agents clean what they read themselves: a count that grows is an old agent, or one that passes on what it should not. */
+function cleanedMessages(counters: Counters): Counter {
+  return new Counter({
+    name: 'signalbox_cleaned_messages_total',
+    help: 'Messages of agents in which something that a router says was no text or no fact',
+    registers: [],
+    collect() {
+      this.reset();
+      this.inc(counters.cleanedMessages);
+    },
+  });
+}

@@ -1,0 +1,80 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { deleteBeyond, KEPT_TABLES, selectNth, selectTeamIds } from './store.ts';
+import type { KeptTable, Place } from './store.ts';
+
+/**
+ * Records of one team that are kept beyond the time that each feature keeps them for: a team that makes them as fast as it may would
+ * fill the disk before. About 500 bytes each with their indexes; a campaign has up to 20,000 routers, some 3 MB.
+ */
+export const KEPT_PER_TEAM: Readonly<Record<KeptTable, number>> = {
+  // Two months of a key that writes 60 times a minute without a pause.
+  audit_log: 5_000_000,
+  // A hundred of each of 20,000 routers.
+  faults: 2_000_000,
+  // Years of an operator with a hundred support cases a day.
+  forwards: 100_000,
+  campaigns: 1000,
+  revocations: 50_000,
+  invitations: 10_000,
+  enrol_tokens: 50_000,
+  api_keys: 10_000,
+  agents: 20_000,
+};
+
+const TABLES = Object.keys(KEPT_TABLES) as KeptTable[];
+/** Entries of an index that are passed over in one step: about a millisecond. */
+const STEP = 2000;
+/** Rows of one delete. */
+const CHUNK = 500;
+/** Teams whose ids are read at once. */
+const TEAMS_AT_ONCE = 200;
+
+/** Forgets the oldest records of teams that have very many. */
+export class RetentionService {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+  readonly #counters: Counters | undefined;
+  readonly #kept: Readonly<Record<KeptTable, number>>;
+
+  constructor(deps: { storage: Storage; clock: Clock; counters?: Counters | undefined; kept?: Readonly<Record<KeptTable, number>> }) {
+    this.#storage = deps.storage;
+    this.#clock = deps.clock;
+    this.#counters = deps.counters;
+    this.#kept = deps.kept ?? KEPT_PER_TEAM;
+  }
+
+  /** In small steps: between them others have the event loop and the database. */
+  async sweep(): Promise<void> {
+    let teams: string[];
+    let after = '';
+    do {
+      teams = await selectTeamIds(this.#storage.db, after, TEAMS_AT_ONCE);
+      for (const teamId of teams) for (const table of TABLES) await this.#sweepTable(teamId, table);
+      after = teams.at(-1) ?? after;
+    } while (teams.length === TEAMS_AT_ONCE);
+  }
+
+  async #sweepTable(teamId: string, table: KeptTable): Promise<void> {
+    const beyond = await this.#lastKept(teamId, table);
+    if (!beyond) return;
+    for (let forgotten = CHUNK; forgotten === CHUNK; ) {
+      forgotten = await this.#storage.writes.write((tx) => deleteBeyond(tx, table, { teamId, beyond, limit: CHUNK, now: this.#clock.now() }));
+      if (forgotten > 0) this.#counters?.add('kept_records_per_team');
+      await setImmediate();
+    }
+  }
+
+  /** The oldest record that is kept; undefined when there are fewer than may be kept. */
+  async #lastKept(teamId: string, table: KeptTable): Promise<Place | undefined> {
+    let place: Place | undefined;
+    for (let left = this.#kept[table]; left > 0; left -= STEP) {
+      place = await selectNth(this.#storage.db, table, { teamId, after: place, count: Math.min(left, STEP), now: this.#clock.now() });
+      if (!place) return undefined;
+      await setImmediate();
+    }
+    return place;
+  }
+}

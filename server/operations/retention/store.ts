@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+import type { DbOrTx } from '../../platform/storage/db.ts';
+
+/** Tables of which only the newest records of each team are kept, and what of them may go. */
+
+interface Kept {
+  /** Column that says which is newer; the id decides between equals. */
+  at: 'at' | 'created_at';
+  /** What may be forgotten: never what still has an effect. */
+  isOver: (now: number) => RawBuilder<unknown>;
+}
+
+const always = sql`1 = 1`;
+
+export const KEPT_TABLES = {
+  audit_log: { at: 'at', isOver: () => always },
+  faults: { at: 'created_at', isOver: () => sql`resolved_at is not null` },
+  // The lines of its connections go first (forwards/connection-sweep.ts keeps them for 30 days).
+  forwards: {
+    at: 'created_at',
+    isOver: () => sql`closed_at is not null and not exists (select 1 from forward_connections where forward_connections.forward_id = forwards.id)`,
+  },
+  campaigns: { at: 'created_at', isOver: () => sql`finished_at is not null` },
+  revocations: { at: 'created_at', isOver: () => sql`due_at is null` },
+  invitations: { at: 'created_at', isOver: () => sql`state <> 'open'` },
+  enrol_tokens: { at: 'created_at', isOver: (now) => sql`(used_at is not null or revoked_at is not null or expires_at <= ${now})` },
+  api_keys: { at: 'created_at', isOver: (now) => sql`(revoked_at is not null or expires_at <= ${now})` },
+  agents: {
+    at: 'created_at',
+    isOver: () => sql`revoked_at is not null and not exists (select 1 from routers where routers.agent_id = agents.id)`,
+  },
+} as const satisfies Record<string, Kept>;
+
+export type KeptTable = keyof typeof KEPT_TABLES;
+
+/** A place in a table, newest first. */
+export interface Place {
+  at: number;
+  id: string;
+}
+
+export async function selectTeamIds(db: DbOrTx, after: string, limit: number): Promise<string[]> {
+  const rows = await db.selectFrom('teams').select('id').where('id', '>', after).orderBy('id').limit(limit).execute();
+  return rows.map(({ id }) => id);
+}
+
+/** The last of the next `count` records of a team that may go, newest first after a place; undefined when there are fewer. */
+export async function selectNth(
+  db: DbOrTx,
+  table: KeptTable,
+  { teamId, after, count, now }: { teamId: string; after: Place | undefined; count: number; now: number },
+): Promise<Place | undefined> {
+  const { isOver } = KEPT_TABLES[table];
+  const at = sql.ref(KEPT_TABLES[table].at);
+  const below = after === undefined ? always : sql`(${at}, id) < (${after.at}, ${after.id})`;
+  const { rows } = await sql<Place>`
+    select ${at} as at, id from ${sql.table(table)} where team_id = ${teamId} and ${isOver(now)} and ${below}
+    order by ${at} desc, id desc limit 1 offset ${count - 1}`.execute(db);
+  return rows[0];
+}
+
+/** Forgets records of a team that may go (at most `limit`) and are older than a place. Inside a write. @returns how many */
+export async function deleteBeyond(tx: DbOrTx, table: KeptTable, { teamId, beyond, limit, now }: { teamId: string; beyond: Place; limit: number; now: number }): Promise<number> {
+  const { isOver } = KEPT_TABLES[table];
+  const at = sql.ref(KEPT_TABLES[table].at);
+  const { numAffectedRows } = await sql`
+    delete from ${sql.table(table)} where team_id = ${teamId} and id in (
+      select id from ${sql.table(table)} where team_id = ${teamId} and ${isOver(now)} and (${at}, id) < (${beyond.at}, ${beyond.id})
+      order by ${at}, id limit ${limit})`.execute(tx);
+  return Number(numAffectedRows ?? 0n);
+}

@@ -1,0 +1,47 @@
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { countWork } from './store.ts';
+import type { WorkCounts } from './store.ts';
+
+export interface Status extends WorkCounts {
+  version: string;
+  uptimeSeconds: number;
+  /** On this node. */
+  connectedAgents: number;
+  /** Requests forwarded by an address that is not a trusted proxy, since the start. */
+  ignoredForwarding: number;
+  /** What the operator should change, in plain words. */
+  warnings: string[];
+}
+
+export interface StatusDeps {
+  storage: Storage;
+  clock: Clock;
+  version: string;
+  countAgents: () => number;
+  countIgnoredForwarding: () => number;
+  warnings: () => string[];
+}
+
+/** How the control plane is doing, for those who run it. */
+export class StatusService {
+  readonly #deps: StatusDeps;
+  readonly #startedAt: number;
+
+  constructor(deps: StatusDeps) {
+    this.#deps = deps;
+    this.#startedAt = deps.clock.now();
+  }
+
+  async read(): Promise<Status> {
+    const { storage, clock, version, countAgents, countIgnoredForwarding, warnings } = this.#deps;
+    return {
+      version,
+      uptimeSeconds: Math.floor((clock.now() - this.#startedAt) / 1000),
+      connectedAgents: countAgents(),
+      ignoredForwarding: countIgnoredForwarding(),
+      warnings: warnings(),
+      ...(await countWork(storage.db)),
+    };
+  }
+}

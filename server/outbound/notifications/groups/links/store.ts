@@ -1,0 +1,129 @@
+import { inChunks } from '../../../../platform/storage/columns.ts';
+import type { DbOrTx, Tx } from '../../../../platform/storage/db.ts';
+import type { Channel, GivenLinks, GroupLinks, Notifiable } from '../types.ts';
+
+/** What groups name: one table for each kind, so that whatever is deleted leaves them by itself. */
+
+interface GroupKey {
+  teamId: string;
+  id: string;
+}
+
+/** The lists of some groups of one team. Members who are switched off are left out; their links come back with them. */
+export async function selectLinks(db: DbOrTx, teamId: string, groupIds: string[]): Promise<Map<string, GroupLinks>> {
+  const links = new Map<string, GroupLinks>(groupIds.map((id) => [id, { recipients: [], notifiables: [], topics: [], sites: [] }]));
+  if (groupIds.length === 0) return links;
+  for (const row of await recipientsOf(db, teamId, groupIds)) links.get(row.group_id)?.recipients.push(row.user_id);
+  for (const row of await notifiablesOf(db, teamId, groupIds)) {
+    links.get(row.group_id)?.notifiables.push({ id: row.user_id, channel: row.channel as Channel });
+  }
+  for (const row of await topicsOf(db, teamId, groupIds)) links.get(row.group_id)?.topics.push(row.topic_id);
+  for (const row of await sitesOf(db, teamId, groupIds)) links.get(row.group_id)?.sites.push(row.site_id);
+  return links;
+}
+
+function recipientsOf(db: DbOrTx, teamId: string, groupIds: string[]) {
+  return db
+    .selectFrom('group_recipients as link')
+    .innerJoin('members', (join) => join.onRef('members.team_id', '=', 'link.team_id').onRef('members.user_id', '=', 'link.user_id'))
+    .select(['link.group_id', 'link.user_id'])
+    .where('link.team_id', '=', teamId)
+    .where('link.group_id', 'in', groupIds)
+    .where('members.active', '=', 1)
+    .orderBy('link.group_id')
+    .orderBy('link.position')
+    .execute();
+}
+
+function notifiablesOf(db: DbOrTx, teamId: string, groupIds: string[]) {
+  return db
+    .selectFrom('group_notifiables as link')
+    .innerJoin('members', (join) => join.onRef('members.team_id', '=', 'link.team_id').onRef('members.user_id', '=', 'link.user_id'))
+    .select(['link.group_id', 'link.user_id', 'link.channel'])
+    .where('link.team_id', '=', teamId)
+    .where('link.group_id', 'in', groupIds)
+    .where('members.active', '=', 1)
+    .orderBy('link.group_id')
+    .orderBy('link.position')
+    .execute();
+}
+
+function topicsOf(db: DbOrTx, teamId: string, groupIds: string[]) {
+  return db
+    .selectFrom('group_topics')
+    .select(['group_id', 'topic_id'])
+    .where('team_id', '=', teamId)
+    .where('group_id', 'in', groupIds)
+    .orderBy('group_id')
+    .orderBy('position')
+    .execute();
+}
+
+function sitesOf(db: DbOrTx, teamId: string, groupIds: string[]) {
+  return db
+    .selectFrom('group_sites')
+    .select(['group_id', 'site_id'])
+    .where('team_id', '=', teamId)
+    .where('group_id', 'in', groupIds)
+    .orderBy('group_id')
+    .orderBy('position')
+    .execute();
+}
+
+/** Replaces the lists that are given. @throws a foreign key violation when something has just been deleted */
+export async function replaceLinks(tx: Tx, group: GroupKey, links: GivenLinks): Promise<void> {
+  if (links.recipients) await replaceRecipients(tx, group, links.recipients);
+  if (links.notifiables) await replaceNotifiables(tx, group, links.notifiables);
+  if (links.topics) await replaceTopics(tx, group, links.topics);
+  if (links.sites) await replaceSites(tx, group, links.sites);
+}
+
+async function replaceRecipients(tx: Tx, { teamId, id }: GroupKey, userIds: string[]): Promise<void> {
+  await tx.deleteFrom('group_recipients').where('team_id', '=', teamId).where('group_id', '=', id).execute();
+  const rows = userIds.map((userId, position) => ({ team_id: teamId, group_id: id, user_id: userId, position }));
+  for (const chunk of inChunks(rows)) await tx.insertInto('group_recipients').values(chunk).execute();
+}
+
+async function replaceNotifiables(tx: Tx, { teamId, id }: GroupKey, notifiables: Notifiable[]): Promise<void> {
+  await tx.deleteFrom('group_notifiables').where('team_id', '=', teamId).where('group_id', '=', id).execute();
+  const rows = notifiables.map((notifiable, position) => ({
+    team_id: teamId,
+    group_id: id,
+    user_id: notifiable.id,
+    channel: notifiable.channel,
+    position,
+  }));
+  for (const chunk of inChunks(rows)) await tx.insertInto('group_notifiables').values(chunk).execute();
+}
+
+async function replaceTopics(tx: Tx, { teamId, id }: GroupKey, topicIds: string[]): Promise<void> {
+  await tx.deleteFrom('group_topics').where('team_id', '=', teamId).where('group_id', '=', id).execute();
+  const rows = topicIds.map((topicId, position) => ({ team_id: teamId, group_id: id, topic_id: topicId, position }));
+  for (const chunk of inChunks(rows)) await tx.insertInto('group_topics').values(chunk).execute();
+}
+
+async function replaceSites(tx: Tx, { teamId, id }: GroupKey, siteIds: string[]): Promise<void> {
+  await tx.deleteFrom('group_sites').where('team_id', '=', teamId).where('group_id', '=', id).execute();
+  const rows = siteIds.map((siteId, position) => ({ team_id: teamId, group_id: id, site_id: siteId, position }));
+  for (const chunk of inChunks(rows)) await tx.insertInto('group_sites').values(chunk).execute();
+}
+
+/** Those of the ids that belong to active members of the team. */
+export async function selectActiveMembers(db: DbOrTx, teamId: string, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('members')
+    .select('user_id')
+    .where('team_id', '=', teamId)
+    .where('active', '=', 1)
+    .where('user_id', 'in', ids)
+    .execute();
+  return new Set(rows.map((row) => row.user_id));
+}
+
+/** Those of the ids that the team has in a table of its own. */
+export async function selectOwned(db: DbOrTx, table: 'topics' | 'sites' | 'schedules', teamId: string, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db.selectFrom(table).select('id').where('team_id', '=', teamId).where('id', 'in', ids).execute();
+  return new Set(rows.map((row) => row.id));
+}

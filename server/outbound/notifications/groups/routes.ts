@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import type { App } from '../../../platform/http/app.ts';
+import { principalOf } from '../../../platform/http/authentication.ts';
+import { commonErrors, dateTime, envelope, success, toDateTime } from '../../../platform/http/envelope.ts';
+import { problemSchema } from '../../../platform/http/error-handler.ts';
+import { nameField, pathId, uuidField } from '../../../platform/http/fields.ts';
+import { linkNext, pageQuery, readPage } from '../../../platform/http/pagination.ts';
+import { isMuted } from './mute.ts';
+import type { GroupsService } from './service.ts';
+import { CHANNELS, MUTES } from './types.ts';
+import type { Group, GroupChange } from './types.ts';
+
+/** The limits of INTERFACE.md 4.11's lists; as many people as ways to reach them. */
+const MAX_TOPICS = 20;
+const MAX_NOTIFIABLES = 200;
+const MAX_RECIPIENTS = MAX_NOTIFIABLES;
+const MAX_SITES = 800;
+
+const MUTE_MEANING =
+  'When the group keeps silent. `schedule-active`: while its schedule is **inactive**, that is outside the windows; ' +
+  '`schedule-inactive`: inside them (the names are historic: the schedule says when the group is active). ' +
+  'Without a schedule neither mutes.';
+const mute = z.enum(MUTES).describe(MUTE_MEANING);
+const notifiable = z
+  .object({ id: uuidField.describe('Id of an active member'), channel: z.enum(CHANNELS).describe('How to reach them') })
+  .meta({ id: 'Notifiable' });
+
+/** INTERFACE.md 4.11. */
+const groupFields = z.object({
+  name: nameField.meta({ examples: ['On call'] }),
+  schedule_id: uuidField.nullable().describe('Null: no schedule'),
+  mute,
+  recipients: z.array(uuidField).max(MAX_RECIPIENTS).describe('Ids of active members'),
+  notifiables: z.array(notifiable).max(MAX_NOTIFIABLES),
+  topics: z.array(uuidField).max(MAX_TOPICS),
+  sites: z.array(uuidField).max(MAX_SITES),
+});
+const groupChangeBody = groupFields.partial().meta({ id: 'NotificationGroupChange' });
+const newGroupBody = groupChangeBody.required({ name: true }).meta({ id: 'NewNotificationGroup' });
+
+const PERSON = '01a1fb9c-376e-7279-a064-482cecad7b5b';
+const groupExample = {
+  id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+  name: 'On call',
+  schedule_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+  mute: 'schedule-active' as const,
+  recipients: [PERSON],
+  notifiables: [{ id: PERSON, channel: 'whatsapp' as const }],
+  topics: ['01a1fba0-5b1e-7354-a8b1-996d0b28db1a'],
+  sites: ['01a1fba1-77c3-7e02-b5d4-2f8a6c0e4d91'],
+  created_at: '2031-05-01T08:30:00.000Z',
+  updated_at: '2031-05-01T08:30:00.000Z',
+  muted_now: false,
+};
+
+/** INTERFACE.md 2.9; `muted_now` is ours. */
+const groupSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    schedule_id: z.string().nullable(),
+    mute,
+    recipients: z.array(z.string()).describe('Members who are switched off are left out'),
+    notifiables: z.array(z.object({ id: z.string(), channel: z.enum(CHANNELS) })),
+    topics: z.array(z.string()),
+    sites: z.array(z.string()),
+    created_at: dateTime,
+    updated_at: dateTime,
+    muted_now: z.boolean(),
+  })
+  .meta({ id: 'NotificationGroup', examples: [groupExample] });
+
+/** The bare path belongs to groups only where it is a uuid: everything else stays what it was. */
+const UUID_PATTERN = '^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$';
+const tags = ['notifications'];
+const conflict = { 409: problemSchema.describe('Too many groups, or something that the group names has just been deleted') };
+
+interface GroupRoutesDeps {
+  groups: GroupsService;
+  now: () => number;
+}
+
+export function groupRoutes(app: App, deps: GroupRoutesDeps): void {
+  updateRoute(app, deps);
+  readRoutes(app, deps);
+  createRoute(app, deps);
+  deleteRoute(app, deps);
+}
+
+function updateRoute(app: App, { groups, now }: GroupRoutesDeps): void {
+  app.put(
+    `/:group(${UUID_PATTERN})`,
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags,
+        operationId: 'updateNotificationGroup',
+        summary: 'Update a notification group',
+        description: 'What is given replaces what was there, lists as a whole; what is not given stays. Repetitions in a list are dropped.',
+        params: z.object({ group: uuidField }),
+        body: groupChangeBody,
+        response: { 200: groupSchema, ...commonErrors, ...conflict },
+      },
+    },
+    async (request) => {
+      const { teamId } = principalOf(request);
+      return present(await groups.change(teamId, request.params.group, readChange(request.body)), now());
+    },
+  );
+}
+
+function readRoutes(app: App, { groups, now }: GroupRoutesDeps): void {
+  app.get(
+    '/api/groups',
+    {
+      schema: {
+        tags,
+        summary: 'List the notification groups of the team, newest first',
+        querystring: pageQuery,
+        response: { 200: envelope(z.array(groupSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const list = await groups.list(principalOf(request).teamId, page);
+      linkNext(request, reply, page, list, (group) => ({ at: group.createdAt, id: group.id }));
+      return success(list.map((group) => present(group, now())));
+    },
+  );
+  app.get(
+    '/api/groups/:group_id',
+    {
+      schema: {
+        tags,
+        summary: 'Read one notification group',
+        params: z.object({ group_id: pathId }),
+        response: { 200: groupSchema, ...commonErrors },
+      },
+    },
+    async (request) => present(await groups.get(principalOf(request).teamId, request.params.group_id), now()),
+  );
+}
+
+function createRoute(app: App, { groups, now }: GroupRoutesDeps): void {
+  app.post(
+    '/api/groups',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags,
+        summary: 'Create a notification group',
+        body: newGroupBody,
+        response: { 200: groupSchema, ...commonErrors, ...conflict },
+      },
+    },
+    async (request) => {
+      const { name } = request.body;
+      return present(await groups.create(principalOf(request).teamId, { ...readChange(request.body), name }), now());
+    },
+  );
+}
+
+function deleteRoute(app: App, { groups }: GroupRoutesDeps): void {
+  app.delete(
+    '/api/groups/:group_id',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags,
+        summary: 'Delete a notification group',
+        params: z.object({ group_id: pathId }),
+        response: { 204: z.null().describe('Deleted'), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      await groups.delete(principalOf(request).teamId, request.params.group_id);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function readChange({ schedule_id: scheduleId, ...rest }: z.infer<typeof groupChangeBody>): GroupChange {
+  return { ...rest, scheduleId };
+}
+
+function present(group: Group, now: number): z.infer<typeof groupSchema> {
+  return {
+    id: group.id,
+    name: group.name,
+    schedule_id: group.scheduleId,
+    mute: group.mute,
+    recipients: group.recipients,
+    notifiables: group.notifiables,
+    topics: group.topics,
+    sites: group.sites,
+    created_at: toDateTime(group.createdAt),
+    updated_at: toDateTime(group.updatedAt),
+    muted_now: isMuted(group.mute, group.schedule, now),
+  };
+}

@@ -1,0 +1,120 @@
+import type { Clock } from '../../../platform/core/clock.ts';
+import { AppError, notFound } from '../../../platform/core/errors.ts';
+import { newId } from '../../../platform/core/ids.ts';
+import type { Page } from '../../../platform/core/page.ts';
+import type { DbOrTx, Storage, Tx } from '../../../platform/storage/db.ts';
+import { replaceLinks, selectActiveMembers, selectOwned } from './links/store.ts';
+import {
+  countGroups,
+  deleteGroup,
+  hasGroup,
+  insertGroup,
+  isForeignKey,
+  lockTeam,
+  selectGroup,
+  selectGroups,
+  updateGroup,
+} from './store.ts';
+import { findStrangers } from './strangers.ts';
+import type { Group, GroupChange, NewGroup, Notifiable } from './types.ts';
+
+/** With a thousand links each, about what one list answer can carry. */
+const MAX_GROUPS = 200;
+
+/** Who is told about what. */
+export class GroupsService {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+
+  constructor({ storage, clock }: { storage: Storage; clock: Clock }) {
+    this.#storage = storage;
+    this.#clock = clock;
+  }
+
+  async list(teamId: string, page: Page): Promise<Group[]> {
+    return selectGroups(this.#storage.db, teamId, page);
+  }
+
+  /** @throws AppError `not_found` */
+  async get(teamId: string, groupId: string): Promise<Group> {
+    return found(await selectGroup(this.#storage.db, teamId, groupId));
+  }
+
+  /** @throws AppError `invalid` for what is not the team's, `conflict` for one group too many */
+  async create(teamId: string, wanted: NewGroup): Promise<Group> {
+    const now = this.#clock.now();
+    const links = withoutRepetition(wanted);
+    return this.#write(async (tx) => {
+      await lockTeam(tx, teamId);
+      if ((await countGroups(tx, teamId)) >= MAX_GROUPS) throw new AppError('conflict', `a team has at most ${MAX_GROUPS} groups`);
+      await refuseStrangers(tx, teamId, links);
+      const { name, scheduleId = null, mute = 'never' } = wanted;
+      const group = { id: newId(now), teamId, name, scheduleId, mute, createdAt: now, updatedAt: now };
+      await insertGroup(tx, group);
+      await replaceLinks(tx, group, links);
+      return found(await selectGroup(tx, teamId, group.id));
+    });
+  }
+
+  /** Replaces what is given and keeps the rest. @throws AppError `not_found`, `invalid` for what is not the team's */
+  async change(teamId: string, groupId: string, wanted: GroupChange): Promise<Group> {
+    const key = { teamId, id: groupId };
+    const change = { ...withoutRepetition(wanted), updatedAt: this.#clock.now() };
+    return this.#write(async (tx) => {
+      // First, so that of another team's group nothing is said but that it does not exist.
+      if (!(await hasGroup(tx, teamId, groupId))) throw notFound('group');
+      await refuseStrangers(tx, teamId, change);
+      // Also the lock that makes two changes of one group follow each other.
+      if (!(await updateGroup(tx, key, change))) throw notFound('group');
+      await replaceLinks(tx, key, change);
+      return found(await selectGroup(tx, teamId, groupId));
+    });
+  }
+
+  /** @throws AppError `not_found` */
+  async delete(teamId: string, groupId: string): Promise<void> {
+    if (!(await deleteGroup(this.#storage.db, teamId, groupId))) throw notFound('group');
+  }
+
+  async #write(work: (tx: Tx) => Promise<Group>): Promise<Group> {
+    try {
+      return await this.#storage.writes.write(work);
+    } catch (error) {
+      if (!isForeignKey(error)) throw error;
+      throw new AppError('conflict', 'something that the group names has just been deleted', { cause: error });
+    }
+  }
+}
+
+function found(group: Group | undefined): Group {
+  if (!group) throw notFound('group');
+  return group;
+}
+
+/** Lists are sets: naming something twice says nothing new. */
+function withoutRepetition<T extends GroupChange>(change: T): T {
+  const { recipients, notifiables, topics, sites } = change;
+  return {
+    ...change,
+    ...(recipients && { recipients: [...new Set(recipients)] }),
+    ...(notifiables && { notifiables: distinct(notifiables) }),
+    ...(topics && { topics: [...new Set(topics)] }),
+    ...(sites && { sites: [...new Set(sites)] }),
+  };
+}
+
+function distinct(notifiables: Notifiable[]): Notifiable[] {
+  return [...new Map(notifiables.map((notifiable) => [`${notifiable.id} ${notifiable.channel}`, notifiable])).values()];
+}
+
+async function refuseStrangers(db: DbOrTx, teamId: string, change: GroupChange): Promise<void> {
+  const people = [...(change.recipients ?? []), ...(change.notifiables ?? []).map(({ id }) => id)];
+  const errors = findStrangers(change, {
+    members: await selectActiveMembers(db, teamId, people),
+    topics: await selectOwned(db, 'topics', teamId, change.topics ?? []),
+    sites: await selectOwned(db, 'sites', teamId, change.sites ?? []),
+    schedules: await selectOwned(db, 'schedules', teamId, change.scheduleId ? [change.scheduleId] : []),
+  });
+  const [first] = Object.entries(errors);
+  if (first) throw new AppError('invalid', `${first[0]}: ${first[1][0]}`, { errors });
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../../../platform/core/clock.ts';
+import { AppError, invalidField, notFound } from '../../../platform/core/errors.ts';
+import { newId } from '../../../platform/core/ids.ts';
+import type { Page } from '../../../platform/core/page.ts';
+import { ianaTimeZone } from '../../../platform/core/time-zone.ts';
+import type { Storage } from '../../../platform/storage/db.ts';
+import {
+  countSchedules,
+  deleteSchedule,
+  insertSchedule,
+  isUnique,
+  lockTeam,
+  selectSchedule,
+  selectSchedules,
+  updateSchedule,
+} from './store.ts';
+import type { NewSchedule, Schedule, ScheduleChange } from './types.ts';
+
+/** Far more than a team has shifts. */
+const MAX_SCHEDULES = 200;
+
+/** When people are on duty. */
+export class SchedulesService {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+
+  constructor({ storage, clock }: { storage: Storage; clock: Clock }) {
+    this.#storage = storage;
+    this.#clock = clock;
+  }
+
+  async list(teamId: string, page: Page): Promise<Schedule[]> {
+    return selectSchedules(this.#storage.db, teamId, page);
+  }
+
+  /** @throws AppError `not_found` */
+  async get(teamId: string, scheduleId: string): Promise<Schedule> {
+    const schedule = await selectSchedule(this.#storage.db, teamId, scheduleId);
+    if (!schedule) throw notFound('schedule');
+    return schedule;
+  }
+
+  /** @throws AppError `invalid` for what is no time zone; `conflict` for a name in use, or one schedule too many */
+  async create(teamId: string, { name, timeZone, windows }: NewSchedule): Promise<Schedule> {
+    const now = this.#clock.now();
+    const schedule = { id: newId(now), teamId, name, timeZone: checkTimeZone(timeZone), windows, createdAt: now, updatedAt: now };
+    return this.#storage.writes.write(async (tx) => {
+      await lockTeam(tx, teamId);
+      if ((await countSchedules(tx, teamId)) >= MAX_SCHEDULES) {
+        throw new AppError('conflict', `a team has at most ${MAX_SCHEDULES} schedules`);
+      }
+      await insertSchedule(tx, schedule).catch(nameInUse);
+      return schedule;
+    });
+  }
+
+  /** @throws AppError `not_found`, `invalid` for what is no time zone, `conflict` for a name in use */
+  async change(teamId: string, scheduleId: string, change: ScheduleChange): Promise<Schedule> {
+    const timeZone = change.timeZone === undefined ? undefined : checkTimeZone(change.timeZone);
+    const updatedAt = this.#clock.now();
+    const key = { teamId, id: scheduleId };
+    const schedule = await updateSchedule(this.#storage.db, key, { ...change, timeZone, updatedAt }).catch(nameInUse);
+    if (!schedule) throw notFound('schedule');
+    return schedule;
+  }
+
+  /** Groups that had it have none then. @throws AppError `not_found` */
+  async delete(teamId: string, scheduleId: string): Promise<void> {
+    if (!(await deleteSchedule(this.#storage.db, teamId, scheduleId))) throw notFound('schedule');
+  }
+}
+
+function checkTimeZone(name: string): string {
+  const zone = ianaTimeZone(name);
+  if (zone === undefined) throw invalidField('time_zone', 'is not an IANA time zone');
+  return zone;
+}
+
+function nameInUse(error: unknown): never {
+  throw isUnique(error) ? new AppError('conflict', 'the team has a schedule of this name', { cause: error }) : error;
+}

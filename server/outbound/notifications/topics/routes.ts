@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import type { App } from '../../../platform/http/app.ts';
+import { principalOf } from '../../../platform/http/authentication.ts';
+import { commonErrors, dateTime, envelope, success, toDateTime } from '../../../platform/http/envelope.ts';
+import { problemSchema } from '../../../platform/http/error-handler.ts';
+import { nameField, pathId } from '../../../platform/http/fields.ts';
+import { linkNext, pageQuery, readPage } from '../../../platform/http/pagination.ts';
+import type { TopicsService } from './service.ts';
+import type { Topic } from './types.ts';
+
+/** Far more than there are kinds of events. */
+const MAX_EVENTS = 50;
+
+const event = z
+  .string()
+  .max(100)
+  .regex(/^(?:[a-z_]+\.)*(?:[a-z_]+|\*)$/, 'must be like fault.router_offline or fault.*');
+const events = z
+  .array(event)
+  .max(MAX_EVENTS)
+  .describe('Kinds of events it stands for; a last part of * is every kind that begins so')
+  .meta({ examples: [['fault.router_offline', 'job.*']] });
+
+const newTopicBody = z
+  .object({ name: nameField.meta({ examples: ['Outages'] }), events: events.optional() })
+  .meta({ id: 'NewTopic' });
+const topicChangeBody = newTopicBody.partial().meta({ id: 'TopicChange' });
+const topicSchema = z
+  .object({ id: z.string(), name: z.string(), events: z.array(z.string()).meta({ examples: [['fault.router_offline', 'job.*']] }), created_at: dateTime, updated_at: dateTime })
+  .meta({ id: 'Topic' });
+const topicParams = z.object({ topic_id: pathId });
+
+const tags = ['notifications'];
+const conflict = { 409: problemSchema.describe('The team has a topic of this name, or too many') };
+
+export function topicRoutes(app: App, deps: { topics: TopicsService }): void {
+  readTopics(app, deps.topics);
+  writeTopics(app, deps.topics);
+  deleteTopic(app, deps.topics);
+}
+
+function readTopics(app: App, topics: TopicsService): void {
+  app.get(
+    '/api/topics',
+    {
+      schema: {
+        tags,
+        summary: 'List the topics of the team, newest first',
+        querystring: pageQuery,
+        response: { 200: envelope(z.array(topicSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const list = await topics.list(principalOf(request).teamId, page);
+      linkNext(request, reply, page, list, (topic) => ({ at: topic.createdAt, id: topic.id }));
+      return success(list.map(present));
+    },
+  );
+  app.get(
+    '/api/topics/:topic_id',
+    {
+      schema: { tags, summary: 'Read one topic', params: topicParams, response: { 200: envelope(topicSchema), ...commonErrors } },
+    },
+    async (request) => success(present(await topics.get(principalOf(request).teamId, request.params.topic_id))),
+  );
+}
+
+function writeTopics(app: App, topics: TopicsService): void {
+  app.post(
+    '/api/topics',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags,
+        summary: 'Create a topic that groups can follow',
+        body: newTopicBody,
+        response: { 200: envelope(topicSchema), ...commonErrors, ...conflict },
+      },
+    },
+    async (request) => {
+      const { name, events = [] } = request.body;
+      return success(present(await topics.create(principalOf(request).teamId, { name, events })));
+    },
+  );
+  app.patch(
+    '/api/topics/:topic_id',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags,
+        summary: 'Change a topic; what is not given stays',
+        params: topicParams,
+        body: topicChangeBody,
+        response: { 200: envelope(topicSchema), ...commonErrors, ...conflict },
+      },
+    },
+    async (request) => success(present(await topics.change(principalOf(request).teamId, request.params.topic_id, request.body))),
+  );
+}
+
+function deleteTopic(app: App, topics: TopicsService): void {
+  app.delete(
+    '/api/topics/:topic_id',
+    {
+      config: { role: 'admin' },
+      schema: {
+        tags,
+        summary: 'Delete a topic; it leaves every group',
+        params: topicParams,
+        response: { 204: z.null().describe('Deleted'), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      await topics.delete(principalOf(request).teamId, request.params.topic_id);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function present(topic: Topic): z.infer<typeof topicSchema> {
+  return {
+    id: topic.id,
+    name: topic.name,
+    events: topic.events,
+    created_at: toDateTime(topic.createdAt),
+    updated_at: toDateTime(topic.updatedAt),
+  };
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '../../../platform/core/clock.ts';
+import { AppError, notFound } from '../../../platform/core/errors.ts';
+import { newId } from '../../../platform/core/ids.ts';
+import type { Page } from '../../../platform/core/page.ts';
+import type { Storage } from '../../../platform/storage/db.ts';
+import { countTopics, deleteTopic, insertTopic, isUnique, lockTeam, selectTopic, selectTopics, updateTopic } from './store.ts';
+import type { NewTopic, Topic, TopicChange } from './types.ts';
+
+/** Far more than there are kinds of events. */
+const MAX_TOPICS = 200;
+
+/** The subjects that a team's notification groups follow. */
+export class TopicsService {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+
+  constructor({ storage, clock }: { storage: Storage; clock: Clock }) {
+    this.#storage = storage;
+    this.#clock = clock;
+  }
+
+  async list(teamId: string, page: Page): Promise<Topic[]> {
+    return selectTopics(this.#storage.db, teamId, page);
+  }
+
+  /** @throws AppError `not_found` */
+  async get(teamId: string, topicId: string): Promise<Topic> {
+    const topic = await selectTopic(this.#storage.db, teamId, topicId);
+    if (!topic) throw notFound('topic');
+    return topic;
+  }
+
+  /** @throws AppError `conflict` for a name in use, or one topic too many */
+  async create(teamId: string, { name, events }: NewTopic): Promise<Topic> {
+    const now = this.#clock.now();
+    const topic = { id: newId(now), teamId, name, events, createdAt: now, updatedAt: now };
+    return this.#storage.writes.write(async (tx) => {
+      await lockTeam(tx, teamId);
+      if ((await countTopics(tx, teamId)) >= MAX_TOPICS) throw new AppError('conflict', `a team has at most ${MAX_TOPICS} topics`);
+      await insertTopic(tx, topic).catch(nameInUse);
+      return topic;
+    });
+  }
+
+  /** @throws AppError `not_found`, `conflict` for a name in use */
+  async change(teamId: string, topicId: string, change: TopicChange): Promise<Topic> {
+    const updatedAt = this.#clock.now();
+    const topic = await updateTopic(this.#storage.db, { teamId, id: topicId }, { ...change, updatedAt }).catch(nameInUse);
+    if (!topic) throw notFound('topic');
+    return topic;
+  }
+
+  /** Also leaves every group. @throws AppError `not_found` */
+  async delete(teamId: string, topicId: string): Promise<void> {
+    if (!(await deleteTopic(this.#storage.db, teamId, topicId))) throw notFound('topic');
+  }
+}
+
+function nameInUse(error: unknown): never {
+  throw isUnique(error) ? new AppError('conflict', 'the team has a topic of this name', { cause: error }) : error;
+}

@@ -1,0 +1,51 @@
+import { Resolver } from 'node:dns/promises';
+import { isIPv4 } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import { isLocalhostName, mayConnect } from '../../../platform/core/public-address.ts';
+import type { AddressRules } from '../../../platform/core/public-address.ts';
+import { TargetRefused } from './target.ts';
+
+/** All addresses of a name. */
+export type ResolveName = (hostname: string) => Promise<string[]>;
+
+const LOCALHOST = ['127.0.0.1', '::1'];
+/** Two tries of this length: less than an attempt may take. */
+const DNS_TIMEOUT_MS = 2500;
+
+/**
+ * Asks the system's name servers, and only them: `/etc/hosts` holds names of inside. Unlike `dns.lookup` it does not
+ * take one of the few threads that files and passwords need, so a name server that hangs delays nothing else.
+ */
+export function nameServerResolver(): ResolveName {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
+  return async (hostname) => {
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length > 0) return addresses;
+    throw Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
+  };
+}
+
+/**
+ * The look-up of a socket: it gives the socket only addresses that may be connected to, so between check and connect
+ * there is no second look-up that could say something else (DNS rebinding).
+ */
+export function guardedLookup(resolve: ResolveName, rules: AddressRules): LookupFunction {
+  return (hostname, options, callback) => {
+    void answer(hostname, options.all === true, callback);
+  };
+
+  async function answer(hostname: string, all: boolean, callback: Parameters<LookupFunction>[2]): Promise<void> {
+    const found = await allowedAddresses(hostname, resolve, rules).catch((error: Error) => error);
+    if (found instanceof Error) callback(found, '', 0);
+    else if (all) callback(null, found);
+    else callback(null, found[0]!.address, found[0]!.family);
+  }
+}
+
+async function allowedAddresses(hostname: string, resolve: ResolveName, rules: AddressRules): Promise<{ address: string; family: number }[]> {
+  const addresses = isLocalhostName(hostname) ? LOCALHOST : await resolve(hostname);
+  const allowed = addresses.filter((address) => mayConnect(hostname, address, rules));
+  if (allowed.length === 0) throw new TargetRefused('address_refused', 'the name leads to no public address');
+  return allowed.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
+}

@@ -1,0 +1,152 @@
+import type { SharedUse } from '../../../runtime/fair-shares.ts';
+import type { Clock, Timer } from '../../platform/core/clock.ts';
+import { notFound } from '../../platform/core/errors.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Page } from '../../platform/core/page.ts';
+import type { AddressRules } from '../../platform/core/public-address.ts';
+import type { JobsService } from '../../work/jobs/service.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import type { Secrets } from '../../platform/storage/secrets.ts';
+import { nameServerResolver } from './http/lookup.ts';
+import type { ResolveName } from './http/lookup.ts';
+import { Poster } from './http/poster.ts';
+import { TeamSecrets } from './secrets/team-secrets.ts';
+import type { SecretState } from './secrets/team-secrets.ts';
+import { Sender } from './sender.ts';
+import { deleteSettledBefore, hastenEvents, resendEvent, selectAttempts, selectEvent, selectEvents } from './store.ts';
+import { DEFAULT_WEBHOOK_RULES } from './types.ts';
+import type { Delivery, WebhookRules } from './types.ts';
+
+/** The delivery log answers questions about the last weeks, not about the last years. */
+const KEEP_MS = 30 * 24 * 3600_000;
+const SWEEP_EVERY_MS = 3600_000;
+/** Rows of one statement: it holds the database for a few milliseconds. */
+const SWEEP_AT_ONCE = 500;
+
+export interface WebhooksDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  jobs: Pick<JobsService, 'getJob' | 'changes' | 'noteMissedEvents'>;
+  secrets: Pick<Secrets, 'encrypt' | 'decryptText'>;
+  targets: AddressRules;
+  rules?: WebhookRules;
+  /** How names become addresses; the system's name servers unless given. */
+  resolve?: ResolveName;
+  random?: () => number;
+}
+
+/** Tells the `notify_url` of jobs what becomes of them, in order, signed, at least once. */
+export class WebhooksService {
+  readonly #deps: WebhooksDeps;
+  readonly #secrets: TeamSecrets;
+  readonly #poster: Poster;
+  readonly #sender: Sender;
+  #unsubscribe: (() => void) | undefined;
+  #sweepTimer: Timer | undefined;
+  #sweeping: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(deps: WebhooksDeps) {
+    const { storage, clock, log, jobs, targets, rules = DEFAULT_WEBHOOK_RULES } = deps;
+    this.#deps = deps;
+    this.#secrets = new TeamSecrets(deps);
+    this.#poster = new Poster({ rules: targets, resolve: deps.resolve ?? nameServerResolver(), deadlineMs: rules.deadlineMs });
+    this.#sender = new Sender({
+      storage,
+      clock,
+      log,
+      rules,
+      secrets: this.#secrets,
+      poster: this.#poster,
+      random: deps.random ?? Math.random,
+      noteMissed: (limit) => jobs.noteMissedEvents(limit),
+    });
+  }
+
+  /** Sends what an earlier process has left, and from now on what happens. */
+  /** Attempts under way. */
+  get attempts(): SharedUse {
+    return this.#sender.shares;
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#deps.jobs.changes.subscribe((job) => {
+      if (job.notify_url !== null) this.#sender.wake();
+    });
+    this.#sender.wake();
+    this.#scheduleSweep();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#unsubscribe?.();
+    this.#sweepTimer?.cancel();
+    await this.#sweeping;
+    await this.#sender.stop();
+    await this.#poster.close();
+  }
+
+  /** What the job's receiver was told or is to be told, newest first; the page counts by `seq`. @throws AppError `not_found` for the job */
+  async listDeliveries(teamId: string, routerId: string, jobId: string, page: Page): Promise<Delivery[]> {
+    const { storage, jobs } = this.#deps;
+    const job = await jobs.getJob(teamId, routerId, jobId);
+    const events = await selectEvents(storage.db, { teamId, jobId: job.id, page });
+    const attempts = await selectAttempts(
+      storage.db,
+      teamId,
+      events.map((event) => event.id),
+    );
+    return events.map((event) => ({ event, attempts: attempts.filter((attempt) => attempt.event_id === event.id) }));
+  }
+
+  /**
+   * Sends an event again at once, with the same id and body. One that still waits is tried now, after those before it.
+   * @throws AppError `not_found` for the job or the event
+   */
+  async resend(teamId: string, routerId: string, jobId: string, eventId: string): Promise<Delivery> {
+    const { storage, jobs, clock } = this.#deps;
+    const job = await jobs.getJob(teamId, routerId, jobId);
+    const event = await selectEvent(storage.db, teamId, job.id, eventId);
+    if (!event) throw notFound('delivery');
+    const now = clock.now();
+    await storage.writes.write(async (tx) => {
+      await resendEvent(tx, { id: event.id, teamId, now });
+      await hastenEvents(tx, { teamId, jobId: job.id, seq: event.seq, now });
+    });
+    this.#sender.wake();
+    const asked = await selectEvent(storage.db, teamId, job.id, eventId);
+    return { event: asked ?? event, attempts: await selectAttempts(storage.db, teamId, [event.id]) };
+  }
+
+  /** Undefined while the team has no secret. */
+  secretState(teamId: string): Promise<SecretState | undefined> {
+    return this.#secrets.state(teamId);
+  }
+
+  /** A new secret, shown only here; the one before it signs as well for `overlapMs`. @throws AppError `conflict` */
+  rotateSecret(teamId: string, overlapMs: number): Promise<SecretState & { secret: string }> {
+    return this.#secrets.rotate(teamId, overlapMs);
+  }
+
+  #scheduleSweep(): void {
+    this.#sweepTimer = this.#deps.clock.setTimeout(() => {
+      this.#sweeping = this.#sweep().then(() => {
+        if (!this.#stopped) this.#scheduleSweep();
+      });
+    }, SWEEP_EVERY_MS);
+  }
+
+  /** Never rejects; the next one tries again. */
+  async #sweep(): Promise<void> {
+    const { storage, clock, log } = this.#deps;
+    const before = clock.now() - KEEP_MS;
+    try {
+      for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped; ) {
+        count = await storage.writes.write((tx) => deleteSettledBefore(tx, before, SWEEP_AT_ONCE));
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'old job updates stay in the log');
+    }
+  }
+}

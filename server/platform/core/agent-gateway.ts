@@ -1,0 +1,103 @@
+import type {
+  AgentMessage,
+  Devices,
+  Health,
+  Heartbeat,
+  Inventory,
+  JobDeclined,
+  JobResult,
+  OpenJob,
+  Request,
+  ServerMessage,
+} from '../../../protocol/index.ts';
+
+/**
+ * The tunnel as the features see it: a port. Features call it to reach an agent; what agents say comes to
+ * them as {@link AgentEvents}, wired up in compose.ts.
+ */
+
+type RequestOf<M extends Request['method']> = Extract<Request, { method: M }>;
+export type RequestParams<M extends Request['method']> = RequestOf<M>['params'];
+
+type OkResult = Extract<Extract<AgentMessage, { type: 'reply' }>['outcome'], { ok: true }>['result'];
+export type RequestResult<M extends Request['method']> = Omit<Extract<OkResult, { method: M }>, 'method'>;
+
+export interface RequestOptions {
+  /** Longest wait in milliseconds; it travels with the request as remaining time. */
+  timeoutMs: number;
+  signal?: AbortSignal;
+  /** Receives the batches of a long reply in order. */
+  onRows?: (rows: Record<string, string>[]) => void;
+}
+
+/** Messages that are sent and not answered one to one. */
+export type Notice = Extract<ServerMessage, { type: `job.${string}` | 'channel.dial' | 'router.waiting' }>;
+
+export interface AgentGateway {
+  /**
+   * Asks an agent and waits for its reply.
+   * @throws AppError `agent_offline` at once when it has no tunnel (nothing was sent), `outcome_unknown` when no
+   *   answer came in time or the tunnel broke, and the reply's own error: `rejected_by_router`, `router_unreachable`, …
+   */
+  request<M extends Request['method']>(
+    agentId: string,
+    method: M,
+    params: RequestParams<M>,
+    options: RequestOptions,
+  ): Promise<RequestResult<M>>;
+
+  /** Sends without waiting; false when the agent has no tunnel that is ready. Loss is the protocol's business, not the caller's. */
+  notify(agentId: string, message: Notice): boolean;
+
+  /** The epoch of the agent's ready tunnel on this node, undefined when it has none. */
+  epoch(agentId: string): number | undefined;
+
+  /** Ends an agent's tunnel (revoked agent). */
+  disconnect(agentId: string, reason: 'revoked' | 'restart'): void;
+}
+
+/** One tunnel, as handed to the features with everything an agent says on it. */
+export interface AgentConnection {
+  agentId: string;
+  teamId: string;
+  epoch: number;
+  /** Source address of the tunnel, as the server sees it. */
+  address: string;
+  /**
+   * The agent's memory could not be trusted (disk restored or wiped): what it held is unknown now. It has started a
+   * fresh journal, and its list of open jobs is empty.
+   */
+  reset: boolean;
+  /** Names in the agent's configuration, as its `hello` has them; left out: it did not say. */
+  routers?: readonly string[];
+}
+
+/**
+ * What agents say. A promise is awaited before the agent's next message of that kind is handled. When the handling of
+ * `ready` or of a job message rejects, the tunnel is closed, so that the agent repeats at its next `ready` what was
+ * lost; other handlers must not fail.
+ */
+export interface AgentEvents {
+  /**
+   * The tunnel is ready: the agent's list of open jobs is settled, then new offers may follow. Until this settles, job
+   * messages of the agent wait, and offers are held back. It must not wait for requests to the same agent: reading
+   * may be paused when many messages wait.
+   */
+  onReady(connection: AgentConnection, jobs: OpenJob[]): Promise<void>;
+  /** Once for every onReady and after it has settled; before the onReady of the agent's next tunnel on this node. */
+  onGone(connection: AgentConnection): void;
+  onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void;
+  onInventory(connection: AgentConnection, inventory: Inventory): Promise<void>;
+  /** At once when an inventory of this router arrives; it is handled later. Left out: nobody wants to know. */
+  onInventoryArrived?(connection: AgentConnection, router: string): void;
+  onJobAccepted(connection: AgentConnection, jobId: string): Promise<void>;
+  onJobDeclined(connection: AgentConnection, declined: JobDeclined): Promise<void>;
+  onJobBegan(connection: AgentConnection, jobId: string): Promise<void>;
+  onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void>;
+  onJobRefused(connection: AgentConnection, jobId: string): Promise<void>;
+  /** Left out: nobody wants to know. */
+  onHealth?(connection: AgentConnection, health: Health): void;
+  /** In the order sent, so that a delta finds the list it changes. Left out: nobody wants to know. */
+  onDevices?(connection: AgentConnection, devices: Devices): Promise<void>;
+  onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void;
+}

@@ -1,0 +1,41 @@
+import { FairShares } from '../../../runtime/fair-shares.ts';
+import type { Holder, ShareLimits } from '../../../runtime/fair-shares.ts';
+import { FairQueue } from './fair-queue.ts';
+
+/** Work that may go on at the same time only so often: who comes waits for a turn, and turns go round. */
+export class FairTurns {
+  readonly shares: FairShares;
+  readonly #waiting = new FairQueue<() => void>();
+
+  constructor(limits: ShareLimits) {
+    this.shares = new FairShares(limits);
+  }
+
+  /** How many wait. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Does the work when its turn comes. @throws what the work throws */
+  async run<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
+    await new Promise<void>((resolve) => {
+      this.#waiting.add(holder, resolve);
+      this.#letIn();
+    });
+    try {
+      return await work();
+    } finally {
+      this.shares.giveBack(holder);
+      this.#letIn();
+    }
+  }
+
+  #letIn(): void {
+    for (;;) {
+      const turn = this.#waiting.next((holder) => this.shares.limitFor(holder) === undefined);
+      if (!turn) return;
+      this.shares.take(turn.holder);
+      turn.item();
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import { FairShares } from '../../../runtime/fair-shares.ts';
+import type { Holder, ShareLimits } from '../../../runtime/fair-shares.ts';
+import { AppError } from '../core/errors.ts';
+
+export interface AdmissionLimits {
+  /** Requests that are worked on at the same time. */
+  atOnce: number;
+  /** Requests that wait for that: all together, of one network, and of one credential in it. */
+  waiting: ShareLimits;
+  /** Longest wait, milliseconds: whoever cannot be served is to know it within a second. */
+  waitMs: number;
+  /**
+   * So long a request counts as worked on, milliseconds. What takes longer waits for a router or keeps a stream open, and costs
+   * the process nothing meanwhile. Well below `waitMs`: otherwise a team that asks a hundred slow routers at once, or opens a hundred
+   * event streams, would be refused, and everybody else with it.
+   */
+  workMs: number;
+}
+
+/**
+ * 64: more than commits and database connections can share (a group commit gains little beyond it, a pool has ten
+ * connections), and at some 3 ms of work each a new request is behind 0.2 s of others. 512 waiting are 1.5 s of work, of which what has
+ * not begun after 0.8 s is refused.
+ */
+export const ADMISSION: AdmissionLimits = { atOnce: 64, waiting: { total: 512, perParty: 384, perMember: 256 }, waitMs: 800, workMs: 150 };
+
+/** Tells the process that a request is over; may be called again. */
+export type Leave = () => void;
+
+interface Waiter {
+  admit: () => void;
+  refuse: (error: AppError) => void;
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * The one queue in front of the HTTP interface. Without it 3,000 requests at once are all begun, share the processor, and the last is
+ * answered after half a minute, when its caller has gone. Networks take turns, and in each the credentials that come from there: one
+ * that sends a thousand requests delays itself, and whoever makes up a credential for each request delays their own network. No network
+ * waits with more than it leaves to others. An idle process admits in the same turn of the event loop.
+ */
+export class Admission {
+  readonly #limits: AdmissionLimits;
+  /** By network and credential, both in the order of their turns; first come, first served within each credential. */
+  readonly #queues = new Map<string, Map<string | undefined, Waiter[]>>();
+  readonly #shares: FairShares;
+  #working = 0;
+  #refused = 0;
+
+  constructor(limits: AdmissionLimits = ADMISSION) {
+    this.#limits = limits;
+    this.#shares = new FairShares(limits.waiting);
+  }
+
+  get working(): number {
+    return this.#working;
+  }
+
+  get waiting(): number {
+    return this.#shares.taken;
+  }
+
+  /** Since the start. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /**
+   * Undefined when the process is not busy, so that nobody waits for a promise in vain.
+   * @throws AppError `unavailable`, at once when too many wait, or after the longest wait
+   */
+  enter(caller: Holder): Promise<void> | undefined {
+    if (this.#working < this.#limits.atOnce && this.waiting === 0) {
+      this.#working += 1;
+      return undefined;
+    }
+    if (!this.#shares.take(caller)) {
+      this.#refused += 1;
+      throw overloaded();
+    }
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { admit: resolve, refuse: reject, timer: setTimeout(() => this.#giveUp(caller, waiter), this.#limits.waitMs) };
+      const network = this.#queues.get(caller.party) ?? new Map<string | undefined, Waiter[]>();
+      const queue = network.get(caller.member) ?? [];
+      queue.push(waiter);
+      network.set(caller.member, queue);
+      this.#queues.set(caller.party, network);
+    });
+  }
+
+  /** For a request that was admitted: call the result when it is over. */
+  begin(): Leave {
+    let isOver = false;
+    const leave = (): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      this.#working -= 1;
+      this.#admitNext();
+    };
+    const timer = setTimeout(leave, this.#limits.workMs);
+    timer.unref();
+    return leave;
+  }
+
+  #admitNext(): void {
+    while (this.#working < this.#limits.atOnce) {
+      const [party, network] = this.#queues.entries().next().value ?? [];
+      const [member, queue] = network?.entries().next().value ?? [];
+      if (party === undefined || !network || !queue) return;
+      const waiter = queue.shift()!;
+      // To the end of the turns, of the network as well.
+      network.delete(member);
+      if (queue.length > 0) network.set(member, queue);
+      this.#queues.delete(party);
+      if (network.size > 0) this.#queues.set(party, network);
+      clearTimeout(waiter.timer);
+      this.#shares.giveBack({ party, member });
+      this.#working += 1;
+      waiter.admit();
+    }
+  }
+
+  #giveUp(caller: Holder, waiter: Waiter): void {
+    const network = this.#queues.get(caller.party);
+    const queue = network?.get(caller.member);
+    const index = queue?.indexOf(waiter) ?? -1;
+    if (!network || !queue || index === -1) return;
+    queue.splice(index, 1);
+    if (queue.length === 0) network.delete(caller.member);
+    if (network.size === 0) this.#queues.delete(caller.party);
+    this.#shares.giveBack(caller);
+    this.#refused += 1;
+    waiter.refuse(overloaded());
+  }
+}
+
+function overloaded(): AppError {
+  return new AppError('unavailable', 'the control plane has more requests than it can answer in time; come back in a moment');
+}

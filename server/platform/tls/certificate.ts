@@ -1,0 +1,80 @@
+import type { Server as HttpServer } from 'node:http';
+import { Server as HttpsServer } from 'node:https';
+import type { Clock, Timer } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import { readTlsFiles } from './files.ts';
+import type { TlsFiles, TlsPair } from './files.ts';
+
+/** A renewed certificate is in use within a minute: it is made weeks before the old one ends. */
+const READ_EVERY_MS = 60_000;
+
+export interface TlsCertificateDeps {
+  clock: Clock;
+  log: Pick<Log, 'info' | 'warn'>;
+}
+
+/**
+ * The certificate of this server. A renewed one is used without a restart: new connections get it, open ones go on. Files
+ * that do not belong together, as in the middle of a renewal, change nothing; they are read again a minute later.
+ */
+export class TlsCertificate {
+  readonly #files: TlsFiles;
+  readonly #deps: TlsCertificateDeps;
+  readonly #servers: HttpsServer[] = [];
+  #current: TlsPair;
+  #timer: Timer | undefined;
+  #reading: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  private constructor(files: TlsFiles, pair: TlsPair, deps: TlsCertificateDeps) {
+    this.#files = files;
+    this.#current = pair;
+    this.#deps = deps;
+  }
+
+  /** @throws AppError `invalid` naming the setting, the file and the reason */
+  static async open(files: TlsFiles, deps: TlsCertificateDeps): Promise<TlsCertificate> {
+    const certificate = new TlsCertificate(files, await readTlsFiles(files), deps);
+    certificate.#schedule();
+    return certificate;
+  }
+
+  get pair(): TlsPair {
+    return this.#current;
+  }
+
+  /** This server gets every renewed certificate. */
+  keepRenewed(server: HttpServer): void {
+    if (server instanceof HttpsServer) this.#servers.push(server);
+  }
+
+  /** Reads the files now. Never rejects: a mistake in them is logged, and the certificate in use stays. */
+  read(): Promise<void> {
+    this.#reading = this.#reading.then(() => this.#exchange());
+    return this.#reading;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#reading;
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#deps.clock.setTimeout(() => void this.read().then(() => this.#schedule()), READ_EVERY_MS);
+  }
+
+  async #exchange(): Promise<void> {
+    const { log } = this.#deps;
+    try {
+      const pair = await readTlsFiles(this.#files);
+      if (pair.cert.equals(this.#current.cert) && pair.key.equals(this.#current.key)) return;
+      for (const server of this.#servers) server.setSecureContext(pair);
+      this.#current = pair;
+      log.info({}, 'the renewed TLS certificate is in use');
+    } catch (error) {
+      log.warn({ err: error }, 'the TLS certificate could not be read again; the one in use stays');
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { negotiateVersion } from '../../../protocol/index.ts';
+import type { Hello, Ready, Welcome } from '../../../protocol/index.ts';
+import type { AgentConnection } from '../core/agent-gateway.ts';
+import type { CloseReason } from './closing.ts';
+import type { AgentIdentity, TunnelCallbacks, TunnelSettings } from './types.ts';
+
+/** Opens one session: hello gets an epoch, ready confirms it. */
+export class Handshake {
+  readonly #callbacks: TunnelCallbacks;
+  readonly #settings: TunnelSettings;
+  #journalId = '';
+  #connection: AgentConnection | undefined;
+
+  constructor(callbacks: TunnelCallbacks, settings: TunnelSettings) {
+    this.#callbacks = callbacks;
+    this.#settings = settings;
+  }
+
+  /** Set from the moment the epoch was raised: from then on the end has to be recorded too. */
+  get connection(): AgentConnection | undefined {
+    return this.#connection;
+  }
+
+  /** @returns the welcome to send, or why the agent is turned away */
+  async greet(identity: AgentIdentity, address: string, hello: Hello): Promise<Welcome | CloseReason> {
+    const version = negotiateVersion(hello.versions);
+    if (version === undefined) return 'version';
+    const { agentId, teamId } = identity;
+    const begun = await this.#callbacks.beginSession({ agentId, hello, address });
+    if (!begun) return 'revoked';
+    const { epoch, reset } = begun;
+    this.#journalId = hello.journal_id;
+    this.#connection = { agentId, teamId, epoch, address, reset, routers: hello.routers };
+    const { heartbeatMs, silenceMs } = this.#settings;
+    const settings = { heartbeat_ms: heartbeatMs, silence_ms: silenceMs };
+    return { type: 'welcome', version, agent_id: agentId, epoch, reset, settings };
+  }
+
+  /** @returns the connection, or why it is closed */
+  async confirm(ready: Ready): Promise<AgentConnection | CloseReason> {
+    const connection = this.#connection;
+    if (!connection) return 'protocol';
+    const { agentId, epoch, reset } = connection;
+    // With reset a fresh journal is required, without it the one of hello.
+    const sameJournal = ready.journal_id === this.#journalId;
+    if (ready.epoch !== epoch || sameJournal === reset) return 'protocol';
+    return (await this.#callbacks.confirmSession(agentId, epoch, ready.journal_id)) ? connection : 'replaced';
+  }
+}

@@ -1,0 +1,155 @@
+import type { Request } from '../../../protocol/index.ts';
+import type { AgentGateway, Notice, RequestOptions, RequestParams, RequestResult } from '../core/agent-gateway.ts';
+import type { Clock } from '../core/clock.ts';
+import { Counters } from '../core/counters.ts';
+import { AppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { AgentBudgets } from './budget.ts';
+import { ReplyMemory } from './reply-memory.ts';
+import { TunnelSession } from './session.ts';
+import { Turns } from './turns.ts';
+import { DEFAULT_TUNNEL_SETTINGS } from './types.ts';
+import type { AgentIdentity, SessionDeps, TunnelCallbacks, TunnelSettings, TunnelSocket } from './types.ts';
+
+export interface RegistryOptions {
+  callbacks: TunnelCallbacks;
+  clock: Clock;
+  log: Log;
+  settings?: Partial<TunnelSettings>;
+  counters?: Counters;
+  /** 0 <= x < 1; spreads pings and reconnects. */
+  random?: () => number;
+}
+
+/** After a restart all agents come back: spread over this long, 10,000 of them are 1,000 a second. */
+const RECONNECT_SPREAD_MS = 10_000;
+
+/**
+ * Tunnels of one agent that may be open at once: the present one, those that it has left on a bad line and the server has not yet
+ * found dead, and a second process with the same credential.
+ */
+export const MAX_TUNNELS_PER_AGENT = 8;
+
+/** All tunnels of this node: the newest of each agent is the one that features reach. */
+export class TunnelRegistry implements AgentGateway {
+  readonly #deps: SessionDeps<TunnelSession>;
+  /** By agent: the session with the highest epoch. */
+  readonly #newest = new Map<string, TunnelSession>();
+  /** Every session whose end is not recorded yet. */
+  readonly #sessions = new Set<TunnelSession>();
+  /** Those of one agent that are open, oldest first. */
+  readonly #open = new Map<string, Set<TunnelSession>>();
+  #closing = false;
+
+  constructor({ callbacks, clock, log, settings, counters = new Counters(), random = Math.random }: RegistryOptions) {
+    this.#deps = {
+      callbacks,
+      clock,
+      log,
+      random,
+      counters,
+      budgets: new AgentBudgets(),
+      turns: new Turns(clock),
+      replies: new ReplyMemory(),
+      settings: { ...DEFAULT_TUNNEL_SETTINGS, ...settings },
+      place: {
+        claim: (session) => this.#claim(session),
+        release: (session) => this.#release(session),
+      },
+    };
+  }
+
+  /** Tunnels that are open or whose end is being recorded. */
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** How long the agent of this id still has to stay away, milliseconds; 0 when its credential is worth a look. */
+  pauseOf(agentId: string): number {
+    const { budgets, clock } = this.#deps;
+    return budgets.known(agentId)?.pauseMs(clock.monotonic()) ?? 0;
+  }
+
+  /** Counts the dial of an agent whose credential is good. @returns how long it has to stay away, milliseconds; 0 when it may come in */
+  dial({ agentId }: AgentIdentity): number {
+    const { budgets, clock, counters } = this.#deps;
+    const now = clock.monotonic();
+    const waitMs = budgets.of(agentId, now).dial(now);
+    if (waitMs > 0) counters.add('tunnel_dials');
+    return waitMs;
+  }
+
+  /** Starts the session of an authenticated agent's new tunnel. */
+  open(identity: AgentIdentity, address: string, socket: TunnelSocket): TunnelSession {
+    const session = new TunnelSession(identity, address, socket, this.#deps);
+    this.#sessions.add(session);
+    void session.ended.then(() => this.#sessions.delete(session));
+    this.#makeRoom(identity.agentId).add(session);
+    if (this.#closing) session.close('restart', this.#reconnectAfter());
+    return session;
+  }
+
+  async request<M extends Request['method']>(
+    agentId: string,
+    method: M,
+    params: RequestParams<M>,
+    options: RequestOptions,
+  ): Promise<RequestResult<M>> {
+    const session = this.#newest.get(agentId);
+    if (!session) throw new AppError('agent_offline', 'the agent is not connected');
+    return session.request(method, params, options);
+  }
+
+  notify(agentId: string, message: Notice): boolean {
+    return this.#newest.get(agentId)?.notify(message) ?? false;
+  }
+
+  epoch(agentId: string): number | undefined {
+    return this.#newest.get(agentId)?.epoch;
+  }
+
+  disconnect(agentId: string, reason: 'revoked' | 'restart'): void {
+    for (const session of this.#sessions) if (session.identity.agentId === agentId) session.close(reason);
+  }
+
+  /** Tells every agent to come back later and waits until all they said is handled. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    for (const session of this.#sessions) session.close('restart', this.#reconnectAfter());
+    await Promise.all([...this.#sessions].map((session) => session.ended));
+  }
+
+  /** The open sessions of an agent, with room for one more: the oldest ones go. */
+  #makeRoom(agentId: string): Set<TunnelSession> {
+    const open = this.#open.get(agentId) ?? new Set();
+    this.#open.set(agentId, open);
+    for (const oldest of open) {
+      if (open.size < MAX_TUNNELS_PER_AGENT) break;
+      this.#deps.counters.add('tunnels_per_agent');
+      oldest.close('replaced');
+    }
+    return open;
+  }
+
+  #reconnectAfter(): number {
+    return Math.floor(this.#deps.random() * RECONNECT_SPREAD_MS);
+  }
+
+  #claim(session: TunnelSession): Promise<void> | undefined {
+    const { agentId } = session.identity;
+    const other = this.#newest.get(agentId);
+    if (other && other.claimedEpoch > session.claimedEpoch) return undefined;
+    this.#newest.set(agentId, session);
+    if (!other) return Promise.resolve();
+    other.close('replaced');
+    return other.ended;
+  }
+
+  #release(session: TunnelSession): void {
+    const { agentId } = session.identity;
+    if (this.#newest.get(agentId) === session) this.#newest.delete(agentId);
+    const open = this.#open.get(agentId);
+    open?.delete(session);
+    if (open?.size === 0) this.#open.delete(agentId);
+  }
+}

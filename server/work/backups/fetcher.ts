@@ -1,0 +1,250 @@
+import { FairShares } from '../../../runtime/fair-shares.ts';
+import type { BackupPart } from '../../../protocol/index.ts';
+import type { Holder } from '../../../runtime/fair-shares.ts';
+import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import { chooseFairly } from '../../platform/core/choose-fairly.ts';
+import type { Clock, Timer } from '../../platform/core/clock.ts';
+import { AppError } from '../../platform/core/errors.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import type { Secrets } from '../../platform/storage/secrets.ts';
+import { seal, sha256Of, whyNotBackup } from './content.ts';
+import { claimDue, insertPart, selectDue, selectDueTeams, selectParts, selectWay, updateBackup } from './store.ts';
+import type { DueBackup, Progress } from './store.ts';
+import { PARTS } from './types.ts';
+import type { BackupRecord, BackupRules } from './types.ts';
+
+export interface FetcherDeps {
+  storage: Storage;
+  gateway: Pick<AgentGateway, 'request' | 'epoch'>;
+  secrets: Pick<Secrets, 'encrypt'>;
+  clock: Clock;
+  log: Log;
+  rules: BackupRules;
+  /** A file was stored. */
+  onStored: (teamId: string, bytes: number) => void;
+}
+
+/** For small errands: which files there are, removing them. */
+const ERRAND_MS = 30_000;
+/** The backstop for what no notice woke. */
+const POLL_EVERY_MS = 30_000;
+/** A router whose agent is away is looked at again; its agent's return makes it due at once. */
+const AWAY_MS = 10 * 60_000;
+/** Nothing of a backup is ever planned farther ahead, milliseconds; a lease is shorter. */
+export const LONGEST_RETRY_MS = 3600_000;
+/** Candidates of one team: somewhat more than may be fetched of it at once. */
+const LOOK_AT = 8;
+/** Beyond what all parts together may take: then its process has died. */
+const LEASE_FACTOR = 4;
+
+type Way = NonNullable<Awaited<ReturnType<typeof selectWay>>>;
+
+/**
+ * Brings backups from routers to the database. A file is removed from its router only when its content is committed.
+ * Everything can be repeated; what was fetched is not fetched again.
+ */
+export class BackupFetcher {
+  readonly #deps: FetcherDeps;
+  /** Fetches under way: of teams, and of the agents they come from. */
+  readonly shares: FairShares;
+  readonly #fetching = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+  #timer: Timer | undefined;
+  #claiming: Promise<void> | undefined;
+  #again = false;
+
+  constructor(deps: FetcherDeps) {
+    this.#deps = deps;
+    this.shares = new FairShares(deps.rules.fetchAtOnce);
+  }
+
+  start(): void {
+    this.#timer = this.#deps.clock.setTimeout(() => {
+      this.wake();
+      this.start();
+    }, POLL_EVERY_MS);
+  }
+
+  /** What is under way is given up; it is due again later. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#timer?.cancel();
+    await this.#claiming;
+    await Promise.all(this.#fetching);
+  }
+
+  /** Something may be due. */
+  wake(): void {
+    if (this.#stopping.signal.aborted) return;
+    if (this.#claiming) this.#again = true;
+    else this.#claiming = this.#claim();
+  }
+
+  /** Takes no more than can be fetched now, so that nothing waits under a lease that runs out. */
+  async #claim(): Promise<void> {
+    do {
+      this.#again = false;
+      try {
+        await this.#claimSome();
+      } catch (error) {
+        this.#deps.log.error({ err: error }, 'backups that are due could not be read');
+      }
+    } while (this.#again && !this.#stopping.signal.aborted);
+    this.#claiming = undefined;
+  }
+
+  async #claimSome(): Promise<void> {
+    const { storage, clock, rules } = this.#deps;
+    if (this.shares.taken >= this.shares.limits.total) return;
+    const now = clock.now();
+    const chosen = new Map((await this.#takeDue(now)).map((due) => [due.id, { party: due.team_id, member: due.agent_id }]));
+    if (chosen.size === 0) return;
+    try {
+      const claim = { ids: [...chosen.keys()], now, until: now + LEASE_FACTOR * rules.readMs };
+      for (const backup of await storage.writes.write((tx) => claimDue(tx, claim))) {
+        this.#begin(backup, chosen.get(backup.id)!);
+        chosen.delete(backup.id);
+      }
+    } finally {
+      // Another process was quicker.
+      for (const holder of chosen.values()) this.shares.giveBack(holder);
+    }
+  }
+
+  /** Chooses what may be fetched now, each team and each of its agents within its share. */
+  async #takeDue(now: number): Promise<DueBackup[]> {
+    const { db } = this.#deps.storage;
+    const busy = new Set(this.shares.busyParties);
+    const teams = (await selectDueTeams(db, 'backups', now)).filter((teamId) => !busy.has(teamId));
+    const due = await Promise.all(
+      teams.map((teamId) => selectDue(db, { teamId, now, busyAgents: this.shares.busyMembers(teamId), limit: LOOK_AT })),
+    );
+    return chooseFairly(this.shares, due.flat(), (backup) => ({ party: backup.team_id, member: backup.agent_id }));
+  }
+
+  #begin(backup: BackupRecord, holder: Holder): void {
+    const fetching = this.#work(backup).finally(() => {
+      this.#fetching.delete(fetching);
+      this.shares.giveBack(holder);
+      this.wake();
+    });
+    this.#fetching.add(fetching);
+  }
+
+  /** Never rejects. */
+  async #work(backup: BackupRecord): Promise<void> {
+    const { log, storage } = this.#deps;
+    try {
+      const next = await this.#advance(backup);
+      await storage.writes.write((tx) => updateBackup(tx, backup, next));
+    } catch (error) {
+      // The lease ends, and it is tried again.
+      log.error({ err: error, router_id: backup.router_id }, 'a backup could not be dealt with');
+    }
+  }
+
+  async #advance(backup: BackupRecord): Promise<Progress> {
+    const { storage, gateway, clock, rules } = this.#deps;
+    const way = await selectWay(storage.db, backup);
+    const isAway = !way || gateway.epoch(way.agentId) === undefined;
+    if (isAway && clock.now() - backup.created_at < rules.fetchWithinMs) return { ...kept(backup), dueAt: clock.now() + AWAY_MS };
+    if (isAway) return this.#close(backup, backup.error ?? 'the router stayed away for too long');
+    return backup.state === 'pending' ? this.#fetch(backup, way) : this.#tidy(backup, way);
+  }
+
+  /** All that is missing; at the end of the attempts, what there is counts. */
+  async #fetch(backup: BackupRecord, way: Way): Promise<Progress> {
+    const { storage, clock, rules } = this.#deps;
+    const stored = await this.#storedParts(backup);
+    const missing: string[] = [];
+    for (const part of PARTS.filter((each) => !stored.includes(each))) {
+      const refusal = await this.#fetchPart(backup, way, part);
+      if (refusal === undefined) continue;
+      // Not every job has one: its router may have gone away with it.
+      if (part !== 'export_after') missing.push(`${part}: ${refusal.message}`);
+      if (!isFinal(refusal)) return this.#retry(backup, `${part}: ${refusal.message}`);
+    }
+    const error = missing.length === 0 ? null : missing.join('; ').slice(0, 1000);
+    const now = await this.#storedParts(backup);
+    if (!now.includes('binary') && !now.includes('export')) return this.#close(backup, error ?? 'nothing was found on the router');
+    await storage.writes.write((tx) => updateBackup(tx, backup, { ...kept(backup), state: 'stored', storedAt: clock.now(), error, dueAt: clock.now() + rules.retryMs }));
+    return this.#tidy({ ...backup, state: 'stored', stored_at: clock.now(), error, attempts: 0 }, way);
+  }
+
+  /** @returns why the part could not be had, undefined when it is stored */
+  async #fetchPart(backup: BackupRecord, way: Way, part: BackupPart): Promise<AppError | undefined> {
+    const { storage, secrets, clock } = this.#deps;
+    try {
+      const content = await this.#read(backup, way, part);
+      const refused = whyNotBackup(part, content);
+      if (refused !== undefined) return new AppError('invalid', refused);
+      const sealed = await seal(secrets, { backupId: backup.id, part }, content);
+      const row = { backup_id: backup.id, team_id: backup.team_id, part, size: content.length, sha256: sha256Of(content) };
+      await storage.writes.write((tx) => insertPart(tx, { ...row, content: sealed, stored_at: clock.now() }));
+      this.#deps.onStored(backup.team_id, content.length);
+      return undefined;
+    } catch (error) {
+      return error instanceof AppError ? error : new AppError('internal', 'it could not be stored', { cause: error });
+    }
+  }
+
+  async #read(backup: BackupRecord, way: Way, part: BackupPart): Promise<Buffer> {
+    const { gateway, rules } = this.#deps;
+    const chunks: Buffer[] = [];
+    const params = { router: way.router, hardware_id: way.hardwareId, job_id: backup.job_id, part };
+    const { size, sha256 } = await gateway.request(way.agentId, 'backup.read', params, {
+      timeoutMs: rules.readMs,
+      signal: this.#stopping.signal,
+      onRows: (rows) => {
+        for (const { data = '' } of rows) chunks.push(Buffer.from(data, 'base64'));
+      },
+    });
+    const content = Buffer.concat(chunks);
+    if (content.length !== size || sha256Of(content) !== sha256) throw new AppError('unavailable', 'the file came damaged');
+    return content;
+  }
+
+  /** The router's copies of what is stored go; one that cannot be reached for that makes room by itself later. */
+  async #tidy(backup: BackupRecord, way: Way): Promise<Progress> {
+    const parts = await this.#storedParts(backup);
+    const params = { router: way.router, hardware_id: way.hardwareId, job_id: backup.job_id, parts };
+    try {
+      await this.#deps.gateway.request(way.agentId, 'backup.remove', params, { timeoutMs: ERRAND_MS, signal: this.#stopping.signal });
+      return { ...kept(backup), dueAt: null };
+    } catch (error) {
+      this.#deps.log.info({ err: error, router_id: backup.router_id }, 'a stored backup stays on its router for now');
+      return backup.attempts + 1 >= this.#deps.rules.attempts ? { ...kept(backup), dueAt: null } : this.#retry(backup, backup.error);
+    }
+  }
+
+  async #retry(backup: BackupRecord, error: string | null): Promise<Progress> {
+    const { clock, rules } = this.#deps;
+    const attempts = backup.attempts + 1;
+    if (attempts >= rules.attempts) return this.#close(backup, error);
+    const pause = Math.min(rules.retryMs * 2 ** backup.attempts, LONGEST_RETRY_MS);
+    return { ...kept(backup), attempts, error, dueAt: clock.now() + pause };
+  }
+
+  /** The end: what has been stored so far is the backup. */
+  async #close(backup: BackupRecord, error: string | null): Promise<Progress> {
+    const parts = await this.#storedParts(backup);
+    const isStored = parts.includes('binary') || parts.includes('export');
+    const storedAt = isStored ? (backup.stored_at ?? this.#deps.clock.now()) : null;
+    return { state: isStored ? 'stored' : 'lost', attempts: backup.attempts, dueAt: null, error, storedAt };
+  }
+
+  async #storedParts(backup: BackupRecord): Promise<BackupPart[]> {
+    const rows = await selectParts(this.#deps.storage.db, backup.team_id, [backup.id]);
+    return PARTS.filter((part) => rows.some((row) => row.part === part));
+  }
+}
+
+function kept(backup: BackupRecord): Progress {
+  return { state: backup.state, attempts: backup.attempts, dueAt: backup.due_at, error: backup.error, storedAt: backup.stored_at };
+}
+
+/** The agent or the file itself says that asking again changes nothing. */
+function isFinal(error: AppError): boolean {
+  return error.code === 'invalid' || error.code === 'too_large';
+}

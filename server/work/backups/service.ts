@@ -1,0 +1,228 @@
+import type { BackupPart } from '../../../protocol/index.ts';
+import type { SharedUse } from '../../../runtime/fair-shares.ts';
+import type { AgentConnection, AgentGateway } from '../../platform/core/agent-gateway.ts';
+import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import { AppError, notFound } from '../../platform/core/errors.ts';
+import { newId } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Page } from '../../platform/core/page.ts';
+import type { JobsService } from '../jobs/service.ts';
+import type { JobRecord } from '../jobs/types.ts';
+import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import type { Secrets } from '../../platform/storage/secrets.ts';
+import { unseal } from './content.ts';
+import { DiffThreads } from './diff/diff-threads.ts';
+import type { ExportText } from './diff/diff-threads.ts';
+import { BackupFetcher } from './fetcher.ts';
+import { deleteBackups, hastenOf, insertBackup, selectBackup, selectBackups, selectContent, selectBeyond, selectMissed, selectParts, selectSurplus } from './store.ts';
+import type { EndedJob } from './store.ts';
+import { DEFAULT_BACKUP_RULES, RAN_UNHEARD } from './types.ts';
+import type { Backup, BackupDiff, BackupFile, BackupRecord, BackupRules } from './types.ts';
+
+const SWEEP_EVERY_MS = 10 * 60_000;
+/** Rows of one statement: it holds the database for a few milliseconds. */
+const SWEEP_AT_ONCE = 100;
+/** A team that has stored this part of what it may is looked at before the next sweep. */
+const LOOK_AFTER_SHARE = 100;
+
+export interface BackupsDeps {
+  storage: Storage;
+  gateway: Pick<AgentGateway, 'request' | 'epoch'>;
+  routers: Pick<RoutersService, 'getRouter'>;
+  jobs: Pick<JobsService, 'getJob' | 'changes'>;
+  secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
+  clock: Clock;
+  log: Log;
+  counters: Counters;
+  rules?: BackupRules;
+}
+
+/** Backups of routers: noted when a job with one ends, fetched, kept for a while, compared. */
+export class BackupsService {
+  readonly #deps: BackupsDeps;
+  readonly #rules: BackupRules;
+  readonly #fetcher: BackupFetcher;
+  readonly #diffs: DiffThreads;
+  /** Bytes stored since a team's backups were last added up; only of teams that stored some. */
+  readonly #stored = new Map<string, number>();
+  #unsubscribe: (() => void) | undefined;
+  #sweepTimer: Timer | undefined;
+  #stopped = false;
+  /** Writes that nobody waits for. Never rejects. */
+  #background: Promise<void> = Promise.resolve();
+
+  constructor(deps: BackupsDeps) {
+    this.#deps = deps;
+    this.#rules = deps.rules ?? DEFAULT_BACKUP_RULES;
+    this.#diffs = new DiffThreads(deps.counters);
+    this.#fetcher = new BackupFetcher({ ...deps, rules: this.#rules, onStored: (teamId, bytes) => this.#count(teamId, bytes) });
+  }
+
+  /** Fetches under way. */
+  get fetches(): SharedUse {
+    return this.#fetcher.shares;
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#deps.jobs.changes.subscribe((job) => {
+      if (hasLeftBackup(job)) this.#later(() => this.#note([job]));
+    });
+    this.#fetcher.start();
+    this.#sweepNext();
+    this.#later(() => this.#noteMissed());
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#unsubscribe?.();
+    this.#sweepTimer?.cancel();
+    await this.#background;
+    await this.#fetcher.stop();
+  }
+
+  /** The agent is back, and with it what its routers hold. */
+  onReady({ teamId, agentId }: AgentConnection): void {
+    const { storage, clock } = this.#deps;
+    this.#later(async () => {
+      await storage.writes.write((tx) => hastenOf(tx, { teamId, agentId }, clock.now()));
+      this.#fetcher.wake();
+    });
+  }
+
+  /** Newest first. @throws AppError `not_found` for the router */
+  async listBackups(teamId: string, routerId: string, page: Page): Promise<Backup[]> {
+    const { storage, routers } = this.#deps;
+    const router = await routers.getRouter(teamId, routerId, { orRemoved: true });
+    const records = await selectBackups(storage.db, { teamId, routerId: router.id, page });
+    const parts = await selectParts(storage.db, teamId, records.map(({ id }) => id));
+    return records.map((record) => ({ record, parts: parts.filter(({ backup_id: id }) => id === record.id) }));
+  }
+
+  /** @throws AppError `not_found` for the backup, and for a part that the control plane does not have */
+  async readFile(teamId: string, routerId: string, backupId: string, part: BackupPart): Promise<BackupFile> {
+    const backup = await this.#get(teamId, routerId, backupId);
+    const content = await this.#read(backup, part);
+    const moment = new Date(backup.created_at).toISOString().slice(0, 19).replaceAll(':', '');
+    return { name: `${routerId}-${moment}${part === 'export_after' ? '-after' : ''}.${part === 'binary' ? 'backup' : 'rsc'}`, content };
+  }
+
+  /**
+   * What changed on the router from before one job to before another.
+   * @param signal the caller has gone
+   * @throws AppError as {@link readFile} and {@link DiffThreads.compare}
+   */
+  async compare(teamId: string, routerId: string, ids: { from: string; to: string }, signal?: AbortSignal): Promise<BackupDiff> {
+    const [from, to] = [await this.#get(teamId, routerId, ids.from), await this.#get(teamId, routerId, ids.to)];
+    return this.#diff({ record: from, part: 'export' }, { record: to, part: 'export' }, signal);
+  }
+
+  /**
+   * What a job changed on its router.
+   * @throws AppError `not_found` for the job; `conflict` when there is no export from before and after it, or not yet
+   */
+  async changesOf(teamId: string, routerId: string, jobId: string, signal?: AbortSignal): Promise<BackupDiff> {
+    const job = await this.#deps.jobs.getJob(teamId, routerId, jobId);
+    const record = await selectBackup(this.#deps.storage.db, { teamId, routerId, jobId: job.id });
+    if (record?.state === 'pending') throw new AppError('conflict', 'the exports have not been fetched from the router yet');
+    if (!record) throw new AppError('conflict', 'there is no backup of this job');
+    const parts = await selectParts(this.#deps.storage.db, teamId, [record.id]);
+    const isWhole = (['export', 'export_after'] as const).every((part) => parts.some((row) => row.part === part));
+    if (!isWhole) throw new AppError('conflict', 'there is no export from before and after this job');
+    return this.#diff({ record, part: 'export' }, { record, part: 'export_after' }, signal);
+  }
+
+  async #diff(
+    from: { record: BackupRecord; part: BackupPart },
+    to: { record: BackupRecord; part: BackupPart },
+    signal: AbortSignal | undefined,
+  ): Promise<BackupDiff> {
+    const side = async ({ record, part }: typeof from): Promise<ExportText> => ({ name: `${record.id} ${part}`, content: await this.#read(record, part) });
+    const text = await this.#diffs.compare(from.record.team_id, async () => ({ before: await side(from), after: await side(to) }), signal);
+    return { from: from.record, to: to.record, ...text };
+  }
+
+  async #get(teamId: string, routerId: string, id: string): Promise<BackupRecord> {
+    const backup = await selectBackup(this.#deps.storage.db, { teamId, routerId, id });
+    if (!backup) throw notFound('backup');
+    return backup;
+  }
+
+  async #read({ id: backupId, team_id: teamId }: BackupRecord, part: BackupPart): Promise<Buffer> {
+    const sealed = await selectContent(this.#deps.storage.db, teamId, backupId, part);
+    if (sealed === undefined) throw notFound(`${part} of this backup`);
+    return unseal(this.#deps.secrets, { backupId, part }, sealed);
+  }
+
+  async #note(jobs: readonly EndedJob[]): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const now = clock.now();
+    await storage.writes.write(async (tx) => {
+      for (const job of jobs) await insertBackup(tx, job, { id: newId(now), now });
+    });
+    this.#fetcher.wake();
+  }
+
+  /** The net under the notices of {@link start}. */
+  async #noteMissed(): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const jobs = await selectMissed(storage.db, clock.now() - this.#rules.fetchWithinMs, SWEEP_AT_ONCE);
+    if (jobs.length > 0) await this.#note(jobs);
+  }
+
+  #sweepNext(): void {
+    this.#sweepTimer = this.#deps.clock.setTimeout(() => {
+      this.#later(() => this.#sweep());
+      if (!this.#stopped) this.#sweepNext();
+    }, SWEEP_EVERY_MS);
+  }
+
+  async #sweep(): Promise<void> {
+    const { storage, clock } = this.#deps;
+    await this.#noteMissed();
+    const { keepMs, keepPerRouter } = this.#rules;
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped; ) {
+      const surplus = await selectSurplus(storage.db, { before: clock.now() - keepMs, keepPerRouter, limit: SWEEP_AT_ONCE });
+      await storage.writes.write((tx) => deleteBackups(tx, surplus));
+      count = surplus.length;
+    }
+    const teams = [...this.#stored.keys()];
+    this.#stored.clear();
+    for (const teamId of teams) await this.#makeRoom(teamId);
+  }
+
+  /** A team that stores very much does not wait for the next sweep. */
+  #count(teamId: string, bytes: number): void {
+    const stored = (this.#stored.get(teamId) ?? 0) + bytes;
+    const isMuch = stored >= this.#rules.keepBytesPerTeam / LOOK_AFTER_SHARE;
+    this.#stored.set(teamId, isMuch ? 0 : stored);
+    if (isMuch) this.#later(() => this.#makeRoom(teamId));
+  }
+
+  async #makeRoom(teamId: string): Promise<void> {
+    const { storage, counters } = this.#deps;
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped; ) {
+      const beyond = await selectBeyond(storage.db, { teamId, most: this.#rules.keepBytesPerTeam, limit: SWEEP_AT_ONCE });
+      if (beyond.length > 0) counters.add('backup_bytes_per_team');
+      await storage.writes.write((tx) => deleteBackups(tx, beyond));
+      count = beyond.length;
+    }
+  }
+
+  #later(work: () => Promise<void>): void {
+    this.#background = this.#background
+      .then(work)
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'backups could not be looked after'));
+  }
+}
+
+/** Its script has or may have run, so the backup before it was taken. */
+function hasLeftBackup(job: JobRecord): boolean {
+  const hasEnded = job.phase === 'done' || job.phase === 'unknown';
+  return job.make_backup === 1 && hasEnded && (job.started_at !== null || hasRunUnheard(job));
+}
+
+function hasRunUnheard({ reason, output }: JobRecord): boolean {
+  return (RAN_UNHEARD as readonly (string | null)[]).includes(reason) || (reason === 'script_error' && output !== null);
+}

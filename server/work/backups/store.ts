@@ -1,0 +1,242 @@
+import { sql } from 'kysely';
+import type { SqlBool } from 'kysely';
+import type { Page } from '../../platform/core/page.ts';
+import type { DbOrTx } from '../../platform/storage/db.ts';
+import { RAN_UNHEARD } from './types.ts';
+import type { BackupRecord, PartRecord } from './types.ts';
+
+/** Backups and their parts. Functions that take a `Tx` write; everything of a caller names his team. */
+
+/** A job that ended and left a backup on its router. */
+export interface EndedJob {
+  id: string;
+  team_id: string;
+  router_id: string;
+}
+
+/** Without effect for a job that has one. */
+export async function insertBackup(db: DbOrTx, job: EndedJob, { id, now }: { id: string; now: number }): Promise<void> {
+  await db
+    .insertInto('backups')
+    .values({
+      id, team_id: job.team_id, router_id: job.router_id, job_id: job.id, state: 'pending', attempts: 0, due_at: now,
+      error: null, created_at: now, stored_at: null,
+    })
+    .onConflict((conflict) => conflict.column('job_id').doNothing())
+    .execute();
+}
+
+/** Jobs that ended since a moment without their backup being noted: the server died in between. */
+export async function selectMissed(db: DbOrTx, since: number, limit: number): Promise<EndedJob[]> {
+  return db
+    .selectFrom('jobs')
+    .leftJoin('backups', 'backups.job_id', 'jobs.id')
+    .select(['jobs.id', 'jobs.team_id', 'jobs.router_id'])
+    .where(sql<SqlBool>`jobs.make_backup = 1`)
+    .where('jobs.created_at', '>=', since)
+    .where((eb) =>
+      eb.or([
+        eb('jobs.started_at', 'is not', null),
+        eb('jobs.reason', 'in', RAN_UNHEARD),
+        eb.and([eb('jobs.reason', '=', 'script_error'), eb('jobs.output', 'is not', null)]),
+      ]),
+    )
+    .where('jobs.phase', 'in', ['done', 'unknown'])
+    .where('backups.id', 'is', null)
+    .limit(limit)
+    .execute();
+}
+
+export { selectDueTeams } from '../../platform/storage/due-teams.ts';
+
+export interface DueBackup {
+  id: string;
+  team_id: string;
+  /** Behind which its router stands now. */
+  agent_id: string;
+}
+
+/** Backups of a team that are due (at most `limit`), the longest due first; none from agents that are busy. */
+export async function selectDue(
+  db: DbOrTx,
+  query: { teamId: string; now: number; busyAgents: readonly string[]; limit: number },
+): Promise<DueBackup[]> {
+  let due = db
+    .selectFrom('backups')
+    .innerJoin('routers', (join) => join.onRef('routers.id', '=', 'backups.router_id').onRef('routers.team_id', '=', 'backups.team_id'))
+    .select(['backups.id', 'backups.team_id', 'routers.agent_id'])
+    .where('backups.team_id', '=', query.teamId)
+    .where('backups.due_at', '<=', query.now);
+  if (query.busyAgents.length > 0) due = due.where('routers.agent_id', 'not in', query.busyAgents);
+  return due.orderBy('backups.due_at').orderBy('backups.id').limit(query.limit).execute();
+}
+
+/** Takes backups (by id, of all teams) that are due; nobody else gets them before `until`. */
+export async function claimDue(db: DbOrTx, claim: { ids: readonly string[]; now: number; until: number }): Promise<BackupRecord[]> {
+  return db
+    .updateTable('backups')
+    .set({ due_at: claim.until })
+    .where('id', 'in', claim.ids)
+    .where('due_at', '<=', claim.now)
+    .returningAll()
+    .execute();
+}
+
+/** The way to the router, undefined when it hangs on no agent. */
+export async function selectWay(
+  db: DbOrTx,
+  { team_id: teamId, router_id: routerId }: BackupRecord,
+): Promise<{ agentId: string; router: string; hardwareId: string } | undefined> {
+  const row = await db
+    .selectFrom('routers')
+    .select(['agent_id', 'agent_router', 'hardware_id'])
+    .where('team_id', '=', teamId)
+    .where('id', '=', routerId)
+    .where('agent_router', '<>', '')
+    .executeTakeFirst();
+  return row && { agentId: row.agent_id, router: row.agent_router, hardwareId: row.hardware_id };
+}
+
+/** What an agent's routers still hold is due now: the agent is there. */
+export async function hastenOf(db: DbOrTx, agent: { teamId: string; agentId: string }, now: number): Promise<void> {
+  const routers = db.selectFrom('routers').select('routers.id').where('team_id', '=', agent.teamId).where('agent_id', '=', agent.agentId);
+  await db
+    .updateTable('backups')
+    .set({ due_at: now })
+    .where('team_id', '=', agent.teamId)
+    .where('due_at', '>', now)
+    .where('attempts', '=', 0)
+    .where('router_id', 'in', routers)
+    .execute();
+}
+
+export interface NewPart extends PartRecord {
+  team_id: string;
+  /** Encrypted. */
+  content: string;
+  stored_at: number;
+}
+
+export async function insertPart(db: DbOrTx, part: NewPart): Promise<void> {
+  await db.insertInto('backup_parts').values(part).onConflict((conflict) => conflict.columns(['backup_id', 'part']).doNothing()).execute();
+}
+
+export interface Progress {
+  state: string;
+  attempts: number;
+  dueAt: number | null;
+  error: string | null;
+  storedAt: number | null;
+}
+
+/** @param job true: the job shows the backup from now on */
+export async function updateBackup(db: DbOrTx, backup: BackupRecord, next: Progress): Promise<void> {
+  const { id, team_id: teamId, job_id: jobId } = backup;
+  await db
+    .updateTable('backups')
+    .set({ state: next.state, attempts: next.attempts, due_at: next.dueAt, error: next.error, stored_at: next.storedAt })
+    .where('id', '=', id)
+    .where('team_id', '=', teamId)
+    .execute();
+  if (next.state !== 'stored' || backup.state === 'stored') return;
+  await db.updateTable('jobs').set({ backup_id: id }).where('id', '=', jobId).where('team_id', '=', teamId).execute();
+}
+
+/** Newest first. */
+export async function selectBackups(db: DbOrTx, query: { teamId: string; routerId: string; page: Page }): Promise<BackupRecord[]> {
+  const { before, limit } = query.page;
+  let rows = db.selectFrom('backups').selectAll().where('team_id', '=', query.teamId).where('router_id', '=', query.routerId);
+  if (before) {
+    rows = rows.where((eb) =>
+      eb.or([eb('created_at', '<', before.at), eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)])]),
+    );
+  }
+  return rows.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
+}
+
+export async function selectBackup(
+  db: DbOrTx,
+  { teamId, routerId, ...key }: { teamId: string; routerId: string } & ({ id: string } | { jobId: string }),
+): Promise<BackupRecord | undefined> {
+  const rows = db.selectFrom('backups').selectAll().where('team_id', '=', teamId).where('router_id', '=', routerId);
+  const found = 'id' in key ? rows.where('id', '=', key.id) : rows.where('job_id', '=', key.jobId);
+  return found.executeTakeFirst();
+}
+
+/** Of backups (at most 1,000) that belong to the team, without their content. */
+export async function selectParts(db: DbOrTx, teamId: string, backupIds: readonly string[]): Promise<PartRecord[]> {
+  if (backupIds.length === 0) return [];
+  return db
+    .selectFrom('backup_parts')
+    .select(['backup_id', 'part', 'size', 'sha256'])
+    .where('team_id', '=', teamId)
+    .where('backup_id', 'in', backupIds)
+    .execute();
+}
+
+/** Encrypted. */
+export async function selectContent(db: DbOrTx, teamId: string, backupId: string, part: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('backup_parts')
+    .select('content')
+    .where('team_id', '=', teamId)
+    .where('backup_id', '=', backupId)
+    .where('part', '=', part)
+    .executeTakeFirst();
+  return row?.content;
+}
+
+/** Backups (at most `limit`, of all teams) that are too old, or more than a router may have. */
+export async function selectSurplus(db: DbOrTx, rules: { before: number; keepPerRouter: number; limit: number }): Promise<string[]> {
+  const ranked = db
+    .selectFrom('backups')
+    .select(['id', 'created_at'])
+    .select(sql<number>`row_number() over (partition by router_id order by created_at desc, id desc)`.as('place'));
+  const rows = await db
+    .selectFrom(ranked.as('ranked'))
+    .select('id')
+    .where((eb) => eb.or([eb('created_at', '<', rules.before), eb('place', '>', rules.keepPerRouter)]))
+    .limit(rules.limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * The oldest backups of a team (at most `limit`) without which it keeps no more than `most` bytes. Adds up sizes from an index.
+ */
+export async function selectBeyond(db: DbOrTx, { teamId, most, limit }: { teamId: string; most: number; limit: number }): Promise<string[]> {
+  const { bytes } = await db
+    .selectFrom('backup_parts')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number | string>('size'), eb.lit(0)).as('bytes'))
+    .where('team_id', '=', teamId)
+    .executeTakeFirstOrThrow();
+  let surplus = Number(bytes) - most;
+  if (surplus <= 0) return [];
+  const oldest = await db
+    .selectFrom('backups')
+    .innerJoin('backup_parts', 'backup_parts.backup_id', 'backups.id')
+    .select((eb) => ['backups.id', eb.fn.sum<number | string>('backup_parts.size').as('bytes')])
+    .where('backups.team_id', '=', teamId)
+    .groupBy(['backups.id', 'backups.created_at'])
+    .orderBy('backups.created_at')
+    .orderBy('backups.id')
+    .limit(limit)
+    .execute();
+  const beyond: string[] = [];
+  for (const backup of oldest) {
+    if (surplus <= 0) break;
+    beyond.push(backup.id);
+    surplus -= Number(backup.bytes);
+  }
+  return beyond;
+}
+
+export async function deleteBackups(db: DbOrTx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db.updateTable('jobs').set({ backup_id: null }).where('id', 'in', jobsOf(db, ids)).execute();
+  await db.deleteFrom('backups').where('id', 'in', ids).execute();
+}
+
+function jobsOf(db: DbOrTx, backupIds: readonly string[]) {
+  return db.selectFrom('backups').select('backups.job_id').where('backups.id', 'in', backupIds);
+}

@@ -1,0 +1,142 @@
+import type { Clock, Timer } from '../../../platform/core/clock.ts';
+import { FairTurns } from '../../../platform/core/fair-turns.ts';
+import type { Log } from '../../../platform/core/log.ts';
+import type { JobsService } from '../../jobs/service.ts';
+import type { JobRecord } from '../../jobs/types.ts';
+import type { Storage } from '../../../platform/storage/db.ts';
+import { campaignOfKey } from '../job-key.ts';
+import type { CampaignChange } from '../types.ts';
+import { runPass } from './pass.ts';
+import { selectCampaignsToCorrect, selectOpenCampaigns } from './store.ts';
+
+/** The backstop for what no notice woke: a database that was away, results that another program wrote down. */
+const POLL_EVERY_MS = 10_000;
+/** Ends of jobs that come within this time share a pass. */
+const GATHER_MS = 50;
+/**
+ * Rounds at the same time, all campaigns together and of one team: each is a short transaction and up to a hundred new jobs.
+ * After each round the next team has its turn, so that a campaign over thousands of routers delays no other.
+ */
+export const ROUNDS_AT_ONCE = { total: 4, perParty: 2, perMember: 1 };
+
+/** A campaign as the runner knows it. */
+export interface CampaignKey {
+  id: string;
+  teamId: string;
+}
+
+export interface RunnerDeps {
+  storage: Storage;
+  jobs: Pick<JobsService, 'createJob' | 'takeBackJob' | 'changes'>;
+  clock: Clock;
+  log: Log;
+  onChange: (change: CampaignChange) => void;
+}
+
+type Question = (db: Storage['db']) => Promise<CampaignKey[]>;
+
+/**
+ * Moves campaigns on: at once when asked, soon after a job of theirs has ended, when their rate allows the next job, and
+ * now and then. Nothing here is durable. One pass of a campaign at a time.
+ */
+export class CampaignRunner {
+  readonly #deps: RunnerDeps;
+  /** Of teams and their campaigns. */
+  readonly turns = new FairTurns(ROUNDS_AT_ONCE);
+  readonly #stopping = new AbortController();
+  /** Campaigns that want a pass that has not begun. */
+  readonly #due = new Set<string>();
+  readonly #working = new Map<string, Promise<void>>();
+  /** `at` by the clock that nobody sets. */
+  readonly #timers = new Map<string, { at: number; timer: Timer }>();
+  #pollTimer: Timer | undefined;
+  #polling: Promise<void> = Promise.resolve();
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Carries on with what an earlier run of the program left. */
+  start(): void {
+    this.#unsubscribe = this.#deps.jobs.changes.subscribe((job) => this.#onChange(job));
+    this.#poll([selectOpenCampaigns, selectCampaignsToCorrect]);
+  }
+
+  /** Ends after the step that is being made; the rest is done after the next start. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#unsubscribe?.();
+    this.#pollTimer?.cancel();
+    for (const { timer } of this.#timers.values()) timer.cancel();
+    this.#timers.clear();
+    await this.#polling;
+    await Promise.all(this.#working.values());
+  }
+
+  /** Resolves after a pass that began after this call. Never rejects: what failed is logged and tried again. */
+  run(campaign: CampaignKey): Promise<void> {
+    this.#due.add(campaign.id);
+    const working = this.#working.get(campaign.id) ?? this.#work(campaign);
+    this.#working.set(campaign.id, working);
+    return working;
+  }
+
+  async #work(campaign: CampaignKey): Promise<void> {
+    // Whoever called has to have noted this promise first.
+    await Promise.resolve();
+    while (!this.#stopping.signal.aborted && this.#due.has(campaign.id)) await this.#pass(campaign);
+    // In the same breath as the check above, so that a run that is asked for now begins anew.
+    this.#working.delete(campaign.id);
+  }
+
+  async #pass(campaign: CampaignKey): Promise<void> {
+    const { signal } = this.#stopping;
+    const holder = { party: campaign.teamId, member: campaign.id };
+    this.#due.delete(campaign.id);
+    try {
+      const until = await runPass(this.#deps, campaign.id, signal, (round) => this.turns.run(holder, round));
+      if (until !== undefined) this.#runIn(campaign, until - this.#deps.clock.now());
+    } catch (error) {
+      this.#deps.log.error({ err: error, campaign_id: campaign.id }, 'a campaign could not be moved on');
+    }
+  }
+
+  /** One timer for each campaign: the earliest. */
+  #runIn(campaign: CampaignKey, waitMs: number): void {
+    const { clock } = this.#deps;
+    const { id: campaignId } = campaign;
+    const at = clock.monotonic() + waitMs;
+    const set = this.#timers.get(campaignId);
+    if (this.#stopping.signal.aborted || (set && set.at <= at)) return;
+    set?.timer.cancel();
+    const timer = clock.setTimeout(() => {
+      this.#timers.delete(campaignId);
+      void this.run(campaign);
+    }, waitMs);
+    this.#timers.set(campaignId, { at, timer });
+  }
+
+  #onChange(job: JobRecord): void {
+    const campaignId = campaignOfKey(job.idempotency_key);
+    const hasNews = job.phase !== 'queued' && job.phase !== 'running' && (job.phase !== 'accepted' || job.completed_at !== null);
+    if (campaignId !== undefined && hasNews) this.#runIn({ id: campaignId, teamId: job.team_id }, GATHER_MS);
+  }
+
+  #poll(questions: readonly Question[]): void {
+    this.#polling = this.#runAll(questions).then(() => {
+      if (this.#stopping.signal.aborted) return;
+      this.#pollTimer = this.#deps.clock.setTimeout(() => this.#poll([selectOpenCampaigns]), POLL_EVERY_MS);
+    });
+  }
+
+  /** Never rejects. */
+  async #runAll(questions: readonly Question[]): Promise<void> {
+    try {
+      const lists = await Promise.all(questions.map((ask) => ask(this.#deps.storage.db)));
+      await Promise.all(lists.flat().map((campaign) => this.run(campaign)));
+    } catch (error) {
+      this.#deps.log.error({ err: error }, 'campaigns could not be read');
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import { Channel } from '../../../protocol/index.ts';
+import type { ChannelConnection, ChannelSocket } from '../../../protocol/index.ts';
+import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { ForwardLimits } from './limits.ts';
+
+export interface PoolOptions {
+  clock: Clock;
+  limits: Pick<ForwardLimits, 'channels' | 'warmChannels' | 'channelWaitMs' | 'dialTimeoutMs' | 'idlePeriodMs'>;
+  /** Asks the agent for so many more channels; false when it is not connected. */
+  dial: (count: number) => boolean;
+}
+
+/** Somebody who needs a channel. Exactly one of the two is called, once, unless the wait is cancelled. */
+export interface Waiter {
+  ready(connection: ChannelConnection): void;
+  gaveUp(): void;
+}
+
+/** The notice has room for so many (protocol/messages/forwards.ts). */
+const MAX_DIAL_COUNT = 256;
+
+/**
+ * The channels of one forward. A few are kept free in advance; their number follows the busiest moment of the last
+ * period, so that a page with sixty parts finds its channels the second time.
+ */
+export class ChannelPool {
+  readonly #options: PoolOptions;
+  readonly #channels = new Set<Channel>();
+  /** Free channels, last used last. Channels that closed meanwhile are skipped when taken. */
+  #free: Channel[] = [];
+  readonly #waiting = new Map<Waiter, Timer>();
+  /** Asked for and not yet here. */
+  #asked = 0;
+  #askTimer: Timer | undefined;
+  readonly #busy = new Set<Channel>();
+  #busyPeak = 0;
+  #trimTimer: Timer | undefined;
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#scheduleTrim();
+  }
+
+  get size(): number {
+    return this.#channels.size;
+  }
+
+  get freeCount(): number {
+    return this.#free.filter((channel) => channel.free).length;
+  }
+
+  /** Takes in a channel that the agent has dialled; closes it when there are enough. */
+  add(socket: ChannelSocket): void {
+    if (this.#asked > 0) this.#asked -= 1;
+    const channel: Channel = new Channel(socket, 'opener', {
+      onFree: () => this.#becameFree(channel),
+      onClosed: () => this.#lost(channel),
+    });
+    if (this.#closed || this.#channels.size >= this.#options.limits.channels) {
+      channel.close('enough channels');
+      return;
+    }
+    this.#channels.add(channel);
+    this.#offer(channel);
+  }
+
+  /** The agent was told to dial `count` channels by another message than `dial`. */
+  expect(count: number): void {
+    this.#asked = count;
+    this.#watchDials();
+  }
+
+  /** Begins a connection on a free channel, at once or as soon as there is one. */
+  request(waiter: Waiter): void {
+    const channel = this.#takeFree();
+    if (channel) {
+      this.#begin(channel, waiter);
+    } else {
+      const timer = this.#options.clock.setTimeout(() => this.#giveUp(waiter), this.#options.limits.channelWaitMs);
+      this.#waiting.set(waiter, timer);
+    }
+    this.#ask();
+  }
+
+  cancel(waiter: Waiter): void {
+    this.#waiting.get(waiter)?.cancel();
+    this.#waiting.delete(waiter);
+  }
+
+  /** Cuts every channel there is; new ones are taken in. For when the agent that dialled them is not trusted any more. */
+  drop(reason: string): void {
+    this.#free = [];
+    for (const channel of this.#channels) channel.terminate(reason);
+  }
+
+  /** Lets go of those that carry nothing; the others go on. For when the agent has a new tunnel: what it dialled before may lead nowhere. */
+  dropFree(reason: string): void {
+    for (const channel of this.#free.splice(0)) {
+      this.#channels.delete(channel);
+      channel.terminate(reason);
+    }
+  }
+
+  close(reason: string): void {
+    this.#closed = true;
+    this.#askTimer?.cancel();
+    this.#trimTimer?.cancel();
+    for (const waiter of this.#waiting.keys()) this.#giveUp(waiter);
+    for (const channel of this.#channels) channel.close(reason);
+    this.#free = [];
+  }
+
+  #takeFree(): Channel | undefined {
+    let channel = this.#free.pop();
+    while (channel && !channel.free) channel = this.#free.pop();
+    return channel;
+  }
+
+  #begin(channel: Channel, waiter: Waiter): void {
+    const connection = channel.open();
+    if (!connection) {
+      waiter.gaveUp();
+      return;
+    }
+    this.#busy.add(channel);
+    this.#busyPeak = Math.max(this.#busyPeak, this.#busy.size);
+    waiter.ready(connection);
+  }
+
+  #becameFree(channel: Channel): void {
+    this.#busy.delete(channel);
+    if (!this.#closed) this.#offer(channel);
+  }
+
+  #offer(channel: Channel): void {
+    for (const [waiter, timer] of this.#waiting) {
+      timer.cancel();
+      this.#waiting.delete(waiter);
+      this.#begin(channel, waiter);
+      return;
+    }
+    this.#free.push(channel);
+  }
+
+  #giveUp(waiter: Waiter): void {
+    this.cancel(waiter);
+    waiter.gaveUp();
+  }
+
+  #lost(channel: Channel): void {
+    if (!this.#channels.delete(channel)) return;
+    const at = this.#free.indexOf(channel);
+    if (at >= 0) this.#free.splice(at, 1);
+    this.#busy.delete(channel);
+    this.#ask();
+  }
+
+  /** Keeps as many channels coming as are waited for, and tops the free ones up once half of them are taken. */
+  #ask(): void {
+    const { channels, warmChannels } = this.#options.limits;
+    if (this.#closed) return;
+    const spare = this.#free.length + this.#asked - this.#waiting.size;
+    if (spare > warmChannels / 2) return;
+    const room = channels - this.#channels.size - this.#asked;
+    const count = Math.min(warmChannels - spare, room, MAX_DIAL_COUNT);
+    if (count <= 0 || !this.#options.dial(count)) return;
+    this.#asked += count;
+    this.#watchDials();
+  }
+
+  /** Dials fail without a word; after a while they count as lost and are asked for again if they are still needed. */
+  #watchDials(): void {
+    this.#askTimer?.cancel();
+    this.#askTimer = this.#options.clock.setTimeout(() => {
+      this.#asked = 0;
+      if (this.#waiting.size > 0) this.#ask();
+    }, this.#options.limits.dialTimeoutMs);
+  }
+
+  #scheduleTrim(): void {
+    this.#trimTimer = this.#options.clock.setTimeout(() => {
+      this.#trim();
+      this.#scheduleTrim();
+    }, this.#options.limits.idlePeriodMs);
+  }
+
+  #trim(): void {
+    const needed = this.#busyPeak + this.#options.limits.warmChannels;
+    this.#busyPeak = this.#busy.size;
+    const excess = Math.min(this.#channels.size - needed, this.#free.length);
+    for (const channel of this.#free.splice(0, Math.max(excess, 0))) {
+      this.#channels.delete(channel);
+      channel.close('idle');
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import type { Clock, Timer } from '../../platform/core/clock.ts';
+import { dropFromLargest } from '../../platform/core/drop-from-largest.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { insertConnections } from './connections/store.ts';
+import type { LoggedConnection } from './connections/store.ts';
+import { OpenConnections } from './open-connections.ts';
+import { addCounts } from './store.ts';
+import type { ForwardCounts, ForwardKey } from './store.ts';
+import type { ConnectionSummary } from './types.ts';
+
+/**
+ * Written at once when so many wait. A commit costs as much as 500 rows (`synchronous=FULL`); much more in one of them
+ * would hold up the connections that are open: 1,000 rows take 3 ms.
+ */
+const BATCH = 1000;
+
+/** Finished connections that may wait for the database; beyond that the oldest of the team that has most are lost rather than memory. */
+export const MAX_WAITING = 20_000;
+/** Lost at a time: going through all that wait takes some milliseconds. */
+const DROPPED_AT_ONCE = 500;
+
+/** What the database does not know yet of one forward. */
+interface Unwritten extends ForwardCounts {
+  key: ForwardKey;
+  lastRefused: string;
+}
+
+const NOTHING: ForwardCounts = { refused: 0, connections: 0, bytesIn: 0, bytesOut: 0 };
+
+interface ConnectionLogDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  flushMs: number;
+  /** The connections that go on now. */
+  open: () => Iterable<LoggedConnection>;
+}
+
+/** Writes finished connections and refused attempts in batches, so that a port scan costs one statement a second. */
+export class ConnectionLog {
+  readonly #deps: ConnectionLogDeps;
+  readonly #open: OpenConnections;
+  #connections: LoggedConnection[] = [];
+  readonly #unwritten = new Map<string, Unwritten>();
+  #timer: Timer | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(deps: ConnectionLogDeps) {
+    this.#deps = deps;
+    this.#open = new OpenConnections(deps);
+  }
+
+  /** Call it before the first connection of this process. @throws a storage error */
+  start(): Promise<void> {
+    return this.#open.start();
+  }
+
+  /** Never rejects. Call it when no connection is left. */
+  async stop(): Promise<void> {
+    await this.#open.stop();
+    await this.flush();
+  }
+
+  connectionClosed(key: ForwardKey, summary: ConnectionSummary): void {
+    const counts = this.#countsOf(key);
+    counts.connections += 1;
+    counts.bytesIn += summary.bytesIn;
+    counts.bytesOut += summary.bytesOut;
+    this.#connections.push({ ...summary, teamId: key.teamId, forwardId: key.id });
+    this.#makeRoom();
+    if (this.#connections.length === BATCH) void this.flush();
+    else this.#schedule();
+  }
+
+  refused(key: ForwardKey, source: string): void {
+    const counts = this.#countsOf(key);
+    counts.refused += 1;
+    counts.lastRefused = source;
+    this.#schedule();
+  }
+
+  /** What the record in the database lacks. */
+  unwritten(forwardId: string): Readonly<ForwardCounts> {
+    return this.#unwritten.get(forwardId) ?? NOTHING;
+  }
+
+  /** Stores what is waiting; never rejects. */
+  async flush(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#flushing = this.#flushing.then(() => this.#write());
+    await this.#flushing;
+  }
+
+  #makeRoom(): void {
+    while (this.#connections.length > MAX_WAITING) {
+      this.#connections = dropFromLargest(this.#connections, ({ teamId }) => teamId, DROPPED_AT_ONCE);
+    }
+  }
+
+  #schedule(): void {
+    this.#timer ??= this.#deps.clock.setTimeout(() => void this.flush(), this.#deps.flushMs);
+  }
+
+  #countsOf(key: ForwardKey): Unwritten {
+    const counts = this.#unwritten.get(key.id) ?? { ...NOTHING, key, lastRefused: '' };
+    this.#unwritten.set(key.id, counts);
+    return counts;
+  }
+
+  async #write(): Promise<void> {
+    const connections = this.#connections;
+    // As they are now: more is added while these are being written.
+    const batch = [...this.#unwritten.values()].map((counts) => ({ ...counts }));
+    if (batch.length === 0) return;
+    this.#connections = [];
+    try {
+      await this.#deps.storage.writes.write(async (tx) => {
+        await insertConnections(tx, connections);
+        for (const counts of batch) await addCounts(tx, counts.key, counts);
+      });
+    } catch (error) {
+      this.#deps.log.warn({ err: error, count: connections.length }, 'connections of forwards could not be stored');
+      this.#connections = [...connections, ...this.#connections];
+      this.#makeRoom();
+      this.#schedule();
+      return;
+    }
+    for (const counts of batch) this.#written(counts);
+  }
+
+  /** What came while the batch was being written stays for the next one. */
+  #written({ key, refused, connections, bytesIn, bytesOut, lastRefused }: Unwritten): void {
+    if (refused > 0) {
+      this.#deps.log.info({ team_id: key.teamId, forward_id: key.id, source: lastRefused, count: refused }, 'connection attempts refused');
+    }
+    const counts = this.#unwritten.get(key.id);
+    if (!counts) return;
+    counts.refused -= refused;
+    counts.connections -= connections;
+    counts.bytesIn -= bytesIn;
+    counts.bytesOut -= bytesOut;
+    if (counts.refused === 0 && counts.connections === 0) this.#unwritten.delete(key.id);
+  }
+}

@@ -1,0 +1,105 @@
+import { idFloor } from '../../../platform/core/ids.ts';
+import type { Page } from '../../../platform/core/page.ts';
+import { inChunks } from '../../../platform/storage/columns.ts';
+import type { DbOrTx } from '../../../platform/storage/db.ts';
+import { addCounts } from '../store.ts';
+import type { ForwardKey } from '../store.ts';
+import type { ConnectionSummary, ForwardConnectionRecord } from '../types.ts';
+
+export type LoggedConnection = ConnectionSummary & { teamId: string; forwardId: string };
+
+/** Finished ones; what was written of them while they were open is overwritten. */
+export async function insertConnections(db: DbOrTx, connections: readonly LoggedConnection[]): Promise<void> {
+  for (const chunk of inChunks(connections)) await upsertOf(db, chunk).execute();
+}
+
+/** Those that go on. One that has finished meanwhile stays as it is. */
+export async function writeOpenConnections(db: DbOrTx, connections: readonly LoggedConnection[]): Promise<void> {
+  for (const chunk of inChunks(connections)) await upsertOf(db, chunk, 'open').execute();
+}
+
+function upsertOf(db: DbOrTx, connections: readonly LoggedConnection[], onlyOver?: 'open') {
+  const values = connections.map((connection) => ({
+    id: connection.id,
+    team_id: connection.teamId,
+    forward_id: connection.forwardId,
+    source: connection.source,
+    opened_at: connection.openedAt,
+    closed_at: connection.closedAt,
+    bytes_in: connection.bytesIn,
+    bytes_out: connection.bytesOut,
+    ended_by: connection.endedBy,
+  }));
+  return db
+    .insertInto('forward_connections')
+    .values(values)
+    .onConflict((conflict) => {
+      const update = conflict.column('id').doUpdateSet((eb) => ({
+        closed_at: eb.ref('excluded.closed_at'),
+        bytes_in: eb.ref('excluded.bytes_in'),
+        bytes_out: eb.ref('excluded.bytes_out'),
+        ended_by: eb.ref('excluded.ended_by'),
+      }));
+      return onlyOver === undefined ? update : update.where('forward_connections.ended_by', '=', onlyOver);
+    });
+}
+
+/** Ends the rows of connections that a control plane which was killed has left open, and counts them at their forwards. */
+export async function settleOpenConnections(tx: DbOrTx, openedAfter: number): Promise<void> {
+  const settled = await tx
+    .updateTable('forward_connections')
+    .set({ ended_by: 'unknown' })
+    .where('id', '>', idFloor(openedAfter))
+    .where('ended_by', '=', 'open')
+    .returning(['team_id', 'forward_id', 'bytes_in', 'bytes_out'])
+    .execute();
+  for (const row of settled) {
+    const counts = { refused: 0, connections: 1, bytesIn: row.bytes_in, bytesOut: row.bytes_out };
+    await addCounts(tx, { teamId: row.team_id, id: row.forward_id }, counts);
+  }
+}
+
+/** Finished ones, newest first. */
+export async function selectConnections(db: DbOrTx, { teamId, id }: ForwardKey, page: Page): Promise<ForwardConnectionRecord[]> {
+  let query = db
+    .selectFrom('forward_connections')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('forward_id', '=', id)
+    .where('ended_by', '<>', 'open');
+  const { before } = page;
+  if (before) {
+    query = query.where((eb) =>
+      eb.or([eb('opened_at', '<', before.at), eb.and([eb('opened_at', '=', before.at), eb('id', '<', before.id)])]),
+    );
+  }
+  return query.orderBy('opened_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
+}
+
+/** Of all teams, by the time in their ids, which is when they were opened. @returns how many were deleted */
+export async function deleteConnectionsUntil(db: DbOrTx, openedBefore: number, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('forward_connections')
+    .select('id')
+    .where('id', '<', idFloor(openedBefore))
+    .where('opened_at', '<', openedBefore)
+    .orderBy('id')
+    .limit(limit);
+  const { numDeletedRows } = await db.deleteFrom('forward_connections').where('id', 'in', old).executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** Deletes some of a forward's connections beyond the newest `keep`. @returns how many were deleted */
+export async function deleteConnectionsBeyond(db: DbOrTx, { teamId, id }: ForwardKey, keep: number, limit: number): Promise<number> {
+  const beyond = db
+    .selectFrom('forward_connections')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('forward_id', '=', id)
+    .orderBy('opened_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(keep);
+  const { numDeletedRows } = await db.deleteFrom('forward_connections').where('id', 'in', beyond).executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

@@ -1,0 +1,194 @@
+import type { ShareLimit, SharedUse } from '../../../runtime/fair-shares.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import { AppError, notFound } from '../../platform/core/errors.ts';
+import { newId } from '../../platform/core/ids.ts';
+import type { Storage, Tx } from '../../platform/storage/db.ts';
+import { cannotListen, isOfThisPort } from './doors/listen-errors.ts';
+import type { ForwardLimits } from './limits.ts';
+import { normaliseDestination, normaliseSource } from './policy.ts';
+import { PORTS_PER_TEAM, PORT_QUARANTINE_MS, choosePort } from './ports.ts';
+import type { PortChoice } from './ports.ts';
+import { countOpenForwards, deleteForward, hasOtherTeams, insertForward, isRouterThere, isUnique, lockTeam, selectForwardByKey, selectPortUses, updatePort } from './store.ts';
+import { timeToExpire } from './time-to-expire.ts';
+import type { ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
+
+/** How far the ports of the range are used, as it was when a forward was made last. */
+export interface PortsUse extends SharedUse {
+  taken: number;
+  readonly refusals: Record<ShareLimit, number>;
+}
+
+/** What a new service begins with. */
+export function unusedPorts({ ports }: Pick<ForwardSettings, 'ports'>, limits: Pick<ForwardLimits, 'openPerRouter'>): PortsUse {
+  const total = ports.to - ports.from + 1;
+  return { limits: { total, perParty: PORTS_PER_TEAM, perMember: limits.openPerRouter }, taken: 0, refusals: { total: 0, party: 0, member: 0 } };
+}
+
+export interface CreationDeps {
+  storage: Storage;
+  clock: Clock;
+  settings: ForwardSettings;
+  limits: ForwardLimits;
+  portsUse: PortsUse;
+}
+
+/** Two nodes may choose the same port in the same moment; the unique index lets one of them try again. */
+const INSERT_ATTEMPTS = 5;
+
+/**
+ * Other programs may hold ports of the range; so many are tried before giving up, each with a commit of about a millisecond.
+ * A range of this size is searched to its last port; in a larger one every try begins elsewhere.
+ */
+const PORT_ATTEMPTS = 1000;
+
+/** As long as other keys (server/platform/idempotency). */
+const KEY_KEPT_MS = 24 * 3_600_000;
+
+export interface NewForward {
+  teamId: string;
+  routerId: string;
+  maker: ForwardMaker;
+  channelTokenHash: string;
+  request: ForwardRequest;
+}
+
+/**
+ * Checks a request and stores it with a port of its own. A key that its maker chose finds the earlier forward again.
+ * @throws AppError `not_found` for a router that was removed, `invalid` naming the field, `conflict` when the team or the router has too many, `rate_limited` when the
+ *   team's latest ports are all in quarantine, `unavailable` without a free port
+ */
+export async function storeNewForward(deps: CreationDeps, forward: NewForward): Promise<{ record: ForwardRecord; isNew: boolean }> {
+  const { request } = forward;
+  const source = normaliseSource(request.allowFrom, { allowPrivate: deps.settings.allowPrivateSources });
+  const destination = normaliseDestination(request.dstAddress);
+  const now = deps.clock.now();
+  return retryOnCollision(deps, async (tx) => {
+    await lockTeam(tx, forward.teamId);
+    const earlier = await findEarlier(tx, forward, now - KEY_KEPT_MS);
+    if (earlier) return { record: earlier, isNew: false };
+    // A removal holds the team, too.
+    if (!(await isRouterThere(tx, forward))) throw notFound('router');
+    await checkRoom(deps, tx, forward);
+    const record = await insertForward(tx, {
+      id: newId(now),
+      team_id: forward.teamId,
+      router_id: forward.routerId,
+      port: await freePort(deps, tx, forward.teamId, new Set()),
+      allow_only_cidr: source,
+      dst_address: destination,
+      dst_port: request.dstPort,
+      entry_point: deps.settings.host,
+      channel_token_hash: forward.channelTokenHash,
+      way: null,
+      way_reason: null,
+      target_reachable: null,
+      created_by: forward.maker.id,
+      created_via: forward.maker.clientId ?? null,
+      idempotency_key: forward.maker.idempotencyKey ?? null,
+      created_at: now,
+      authorized_at: null,
+      expires_at: now + request.expireAfterMinutes * 60_000,
+      closed_at: null,
+      revoked_at: null,
+      refused_attempts: 0,
+      idle_seconds: request.idleSeconds === undefined ? deps.settings.idleSeconds : request.idleSeconds,
+      max_connections: request.maxConnections ?? null,
+    });
+    return { record, isNew: true };
+  });
+}
+
+async function findEarlier(tx: Tx, { teamId, routerId, maker }: NewForward, since: number): Promise<ForwardRecord | undefined> {
+  const { idempotencyKey } = maker;
+  return idempotencyKey === undefined ? undefined : selectForwardByKey(tx, { teamId, routerId, idempotencyKey, since });
+}
+
+/** @throws AppError `conflict` when the team or the router has as many open forwards as it may */
+async function checkRoom({ limits, portsUse }: CreationDeps, tx: Tx, { teamId, routerId }: NewForward): Promise<void> {
+  const open = await countOpenForwards(tx, teamId, routerId);
+  if (open.ofTeam >= limits.openPerTeam) {
+    portsUse.refusals.party += 1;
+    throw new AppError('conflict', `the team has ${limits.openPerTeam} open forwards already; revoke one first`);
+  }
+  if (open.ofRouter >= limits.openPerRouter) {
+    portsUse.refusals.member += 1;
+    throw new AppError('conflict', `the router has ${limits.openPerRouter} open forwards already; revoke one first`);
+  }
+}
+
+/**
+ * Listens on the record's port, or moves the forward to another when some other program holds it. Nobody knows of a forward
+ * that cannot be opened: its record is deleted, so that its port is not in quarantine either. @returns the port
+ * @throws AppError `unavailable` when there is no port, or naming why none can be opened
+ */
+export async function listenOnFreePort(
+  deps: CreationDeps,
+  record: ForwardRecord,
+  listen: (port: number) => Promise<void>,
+): Promise<number> {
+  try {
+    return await listenSomewhere(deps, record, listen);
+  } catch (error) {
+    // What cannot be deleted is closed by whoever sees the error.
+    await deps.storage.writes.write((tx) => deleteForward(tx, { teamId: record.team_id, id: record.id })).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function listenSomewhere(deps: CreationDeps, record: ForwardRecord, listen: (port: number) => Promise<void>): Promise<number> {
+  const unusable = new Set<number>();
+  let { port } = record;
+  for (;;) {
+    try {
+      await listen(port);
+      return port;
+    } catch (error) {
+      unusable.add(port);
+      if (!isOfThisPort(error) || unusable.size >= PORT_ATTEMPTS) throw cannotListen(`port ${port} cannot be opened`, error);
+    }
+    port = await movePort(deps, record, unusable);
+  }
+}
+
+/** @throws AppError `unavailable` */
+async function movePort(deps: CreationDeps, record: ForwardRecord, unusable: ReadonlySet<number>): Promise<number> {
+  return retryOnCollision(deps, async (tx) => {
+    const port = await freePort(deps, tx, record.team_id, unusable);
+    await updatePort(tx, { teamId: record.team_id, id: record.id }, port);
+    return port;
+  });
+}
+
+async function freePort({ clock, settings, portsUse }: CreationDeps, tx: Tx, teamId: string, unusable: ReadonlySet<number>): Promise<number> {
+  const uses = await selectPortUses(tx, clock.now() - PORT_QUARANTINE_MS);
+  const isOnlyTeam = !(await hasOtherTeams(tx, teamId));
+  const choice = choosePort({ range: settings.ports, uses, unusable, teamId, isOnlyTeam });
+  portsUse.taken = uses.length;
+  if (choice.state === 'free') return choice.port;
+  portsUse.refusals[choice.state === 'share_used_up' ? 'party' : 'total'] += 1;
+  throw noPort(choice, unusable.size, clock.now());
+}
+
+function noPort(choice: Exclude<PortChoice, { state: 'free' }>, unusable: number, now: number): AppError {
+  const others = unusable === 0 ? '' : `; other programs hold ${unusable} of them`;
+  // A clock that was set back makes nobody wait for longer than the quarantine lasts.
+  const retryAfterMs = choice.until === undefined ? undefined : Math.min(PORT_QUARANTINE_MS, Math.max(1000, choice.until - now));
+  const when = retryAfterMs === undefined ? '' : timeToExpire(retryAfterMs, 0);
+  if (choice.state === 'share_used_up') {
+    const share = `the team holds its share of the ports for forwards (${choice.held}, those used in the last ten minutes included)`;
+    if (retryAfterMs === undefined) return new AppError('conflict', `${share}; revoke one first`);
+    return new AppError('rate_limited', `${share}; the next of them is free ${when}`, { retryAfterMs });
+  }
+  if (retryAfterMs === undefined) return new AppError('unavailable', `every port for forwards is in use${others}`);
+  return new AppError('unavailable', `every port for forwards is in use, or was until lately; the next is free ${when}${others}`, { retryAfterMs });
+}
+
+async function retryOnCollision<T>(deps: CreationDeps, work: (tx: Tx) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await deps.storage.writes.write(work);
+    } catch (error) {
+      if (attempt >= INSERT_ATTEMPTS || !isUnique(error)) throw error;
+    }
+  }
+}

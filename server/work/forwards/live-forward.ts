@@ -1,0 +1,290 @@
+import type net from 'node:net';
+import { Roster } from '../../../runtime/roster.ts';
+import type { ChannelConnection, ChannelSocket, ConnectionEnd } from '../../../protocol/index.ts';
+import type { Clock, Timer } from '../../platform/core/clock.ts';
+import { newId } from '../../platform/core/ids.ts';
+import { ChannelPool } from './channel-pool.ts';
+import type { LoggedConnection } from './connections/store.ts';
+import { breakOff } from './entry-port.ts';
+import type { EntryPort, Source } from './entry-port.ts';
+import type { ForwardLimits } from './limits.ts';
+import { sourceMatcher } from './policy.ts';
+import type { ClientStream, ConnectionSummary, EndedBy, Entrance } from './types.ts';
+
+export interface LiveForwardOptions {
+  id: string;
+  teamId: string;
+  routerId: string;
+  allowOnlyCidr: string;
+  createdAt: number;
+  expiresAt: number;
+  /** Connections at the same time. */
+  maxConnections: number;
+  /** A connection through which nothing goes for so long is ended; null for never. */
+  idleMs: number | null;
+  clock: Clock;
+  limits: ForwardLimits;
+  dial: (count: number) => boolean;
+  onConnectionClosed: (summary: ConnectionSummary) => void;
+  onRefused: (source: string) => void;
+  onExpired: () => void;
+}
+
+/**
+ * A timer counts the time in which the machine runs, a clock may be set and goes on while the machine sleeps. The forward is
+ * over when either says so, and the clock is asked this often.
+ */
+const LOOK_AT_CLOCK_MS = 30_000;
+
+const END_WORDS: Record<ConnectionEnd, EndedBy> = {
+  finished: 'closed',
+  local_reset: 'client',
+  peer_reset: 'target',
+  channel_lost: 'channel',
+  cut: 'revoked',
+};
+
+/** One open forward on this node: its entry port, its channels and the connections between them. */
+export class LiveForward implements Entrance {
+  readonly id: string;
+  readonly teamId: string;
+  readonly routerId: string;
+  readonly expiresAt: number;
+  /** The agent behind which the router stands, and the SHA-256 of the token its channels must show. */
+  agentId = '';
+  tokenHash = '';
+  /** The epoch of the tunnel on which the agent was last asked to open the way. */
+  askedInEpoch: number | undefined;
+  /** When that was, by the clock that nobody sets. */
+  askedAt = Number.NEGATIVE_INFINITY;
+  /** Asks the agent again. */
+  retryTimer: Timer | undefined;
+  /** Tries to open the port again. */
+  listenTimer: Timer | undefined;
+  /** Why its port is not open, while it is not. */
+  portProblem: string | undefined;
+  readonly pool: ChannelPool;
+  readonly #options: LiveForwardOptions;
+  readonly #allows: (address: string) => boolean;
+  readonly #connections = new Roster<ClientConnection>();
+  #entry: EntryPort | undefined;
+  #expiry: Timer | undefined;
+  #idleCheck: Timer | undefined;
+  /** Why it is over, once it is. */
+  #ended: EndedBy | undefined;
+  readonly #drained = Promise.withResolvers<void>();
+
+  constructor(options: LiveForwardOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.teamId = options.teamId;
+    this.routerId = options.routerId;
+    this.expiresAt = options.expiresAt;
+    this.#allows = sourceMatcher(options.allowOnlyCidr);
+    this.pool = new ChannelPool({ clock: options.clock, limits: options.limits, dial: options.dial });
+  }
+
+  get connectionCount(): number {
+    return this.#connections.size;
+  }
+
+  /** Bytes of the connections that are open. */
+  get openBytes(): { in: number; out: number } {
+    const sum = { in: 0, out: 0 };
+    for (const connection of this.#connections.members()) {
+      sum.in += connection.bytesIn;
+      sum.out += connection.bytesOut;
+    }
+    return sum;
+  }
+
+  get ended(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  get full(): boolean {
+    return this.#connections.size >= this.#options.maxConnections;
+  }
+
+  /** Takes over its port, and closes it at the end. */
+  ownPort(entry: EntryPort): void {
+    // It may have been revoked, or its time may have passed, while the port was being opened.
+    if (this.#ended) entry.close();
+    else this.#entry = entry;
+  }
+
+  /** By the clock, in milliseconds; never more than it was given in the first place, whatever the clock said then. */
+  get timeLeft(): number {
+    const { clock, createdAt } = this.#options;
+    return Math.max(0, Math.min(this.expiresAt - clock.now(), this.expiresAt - createdAt));
+  }
+
+  /** From here on it ends by itself. */
+  startExpiry(): void {
+    this.#watchTime(this.timeLeft);
+    this.#scheduleIdleCheck();
+  }
+
+  #watchTime(left: number): void {
+    const wait = Math.min(left, LOOK_AT_CLOCK_MS);
+    this.#expiry = this.#options.clock.setTimeout(() => {
+      const still = Math.min(left - wait, this.timeLeft);
+      if (still > 0) this.#watchTime(still);
+      else this.#options.onExpired();
+    }, wait);
+  }
+
+  /** Whether a client from there may come in; a no is counted. */
+  admits(address: string): boolean {
+    const allowed = this.#allows(address);
+    if (!allowed) this.refused(address);
+    return allowed;
+  }
+
+  /** Counts an attempt that was refused. */
+  refused(address: string): void {
+    this.#options.onRefused(address);
+  }
+
+  /** A client at the forward's own port. */
+  arrive(socket: net.Socket, source: Source): void {
+    if (this.admits(source.address)) this.enter(socket, source);
+    else breakOff(socket);
+  }
+
+  /** A client that is admitted, by whatever door. */
+  enter(socket: net.Socket, { address, port }: Source): void {
+    this.accept(socket, `${address.startsWith('::ffff:') ? address.slice(7) : address}:${port}`);
+  }
+
+  addChannel(socket: ChannelSocket): void {
+    this.pool.add(socket);
+  }
+
+  /** Closes the port and cuts every connection at once. Resolves when the last of them has been reported. */
+  end(why: EndedBy): Promise<void> {
+    if (this.#ended === undefined) {
+      this.#ended = why;
+      this.#expiry?.cancel();
+      this.#idleCheck?.cancel();
+      this.retryTimer?.cancel();
+      this.listenTimer?.cancel();
+      this.#entry?.close();
+      for (const connection of this.#connections.members()) connection.cut(why);
+      this.pool.close(why);
+      if (this.#connections.size === 0) this.#drained.resolve();
+    }
+    return this.#drained.promise;
+  }
+
+  /** Whoever calls it has checked where the connection comes from. */
+  accept(socket: ClientStream, source: string, ended?: (endedBy: EndedBy) => void): (why: EndedBy) => void {
+    const openedAt = this.#options.clock.now();
+    if (openedAt >= this.expiresAt && !this.#ended) this.#options.onExpired();
+    if (this.#ended || this.full) {
+      if (!this.#ended) this.refused(source);
+      socket.on('error', () => undefined);
+      socket.once('close', () => ended?.(this.#ended ?? 'no_channel'));
+      socket.resetAndDestroy();
+      return () => undefined;
+    }
+    const client = new ClientConnection(socket, { id: newId(openedAt), source, openedAt }, this.#options.clock.monotonic());
+    const leave = this.#connections.add(client);
+    client.start(this.pool, (endedBy) => {
+      leave();
+      this.#options.onConnectionClosed(client.summary(this.#options.clock.now(), endedBy));
+      ended?.(endedBy);
+      if (this.#ended && this.#connections.size === 0) this.#drained.resolve();
+    });
+    return (why) => client.cut(why);
+  }
+
+  /** As the log would tell of them now. */
+  openConnections(): LoggedConnection[] {
+    const now = this.#options.clock.now();
+    return this.#connections.members().map((client) => ({ ...client.summary(now, 'open'), teamId: this.teamId, forwardId: this.id }));
+  }
+
+  /** Looks at the counters now and then, so that bytes cost nothing; up to a quarter of the limit too late. */
+  #scheduleIdleCheck(): void {
+    const { clock, idleMs } = this.#options;
+    if (idleMs === null || this.#ended) return;
+    this.#idleCheck = clock.setTimeout(() => {
+      // Elapsed: a clock that is set ahead must not cut everybody.
+      const now = clock.monotonic();
+      for (const connection of this.#connections.members()) if (now - connection.quietSince(now) >= idleMs) connection.cut('idle');
+      this.#scheduleIdleCheck();
+    }, idleMs / 4);
+  }
+}
+
+/** One accepted client: waits for a channel, then is carried by it. */
+class ClientConnection {
+  readonly #socket: ClientStream;
+  readonly #about: Pick<ConnectionSummary, 'id' | 'source' | 'openedAt'>;
+  #connection: ChannelConnection | undefined;
+  #cutBecause: EndedBy | undefined;
+  #stopWaiting: (() => void) | undefined;
+  /** Bytes of both directions when they were last seen to be more than before, and when that was. */
+  #seenBytes = 0;
+  #quietSince: number;
+
+  /** @param now by the elapsed clock */
+  constructor(socket: ClientStream, about: Pick<ConnectionSummary, 'id' | 'source' | 'openedAt'>, now: number) {
+    this.#socket = socket;
+    this.#about = about;
+    this.#quietSince = now;
+  }
+
+  summary(closedAt: number, endedBy: ConnectionSummary['endedBy']): ConnectionSummary {
+    return { ...this.#about, closedAt, bytesIn: this.bytesIn, bytesOut: this.bytesOut, endedBy };
+  }
+
+  get bytesIn(): number {
+    return this.#connection?.bytesSent ?? 0;
+  }
+
+  get bytesOut(): number {
+    return this.#connection?.bytesReceived ?? 0;
+  }
+
+  /** Since when no byte is known to have gone either way, as far as those who asked before can tell. */
+  quietSince(now: number): number {
+    const bytes = this.bytesIn + this.bytesOut;
+    if (bytes !== this.#seenBytes) {
+      this.#seenBytes = bytes;
+      this.#quietSince = now;
+    }
+    return this.#quietSince;
+  }
+
+  start(pool: ChannelPool, closed: (endedBy: EndedBy) => void): void {
+    const gone = (): void => {
+      pool.cancel(waiter);
+      closed(this.#cutBecause ?? 'client');
+    };
+    const waiter = {
+      ready: (connection: ChannelConnection): void => {
+        this.#socket.off('close', gone);
+        this.#connection = connection;
+        connection.whenClosed((end) => closed(end === 'cut' ? (this.#cutBecause ?? 'revoked') : END_WORDS[end]));
+        connection.attach(this.#socket);
+      },
+      gaveUp: (): void => {
+        this.#cutBecause ??= 'no_channel';
+        this.#socket.resetAndDestroy();
+      },
+    };
+    this.#socket.on('error', () => undefined);
+    this.#socket.once('close', gone);
+    this.#stopWaiting = () => pool.cancel(waiter);
+    pool.request(waiter);
+  }
+
+  cut(why: EndedBy): void {
+    this.#cutBecause ??= why;
+    this.#stopWaiting?.();
+    if (this.#connection) this.#connection.cut(why);
+    else this.#socket.resetAndDestroy();
+  }
+}

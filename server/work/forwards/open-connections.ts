@@ -1,0 +1,76 @@
+import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { settleOpenConnections, writeOpenConnections } from './connections/store.ts';
+import type { LoggedConnection } from './connections/store.ts';
+
+export interface OpenConnectionsDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  /** How often is looked for connections that are not written down yet. */
+  flushMs: number;
+  /** Those that this process carries now. */
+  open: () => Iterable<LoggedConnection>;
+}
+
+/** A row is written again after so long: what is known of a connection after a crash is at most this old. */
+const REWRITE_MS = 60_000;
+
+/** As long as finished connections are kept (limits.ts): the control plane may have been down for a while. */
+const LOOK_BACK_MS = 30 * 24 * 3_600_000;
+
+/**
+ * Writes down connections while they are open, so that the log also tells of those that a control plane carried when
+ * it was killed: their rows say `open`, and `unknown` from the next start on.
+ */
+export class OpenConnections {
+  readonly #deps: OpenConnectionsDeps;
+  /** When each of them was written down. */
+  #written = new Map<string, number>();
+  #timer: Timer | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(deps: OpenConnectionsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Call it before the first connection of this process. @throws a storage error */
+  async start(): Promise<void> {
+    const { storage, clock } = this.#deps;
+    await storage.writes.write((tx) => settleOpenConnections(tx, clock.now() - LOOK_BACK_MS));
+    this.#schedule();
+  }
+
+  /** Resolves when what is being written is written. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#writing;
+  }
+
+  #schedule(): void {
+    this.#timer = this.#deps.clock.setTimeout(() => {
+      this.#writing = this.#write()
+        .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'open connections of forwards could not be stored'))
+        .finally(() => {
+          if (!this.#stopped) this.#schedule();
+        });
+    }, this.#deps.flushMs);
+  }
+
+  async #write(): Promise<void> {
+    const now = this.#deps.clock.now();
+    const known = new Map<string, number>();
+    const due: LoggedConnection[] = [];
+    for (const connection of this.#deps.open()) {
+      const writtenAt = this.#written.get(connection.id) ?? -Infinity;
+      const isDue = now - writtenAt >= REWRITE_MS;
+      if (isDue) due.push(connection);
+      known.set(connection.id, isDue ? now : writtenAt);
+    }
+    if (due.length > 0) await this.#deps.storage.writes.write((tx) => writeOpenConnections(tx, due));
+    this.#written = known;
+  }
+}

@@ -1,0 +1,333 @@
+import type { ChannelSocket } from '../../../protocol/index.ts';
+import type { AgentConnection, AgentGateway } from '../../platform/core/agent-gateway.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import { AppError, notFound } from '../../platform/core/errors.ts';
+import { secretMatches } from '../../platform/core/ids.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Page } from '../../platform/core/page.ts';
+import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { Storage, Tx } from '../../platform/storage/db.ts';
+import { ConnectionLog } from './connection-log.ts';
+import { ConnectionSweep } from './connection-sweep.ts';
+import { listConnections } from './connections/list.ts';
+import type { LoggedConnection } from './connections/store.ts';
+import { storeNewForward, unusedPorts } from './creation.ts';
+import type { PortsUse } from './creation.ts';
+import { Doors } from './doors/doors.ts';
+import { FORWARD_LIMITS } from './limits.ts';
+import type { ForwardLimits } from './limits.ts';
+import { LiveForward } from './live-forward.ts';
+import { closeAllForwards, closeForward, markNoWay, selectForward, selectForwards, selectOpenForwards } from './store.ts';
+import type { ChannelGrant, Entrance, ForwardChange, ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings, ForwardView, ListedConnection } from './types.ts';
+import { WayKeeper, newChannelToken } from './way-keeper.ts';
+
+export interface ForwardsDeps {
+  storage: Storage;
+  routers: Pick<RoutersService, 'getRouter'>;
+  gateway: AgentGateway;
+  clock: Clock;
+  log: Log;
+  settings: ForwardSettings;
+  limits?: ForwardLimits;
+}
+
+/** Transient forwards: created, opened at the agent, expired or revoked, and restored after a restart. */
+export class ForwardsService {
+  /** Every change of a forward's record that this process made. */
+  readonly changes = new Listeners<ForwardChange>();
+  /** How far the ports are used. */
+  readonly portsUse: PortsUse;
+  readonly #deps: Required<ForwardsDeps> & { portsUse: PortsUse };
+  readonly #live = new Map<string, LiveForward>();
+  readonly #ways: WayKeeper;
+  readonly #doors: Doors;
+  readonly #connectionLog: ConnectionLog;
+  readonly #sweep: ConnectionSweep;
+  /** Work that no request waits for; `stop` does. */
+  readonly #tasks = new Set<Promise<void>>();
+  #stopping = false;
+
+  constructor(deps: ForwardsDeps) {
+    const limits = deps.limits ?? FORWARD_LIMITS;
+    this.portsUse = unusedPorts(deps.settings, limits);
+    this.#deps = { ...deps, limits, portsUse: this.portsUse };
+    this.#ways = new WayKeeper({ ...this.#deps, changes: this.changes, reopen: (live) => this.#reopen(live) });
+    const open = (): LoggedConnection[] => [...this.#live.values()].flatMap((live) => live.openConnections());
+    this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs, open });
+    this.#sweep = new ConnectionSweep(this.#deps);
+    this.#doors = new Doors({ ...this.#deps, changes: this.changes, reopen: (live) => this.#reopen(live), track: (work) => void this.#track(work) });
+  }
+
+  /** Opens the ports of forwards that were open when the server stopped and closes those whose time has passed. */
+  async start(): Promise<void> {
+    await this.#doors.check();
+    this.#sweep.start();
+    await this.#connectionLog.start();
+    const now = this.#deps.clock.now();
+    for (const record of await selectOpenForwards(this.#deps.storage.db)) {
+      const live = this.#makeLive(record);
+      if (record.expires_at <= now) await this.#end(live, 'expired');
+      else await this.#restore(live, record);
+    }
+    await this.#doors.start((id) => this.#live.get(id));
+  }
+
+  /** Closes every port and connection; the records stay open for the next start. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#doors.stop();
+    for (const live of this.#live.values()) live.retryTimer?.cancel();
+    await Promise.all([...this.#live.values()].map((live) => live.end('shutdown')));
+    this.#live.clear();
+    await Promise.all(this.#tasks);
+    await this.#sweep.stop();
+    await this.#connectionLog.stop();
+  }
+
+  /**
+   * Stores the forward, opens its port and waits briefly for the router's side; of a repeated request, tells what became of the first.
+   * @throws AppError `not_found`, `invalid`, `conflict`, `unavailable`
+   */
+  async create(teamId: string, routerId: string, maker: ForwardMaker, request: ForwardRequest): Promise<ForwardView> {
+    await this.#deps.routers.getRouter(teamId, routerId);
+    // Replaced when the agent is asked; until then nobody knows it.
+    const { hash } = newChannelToken(routerId);
+    const { record, isNew } = await storeNewForward(this.#deps, { teamId, routerId, maker, channelTokenHash: hash, request });
+    if (!isNew) return this.get(teamId, routerId, record.id);
+    const live = this.#makeLive(record);
+    try {
+      const port = await this.#listen(live, record);
+      // Its router may have been removed while the port was being opened.
+      if ((await this.get(teamId, routerId, record.id)).record.closed_at !== null) throw notFound('router');
+      this.changes.publish({ kind: 'created', forward: { ...record, port } });
+    } catch (error) {
+      await this.#end(live, 'revoked');
+      throw error;
+    }
+    await this.#waitBriefly(this.#track(this.#ways.open(live, record)));
+    return this.get(teamId, routerId, record.id);
+  }
+
+  /** @throws AppError `not_found` */
+  async get(teamId: string, routerId: string, id: string): Promise<ForwardView> {
+    const record = await selectForward(this.#deps.storage.db, { teamId, id }, routerId);
+    if (!record) throw notFound('forward');
+    return this.#view(record);
+  }
+
+  /**
+   * For connections that do not come by the entry port; those that are refused are counted like there.
+   * @throws AppError `not_found`, `conflict` when it is over or full
+   */
+  async entrance(teamId: string, routerId: string, id: string, source: string): Promise<Entrance> {
+    await this.get(teamId, routerId, id);
+    const live = this.#live.get(id);
+    if (!live || live.ended) throw new AppError('conflict', 'the forward is over');
+    if (live.full) {
+      live.refused(source);
+      throw new AppError('conflict', 'the forward has as many connections as it can carry');
+    }
+    return live;
+  }
+
+  /** Newest first. @throws AppError `not_found` for an unknown router */
+  async list(teamId: string, routerId: string, page: Page): Promise<ForwardView[]> {
+    await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true });
+    const records = await selectForwards(this.#deps.storage.db, teamId, routerId, page);
+    return records.map((record) => this.#view(record));
+  }
+
+  /** Those that are open and those that are over, newest first. @throws AppError `not_found` */
+  async connections(teamId: string, routerId: string, id: string, page: Page): Promise<ListedConnection[]> {
+    await this.get(teamId, routerId, id);
+    await this.#connectionLog.flush();
+    return listConnections(this.#deps.storage.db, { teamId, id }, page, this.#live.get(id)?.openConnections() ?? []);
+  }
+
+  /** Closes the port and cuts its connections. A forward that is over stays so; its agent is told again. @throws AppError `not_found` */
+  async revoke(teamId: string, routerId: string, id: string): Promise<void> {
+    const { record } = await this.get(teamId, routerId, id);
+    const live = this.#live.get(id) ?? this.#makeLive(record);
+    if (live.agentId === '') live.agentId = (await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true })).agent_id;
+    await this.#end(live, 'revoked');
+  }
+
+  /** Stores the end of all forwards of these routers inside a write; then {@link cut} them. */
+  closeAllOf(tx: Tx, teamId: string, routerIds: readonly string[]): Promise<ForwardRecord[]> {
+    return closeAllForwards(tx, teamId, routerIds, this.#deps.clock.now());
+  }
+
+  /** Forwards whose end is stored: their ports close, their connections are cut, their agents are told. Never rejects. */
+  async cut(forwards: readonly ForwardRecord[]): Promise<void> {
+    for (const forward of forwards) this.changes.publish({ kind: 'closed', forward });
+    const lives = forwards.map(({ id }) => this.#live.get(id)).filter((live) => live !== undefined);
+    await Promise.all(lives.map((live) => this.#track(this.#end(live, 'revoked'), 'the end of a forward could not be stored')));
+  }
+
+  /** Checks the bearer of a channel dial. */
+  authorizeChannel(bearer: string): ChannelGrant | undefined {
+    const live = this.#live.get(bearer.split(':', 1)[0]!);
+    if (!live || live.ended || !secretMatches(bearer, live.tokenHash)) return undefined;
+    return { forwardId: live.id, agentId: live.agentId, teamId: live.teamId };
+  }
+
+  /** Takes in a channel. Call it in the same turn of the event loop in which the WebSocket is opened. */
+  onChannel(grant: ChannelGrant, socket: ChannelSocket): void {
+    const live = this.#live.get(grant.forwardId);
+    // It may have been taken from the agent since the token was checked.
+    if (live && !live.ended && live.agentId === grant.agentId) live.addChannel(socket);
+    else socket.terminate();
+  }
+
+  /** The agent is revoked: cuts what it carries of the team's forwards and refuses its channels. @throws a storage error */
+  async dropAgent(teamId: string, agentId: string): Promise<void> {
+    const lives = [...this.#live.values()].filter((live) => live.teamId === teamId && live.agentId === agentId && !live.ended);
+    await Promise.all(lives.map((live) => this.#ways.leaveRevoked(live)));
+  }
+
+  /** The agent is back: have all its forwards opened, and those closed that ended while it was away. */
+  onReady(connection: AgentConnection): void {
+    void this.#track(this.#ways.closeEnded(connection), 'an agent was not told which forwards are over');
+    for (const live of this.#live.values()) {
+      if (live.agentId !== connection.agentId || live.askedInEpoch === connection.epoch) continue;
+      // Its line may have died without a word: whoever was given such a channel would wait until that is noticed.
+      live.pool.dropFree('the agent has a new tunnel');
+      this.#reopen(live);
+    }
+  }
+
+  /** A router has shown up behind this agent, perhaps for the first time. */
+  onRouterSeen(connection: AgentConnection, routerId: string): void {
+    for (const live of this.#live.values()) {
+      const asked = live.agentId === connection.agentId && live.askedInEpoch === connection.epoch;
+      if (live.routerId === routerId && live.teamId === connection.teamId && !asked) this.#reopen(live);
+    }
+  }
+
+  /** The agent lost the way to the target; it is asked to find another. */
+  onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void {
+    const live = this.#live.get(forwardId);
+    if (!live || live.ended || live.agentId !== connection.agentId) return;
+    const key = { teamId: live.teamId, id: forwardId };
+    void this.#track(
+      this.#deps.storage.writes.write((tx) => markNoWay(tx, key, reason)).then((lost) => {
+        if (lost) this.changes.publish({ kind: 'lost', forward: lost });
+      }),
+      'a lost way could not be stored',
+    );
+    live.retryTimer?.cancel();
+    // At once, unless the way it found last was no good for long. A clock that was set back does not make it longer.
+    const { clock, limits } = this.#deps;
+    const pause = Math.min(limits.retryMs, Math.max(0, live.askedAt + limits.retryMs - clock.monotonic()));
+    live.retryTimer = clock.setTimeout(() => this.#reopen(live), pause);
+  }
+
+  #view(record: ForwardRecord): ForwardView {
+    const unwritten = this.#connectionLog.unwritten(record.id);
+    const live = this.#live.get(record.id);
+    const openBytes = live?.openBytes;
+    const openConnections = live?.connectionCount ?? 0;
+    return {
+      record: { ...record, refused_attempts: record.refused_attempts + unwritten.refused },
+      openConnections,
+      connectionCount: record.connection_count + unwritten.connections + openConnections,
+      bytesIn: record.bytes_in + unwritten.bytesIn + (openBytes?.in ?? 0),
+      bytesOut: record.bytes_out + unwritten.bytesOut + (openBytes?.out ?? 0),
+      maxConnections: record.max_connections ?? this.#deps.limits.connections,
+      entryName: this.#doors.nameOf(record.id),
+    };
+  }
+
+  #makeLive(record: ForwardRecord): LiveForward {
+    const { clock, limits, gateway } = this.#deps;
+    const key = { teamId: record.team_id, id: record.id };
+    const live: LiveForward = new LiveForward({
+      id: record.id,
+      teamId: record.team_id,
+      routerId: record.router_id,
+      allowOnlyCidr: record.allow_only_cidr,
+      createdAt: record.created_at,
+      expiresAt: record.expires_at,
+      maxConnections: record.max_connections ?? limits.connections,
+      idleMs: record.idle_seconds === null ? null : record.idle_seconds * 1000,
+      clock,
+      limits,
+      dial: (count) => gateway.notify(live.agentId, { type: 'channel.dial', forward_id: record.id, count }),
+      onConnectionClosed: (summary) => this.#connectionLog.connectionClosed(key, summary),
+      onRefused: (source) => this.#connectionLog.refused(key, source),
+      onExpired: () => this.#endLater(live, 'expired'),
+    });
+    live.tokenHash = record.channel_token_hash;
+    return live;
+  }
+
+  /** Opens the port of a new forward. @returns the port */
+  async #listen(live: LiveForward, record: ForwardRecord): Promise<number> {
+    const port = await this.#doors.open(live, record);
+    this.#live.set(live.id, live);
+    live.startExpiry();
+    return port;
+  }
+
+  async #restore(live: LiveForward, record: ForwardRecord): Promise<void> {
+    this.#live.set(live.id, live);
+    live.startExpiry();
+    await this.#doors.reopen(live, record);
+    void this.#track(this.#ways.open(live, record));
+  }
+
+  /** Until the end is stored the forward stays known, so that storing it is tried again. @throws a storage error */
+  async #end(live: LiveForward, how: 'expired' | 'revoked'): Promise<void> {
+    if (live.ended && !this.#live.has(live.id)) return;
+    this.#live.set(live.id, live);
+    live.retryTimer?.cancel();
+    await live.end(how);
+    const { storage, clock, limits } = this.#deps;
+    try {
+      const closed = await storage.writes.write((tx) => closeForward(tx, { teamId: live.teamId, id: live.id }, clock.now(), how));
+      this.#live.delete(live.id);
+      if (closed) this.changes.publish({ kind: 'closed', forward: closed });
+    } catch (error) {
+      if (!this.#stopping) live.retryTimer = clock.setTimeout(() => this.#endLater(live, how), limits.retryMs);
+      throw error;
+    } finally {
+      void this.#track(this.#ways.close(live));
+    }
+  }
+
+  #endLater(live: LiveForward, how: 'expired' | 'revoked'): void {
+    if (!this.#stopping) void this.#track(this.#end(live, how), 'the end of a forward could not be stored');
+  }
+
+  #reopen(live: LiveForward): void {
+    if (live.ended || this.#stopping) return;
+    void this.#track(
+      (async () => {
+        const key = { teamId: live.teamId, id: live.id };
+        const record = await selectForward(this.#deps.storage.db, key, live.routerId);
+        if (record && record.closed_at === null && !live.ended) await this.#ways.open(live, record);
+      })(),
+      'a forward could not be opened again',
+    );
+  }
+
+  /** Gives work an owner that waits for it in `stop`. The returned promise never rejects. */
+  #track(work: Promise<void>, whatFailed = 'a task of the forwards failed'): Promise<void> {
+    const task = work
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, whatFailed))
+      .finally(() => this.#tasks.delete(task));
+    this.#tasks.add(task);
+    return task;
+  }
+
+  #waitBriefly(work: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#deps.clock.setTimeout(resolve, this.#deps.limits.createWaitMs);
+      void work.finally(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+}

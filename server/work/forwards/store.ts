@@ -1,0 +1,246 @@
+import type { Insertable } from 'kysely';
+import type { Page } from '../../platform/core/page.ts';
+import { storableText, toFlag } from '../../platform/storage/columns.ts';
+import type { DbOrTx } from '../../platform/storage/db.ts';
+import type { ForwardsTable } from '../../platform/storage/schema-forwards.ts';
+import type { PortUse } from './ports.ts';
+import type { ForwardRecord } from './types.ts';
+
+export { isRouterThere } from '../../platform/storage/router-lock.ts';
+export { lockTeam } from '../../platform/storage/team-lock.ts';
+
+export { isUnique } from '../../platform/storage/storage-errors.ts';
+
+/** Names one forward of one team in every statement. */
+export interface ForwardKey {
+  teamId: string;
+  id: string;
+}
+
+/** @throws a unique violation when the port has just been given to another forward */
+export async function insertForward(db: DbOrTx, forward: Insertable<ForwardsTable>): Promise<ForwardRecord> {
+  return db.insertInto('forwards').values(forward).returningAll().executeTakeFirstOrThrow();
+}
+
+/** The forward that a key made on this router since a moment: what a repeated POST gets after a crash. */
+export async function selectForwardByKey(
+  db: DbOrTx,
+  key: { teamId: string; routerId: string; idempotencyKey: string; since: number },
+): Promise<ForwardRecord | undefined> {
+  return db
+    .selectFrom('forwards')
+    .selectAll()
+    .where('team_id', '=', key.teamId)
+    .where('router_id', '=', key.routerId)
+    .where('idempotency_key', '=', key.idempotencyKey)
+    .where('created_at', '>=', key.since)
+    .orderBy('created_at', 'desc')
+    .executeTakeFirst();
+}
+
+export async function selectForward(
+  db: DbOrTx,
+  { teamId, id }: ForwardKey,
+  routerId: string,
+): Promise<ForwardRecord | undefined> {
+  return db
+    .selectFrom('forwards')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('router_id', '=', routerId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Newest first. */
+export async function selectForwards(db: DbOrTx, teamId: string, routerId: string, page: Page): Promise<ForwardRecord[]> {
+  let query = db.selectFrom('forwards').selectAll().where('team_id', '=', teamId).where('router_id', '=', routerId);
+  const { before } = page;
+  if (before) {
+    query = query.where((eb) =>
+      eb.or([eb('created_at', '<', before.at), eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)])]),
+    );
+  }
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
+}
+
+/** Forwards of all teams that are not closed: read once at start. */
+export async function selectOpenForwards(db: DbOrTx): Promise<ForwardRecord[]> {
+  return db.selectFrom('forwards').selectAll().where('closed_at', 'is', null).orderBy('created_at').execute();
+}
+
+/** Forwards of an agent's routers that ended before their time, the last ended first: the agent may not know yet. */
+export async function selectEndedEarly(
+  db: DbOrTx,
+  { teamId, agentId }: { teamId: string; agentId: string },
+  now: number,
+  limit: number,
+): Promise<{ id: string }[]> {
+  return db
+    .selectFrom('forwards')
+    .innerJoin('routers', 'routers.id', 'forwards.router_id')
+    .select('forwards.id')
+    .where('forwards.team_id', '=', teamId)
+    .where('routers.team_id', '=', teamId)
+    .where('routers.agent_id', '=', agentId)
+    .where('forwards.closed_at', 'is not', null)
+    .where('forwards.expires_at', '>', now)
+    .orderBy('forwards.closed_at', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+export async function countOpenForwards(db: DbOrTx, teamId: string, routerId: string): Promise<{ ofTeam: number; ofRouter: number }> {
+  return db
+    .selectFrom('forwards')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('ofTeam'),
+      eb.fn.countAll<number>().filterWhere('router_id', '=', routerId).as('ofRouter'),
+    ])
+    .where('team_id', '=', teamId)
+    .where('closed_at', 'is', null)
+    .executeTakeFirstOrThrow();
+}
+
+/** Ports of all teams: the range is shared. */
+export async function selectPortUses(db: DbOrTx, closedSince: number): Promise<PortUse[]> {
+  const rows = await db
+    .selectFrom('forwards')
+    .select(['port', 'team_id', 'closed_at'])
+    .where((eb) => eb.or([eb('closed_at', 'is', null), eb('closed_at', '>', closedSince)]))
+    .execute();
+  return rows.map((row) => ({ port: row.port, teamId: row.team_id, closedAt: row.closed_at }));
+}
+
+/** Whether there are teams besides this one. */
+export async function hasOtherTeams(db: DbOrTx, teamId: string): Promise<boolean> {
+  return (await db.selectFrom('teams').select('id').where('id', '<>', teamId).limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Another program holds the port that was chosen first. @throws a unique violation like {@link insertForward} */
+export async function updatePort(db: DbOrTx, { teamId, id }: ForwardKey, port: number): Promise<void> {
+  await db.updateTable('forwards').set({ port }).where('team_id', '=', teamId).where('id', '=', id).execute();
+}
+
+export async function updateChannelToken(db: DbOrTx, { teamId, id }: ForwardKey, hash: string): Promise<void> {
+  await db
+    .updateTable('forwards')
+    .set({ channel_token_hash: hash })
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .execute();
+}
+
+export interface WayFound {
+  way: string;
+  wayReason: string;
+  targetReachable: boolean | null;
+  /** Null while its port is not open. */
+  authorizedAt: number | null;
+}
+
+/** The agent has opened the way; the first time since the port is open counts as `authorized_at`. @returns undefined when the forward is closed */
+export async function markAuthorized(db: DbOrTx, { teamId, id }: ForwardKey, found: WayFound): Promise<ForwardRecord | undefined> {
+  return db
+    .updateTable('forwards')
+    .set((eb) => ({
+      way: found.way,
+      way_reason: storableText(found.wayReason),
+      target_reachable: found.targetReachable === null ? null : toFlag(found.targetReachable),
+      refused: 0,
+      authorized_at: found.authorizedAt === null ? null : eb.fn.coalesce('authorized_at', eb.val(found.authorizedAt)),
+    }))
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .where('closed_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The agent could not open the way, or lost it. `refused`: its rules forbid the target. */
+export async function markNoWay(db: DbOrTx, key: ForwardKey, reason: string, refused = false): Promise<ForwardRecord | undefined> {
+  return markClosedUp(db, key, { way_reason: storableText(reason), refused: toFlag(refused) });
+}
+
+/** Its port cannot be opened any more. Of a way nothing is known until the agent is asked again. */
+export async function markNoPort(db: DbOrTx, key: ForwardKey, reason: string): Promise<ForwardRecord | undefined> {
+  return markClosedUp(db, key, { way_reason: reason, authorized_at: null });
+}
+
+async function markClosedUp(
+  db: DbOrTx,
+  { teamId, id }: ForwardKey,
+  change: { way_reason: string; authorized_at?: null; refused?: 0 | 1 },
+): Promise<ForwardRecord | undefined> {
+  return db
+    .updateTable('forwards')
+    .set({ ...change, way: null, target_reachable: null })
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .where('closed_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Only for one that nobody has been told of. */
+export async function deleteForward(db: DbOrTx, { teamId, id }: ForwardKey): Promise<void> {
+  await db.deleteFrom('forwards').where('team_id', '=', teamId).where('id', '=', id).execute();
+}
+
+/** @returns undefined when it was closed before */
+export async function closeForward(
+  db: DbOrTx,
+  { teamId, id }: ForwardKey,
+  now: number,
+  how: 'expired' | 'revoked',
+): Promise<ForwardRecord | undefined> {
+  return db
+    .updateTable('forwards')
+    .set({ closed_at: now, ...(how === 'revoked' ? { revoked_at: now } : {}) })
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .where('closed_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Ends those of the routers' forwards that are open. */
+export async function closeAllForwards(db: DbOrTx, teamId: string, routerIds: readonly string[], now: number): Promise<ForwardRecord[]> {
+  return db
+    .updateTable('forwards')
+    .set({ closed_at: now, revoked_at: now })
+    .where('team_id', '=', teamId)
+    .where('router_id', 'in', routerIds)
+    .where('closed_at', 'is', null)
+    .returningAll()
+    .execute();
+}
+
+/** What happened at a forward since it was last written down. */
+export interface ForwardCounts {
+  refused: number;
+  /** Connections that are over. */
+  connections: number;
+  bytesIn: number;
+  bytesOut: number;
+}
+
+export async function addCounts(db: DbOrTx, { teamId, id }: ForwardKey, counts: ForwardCounts): Promise<void> {
+  await db
+    .updateTable('forwards')
+    .set((eb) => ({
+      refused_attempts: eb('refused_attempts', '+', counts.refused),
+      connection_count: eb('connection_count', '+', counts.connections),
+      bytes_in: eb('bytes_in', '+', counts.bytesIn),
+      bytes_out: eb('bytes_out', '+', counts.bytesOut),
+    }))
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Forwards of all teams in the order of their ids: the sweep goes through them. */
+export async function selectForwardKeys(db: DbOrTx, afterId: string, limit: number): Promise<ForwardKey[]> {
+  const rows = await db.selectFrom('forwards').select(['id', 'team_id']).where('id', '>', afterId).orderBy('id').limit(limit).execute();
+  return rows.map((row) => ({ id: row.id, teamId: row.team_id }));
+}

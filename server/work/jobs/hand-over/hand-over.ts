@@ -1,0 +1,149 @@
+import type { JobResult, OpenJob } from '../../../../protocol/index.ts';
+import type { AgentConnection, AgentGateway } from '../../../platform/core/agent-gateway.ts';
+import type { Clock } from '../../../platform/core/clock.ts';
+import type { Log } from '../../../platform/core/log.ts';
+import type { Storage } from '../../../platform/storage/db.ts';
+import type { JobChanges } from '../changes.ts';
+import { CANCEL_REQUESTED } from '../state.ts';
+import { selectJobOfTeam } from '../store.ts';
+import type { JobRecord, JobRules } from '../types.ts';
+import { acceptJob, beginJob, endJob, forgetJobs, refuseJob, selectHeldBefore } from './store.ts';
+import type { Speaker } from './store.ts';
+
+/** Entries of an agent's list settled at once: they share group commits. */
+const SETTLE_AT_ONCE = 100;
+/** Ids in one statement. */
+const FORGET_AT_ONCE = 500;
+
+export interface HandOverDeps {
+  storage: Storage;
+  gateway: Pick<AgentGateway, 'notify'>;
+  clock: Clock;
+  log: Log;
+  rules: JobRules;
+  changes: JobChanges;
+}
+
+/**
+ * What agents say about jobs, turned into transitions and answers. Invariants:
+ * - `go` is sent only for a job that is accepted by this very agent and that nobody wants back;
+ * - a result is acknowledged only after the commit that stored it; if storing fails, nothing is sent and the agent
+ *   repeats it at its next `ready`;
+ * - every method may be called again with the same words without changing anything twice.
+ */
+export class HandOver {
+  readonly #deps: HandOverDeps;
+
+  constructor(deps: HandOverDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Settles an agent's list: every entry in it, and every job it should hold but does not name.
+   * @throws AppError when the database cannot be used; then nothing may be offered on this tunnel
+   */
+  async settle(connection: AgentConnection, entries: readonly OpenJob[]): Promise<void> {
+    for (let start = 0; start < entries.length; start += SETTLE_AT_ONCE) {
+      await Promise.all(entries.slice(start, start + SETTLE_AT_ONCE).map((entry) => this.#settleEntry(connection, entry)));
+    }
+    const named = new Set(entries.map((entry) => entry.job_id));
+    const held = await selectHeldBefore(this.#deps.storage.db, connection);
+    await this.#forget(
+      connection,
+      held.filter((id) => !named.has(id)),
+    );
+  }
+
+  async #settleEntry(connection: AgentConnection, entry: OpenJob): Promise<void> {
+    switch (entry.state) {
+      case 'accepted':
+        return this.#settleAccepted(connection, entry.job_id);
+      case 'begun':
+        return this.began(connection, entry.job_id);
+      case 'refused':
+        return this.refused(connection, entry.job_id);
+      case 'ended':
+        return this.ended(connection, entry.job_id, entry.result);
+    }
+  }
+
+  /** The agent has the job on disk and asks for permission to run it. */
+  async accepted(connection: AgentConnection, jobId: string): Promise<void> {
+    const job = await this.#accept(connection, jobId);
+    this.#answerAccepted(connection, jobId, job);
+  }
+
+  /** As {@link accepted}, but the agent's list is the truth of this moment: a begun job cannot be in it as accepted. */
+  async #settleAccepted(connection: AgentConnection, jobId: string): Promise<void> {
+    const job = await this.#accept(connection, jobId);
+    // Its journal has lost the BEGIN, so it must not get another permission.
+    if (job?.phase === 'running' && job.agent_id === connection.agentId) await this.#forget(connection, [jobId]);
+    const isContradiction = job?.phase === 'running';
+    if (isContradiction) this.#send(connection, { type: 'job.revoke', job_id: jobId });
+    else this.#answerAccepted(connection, jobId, job);
+  }
+
+  /** The job after the attempt to accept it. */
+  async #accept(connection: AgentConnection, jobId: string): Promise<JobRecord | undefined> {
+    const { storage, rules, clock } = this.#deps;
+    const { graceMs, backupMs } = rules;
+    const accepted = await this.#write(connection, (tx, speaker) =>
+      acceptJob(tx, speaker, { jobId, now: clock.now(), graceMs, backupMs }),
+    );
+    return accepted ?? selectJobOfTeam(storage.db, connection.teamId, jobId);
+  }
+
+  #answerAccepted(connection: AgentConnection, jobId: string, job: JobRecord | undefined): void {
+    const isItsOwn = job?.agent_id === connection.agentId;
+    if (isItsOwn && job.phase === 'accepted' && job.reason !== CANCEL_REQUESTED) {
+      this.#send(connection, { type: 'job.go', job_id: jobId });
+    } else if (!isItsOwn || job.phase !== 'running') {
+      // Expired, taken back, given up or never heard of. (Running: an old word that came late.)
+      this.#send(connection, { type: 'job.revoke', job_id: jobId });
+    }
+  }
+
+  async began(connection: AgentConnection, jobId: string): Promise<void> {
+    const { clock, rules } = this.#deps;
+    await this.#write(connection, (tx, speaker) => beginJob(tx, speaker, { jobId, now: clock.now(), graceMs: rules.graceMs }));
+  }
+
+  async ended(connection: AgentConnection, jobId: string, result: JobResult): Promise<void> {
+    const { clock } = this.#deps;
+    await this.#write(connection, (tx, speaker) => endJob(tx, speaker, { jobId, result, now: clock.now() }));
+    this.#send(connection, { type: 'job.ack', job_id: jobId });
+  }
+
+  async refused(connection: AgentConnection, jobId: string): Promise<void> {
+    const { clock } = this.#deps;
+    await this.#write(connection, (tx, speaker) => refuseJob(tx, speaker, { jobId, now: clock.now() }));
+    this.#send(connection, { type: 'job.ack', job_id: jobId });
+  }
+
+  async #forget(connection: AgentConnection, jobIds: readonly string[]): Promise<void> {
+    const { storage, clock, changes, log } = this.#deps;
+    for (let start = 0; start < jobIds.length; start += FORGET_AT_ONCE) {
+      const ids = jobIds.slice(start, start + FORGET_AT_ONCE);
+      const jobs = await storage.writes.write((tx) => forgetJobs(tx, speakerOf(connection), ids, clock.now()));
+      log.warn({ agent_id: connection.agentId, count: jobs.length }, 'the agent no longer knows jobs it was given');
+      for (const job of jobs) changes.publish(job);
+    }
+  }
+
+  async #write(
+    connection: AgentConnection,
+    change: (tx: Parameters<typeof acceptJob>[0], speaker: Speaker) => Promise<JobRecord | undefined>,
+  ): Promise<JobRecord | undefined> {
+    const job = await this.#deps.storage.writes.write((tx) => change(tx, speakerOf(connection)));
+    if (job) this.#deps.changes.publish(job);
+    return job;
+  }
+
+  #send(connection: AgentConnection, message: Parameters<AgentGateway['notify']>[1]): void {
+    this.#deps.gateway.notify(connection.agentId, message);
+  }
+}
+
+function speakerOf({ teamId, agentId, epoch }: AgentConnection): Speaker {
+  return { teamId, agentId, epoch };
+}

@@ -1,0 +1,93 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock, Timer } from '../../../platform/core/clock.ts';
+import type { Counters } from '../../../platform/core/counters.ts';
+import type { Log } from '../../../platform/core/log.ts';
+import type { Storage } from '../../../platform/storage/db.ts';
+import type { JobRecord } from '../types.ts';
+import { forgetOutputs, selectOutputSizes } from './store.ts';
+
+/** Bytes of outputs of one team: 80,000 scripts that print as much as is kept, or years of ordinary ones. */
+export const KEPT_OUTPUT_BYTES = 5 * 1024 ** 3;
+/** A team that has stored this share of its bytes since the last look is looked at before the hour is over. */
+const LOOK_AFTER_SHARE = 1 / 20;
+/** Outputs come and go slowly otherwise. */
+const SWEEP_EVERY_MS = 3600_000;
+/** Jobs looked at in one statement: about a millisecond. */
+const CHUNK = 500;
+
+export interface OutputRetentionDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  counters?: Counters | undefined;
+  /** For tests. */
+  keepBytes?: number;
+}
+
+/**
+ * Keeps what scripts have printed within bounds: one key may store 64 kB with every job, and jobs are kept for a year. Of a
+ * team beyond its bytes the oldest outputs are forgotten; the jobs stay.
+ */
+export class OutputRetention {
+  readonly #deps: OutputRetentionDeps;
+  readonly #keepBytes: number;
+  /** Bytes of each team since the last look. */
+  readonly #stored = new Map<string, number>();
+  #timer: Timer | undefined;
+  #sweeping: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(deps: OutputRetentionDeps) {
+    this.#deps = deps;
+    this.#keepBytes = deps.keepBytes ?? KEPT_OUTPUT_BYTES;
+  }
+
+  start(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#deps.clock.setTimeout(() => void this.sweep().then(() => this.start()), SWEEP_EVERY_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#sweeping;
+  }
+
+  /** A job's row has changed. */
+  changed({ team_id: teamId, output }: Pick<JobRecord, 'team_id' | 'output'>): void {
+    if (output === null || output === '') return;
+    const stored = (this.#stored.get(teamId) ?? 0) + Buffer.byteLength(output);
+    this.#stored.set(teamId, stored);
+    if (stored >= this.#keepBytes * LOOK_AFTER_SHARE) void this.sweep();
+  }
+
+  /** Looks at every output, newest first, in small steps. Never rejects; one at a time. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweep()
+      .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'outputs of old jobs are kept for now'))
+      .finally(() => (this.#sweeping = undefined));
+    return this.#sweeping;
+  }
+
+  async #sweep(): Promise<void> {
+    this.#stored.clear();
+    const kept = new Map<string, number>();
+    for (let before: string | undefined; !this.#stopped; ) {
+      const jobs = await selectOutputSizes(this.#deps.storage.db, before, CHUNK);
+      const beyond = jobs.filter(({ teamId, bytes }) => {
+        const sum = (kept.get(teamId) ?? 0) + bytes;
+        kept.set(teamId, sum);
+        return bytes > 0 && sum > this.#keepBytes;
+      });
+      if (beyond.length > 0) await this.#forget(beyond.map(({ id }) => id));
+      before = jobs.at(-1)?.id;
+      if (jobs.length < CHUNK) return;
+      await setImmediate();
+    }
+  }
+
+  async #forget(ids: readonly string[]): Promise<void> {
+    await this.#deps.storage.writes.write((tx) => forgetOutputs(tx, ids));
+    this.#deps.counters?.add('job_output_bytes_per_team');
+  }
+}

@@ -1,0 +1,301 @@
+import { z } from 'zod';
+import type { App } from '../../platform/http/app.ts';
+import { principalOf } from '../../platform/http/authentication.ts';
+import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../../platform/http/envelope.ts';
+import { problemSchema } from '../../platform/http/error-handler.ts';
+import { pathId, textField } from '../../platform/http/fields.ts';
+import { idempotencyKeyOf } from '../../platform/http/idempotency.ts';
+import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
+import type { JobsService } from './service.ts';
+import { PHASES, STATUSES, statusOf } from './state.ts';
+import { JOB_LIMITS } from './types.ts';
+import type { JobRecord } from './types.ts';
+
+const optionalInt = (least: number, most: number) => z.int().min(least).max(most).optional();
+
+const newJobBody = z
+  .object({
+    description: textField(JOB_LIMITS.descriptionChars).describe('Short text for the orchestration log'),
+    script: textField(JOB_LIMITS.scriptChars)
+      .refine((value) => value.trim() !== '', 'must not be empty')
+      .describe('RouterOS commands separated by semicolons or new lines'),
+    make_backup: z.boolean().describe('Take a backup and an export before the script; if that fails the script does not run'),
+    express_execute: z.boolean().describe('Offer the job at once and before others, instead of at the next check-in'),
+    needs_acknowledgement: z.boolean().describe('When false, the job is completed as soon as its agent has it on disk'),
+    notify_url: z.string().optional().describe('https URL at a public address that receives job status updates, signed as POST /api/webhook-secret says'),
+    timeout_seconds: optionalInt(1, JOB_LIMITS.timeoutSeconds).describe('Longest run of the script (default 300)'),
+    deliver_within_minutes: optionalInt(1, JOB_LIMITS.deliveryMinutes).describe(
+      'How long the job may wait for its router before it expires (default 7 days)',
+    ),
+    undo_unless_reachable_seconds: optionalInt(JOB_LIMITS.undoSeconds.least, JOB_LIMITS.undoSeconds.most).describe(
+      'Undo guard: before the script the router saves a restore point, and loads it (with a reboot) so many seconds later ' +
+        'unless the agent can by then reach both the router over a fresh connection and the control plane. The job then fails ' +
+        'with reason rolled_back. A router that cannot be guarded refuses the job before anything runs',
+    ),
+  })
+  .meta({
+    id: 'NewJob',
+    examples: [
+      {
+        description: 'Name the uplink',
+        script: '/interface set ether1 comment=uplink; :put [/system identity get name]',
+        make_backup: false,
+        express_execute: true,
+        needs_acknowledgement: true,
+      },
+    ],
+  });
+
+const receiptSchema = z
+  .object({
+    idempotency_key: z.string(),
+    request_id: z.string(),
+    target: z.string().describe('Id of the router'),
+    notify_url: z.string().nullable(),
+    date: dateTime,
+    job_id: z.string(),
+  })
+  .meta({
+    id: 'JobReceipt',
+    examples: [
+      {
+        idempotency_key: 'name-the-uplink-1',
+        request_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+        target: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        notify_url: null,
+        date: '2031-05-01T08:30:00.000Z',
+        job_id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+      },
+    ],
+  });
+
+const jobSchema = z
+  .object({
+    id: z.string(),
+    token: z.string(),
+    idempotency_key: z.string(),
+    description: z.string(),
+    express_execute: z.boolean(),
+    needs_acknowledgement: z.boolean(),
+    make_backup: z.boolean(),
+    started_at: dateTime.nullable(),
+    completed_at: dateTime.nullable(),
+    failed_at: dateTime.nullable(),
+    deleted_at: dateTime.nullable().describe('When it was taken back, or marked as deleted after its end'),
+    status: z.enum(STATUSES).describe('deleted: it has deleted_at; what it did before stays in phase, reason, output and the other moments'),
+    phase: z.enum(PHASES).describe('How far it is, or came: done with a result, good or bad; expired and canceled jobs never ran'),
+    reason: z.string().nullable().describe('Why it is not simply completed, as a stable word'),
+    error: z.string().nullable().describe('The message of the router or the agent'),
+    output: z.string().nullable().describe('What the script printed, up to 64 kB'),
+    output_truncated: z.boolean().describe('The script printed more than is kept, or its output was forgotten because the team has very much of it'),
+    created_at: dateTime,
+    expires_at: dateTime,
+    site_id: z.string().nullable(),
+    router_id: z.string(),
+    request_id: z.string(),
+    notify_url: z.string().nullable(),
+    timeout_seconds: z.number(),
+    undo_unless_reachable_seconds: z.number().nullable(),
+    backup: z.string().nullable().describe('The backup taken before the script, once the control plane keeps it'),
+  })
+  .meta({
+    id: 'Job',
+    examples: [
+      {
+        id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+        token: 'mXcQ2w7ReT4yU1iOp9aSdFgHjKlZxCvB',
+        idempotency_key: 'name-the-uplink-1',
+        description: 'Name the uplink',
+        express_execute: true,
+        needs_acknowledgement: true,
+        make_backup: false,
+        started_at: '2031-05-01T08:30:00.120Z',
+        completed_at: '2031-05-01T08:30:00.310Z',
+        failed_at: null,
+        deleted_at: null,
+        status: 'completed',
+        phase: 'done',
+        reason: null,
+        error: null,
+        output: 'gw-depot',
+        output_truncated: false,
+        created_at: '2031-05-01T08:30:00.000Z',
+        expires_at: '2031-05-08T08:30:00.000Z',
+        site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+        router_id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        request_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+        notify_url: null,
+        timeout_seconds: 300,
+        undo_unless_reachable_seconds: null,
+        backup: null,
+      },
+    ],
+  });
+
+const jobParams = routerParams.extend({ job_id: pathId });
+
+/** `?status=failed&status=unknown` or `?status=failed,unknown`. */
+const listQuery = pageQuery.extend({
+  status: z
+    .preprocess(
+      (value) => (typeof value === 'string' ? value.split(',') : value),
+      z.array(z.enum(STATUSES)).max(STATUSES.length),
+    )
+    .optional(),
+});
+
+export function jobRoutes(app: App, deps: { jobs: JobsService }): void {
+  createRoute(app, deps.jobs);
+  readRoutes(app, deps.jobs);
+  cancelRoute(app, deps.jobs);
+}
+
+function createRoute(app: App, jobs: JobsService): void {
+  app.post(
+    '/api/asynchronous/:router_id',
+    {
+      // An earlier job with the same key is found again, also after a crash.
+      config: { role: 'operator', resumable: true },
+      schema: {
+        tags: ['jobs'],
+        operationId: 'submitJob',
+        summary: 'Submit a script; when this answers, the job is on disk',
+        params: routerParams,
+        body: newJobBody,
+        response: { 200: envelope(receiptSchema), ...commonErrors },
+      },
+    },
+    async (request) => {
+      const { body } = request;
+      const { teamId, id: createdBy, clientId: createdVia } = principalOf(request);
+      const job = await jobs.createJob(
+        teamId,
+        request.params.router_id,
+        {
+          description: body.description,
+          script: body.script,
+          makeBackup: body.make_backup,
+          expressExecute: body.express_execute,
+          needsAcknowledgement: body.needs_acknowledgement,
+          notifyUrl: body.notify_url,
+          timeoutSeconds: body.timeout_seconds,
+          deliverWithinMinutes: body.deliver_within_minutes,
+          undoSeconds: body.undo_unless_reachable_seconds,
+        },
+        { requestId: request.id, idempotencyKey: idempotencyKeyOf(request), keyGiven: request.idempotency?.given === true, createdBy, createdVia },
+      );
+      return success(presentReceipt(job));
+    },
+  );
+}
+
+function readRoutes(app: App, jobs: JobsService): void {
+  app.get(
+    '/api/routers/:router_id/jobs',
+    {
+      schema: {
+        tags: ['jobs'],
+        operationId: 'listJobs',
+        summary: 'List the jobs of a router, newest first',
+        params: routerParams,
+        querystring: listQuery,
+        response: { 200: envelope(z.array(jobSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { teamId } = principalOf(request);
+      const records = await jobs.listJobs(teamId, request.params.router_id, request.query.status ?? [], page);
+      linkNext(request, reply, page, records, (job) => ({ at: job.created_at, id: job.id }));
+      return success(records.map(presentJob));
+    },
+  );
+  app.get(
+    '/api/routers/:router_id/jobs/:job_id',
+    {
+      schema: {
+        tags: ['jobs'],
+        operationId: 'getJob',
+        summary: 'Read one job',
+        params: jobParams,
+        response: { 200: envelope(jobSchema), ...commonErrors },
+      },
+    },
+    async (request) => {
+      const { router_id: routerId, job_id: jobId } = request.params;
+      return success(presentJob(await jobs.getJob(principalOf(request).teamId, routerId, jobId)));
+    },
+  );
+}
+
+function cancelRoute(app: App, jobs: JobsService): void {
+  app.delete(
+    '/api/routers/:router_id/jobs/:job_id',
+    {
+      config: { role: 'operator' },
+      schema: {
+        tags: ['jobs'],
+        operationId: 'cancelJob',
+        summary: 'Cancel a pending job, or mark a finished one as deleted',
+        description:
+          'A job that waits is taken back at once. One that its agent holds is asked back: 200 once it has been given up, 202 while ' +
+          'there is no answer (the agent is asked again), 409 if the script has begun. Of a finished one only deleted_at and status change.',
+        params: jobParams,
+        response: {
+          200: envelope(jobSchema),
+          202: envelope(jobSchema).describe('The agent has been asked to give the job back and has not answered yet'),
+          409: problemSchema.describe('The script has begun and cannot be recalled'),
+          ...commonErrors,
+        },
+      },
+    },
+    async (request, reply) => {
+      const { router_id: routerId, job_id: jobId } = request.params;
+      const { state, job } = await jobs.cancelJob(principalOf(request).teamId, routerId, jobId);
+      reply.code(state === 'requested' ? 202 : 200);
+      return success(presentJob(job));
+    },
+  );
+}
+
+function presentReceipt(job: JobRecord): z.infer<typeof receiptSchema> {
+  return {
+    idempotency_key: job.idempotency_key,
+    request_id: job.request_id,
+    target: job.router_id,
+    notify_url: job.notify_url,
+    date: toDateTime(job.created_at),
+    job_id: job.id,
+  };
+}
+
+function presentJob(job: JobRecord): z.infer<typeof jobSchema> {
+  return {
+    id: job.id,
+    token: job.token,
+    idempotency_key: job.idempotency_key,
+    description: job.description,
+    express_execute: job.express_execute === 1,
+    needs_acknowledgement: job.needs_acknowledgement === 1,
+    make_backup: job.make_backup === 1,
+    started_at: toDateTimeOrNull(job.started_at),
+    completed_at: toDateTimeOrNull(job.completed_at),
+    failed_at: toDateTimeOrNull(job.failed_at),
+    deleted_at: toDateTimeOrNull(job.deleted_at),
+    status: statusOf(job),
+    phase: job.phase as z.infer<typeof jobSchema>['phase'],
+    reason: job.reason,
+    error: job.error,
+    output: job.output,
+    output_truncated: job.output_truncated === 1,
+    created_at: toDateTime(job.created_at),
+    expires_at: toDateTime(job.expires_at),
+    site_id: job.site_id,
+    router_id: job.router_id,
+    request_id: job.request_id,
+    notify_url: job.notify_url,
+    timeout_seconds: job.timeout_ms / 1000,
+    undo_unless_reachable_seconds: job.undo_seconds,
+    backup: job.backup_id,
+  };
+}
