@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the authentication hook; null on routes that need no credential. */
     principal: Principal | null;
+    /** The body was not there yet when the caller was identified. */
+    isIdentifiedEarly: boolean;
   }
   interface FastifyContextConfig {
     /** Least role of the caller; `viewer` when a route says nothing. */
@@ -30,10 +32,25 @@ export function bearerOf(header: string | undefined): string | undefined {
  */
 export function identifyCaller(scope: App, authenticate: Authenticate): void {
   scope.decorateRequest('principal', null);
+  scope.decorateRequest('isIdentifiedEarly', false);
   scope.addHook('onRequest', async (request) => {
     const bearer = bearerOf(request.headers.authorization);
     request.principal = (bearer === undefined ? undefined : await authenticate(bearer)) ?? null;
+    request.isIdentifiedEarly = request.principal !== null && !request.raw.complete;
   });
+  // A body may take half a minute to come. What the credential was good for at its beginning is not good enough: a key that was revoked
+  // meanwhile would make its own successor.
+  scope.addHook('preValidation', async (request) => {
+    if (!request.isIdentifiedEarly) return;
+    const before = request.principal;
+    const now = await authenticate(bearerOf(request.headers.authorization) ?? '');
+    if (now?.id !== before?.id || now?.teamId !== before?.teamId) throw notValid();
+    request.principal = now ?? null;
+  });
+}
+
+function notValid(): AppError {
+  return new AppError('unauthenticated', 'the credential is not valid');
 }
 
 /** Refuses callers that were not recognised. */
@@ -41,10 +58,7 @@ export function requireCaller(scope: App): void {
   scope.addHook('onRequest', async (request) => {
     if (request.principal) return;
     const given = bearerOf(request.headers.authorization) !== undefined;
-    throw new AppError(
-      'unauthenticated',
-      given ? 'the credential is not valid' : 'the Authorization header must be: Bearer <API key or access token>',
-    );
+    throw given ? notValid() : new AppError('unauthenticated', 'the Authorization header must be: Bearer <API key or access token>');
   });
 }
 
