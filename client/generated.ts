@@ -741,6 +741,8 @@ export interface PasswordChange {
   current_password: string;
   /** 8 to 256 characters */
   new_password: string;
+  /** True: forwards, waiting jobs and campaigns that you opened go on. Otherwise they end, because somebody else may have used your session */
+  keep_opened?: boolean;
 }
 
 export interface Problem {
@@ -757,8 +759,8 @@ export interface Problem {
 
 export interface Revocation {
   id: string;
-  /** Whose right it was. A member was removed, switched off, or given a lower role; so was a client */
-  kind: 'api_key' | 'member' | 'client' | 'agent';
+  /** Whose right it was. A member was removed, switched off, or given a lower role; so was a client. `password`: a person has a new password */
+  kind: 'api_key' | 'member' | 'password' | 'client' | 'agent';
   /** Of the key, person, client or agent */
   subject_id: string;
   created_at: string;
@@ -1062,7 +1064,7 @@ export interface Operations {
   changeClient: { input: { path: { client_id: string }; body: ClientChange }; result: Success<Client> };
   /** Change a member's role, or switch a member off and on */
   changeMember: { input: { path: { member_id: string }; body: MemberChange }; result: Success<Member> };
-  /** Change the own password; every session is over, this one too */
+  /** Change the own password; every session is over, this one too, and what was opened in them ends */
   changeOwnPassword: { input: { body: PasswordChange }; result: undefined };
   /** Put a router into another site */
   changeRouter: { input: { path: { router_id: string }; body: RouterChange }; result: Success<Router> };

@@ -3,6 +3,7 @@ import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { AuthService } from '../../server/access/keys/service.ts';
+import { TeamsService } from '../../server/access/teams/service.ts';
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
 import { databaseKinds } from '../harness/databases.ts';
@@ -66,6 +67,14 @@ async function memberWho(change: object): Promise<Holder> {
   return { bearer, revoke: async () => ok(await world.caller.call('PATCH', `/api/members/${id}`, change)) };
 }
 
+const NEW_PASSWORD = 'another horse battery';
+
+async function personWhose(change: (email: string, id: string) => Promise<unknown>): Promise<Holder> {
+  const { id, email } = await newMember();
+  const { access_token: bearer } = await signIn(world, email);
+  return { bearer, revoke: async () => void (await change(email, id)) };
+}
+
 async function client(revoke: (id: string) => Promise<void>): Promise<Holder> {
   const callback = 'https://tickets.example.net/callback';
   const { email } = await newMember('admin');
@@ -93,6 +102,18 @@ const HOLDERS: Record<string, () => Promise<Holder>> = {
   },
   'a member who is switched off': () => memberWho({ active: false }),
   'a member who becomes a viewer': () => memberWho({ role: 'viewer' }),
+  'a person with a new password': () => personWhose((email) => world.server.services.teams.changePassword(email, PASSWORD, NEW_PASSWORD)),
+  'a person with a new password by a link': () =>
+    personWhose(async (_email, id) => {
+      const { code } = await world.server.services.passwordLinks.create(world.caller.teamId, id, { kind: 'operator', id: null });
+      await world.server.services.passwordLinks.use(code, NEW_PASSWORD);
+    }),
+  'a person with a new password by the command in another process': () =>
+    personWhose(async (email) => {
+      const storage = await openStorage(database.url, { log: silentLog });
+      await new TeamsService({ storage, clock: systemClock }).replacePassword(email, NEW_PASSWORD);
+      await storage.close();
+    }),
   'a client that is deleted': () => client(async (id) => ok(await world.caller.call('DELETE', `/api/clients/${id}`))),
   'a client that becomes a viewer': () => client(async (id) => ok(await world.caller.call('PATCH', `/api/clients/${id}`, { role: 'viewer' }))),
 };
@@ -240,6 +261,13 @@ interface Listed {
 function reports(): void {
   const revocationOf = async (id: string) => (await read<{ data: Listed[] }>('/api/revocations')).data.find((one) => one.subject_id === id);
 
+  const passesOf = async (id: string): Promise<number> => {
+    const storage = await openStorage(database.url, { log: silentLog });
+    const row = await storage.db.selectFrom('revocations').select('passes').where('subject_id', '=', id).executeTakeFirst();
+    await storage.close();
+    return row?.passes ?? 0;
+  };
+
   test('the administrator reads what ended and what goes on, and another team reads nothing of it', async () => {
     const key = await newKey('admin');
     const opened = await new Opened(key.api_key).open();
@@ -272,6 +300,28 @@ function reports(): void {
     const job = { description: 'x', script: ':put 1', makeBackup: false, expressExecute: false, needsAcknowledgement: true, notifyUrl: undefined, timeoutSeconds: undefined, deliverWithinMinutes: undefined };
     const { id } = await jobs.createJob(world.caller.teamId, offline, job, { requestId: 'r', idempotencyKey: 'late', keyGiven: false, createdBy: key.id });
     await waitUntil('the job is taken back', async () => (await jobOf(id)).status === 'deleted');
+  });
+
+  test('what a person opens after a new password stays, and with keep_opened what was open before, but no session', async () => {
+    const { id, email } = await newMember('admin');
+    const before = await signIn(world, email);
+    const opened = await new Opened(before.access_token).open();
+    const change = { current_password: PASSWORD, new_password: NEW_PASSWORD, keep_opened: true };
+    const headers = { authorization: `Bearer ${before.access_token}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${world.server.url}/api/me/password`, { method: 'POST', headers, body: JSON.stringify(change) });
+    expect([answer.status, await revocationOf(id)]).toEqual([204, undefined]);
+    expect((await fetch(`${world.server.url}/api/me`, { headers })).status).toBe(401);
+    expect(await forwardOf(opened.forward)).toMatchObject({ closed_at: null });
+    await world.server.services.teams.changePassword(email, NEW_PASSWORD, PASSWORD);
+    const changedAt = Date.now();
+    await waitUntil('what was open ends', async () => (await forwardOf(opened.forward)).closed_at !== null);
+    opened.close();
+    await waitUntil('a request from before would be over', () => Date.now() > changedAt + 1500);
+    const again = await new Opened((await signIn(world, email)).access_token).open();
+    await waitUntil('it was looked again', async () => (await passesOf(id)) >= 2, 10_000);
+    expect(await forwardOf(again.forward)).toMatchObject({ closed_at: null });
+    expect(await jobOf(again.job)).toMatchObject({ status: 'pending' });
+    again.close();
   });
 
   test('somebody who may do less, but still operate routers, keeps what they opened', async () => {

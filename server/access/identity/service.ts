@@ -156,9 +156,10 @@ export class IdentityService {
 
   /**
    * Changes the caller's own password; every session of theirs is over.
+   * @param passwords with `keepOpened`, forwards, jobs and campaigns of the caller go on
    * @throws AppError `invalid` for a wrong or unfit password, `rate_limited` after too many wrong ones
    */
-  async changePassword(principal: Principal, source: string, passwords: { current: string; next: string }): Promise<void> {
+  async changePassword(principal: Principal, source: string, passwords: { current: string; next: string; keepOpened?: boolean }): Promise<void> {
     const { teams } = this.#deps;
     const { email } = await teams.getMember(principal.teamId, principal.id);
     // Somebody with a session is not kept from this by strangers who guess at the sign-in page, and counts for himself.
@@ -166,7 +167,7 @@ export class IdentityService {
     const attempt = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email), source, knownBrowser };
     const retryAfter = this.#attempts.begin(attempt);
     if (retryAfter !== undefined) throw new AppError('rate_limited', `too many wrong passwords; try again in ${retryAfter} seconds`);
-    const isChanged = await teams.changePassword(email, passwords.current, passwords.next).catch((error: unknown) => {
+    const isChanged = await teams.changePassword(email, passwords.current, passwords.next, passwords).catch((error: unknown) => {
       this.#attempts.succeed(attempt);
       throw error;
     });

@@ -15,7 +15,7 @@ const some = (what: string) =>
 const revocationSchema = z
   .object({
     id: z.string(),
-    kind: z.enum(KINDS).describe('Whose right it was. A member was removed, switched off, or given a lower role; so was a client'),
+    kind: z.enum(KINDS).describe('Whose right it was. A member was removed, switched off, or given a lower role; so was a client. `password`: a person has a new password'),
     subject_id: z.string().describe('Of the key, person, client or agent'),
     created_at: dateTime,
     settled: z.boolean().describe('False while it is still looked for what requests under way may open, about a minute'),

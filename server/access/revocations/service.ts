@@ -175,7 +175,8 @@ export class RevocationsService {
       await this.#deps.forwards.dropAgent(teamId, subjectId);
       return before;
     }
-    if (OPERATING.has(await selectRole(this.#deps.storage.db, revocation))) return before;
+    // After a new password the person may go on, but not what somebody opened who knew the old one.
+    if (kind !== 'password' && OPERATING.has(await selectRole(this.#deps.storage.db, revocation))) return before;
     const forwards = await this.#endForwards(revocation);
     const campaigns = await this.#endCampaigns(revocation);
     const jobs = await this.#endJobs(revocation);

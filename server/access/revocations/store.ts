@@ -8,7 +8,13 @@ import { KINDS, reportSchema } from './types.ts';
 import type { Report, Revocation } from './types.ts';
 
 /** Who may have opened something. */
-export type Subject = Pick<Revocation, 'teamId' | 'kind' | 'subjectId'>;
+export type Subject = Pick<Revocation, 'teamId' | 'kind' | 'subjectId' | 'createdAt'>;
+
+/**
+ * A request that was let in with an old password stores what it opens a moment after the new one is set, milliseconds. Nobody signs in
+ * with the new one and opens something within this time.
+ */
+const LATE_MS = 1000;
 
 const NOTHING = { count: 0, ids: [] };
 const EMPTY: Report = { ended: { forwards: NOTHING, jobs: NOTHING, campaigns: NOTHING, api_keys: NOTHING }, goes_on: { jobs: NOTHING, api_keys: NOTHING } };
@@ -71,7 +77,7 @@ export async function deleteRevocations(db: DbOrTx, before: number, limit: numbe
 }
 
 /** The role that a key, a person or a client has in the team now; undefined when it may do nothing there. */
-export async function selectRole(db: DbOrTx, { teamId, kind, subjectId }: Subject): Promise<string | undefined> {
+export async function selectRole(db: DbOrTx, { teamId, kind, subjectId }: Omit<Subject, 'createdAt'>): Promise<string | undefined> {
   const row =
     kind === 'api_key'
       ? await db.selectFrom('api_keys').select('role').where('team_id', '=', teamId).where('id', '=', subjectId).where('revoked_at', 'is', null).executeTakeFirst()
@@ -81,9 +87,10 @@ export async function selectRole(db: DbOrTx, { teamId, kind, subjectId }: Subjec
   return row?.role;
 }
 
-/** What a key or person made, or what was made through a client. */
-function madeBy({ kind, subjectId }: Subject): RawBuilder<SqlBool> {
-  return sql<SqlBool>`${sql.ref(kind === 'client' ? 'created_via' : 'created_by')} = ${subjectId}`;
+/** What a key or person made, or what was made through a client; for a new password, before that. */
+function madeBy({ kind, subjectId, createdAt }: Subject): RawBuilder<SqlBool> {
+  const made = sql<SqlBool>`${sql.ref(kind === 'client' ? 'created_via' : 'created_by')} = ${subjectId}`;
+  return kind === 'password' ? sql<SqlBool>`${made} and created_at <= ${createdAt + LATE_MS}` : made;
 }
 
 export async function selectOpenForwards(db: DbOrTx, subject: Subject): Promise<{ id: string; router_id: string }[]> {
@@ -122,12 +129,12 @@ export async function selectOpenJobs(db: DbOrTx, subject: Subject, afterId: stri
 }
 
 /** Keys that work and that a key or person made. */
-export async function selectKeysMadeBy(db: DbOrTx, { teamId, subjectId }: Subject, now: number): Promise<{ id: string }[]> {
+export async function selectKeysMadeBy(db: DbOrTx, subject: Subject, now: number): Promise<{ id: string }[]> {
   return db
     .selectFrom('api_keys')
     .select('id')
-    .where('team_id', '=', teamId)
-    .where('created_by', '=', subjectId)
+    .where('team_id', '=', subject.teamId)
+    .where(subject.kind === 'client' ? sql<SqlBool>`created_by = ${subject.subjectId}` : madeBy(subject))
     .where('revoked_at', 'is', null)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
     .execute();

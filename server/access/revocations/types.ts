@@ -18,7 +18,7 @@ export const reportSchema = z.object({
 });
 export type Report = z.infer<typeof reportSchema>;
 
-export const KINDS = ['api_key', 'member', 'client', 'agent'] as const;
+export const KINDS = ['api_key', 'member', 'password', 'client', 'agent'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Revocation {

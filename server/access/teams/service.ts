@@ -7,7 +7,7 @@ import { FIRST_PAGE } from '../../platform/core/page.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import { insertAccount, lockAccount, selectAccount, updatePassword } from './accounts/store.ts';
+import { endWhatWasOpened, insertAccount, lockAccount, selectAccount, updatePassword } from './accounts/store.ts';
 import type { Account } from './accounts/store.ts';
 import { checkEmail, checkName, checkSite, normalizeEmail, NOWHERE } from './checks.ts';
 import { withdrawInvitationsBeyond } from './invitations/store.ts';
@@ -157,27 +157,35 @@ export class TeamsService {
 
   /**
    * For whoever knows the present password; every session of the account is over.
+   * @param keepOpened for a change as a matter of routine: forwards, jobs and campaigns of the person go on
    * @returns false when the present password is wrong
    * @throws AppError `invalid` for an unfit new one, `conflict` when the password has been changed in the same moment
    */
-  async changePassword(email: string, present: string, next: string): Promise<boolean> {
+  async changePassword(email: string, present: string, next: string, { keepOpened = false } = {}): Promise<boolean> {
     const user = await this.#account(email);
     if (!(await passwordMatches(present, user?.passwordHash ?? null)) || !user) return false;
     await refuseSamePassword(next, user.passwordHash);
     const passwordHash = await hashPassword(next);
-    const change = { userId: user.id, passwordHash, insteadOf: user.passwordHash, now: this.#deps.clock.now() };
-    const isDone = await this.#deps.storage.writes.write((tx) => updatePassword(tx, change));
+    const now = this.#deps.clock.now();
+    const isDone = await this.#deps.storage.writes.write(async (tx) => {
+      const isChanged = await updatePassword(tx, { userId: user.id, passwordHash, insteadOf: user.passwordHash, now });
+      if (isChanged && !keepOpened) await endWhatWasOpened(tx, user.id, now);
+      return isChanged;
+    });
     if (!isDone) throw new AppError('conflict', 'the password has just been changed');
     return true;
   }
 
   /**
-   * Sets a person's password, whatever it is now; every session of theirs is over.
+   * Sets a person's password, whatever it is now; every session of theirs is over, and what was opened in them ends.
    * @throws AppError `invalid` for a password that is too short or too long
    */
   async setPassword(userId: string, password: string): Promise<void> {
     const passwordHash = await hashPassword(password);
-    await this.#deps.storage.writes.write((tx) => updatePassword(tx, { userId, passwordHash, now: this.#deps.clock.now() }));
+    const now = this.#deps.clock.now();
+    await this.#deps.storage.writes.write(async (tx) => {
+      if (await updatePassword(tx, { userId, passwordHash, now })) await endWhatWasOpened(tx, userId, now);
+    });
   }
 
   /**

@@ -1,8 +1,8 @@
 import { newId } from '../core/ids.ts';
 import type { Tx } from './db.ts';
 
-/** Whose right it is that was taken away or lowered. */
-export type RevocationKind = 'api_key' | 'member' | 'client' | 'agent';
+/** Whose right it is that was taken away or lowered; `password`: the sessions of a person, who has a new one. */
+export type RevocationKind = 'api_key' | 'member' | 'password' | 'client' | 'agent';
 
 /**
  * Notes that somebody may do less from now on, in the transaction that decides it. The control plane that serves this

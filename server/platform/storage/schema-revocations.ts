@@ -4,7 +4,7 @@ import type { Fixed, Flag, Millis } from './schema-columns.ts';
 export interface RevocationsTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
-  /** api_key, member, client or agent. */
+  /** api_key, member, password, client or agent. */
   kind: Fixed<string>;
   /** Of the key, the person, the client or the agent. */
   subject_id: Fixed<string>;

@@ -29,7 +29,11 @@ const meSchema = z
 
 const password = z.string().max(LONGEST_PASSWORD);
 const passwordBody = z
-  .object({ current_password: password, new_password: password.describe('8 to 256 characters') })
+  .object({
+    current_password: password,
+    new_password: password.describe('8 to 256 characters'),
+    keep_opened: z.boolean().optional().describe('True: forwards, waiting jobs and campaigns that you opened go on. Otherwise they end, because somebody else may have used your session'),
+  })
   .meta({ id: 'PasswordChange', examples: [{ current_password: 'correct horse', new_password: 'battery staple' }] });
 
 interface AccountDeps {
@@ -62,7 +66,7 @@ export function accountRoutes(app: App, { identity, teams }: AccountDeps): void 
       schema: {
         tags: ['account'],
         operationId: 'changeOwnPassword',
-        summary: 'Change the own password; every session is over, this one too',
+        summary: 'Change the own password; every session is over, this one too, and what was opened in them ends',
         body: passwordBody,
         response: { 204: z.null().describe('Changed; sign in again'), ...commonErrors },
       },
@@ -71,8 +75,8 @@ export function accountRoutes(app: App, { identity, teams }: AccountDeps): void 
       const principal = principalOf(request);
       if (principal.kind !== 'user') throw new AppError('forbidden', 'an API key has no password');
       if (principal.clientId !== undefined) throw new AppError('forbidden', 'a program that acts for somebody does not change their password');
-      const { current_password: current, new_password: next } = request.body;
-      await identity.changePassword(principal, request.ip, { current, next });
+      const { current_password: current, new_password: next, keep_opened: keepOpened = false } = request.body;
+      await identity.changePassword(principal, request.ip, { current, next, keepOpened });
       return reply.code(204).send(null);
     },
   );

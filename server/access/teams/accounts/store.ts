@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { fromFlag } from '../../../platform/storage/columns.ts';
 import type { DbOrTx, Tx } from '../../../platform/storage/db.ts';
+import { noteRevocation } from '../../../platform/storage/revocations.ts';
 
 /** An account: one person on this server, whatever teams they are in. */
 export interface Account {
@@ -74,4 +75,13 @@ export async function updatePassword(tx: Tx, { userId, passwordHash, insteadOf, 
   if (!row) return false;
   await tx.deleteFrom('provider_records').where('account_id', '=', userId).execute();
   return true;
+}
+
+/**
+ * What was opened with the old password ends, in every team of the person: somebody else may have known it. Memberships that are
+ * switched off have nothing open.
+ */
+export async function endWhatWasOpened(tx: Tx, userId: string, now: number): Promise<void> {
+  const teams = await tx.selectFrom('members').select('team_id').where('user_id', '=', userId).where('active', '=', 1).execute();
+  for (const { team_id: teamId } of teams) await noteRevocation(tx, { teamId, kind: 'password', subjectId: userId, now });
 }

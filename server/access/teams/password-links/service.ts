@@ -2,7 +2,7 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError, notFound } from '../../../platform/core/errors.ts';
 import { hashSecret, newSecret } from '../../../platform/core/ids.ts';
 import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
-import { lockAccount, selectAccount, updatePassword } from '../accounts/store.ts';
+import { endWhatWasOpened, lockAccount, selectAccount, updatePassword } from '../accounts/store.ts';
 import type { Grantor } from '../grantors/types.ts';
 import { hashPassword, refuseSamePassword } from '../passwords.ts';
 import { selectMember, selectMemberships } from '../store.ts';
@@ -56,7 +56,7 @@ export class PasswordLinksService {
   }
 
   /**
-   * Sets the password that the holder of the link has chosen; every session of theirs is over.
+   * Sets the password that the holder of the link has chosen; every session of theirs is over, and what was opened in them ends.
    * @throws AppError `invalid` for an unfit password; `conflict` for a link that is not good any more
    */
   async use(code: string, password: string): Promise<PasswordLink> {
@@ -70,7 +70,9 @@ export class PasswordLinksService {
       await lockAccount(tx, link.userId);
       // The person may have joined another team meanwhile, or somebody else may have used the link.
       if (!(await this.#select(tx, code))) throw gone();
-      await updatePassword(tx, { userId: link.userId, passwordHash, now: this.#clock.now() });
+      const now = this.#clock.now();
+      await updatePassword(tx, { userId: link.userId, passwordHash, now });
+      await endWhatWasOpened(tx, link.userId, now);
       await deletePasswordLink(tx, link.userId);
     });
     return link;
