@@ -51,7 +51,8 @@ const routerSchema = z
 /** RFC 1918 and unique local addresses: what stands behind a router. The agent's own loopback only when listed. */
 const DEFAULT_ALLOW = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
 
-const configSchema = z
+/** Every setting with its default. docs/settings.md lists them; a test compares the two. */
+export const configSchema = z
   .strictObject({
     server: z.url({ protocol: /^(https?|wss?)$/ }),
     credentials: z.string().min(1),

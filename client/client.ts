@@ -78,7 +78,7 @@ export class Signalbox {
     return Buffer.from(await answer.arrayBuffer());
   }
 
-  /** A TCP connection of a forward: bytes as binary messages, an empty one as half-close. The README says more. */
+  /** A TCP connection of a forward: bytes as binary messages, an empty one as half-close. docs/forwards.md says more. */
   connectForward(routerId: string, forwardId: string): WebSocket {
     const path = `/api/routers/${encodeURIComponent(routerId)}/transient-forwarding/${encodeURIComponent(forwardId)}/connect`;
     return this.#transport.webSocket(path, 'signalbox.connect.v1');

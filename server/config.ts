@@ -33,14 +33,14 @@ export type { ListenAddress } from './config-values.ts';
 /** Any value as it is written: YAML gives numbers and booleans where the environment gives text. */
 type RawValues = Record<string, string>;
 
-
 /** A forward is open for a day at most. */
 const MAX_IDLE_SECONDS = 86_400;
 
 /** An agent that was away for a long weekend still has results to tell. */
 const LEAST_JOB_RETENTION_DAYS = 7;
 
-const schema = z.strictObject({
+/** Every setting with its default. docs/settings.md lists them; a test compares the two. */
+export const settingsSchema = z.strictObject({
   SIGNALBOX_LISTEN: z.string().default('127.0.0.1:8080').transform(readAs(readListen, LISTEN_FORM)),
   SIGNALBOX_PUBLIC_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
   SIGNALBOX_SANDBOX_LISTEN: z
@@ -92,7 +92,7 @@ const schema = z.strictObject({
     .default('info'),
 });
 
-type Checked = z.infer<typeof schema>;
+type Checked = z.infer<typeof settingsSchema>;
 
 export interface Config {
   readonly listen: Readonly<ListenAddress>;
@@ -160,7 +160,7 @@ export async function loadConfig(env: Readonly<Record<string, string | undefined
 
 /** Checks values that were read already. @throws AppError `invalid` whose `errors` names every mistake */
 export function checkConfig(values: RawValues): Config {
-  const result = schema.safeParse(values);
+  const result = settingsSchema.safeParse(values);
   const mistakes = crossMistakes(values);
   for (const issue of result.error?.issues ?? []) {
     if (issue.code === 'unrecognized_keys') for (const name of issue.keys) add(mistakes, name, 'is not a setting');

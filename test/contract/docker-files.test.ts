@@ -22,9 +22,9 @@ interface Compose {
 const agentImage = await read('docker/agent.Dockerfile');
 const text = await read('docker-compose.yml');
 const compose = parse(text) as Compose;
-const state = /^state: (\S+)$/m.exec(await read('README.md'))?.[1] ?? 'not in README';
+const state = /^state: (\S+)$/m.exec(await read('docs/agent.md'))?.[1] ?? 'not in docs/agent.md';
 
-test('the agent’s image has the state folder of README, of the user it runs as, as a volume', () => {
+test('the agent’s image has the state folder of docs/agent.md, of the user it runs as, as a volume', () => {
   expect(agentImage).toMatch(new RegExp(`^RUN .*mkdir .*${state}.* chown node:node ${state}$`, 'm'));
   expect(agentImage).toMatch(new RegExp(`^VOLUME ${state}$`, 'm'));
   expect(agentImage).toMatch(/^USER node$/m);

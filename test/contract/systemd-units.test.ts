@@ -33,7 +33,7 @@ test.skipIf(!hasSystemd()).each(['signalbox.service', 'signalbox-agent.service']
   }
 });
 
-test('the control plane may listen on port 443, where README has the door by name, and may do nothing else of root’s', async () => {
+test('the control plane may listen on port 443, where docs/forwards.md has forwards by name, and nothing else that needs root', async () => {
   const lines = (await read('signalbox.service')).split('\n');
   expect(lines).toContain('AmbientCapabilities=CAP_NET_BIND_SERVICE');
   expect(lines).toContain('CapabilityBoundingSet=CAP_NET_BIND_SERVICE');

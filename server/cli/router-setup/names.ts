@@ -1,7 +1,7 @@
 /** What a router with the agent in a container has, under names that nobody else uses: a second paste and the undoing find it. */
 
 export const COMMENT = 'signalbox';
-/** Not `signalbox`, which is the user of an agent beside the router (README). */
+/** Not `signalbox`, which is the user of an agent beside the router (docs/agent.md). */
 export const USER = 'signalbox-container';
 export const VETH = 'veth-signalbox';
 export const CERTIFICATE = 'signalbox-api';

@@ -7,7 +7,7 @@ import type { EndedBy, Entrance } from '../types.ts';
 /** Version 1 of what the door speaks: one connection, bytes as binary messages, an empty one as half-close. */
 export const CONNECT_SUBPROTOCOL = 'signalbox.connect.v1';
 
-/** What the client of the door is told at the end. Codes are part of the interface: README, "Without an open port". */
+/** Why the WebSocket of a forward ended. The codes are part of the interface (docs/forwards.md). */
 export const DOOR_CLOSE: Readonly<Record<EndedBy, readonly [code: number, reason: string]>> = {
   closed: [1000, ''],
   client: [4400, 'a text message, or bytes after the half-close'],

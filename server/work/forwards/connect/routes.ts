@@ -36,7 +36,7 @@ export function isConnectRequest({ method, url = '' }: { method?: string | undef
 /**
  * Carries one TCP connection of a forward as a WebSocket. The forward's `allow_only_cidr` is for its entry port, where
  * nobody shows a credential; here the caller has shown one. Not in the OpenAPI document, which cannot say what happens
- * after an upgrade: README.md does.
+ * after an upgrade: docs/forwards.md does.
  */
 export function connectRoute(app: App, { forwards, door, upgrades, authenticate, clock, audit }: ConnectRouteDeps): void {
   const entries = new EntryRecorder(clock, (entry) => audit.record(entry));
