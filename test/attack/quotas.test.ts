@@ -6,7 +6,7 @@ import type { AgentConnection } from '../../server/platform/core/agent-gateway.t
 import { MOST_TARGETS_A_DAY } from '../../server/work/campaigns/service.ts';
 import { Counters } from '../../server/platform/core/counters.ts';
 import type { Claim, HeldKey } from '../../server/platform/core/idempotency.ts';
-import { KEPT_ANSWERS } from '../../server/platform/idempotency/kept-answers.ts';
+import { KEPT_ANSWERS, KeptAnswers } from '../../server/platform/idempotency/kept-answers.ts';
 import { IdempotencyStore } from '../../server/platform/idempotency/store.ts';
 import { MAX_DEVICES_PER_ROUTER } from '../../server/fleet/devices/limits.ts';
 import { DevicesService } from '../../server/fleet/devices/service.ts';
@@ -81,43 +81,74 @@ describeEachDatabase('answers kept for repeats', (open) => {
     const storage = await open();
     const { teamId } = await seedTeam(storage);
     const counters = new Counters();
-    const scope = (key: string, team = teamId) => ({ teamId: team, scope: 'POST /things', key });
+    const scope = (key: string, team = teamId, caller = 'hostile') => ({ teamId: team, scope: 'POST /things', key, caller });
     const store = new IdempotencyStore(storage, secrets, () => now, counters);
-    const fill = async (bytes: number): Promise<void> => {
+    const fill = async (bytes: number, caller = 'hostile'): Promise<void> => {
       const answer = 'x'.repeat(4 * 1024 * 1024);
       for (let i = 0; i * answer.length < bytes; i += 1) {
-        await store.finish(heldBy(await store.claim(scope(`fill ${bytes} ${i}`), 'body', true)), 200, answer);
+        await store.finish(heldBy(await store.claim(scope(`fill ${bytes} ${i}`, teamId, caller), 'body', true)), 200, answer);
       }
     };
-    return { storage, counters, scope, store, fill, key: { ...scope('a'), claim: '' } satisfies HeldKey, pass: (ms: number) => void (now += ms), now: () => now };
+    const holding = (caller: string): HeldKey => ({ ...scope('a', teamId, caller), claim: '' });
+    return { storage, counters, scope, store, fill, holding, teamId, pass: (ms: number) => void (now += ms), now: () => now };
   };
 
-  test('of one team are bounded: long ones first, then new keys; repeats are still told, and other teams have room', async () => {
-    const { storage, counters, scope, store, fill, now, key } = await setUp();
+  test('of one caller are bounded: long ones first, then new keys; repeats are still answered, and other callers have room', async () => {
+    const { storage, counters, scope, store, fill, holding, teamId, now } = await setUp();
     await store.finish(heldBy(await store.claim(scope('early'), 'body', true)), 200, '{"early":true}');
-    expect(store.hasRoomFor(key, 256 * 1024)).toBe(true);
-    await fill(KEPT_ANSWERS.long);
-    expect(store.hasRoomFor(key, 256 * 1024)).toBe(false);
-    expect(store.hasRoomFor(key, 500)).toBe(true);
-    await fill(KEPT_ANSWERS.all - KEPT_ANSWERS.long);
+    expect(store.hasRoomFor(holding('hostile'), 256 * 1024)).toBe(true);
+    await fill(KEPT_ANSWERS.long / 2);
+    expect(store.hasRoomFor(holding('hostile'), 256 * 1024)).toBe(false);
+    expect(store.hasRoomFor(holding('hostile'), 500)).toBe(true);
+    expect(store.hasRoomFor(holding('colleague'), 256 * 1024)).toBe(true);
+    await fill(KEPT_ANSWERS.all / 2 - KEPT_ANSWERS.long / 2);
     await expect(store.claim(scope('late'), 'body', true)).rejects.toMatchObject({ code: 'quota_exceeded' });
     expect(await store.claim(scope('early'), 'body', true)).toMatchObject({ state: 'finished', response: '{"early":true}' });
+    expect(await store.claim(scope('late', teamId, 'colleague'), 'body', true)).toMatchObject({ state: 'claimed' });
     const { teamId: neighbour } = await seedTeam(storage);
     expect(await store.claim(scope('late', neighbour), 'body', true)).toMatchObject({ state: 'claimed' });
-    expect(counters.get('kept_answers_per_team')).toBe(2);
+    expect(counters.get('kept_answers_per_caller')).toBe(2);
     // The next start counts them again.
     const next = new IdempotencyStore(storage, secrets, now);
     await next.markInterrupted();
-    await expect(next.claim(scope('late'), 'body', true)).rejects.toMatchObject({ code: 'quota_exceeded' });
+    await expect(next.claim(scope('too late'), 'body', true)).rejects.toMatchObject({ code: 'quota_exceeded' });
+    expect(await next.claim(scope('later', teamId, 'colleague'), 'body', true)).toMatchObject({ state: 'claimed' });
   }, 60_000);
 
+  test('of one caller, however many short ones, leave long ones to a colleague', async () => {
+    const { teamId } = await setUp();
+    const kept = new KeptAnswers(undefined);
+    // Together more than long ones may take.
+    for (let i = 0; i < 90_000; i += 1) kept.count({ teamId, caller: 'hostile' }, 1000);
+    expect(kept.hasRoomFor({ teamId, caller: 'colleague' }, 256 * 1024)).toBe(true);
+  });
+
+  test('of many callers are bounded for their team', async () => {
+    const { teamId } = await setUp();
+    const counters = new Counters();
+    const kept = new KeptAnswers(counters);
+    for (let n = 0; n < 20; n += 1) {
+      const caller = { teamId, caller: `key ${n}` };
+      while (kept.hasRoomFor(caller, 256 * 1024)) kept.count(caller, 256 * 1024);
+    }
+    expect(kept.hasRoomFor({ teamId, caller: 'the last' }, 256 * 1024)).toBe(false);
+    expect(counters.get('kept_answers_per_team')).toBeGreaterThan(0);
+    let all = KEPT_ANSWERS.long;
+    for (let n = 0; n < 40; n += 1) {
+      const caller = { teamId, caller: `key ${n}` };
+      for (; !kept.isFull(caller); all += 1000) kept.count(caller, 1000);
+    }
+    expect(all / KEPT_ANSWERS.all).toBeGreaterThan(0.99);
+    expect(all / KEPT_ANSWERS.all).toBeLessThan(1.01);
+  });
+
   test('make room when they are a day old', async () => {
-    const { store, fill, pass, key } = await setUp();
-    await fill(KEPT_ANSWERS.long);
-    expect(store.hasRoomFor(key, 256 * 1024)).toBe(false);
+    const { store, fill, pass, holding } = await setUp();
+    await fill(KEPT_ANSWERS.long / 2);
+    expect(store.hasRoomFor(holding('hostile'), 256 * 1024)).toBe(false);
     pass(25 * 3_600_000);
     await store.sweep();
-    expect(store.hasRoomFor(key, 256 * 1024)).toBe(true);
+    expect(store.hasRoomFor(holding('hostile'), 256 * 1024)).toBe(true);
   }, 60_000);
 });
 

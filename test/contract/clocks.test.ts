@@ -191,7 +191,7 @@ const SERVER: Record<string, Scenario> = {
   },
   'Idempotency-Key kept for a day': async (run) => {
     const store = new IdempotencyStore(run.storage, new Secrets([{ kid: 'one', bytes: Buffer.alloc(32, 1) }]), () => run.clock.now());
-    await store.claim({ teamId: run.place.teamId, scope: 'POST /things', key: 'k' }, 'body', true);
+    await store.claim({ teamId: run.place.teamId, scope: 'POST /things', key: 'k', caller: 'somebody' }, 'body', true);
     return run.until(HOUR, async () => {
       await store.sweep();
       const kept = await run.storage.db.selectFrom('idempotency_keys').select('key').where('team_id', '=', run.place.teamId).executeTakeFirst();

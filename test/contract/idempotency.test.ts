@@ -17,7 +17,7 @@ describeEachDatabase('Idempotency-Keys', (open) => {
     now = 1_000_000;
     const storage = await open();
     const { teamId } = await seedTeam(storage);
-    const scope = { teamId, scope: 'POST /things', key: 'k' };
+    const scope = { teamId, scope: 'POST /things', key: 'k', caller: 'somebody' };
     return { storage, scope, store: new IdempotencyStore(storage, secrets, () => now) };
   };
 

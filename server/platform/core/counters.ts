@@ -15,6 +15,7 @@ export const LIMITS = [
   'diff_queue',
   'diff_time',
   'kept_answers_per_team',
+  'kept_answers_per_caller',
   'api_keys_per_team',
   'rotated_api_keys_per_team',
   'clients_per_team',

@@ -4,6 +4,8 @@ export interface IdempotencyScope {
   /** Method and path. */
   scope: string;
   key: string;
+  /** Who uses it: the id of an API key or a person, whose share the answer takes. The same key of a colleague is the same request. */
+  caller: string;
 }
 
 /** A key that a request under way holds. `claim` is that request's own: a repeat that takes the key over has another. */
@@ -21,12 +23,12 @@ export type Claim =
 
 export interface IdempotencyKeys {
   /**
-   * @throws AppError `quota_exceeded` for a new key when the team has so many that no answer, however short, may be added
+   * @throws AppError `quota_exceeded` for a new key when the caller or the team has so many that no answer, however short, may be added
    * @param payload the body that makes the request; only a keyed hash of it is stored, because it may hold a password
    * @param resumable the route finds its earlier record by the key, so an interrupted request is claimed again
    */
   claim(scope: IdempotencyScope, payload: string, resumable: boolean): Promise<Claim>;
-  /** Whether the team may still have an answer of so many characters kept. When not, {@link finish} is given a short one in its place. */
+  /** Whether the caller may still have an answer of so many characters kept. When not, {@link finish} is given a short one in its place. */
   hasRoomFor(held: HeldKey, length: number): boolean;
   /** The request is over, and this is its answer. */
   finish(held: HeldKey, status: number, response: string): Promise<void>;

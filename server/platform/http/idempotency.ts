@@ -71,7 +71,7 @@ async function remember(keys: IdempotencyKeys, held: HeldKey, { request, reply, 
   else if (holdsSecret(request, reply)) await keys.finish(held, 409, notKept(request, 'the secret in its answer is shown only once'));
   else if (payload.length > MAX_KEPT_CHARS) await keys.finish(held, 409, notKept(request, 'its answer was too large to be kept'));
   else if (reply.statusCode >= 400 || keys.hasRoomFor(held, Buffer.byteLength(payload))) await keys.finish(held, reply.statusCode, payload);
-  else await keys.finish(held, 409, notKept(request, 'your team has too many answers kept, so its answer was not'));
+  else await keys.finish(held, 409, notKept(request, 'you or your team have too many answers kept, so its answer was not'));
 }
 
 /**
@@ -129,11 +129,8 @@ function replay(reply: FastifyReply, first: { status: number; response: string }
 }
 
 function scopeOf(request: FastifyRequest): IdempotencyScope {
-  return {
-    teamId: principalOf(request).teamId,
-    scope: `${request.method} ${pathOf(request)}`,
-    key: request.idempotency!.key,
-  };
+  const { teamId, id } = principalOf(request);
+  return { teamId, scope: `${request.method} ${pathOf(request)}`, key: request.idempotency!.key, caller: id };
 }
 
 /** As the route knows it: an id in capitals is the same path. */

@@ -8,7 +8,7 @@ import type { Claim, HeldKey, IdempotencyKeys, IdempotencyScope } from '../core/
 import type { Db, Storage, Tx } from '../storage/db.ts';
 import type { Secrets } from '../storage/secrets.ts';
 import { storageUnavailable } from '../storage/storage-errors.ts';
-import { BYTES_OF_KEY, KeptAnswers } from './kept-answers.ts';
+import { BYTES_OF_KEY, KeptAnswers, SHORT_ANSWER } from './kept-answers.ts';
 
 const PURPOSE = 'idempotency';
 /** How long an answer is replayed. */
@@ -58,26 +58,35 @@ export class IdempotencyStore implements IdempotencyKeys {
   /** Called once at start, before requests: whatever was under way has lost its process. */
   async markInterrupted(): Promise<void> {
     await this.#storage.db.updateTable('idempotency_keys').set({ status: INTERRUPTED }).where('status', 'is', null).execute();
-    const teams = await this.#storage.db
+    const response = sql`octet_length(response)`;
+    const sums = await this.#storage.db
       .selectFrom('idempotency_keys')
-      .select((eb) => ['team_id', eb.fn.countAll().as('keys'), octets(sql`sum(octet_length(response))`).as('bytes')])
-      .groupBy('team_id')
+      .select((eb) => [
+        'team_id',
+        'caller',
+        eb.fn.countAll().as('keys'),
+        octets(sql`sum(${response})`).as('bytes'),
+        octets(sql`sum(case when ${response} > ${sql.lit(SHORT_ANSWER)} then ${response} else 0 end)`).as('long'),
+      ])
+      .groupBy(['team_id', 'caller'])
       .execute();
-    for (const { team_id: teamId, keys, bytes } of teams) this.#kept.count(teamId, Number(keys) * BYTES_OF_KEY + Number(bytes));
+    for (const { team_id: teamId, caller, keys, bytes, long } of sums) {
+      this.#kept.add({ teamId, caller: caller ?? '' }, { all: Number(keys) * BYTES_OF_KEY + Number(bytes), long: Number(long) });
+    }
   }
 
-  hasRoomFor({ teamId }: HeldKey, length: number): boolean {
-    return this.#kept.hasRoomFor(teamId, length);
+  hasRoomFor(held: HeldKey, length: number): boolean {
+    return this.#kept.hasRoomFor(held, length);
   }
 
   async #refuseNew(scope: IdempotencyScope): Promise<void> {
     if (await selectKey(this.#storage.db, scope).select('key').executeTakeFirst()) return;
-    this.#kept.refused();
-    throw new AppError('quota_exceeded', 'your team has used too many Idempotency-Keys within a day: nothing was done; leave the key out, or try again later');
+    this.#kept.refused(scope);
+    throw new AppError('quota_exceeded', 'you or your team have used too many Idempotency-Keys within a day: nothing was done; leave the key out, or try again later');
   }
 
   async claim(scope: IdempotencyScope, payload: string, resumable: boolean): Promise<Claim> {
-    if (this.#kept.isFull(scope.teamId)) await this.#refuseNew(scope);
+    if (this.#kept.isFull(scope)) await this.#refuseNew(scope);
     // A body may hold a password: a plain hash of it could be guessed at by whoever has a copy of the database.
     const fingerprints = this.#secrets.fingerprints(PURPOSE, payload);
     this.#claims += 1;
@@ -96,14 +105,14 @@ export class IdempotencyStore implements IdempotencyKeys {
   }
 
   async #take(tx: Tx, held: HeldKey, fingerprints: readonly string[], resumable: boolean): Promise<Claim> {
-    const { teamId, scope, key, claim } = held;
+    const { teamId, scope, key, caller, claim } = held;
     const inserted = await tx
       .insertInto('idempotency_keys')
-      .values({ team_id: teamId, scope, key, fingerprint: fingerprints[0]!, created_at: this.#now(), status: null, response: null, claim })
+      .values({ team_id: teamId, scope, key, fingerprint: fingerprints[0]!, created_at: this.#now(), status: null, response: null, claim, caller })
       .onConflict((conflict) => conflict.columns(['team_id', 'scope', 'key']).doNothing())
       .returning('key')
       .executeTakeFirst();
-    if (inserted) this.#kept.count(teamId, BYTES_OF_KEY);
+    if (inserted) this.#kept.count(held, BYTES_OF_KEY);
     if (inserted) return { state: 'claimed', held };
     return this.#repeat(tx, held, fingerprints, resumable);
   }
@@ -135,23 +144,24 @@ export class IdempotencyStore implements IdempotencyKeys {
     const taken = await whereKey(tx.updateTable('idempotency_keys').set({ status: null, claim: held.claim }), held)
       .where('status', from.status === null ? 'is' : '=', from.status)
       .where('claim', from.claim === null ? 'is' : '=', from.claim)
-      .returning('key')
+      .returning('caller')
       .executeTakeFirst();
-    return taken ? { state: 'claimed', held } : { state: 'running' };
+    // The key stays in the share of whoever used it first.
+    return taken ? { state: 'claimed', held: { ...held, caller: taken.caller ?? '' } } : { state: 'running' };
   }
 
   async finish(held: HeldKey, status: number, response: string): Promise<void> {
     await this.#settle(held, { state: 'finished', status, response }, async (tx) => {
       await whereHeld(tx.updateTable('idempotency_keys').set({ status, response }), held).execute();
     });
-    this.#kept.count(held.teamId, Buffer.byteLength(response));
+    this.#kept.count(held, Buffer.byteLength(response));
   }
 
   async release(held: HeldKey): Promise<void> {
     await this.#settle(held, { state: 'free' }, async (tx) => {
       await whereHeld(tx.deleteFrom('idempotency_keys'), held).execute();
     });
-    this.#kept.count(held.teamId, -BYTES_OF_KEY);
+    this.#kept.count(held, -BYTES_OF_KEY);
   }
 
   /** What cannot be stored now is remembered until a repeat asks: the request is over, whatever the row says. */
@@ -176,7 +186,7 @@ export class IdempotencyStore implements IdempotencyKeys {
     for (;;) {
       const old = await this.#storage.db
         .selectFrom('idempotency_keys')
-        .select(['team_id', 'scope', 'key', octets(sql`octet_length(response)`).as('bytes')])
+        .select(['team_id', 'scope', 'key', 'caller', octets(sql`octet_length(response)`).as('bytes')])
         .where('created_at', '<', before)
         .limit(SWEEP_CHUNK)
         .execute();
@@ -186,7 +196,10 @@ export class IdempotencyStore implements IdempotencyKeys {
           await whereKey(tx.deleteFrom('idempotency_keys'), { teamId: row.team_id, scope: row.scope, key: row.key }).execute();
         }
       });
-      for (const row of old) this.#kept.count(row.team_id, -BYTES_OF_KEY - Number(row.bytes));
+      for (const row of old) {
+        const bytes = Number(row.bytes);
+        this.#kept.add({ teamId: row.team_id, caller: row.caller ?? '' }, { all: -BYTES_OF_KEY - bytes, long: bytes > SHORT_ANSWER ? -bytes : 0 });
+      }
     }
   }
 }
@@ -196,15 +209,18 @@ function octets(expression: RawBuilder<unknown>): RawBuilder<number | string> {
   return sql<number | string>`coalesce(${expression}, 0)`;
 }
 
-function selectKey(db: Db, scope: IdempotencyScope) {
+function selectKey(db: Db, scope: KeyName) {
   return whereKey(db.selectFrom('idempotency_keys'), scope);
 }
+
+/** What makes a key the same one, whoever uses it. */
+type KeyName = Pick<IdempotencyScope, 'teamId' | 'scope' | 'key'>;
 
 interface Filterable<Q> {
   where(column: 'team_id' | 'scope' | 'key', operator: '=', value: string): Q;
 }
 
-function whereKey<Q extends Filterable<Q>>(query: Q, scope: IdempotencyScope): Q {
+function whereKey<Q extends Filterable<Q>>(query: Q, scope: KeyName): Q {
   return query.where('team_id', '=', scope.teamId).where('scope', '=', scope.scope).where('key', '=', scope.key);
 }
 

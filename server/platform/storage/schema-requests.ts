@@ -14,6 +14,8 @@ export interface IdempotencyKeysTable {
   response: string | null;
   /** The request that holds the key, by process and number; null in rows of before. */
   claim: string | null;
+  /** The API key or person that used it first; null in rows of before. */
+  caller: Fixed<string | null>;
 }
 
 export interface AuditLogTable {

@@ -22,6 +22,7 @@ import { revokedEnrolTokens } from './0021-revoked-enrol-tokens.ts';
 import { removedRouters } from './0022-removed-routers.ts';
 import { teamQuotas } from './0023-team-quotas.ts';
 import { memberSessions } from './0024-member-sessions.ts';
+import { keyCallers } from './0025-key-callers.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   removedRouters,
   teamQuotas,
   memberSessions,
+  keyCallers,
 ];
