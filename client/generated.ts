@@ -39,7 +39,7 @@ export interface AgentRouter {
   router_id: string | null;
   /** It answers the agent */
   reachable: boolean;
-  /** Why it does not answer, or why its inventory cannot be read; duplicate_serial: another entry has the router that it says it is */
+  /** Why it does not answer, or why its inventory cannot be read or taken in; duplicate_serial: another entry has the router that it says it is */
   reason: string | null;
   /** The entry that reports the same hardware id and has the router */
   duplicate_of: {

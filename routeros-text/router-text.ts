@@ -16,6 +16,22 @@ export function cleanText(text: string, max: number): string {
   return whole.length <= max ? whole : whole.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
 
+/** What serial numbers, software ids and system ids are made of. Two spaces in a row look like one on most pages. */
+const DEVICE_ID = /^(?!.* {2})[\x20-\x7e]*$/;
+
+/**
+ * Why a text cannot identify a router; undefined when it can. Other characters are refused, not cleaned: `SERIAL1` with an invisible
+ * space or a Cyrillic letter looks like another router's id, and is none.
+ */
+export function deviceIdProblem(name: string, id: string | null): string | undefined {
+  if (id === null || DEVICE_ID.test(id)) return undefined;
+  return `${name} "${escapeOthers(id)}" may hold printable ASCII characters only, and no two spaces in a row`;
+}
+
+function escapeOthers(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** An IP address in text form; undefined for anything else, such as the name of an address pool. */
 export function ipAddressFact(text: string): string | undefined {
   return text.length <= 64 && isIP(text) !== 0 ? text : undefined;

@@ -1,4 +1,4 @@
-import { cleanText, timeZoneFact, uptimeFact } from '../../routeros-text/router-text.ts';
+import { cleanText, deviceIdProblem, timeZoneFact, uptimeFact } from '../../routeros-text/router-text.ts';
 import { AgentError } from '../core/errors.ts';
 import type { RouterFacts, RouterRow } from './adapter.ts';
 import { parseDuration } from './durations.ts';
@@ -61,7 +61,7 @@ export function uptimeSeconds(uptime: string): number | null {
 
 /**
  * Who and what a router is, from its own records.
- * @throws AgentError `unsupported` when it shows nothing that tells it from another router
+ * @throws AgentError `unsupported` when it shows nothing that tells it from another router, or an id with other than ASCII characters
  */
 export function parseFacts(records: InventoryRecords): RouterFacts {
   const cleaned: string[] = [];
@@ -75,6 +75,8 @@ export function parseFacts(records: InventoryRecords): RouterFacts {
   if (hardwareId === null) {
     throw new AgentError('unsupported', 'the router shows neither a serial number nor a software id: does the user have the policy read?');
   }
+  const problem = deviceIdProblem('serial_number', serialNumber) ?? deviceIdProblem('software_id', softwareId);
+  if (problem !== undefined) throw new AgentError('unsupported', problem);
   const uptime = resource['uptime'] ?? '';
   const seconds = uptimeSeconds(uptime);
   if (seconds === null && uptime !== '') cleaned.push('uptime');

@@ -37,7 +37,8 @@ describeEachDatabase('the claim of another agent', (open) => {
     const connection = (agentId: string) => ({ agentId, teamId, epoch: 1, address: '198.51.100.7', reset: false });
     const connect = (agentId: string) => routers.onReady(connection(agentId));
     const leave = (agentId: string) => routers.onGone(connection(agentId));
-    const say = (agentId: string, hardware: string, name = 'one') => routers.onInventory(connection(agentId), { type: 'inventory', router: name, facts: factsOf(hardware) });
+    const takeIn = (agentId: string, facts: Inventory['facts'], name = 'one') => routers.onInventory(connection(agentId), { type: 'inventory', router: name, facts });
+    const say = (agentId: string, hardware: string, name = 'one') => takeIn(agentId, factsOf(hardware), name);
     const beat = (agentId: string, names: string[]) =>
       routers.onHeartbeat(connection(agentId), { type: 'heartbeat', routers: names.map((name) => ({ name, reachable: true, uptime_seconds: 1, reason: null })) });
     await connect(owner);
@@ -45,7 +46,8 @@ describeEachDatabase('the claim of another agent', (open) => {
     beat(owner, ['one']);
     await connect(hostile);
     return {
-      storage, clock, teamId, told, owner, hostile, router, connect, leave, say, beat,
+      storage, clock, teamId, told, owner, hostile, router, connect, leave, say, takeIn, beat,
+      entries: (agentId: string) => routers.entriesOf(teamId, agentId),
       moves: () => routers.moves,
       restart: () => (routers = make()),
       holder: async () => (await routers.getRouter(teamId, router.id)).agent_id,
@@ -70,6 +72,34 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(await say(hostile, spelling)).toBeUndefined();
     expect(await holder()).toBe(owner);
     expect(await pending()).toEqual([[hostile, 'pending']]);
+  });
+
+  const LOOK_ALIKES = ['SERIAL0\u200B', 'SER\u00ADIAL0', 'SERIAL0\u00A0', '\u0405ERIAL0', 'SERIAL\u{1D7D8}', 'SER  IAL0'];
+
+  test.each(LOOK_ALIKES)('by an id that only looks like another one is refused, and shown with its reason: %j', async (spelling) => {
+    const { say, hostile, owner, holder, speaksFor, pending, storage, entries } = await setting();
+    await say(hostile, 'HONEST');
+    expect(await say(hostile, spelling)).toBeUndefined();
+    expect(await holder()).toBe(owner);
+    expect(await pending()).toEqual([]);
+    expect(speaksFor(hostile)).toBeUndefined();
+    const rows = await storage.db.selectFrom('routers').select(['hardware_id', 'agent_router']).orderBy('hardware_id').execute();
+    // What answers behind the name is no longer the router that did.
+    expect(rows).toEqual([{ hardware_id: 'HONEST', agent_router: '' }, { hardware_id: 'SERIAL0', agent_router: 'one' }]);
+    const [entry] = await entries(hostile);
+    expect(entry).toMatchObject({ name: 'one', routerId: null });
+    expect(entry!.reason).toMatch(/^inventory: hardware_id ".+" may hold printable ASCII characters only/);
+    expect(entry!.reason).toMatch(/^[\x20-\x7e]+$/);
+    await say(hostile, 'HONEST');
+    expect((await entries(hostile))[0]!.reason).toBeNull();
+  });
+
+  test('with a serial number or software id that only looks like another one is refused as well', async () => {
+    const { hostile, takeIn, entries } = await setting();
+    expect(await takeIn(hostile, { ...factsOf('OTHER'), serial_number: 'SERIAL0\u200B' })).toBeUndefined();
+    expect((await entries(hostile))[0]!.reason).toMatch(/serial_number "SERIAL0\\u200b"/);
+    expect(await takeIn(hostile, { ...factsOf('OTHER'), software_id: '\u0410BCD-1234' })).toBeUndefined();
+    expect((await entries(hostile))[0]!.reason).toMatch(/software_id "\\u0410BCD-1234"/);
   });
 
   test('on a CHR or x86, known by its system id, waits too', async () => {

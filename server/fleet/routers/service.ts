@@ -8,12 +8,14 @@ import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
 import type { Storage } from '../../platform/storage/db.ts';
+import { deviceProblem } from './device-ids.ts';
 import { describeEntries } from './entries/describe.ts';
 import { DuplicateEntries } from './entries/duplicates.ts';
 import { RouterLimits } from './limits.ts';
 import { PresenceBoard } from './presence.ts';
 import type { HeardBeat, PresenceRules } from './presence.ts';
 import { RouterMoves } from './moves/service.ts';
+import type { Sighting } from './moves/service.ts';
 import type { MoveChange, MoveRules, Owner } from './moves/types.ts';
 import {
   PRESENCE_CHUNK,
@@ -187,30 +189,35 @@ export class RoutersService {
   /**
    * Who a router is. Not whether it answers: that is for heartbeats, and an agent may tell what it remembers.
    * @returns undefined for a router that belongs to another agent of the team, or to another entry of this one: whoever reports it
-   *   second has nothing to do with it yet
+   *   second has nothing to do with it yet. Also for one whose ids hold other than ASCII characters: `entriesOf` has the reason
    * @throws AppError `quota_exceeded` when the agent names more routers than it may, or its team has as many as it may
    */
   async onInventory(connection: AgentConnection, inventory: Inventory): Promise<RouterRecord | undefined> {
     await this.#limits.check(connection, inventory);
     const now = this.#deps.clock.now();
     const id = newId(now);
-    const { router, duplicateOf, changes } = await this.#deps.storage.writes.write((tx) =>
-      this.moves.sight(tx, {
-        newId: id,
-        teamId: connection.teamId,
-        agentId: connection.agentId,
-        agentRouter: inventory.router,
-        address: connection.address,
-        facts: inventory.facts,
-        now,
-      }),
-    );
+    const { teamId, agentId, address } = connection;
+    const sighting = { newId: id, teamId, agentId, agentRouter: inventory.router, address, facts: inventory.facts, now };
+    const problem = deviceProblem(inventory.facts);
+    if (problem !== undefined) return this.#refuse(connection, inventory, sighting, problem);
+    const { router, duplicateOf, changes } = await this.#deps.storage.writes.write((tx) => this.moves.sight(tx, sighting));
     this.#limits.count(connection, inventory.router, router?.id === id);
     if (router) this.#identify(connection, inventory.router, router.id);
     else this.#told.get(connection.agentId)?.ids.delete(inventory.router);
     this.duplicates.report(connection.agentId, inventory, duplicateOf?.id ?? null);
     this.moves.tell(changes);
     return router;
+  }
+
+  /** Another device answers behind this name, and it is none that could be in the list: it is shown with the reason instead. */
+  async #refuse(connection: AgentConnection, inventory: Inventory, sighting: Sighting, problem: string): Promise<undefined> {
+    const { agentId, teamId } = connection;
+    this.#deps.log.warn({ agent_id: agentId, team_id: teamId, reason: problem }, 'a router was not taken in: its inventory cannot be told from that of another');
+    const changes = await this.#deps.storage.writes.write((tx) => this.moves.leave(tx, sighting));
+    this.#limits.count(connection, inventory.router, false);
+    this.#told.get(agentId)?.ids.delete(inventory.router);
+    this.duplicates.refuse(agentId, inventory, `inventory: ${problem}`);
+    this.moves.tell(changes);
   }
 
   /** The agent that had the router speaks for it no more; the one that has it now does, also when somebody approved it just now. */

@@ -100,6 +100,14 @@ describe('who and what a router is', () => {
     expect(() => parseFacts({ resource, identity })).toThrow('neither a serial number nor a software id');
   });
 
+  it.each([
+    ['serial_number', { routerboard: { routerboard: 'true', 'serial-number': 'HEX1\u200B' } }],
+    ['software_id', { license: { 'software-id': '\u0410BCD-1234' } }],
+  ])('an id that only looks like another one is refused: %s', (name, records) => {
+    expect(() => parseFacts({ resource, identity, ...records })).toThrow(`${name} "`);
+    expect(() => parseFacts({ resource, identity, ...records })).toThrow('printable ASCII characters only');
+  });
+
   it('an offset set by hand is not a time zone', () => {
     const clock = { 'time-zone-name': 'manual', 'gmt-offset': '+02:00' };
     expect(parseFacts({ resource, identity, license: { 'software-id': 'X' }, clock }).timeZone).toBeNull();

@@ -7,13 +7,20 @@ export interface Duplicate {
   inventory: Inventory;
 }
 
+interface Reported {
+  host: string | null;
+  duplicate: Duplicate | null;
+  /** Why its router was not taken in; null when it was. */
+  refusal: string | null;
+}
+
 /**
  * What the entries of one agent's configuration have reported on its present tunnel. Holds at most as many names as the agent
  * may name routers: the limits of inventories and of `hello` see to that.
  */
 export class EntryBook {
   readonly #configured: ReadonlySet<string>;
-  readonly #reported = new Map<string, { host: string | null; duplicate: Duplicate | null }>();
+  readonly #reported = new Map<string, Reported>();
 
   /** @param configured names of `hello`; what an agent that names none has is known only by what it reports */
   constructor(configured: readonly string[]) {
@@ -28,7 +35,23 @@ export class EntryBook {
   /** @param routerId of the router that another entry has, when this one reports the same hardware id */
   report(inventory: Inventory, routerId: string | null): void {
     const { router: name, host = null } = inventory;
-    this.#reported.set(name, { host, duplicate: routerId === null ? null : { name, routerId, inventory } });
+    this.#reported.set(name, { host, duplicate: routerId === null ? null : { name, routerId, inventory }, refusal: null });
+  }
+
+  /** What the entry reports cannot be a router. @param refusal the reason, for people */
+  refuse(inventory: Inventory, refusal: string): void {
+    const { router: name, host = null } = inventory;
+    this.#reported.set(name, { host, duplicate: null, refusal });
+  }
+
+  /** Why the router of this entry was not taken in; null when it was, or has not been reported. */
+  refusalAt(name: string): string | null {
+    return this.#reported.get(name)?.refusal ?? null;
+  }
+
+  /** Names of the entries whose router was not taken in. */
+  get refused(): string[] {
+    return [...this.#reported].filter(([, { refusal }]) => refusal !== null).map(([name]) => name);
   }
 
   /** The entry has its router now. */

@@ -11,7 +11,7 @@ interface Said {
 /** What the agent has said on its present tunnel of each entry that it has named there. */
 export function describeEntries({ ids, beats, book }: Said): AgentEntry[] {
   const duplicates = book?.duplicates ?? [];
-  const names = new Set([...ids.keys(), ...beats.keys(), ...duplicates.map(({ name }) => name)]);
+  const names = new Set([...ids.keys(), ...beats.keys(), ...duplicates.map(({ name }) => name), ...(book?.refused ?? [])]);
   const holders = new Map([...ids].map(([name, routerId]) => [routerId, name]));
   const hostOf = (name: string): string | null => book?.hostOf(name) ?? null;
   const holderFor = (name: string): AgentEntry['duplicateOf'] => {
@@ -22,7 +22,7 @@ export function describeEntries({ ids, beats, book }: Said): AgentEntry[] {
   return [...names].map((name) => {
     const beat = beats.get(name);
     const duplicateOf = holderFor(name);
-    const reason = beat?.reason ?? (duplicateOf ? 'duplicate_serial' : null);
+    const reason = beat?.reason ?? book?.refusalAt(name) ?? (duplicateOf ? 'duplicate_serial' : null);
     return { name, host: hostOf(name), routerId: ids.get(name) ?? null, reachable: beat?.reachable ?? false, reason, duplicateOf };
   });
 }

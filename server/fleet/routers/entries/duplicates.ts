@@ -53,6 +53,12 @@ export class DuplicateEntries {
     this.#tell(agentId);
   }
 
+  /** An inventory that cannot be of a router. @param refusal the reason, for people */
+  refuse(agentId: string, inventory: Inventory, refusal: string): void {
+    this.#agents.get(agentId)?.book.refuse(inventory, refusal);
+    this.#tell(agentId);
+  }
+
   /** The router has gone to another agent, or is no more. */
   forget(agentId: string, routerId: string): void {
     this.#agents.get(agentId)?.told.delete(routerId);

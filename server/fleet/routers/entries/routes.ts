@@ -17,7 +17,7 @@ const entrySchema = z
     reason: z
       .string()
       .nullable()
-      .describe('Why it does not answer, or why its inventory cannot be read; duplicate_serial: another entry has the router that it says it is'),
+      .describe('Why it does not answer, or why its inventory cannot be read or taken in; duplicate_serial: another entry has the router that it says it is'),
     duplicate_of: z.object({ name: z.string(), host, router_id: z.string() }).nullable().describe('The entry that reports the same hardware id and has the router'),
   })
   .meta({

@@ -112,6 +112,16 @@ export class RouterMoves {
     return { router: undefined, changes: [...changes, ...(await this.#request(tx, sighting, router, earlier))] };
   }
 
+  /** What answers behind this name cannot be told from other devices by its id: nobody has the name now. */
+  async leave(tx: Tx, sighting: Sighting): Promise<MoveChange[]> {
+    const changes: MoveChange[] = [];
+    for (const move of await withdrawClaims(tx, { ...sighting, except: '' })) {
+      changes.push(...(await this.#changeOf(tx, 'withdrawn', move, 'the agent has another device there')));
+    }
+    await releaseName(tx, { ...sighting, facts: { ...sighting.facts, hardware_id: '' } });
+    return changes;
+  }
+
   /** Two devices with one serial number, or one device in two entries: which of them it is, nobody can tell from here. */
   #isOfOtherEntry(router: RouterRecord, { agentId, agentRouter, facts }: Sighting): boolean {
     const { agent_id: owner, agent_router: name, hardware_id: hardwareId } = router;
