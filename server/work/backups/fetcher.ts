@@ -197,7 +197,8 @@ export class BackupFetcher {
       timeoutMs: rules.readMs,
       signal: this.#stopping.signal,
       onRows: (rows) => {
-        for (const { data = '' } of rows) chunks.push(Buffer.from(data, 'base64'));
+        // One for each message: a row of a single byte, or of none, would cost a hundred.
+        chunks.push(Buffer.concat(rows.map(({ data = '' }) => Buffer.from(data, 'base64'))));
       },
     });
     const content = Buffer.concat(chunks);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseCommand } from '../../../server/work/commands/parse.ts';
-import { toPublicRow } from '../../../server/work/commands/rows.ts';
+import { RowsText, toPublicRow } from '../../../server/work/commands/rows.ts';
 import { AppError } from '../../../server/platform/core/errors.ts';
 
 function refusal(command: string, parameters = ''): { field: string; reason: string } {
@@ -145,4 +145,13 @@ test('rows are answered in snake_case with the router’s own values', () => {
     rx_bits_per_second: '5',
   });
   expect(toPublicRow({ 'a-b': '1', 'a.b': '2' })).toEqual({ a_b: '1', 'a.b': '2' });
+});
+
+test('rows that come in batches are one JSON array', () => {
+  const rows = new RowsText();
+  expect(rows.toString()).toBe('[]');
+  rows.add([{ 'mac-address': 'AA:BB' }, {}]);
+  rows.add([]);
+  rows.add([{ comment: 'a "word"\n\u0000\ud800' }]);
+  expect(JSON.parse(rows.toString())).toEqual([{ mac_address: 'AA:BB' }, {}, { comment: 'a "word"\n\u0000\ud800' }]);
 });
