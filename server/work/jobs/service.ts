@@ -281,11 +281,11 @@ export class JobsService implements JobEvents {
 
   async onJobAccepted(connection: AgentConnection, jobId: string): Promise<void> {
     await this.#handOver.accepted(connection, jobId);
-    this.#dispatcher.accepted(jobId);
+    this.#dispatcher.accepted(connection.agentId, jobId);
   }
 
-  onJobDeclined(_connection: AgentConnection, declined: JobDeclined): Promise<void> {
-    this.#dispatcher.declined(declined);
+  onJobDeclined(connection: AgentConnection, declined: JobDeclined): Promise<void> {
+    this.#dispatcher.declined(connection.agentId, declined);
     return Promise.resolve();
   }
 
@@ -293,17 +293,17 @@ export class JobsService implements JobEvents {
 
   async onJobBegan(connection: AgentConnection, jobId: string): Promise<void> {
     await this.#handOver.began(connection, jobId);
-    this.#dispatcher.alreadyKnown(jobId);
+    this.#dispatcher.alreadyKnown(connection.agentId, jobId);
   }
 
   async onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void> {
     await this.#handOver.ended(connection, jobId, result);
-    this.#dispatcher.alreadyKnown(jobId);
+    this.#dispatcher.alreadyKnown(connection.agentId, jobId);
   }
 
   async onJobRefused(connection: AgentConnection, jobId: string): Promise<void> {
     await this.#handOver.refused(connection, jobId);
-    this.#dispatcher.refused(jobId);
+    this.#dispatcher.refused(connection.agentId, jobId);
   }
 }
 

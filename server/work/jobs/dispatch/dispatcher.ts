@@ -129,26 +129,28 @@ export class Dispatcher {
     if (agentId) this.#look(agentId, (look) => look.routerIds.add(routerId));
   }
 
-  accepted(jobId: string): void {
-    this.#answer(jobId, 'accepted');
+  accepted(agentId: string, jobId: string): void {
+    this.#answer(agentId, jobId, 'accepted');
   }
 
   /** The agent began or finished the job before this offer, and that is stored now. */
-  alreadyKnown(jobId: string): void {
-    this.#answer(jobId, 'known');
+  alreadyKnown(agentId: string, jobId: string): void {
+    this.#answer(agentId, jobId, 'known');
   }
 
   /** The agent gave the job back before this offer. It takes the next one, once it has forgotten that. */
-  refused(jobId: string): void {
-    this.#answer(jobId, 'refused');
+  refused(agentId: string, jobId: string): void {
+    this.#answer(agentId, jobId, 'refused');
   }
 
-  declined({ job_id: jobId, reason }: JobDeclined): void {
-    this.#answer(jobId, reason);
+  declined(agentId: string, { job_id: jobId, reason }: JobDeclined): void {
+    this.#answer(agentId, jobId, reason);
   }
 
-  #answer(jobId: string, answer: Answer): void {
-    this.#offerOf.get(jobId)?.answer.resolve(answer);
+  /** Only of the agent that was asked: another one may know the job from the time when it had the router. */
+  #answer(agentId: string, jobId: string, answer: Answer): void {
+    const offer = this.#offerOf.get(jobId);
+    if (offer?.agentId === agentId) offer.answer.resolve(answer);
   }
 
   #look(agentId: string, change: (look: Look) => void): void {
