@@ -234,6 +234,13 @@ describeEachDatabase('backups', (open) => {
     expect(routers.files.size).toBe(3);
   });
 
+  test('is given up like any other when its agent’s reason cannot be stored as it is', async () => {
+    routers.failure = new AppError('invalid', 'no such file\0\ud800 here');
+    changes.publish(await endedJob());
+    const { record } = await settled('lost');
+    expect(record.error).toBe('binary: no such file\uFFFD\uFFFD here; export: no such file\uFFFD\uFFFD here');
+  });
+
   test('that came in part is kept, and only the rest is fetched again', async () => {
     const job = await endedJob();
     const whole = routers.request.bind(routers);

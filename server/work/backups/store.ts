@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { SqlBool } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
+import { storableText } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { RAN_UNHEARD } from './types.ts';
 import type { BackupRecord, PartRecord } from './types.ts';
@@ -134,7 +135,7 @@ export async function updateBackup(db: DbOrTx, backup: BackupRecord, next: Progr
   const { id, team_id: teamId, job_id: jobId } = backup;
   await db
     .updateTable('backups')
-    .set({ state: next.state, attempts: next.attempts, due_at: next.dueAt, error: next.error, stored_at: next.storedAt })
+    .set({ state: next.state, attempts: next.attempts, due_at: next.dueAt, error: next.error === null ? null : storableText(next.error), stored_at: next.storedAt })
     .where('id', '=', id)
     .where('team_id', '=', teamId)
     .execute();
