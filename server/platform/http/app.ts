@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
@@ -32,6 +33,16 @@ const BODY_LIMIT_BYTES = 1024 * 1024;
 /** A whole request must arrive in this time, so that slow clients cannot hold sockets. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
+const SERVER_OPTIONS = {
+  // Node's own refusal of a request without a host has no body.
+  requireHostHeader: false,
+  // Whoever offers another protocol, as Java's client does with h2c, gets the answer to the request (RFC 9110, section 7.8).
+  shouldUpgradeCallback: ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket',
+};
+
+/** Node takes the first of them; a program in front may have judged by the last. */
+const ONCE_ONLY = new Set(['host', 'authorization']);
+
 /** The HTTP application with validation, errors and limits, and no route yet. */
 export function createApp(options: AppOptions): App {
   const describe = options.describeError ?? describeProblem;
@@ -49,8 +60,7 @@ export function createApp(options: AppOptions): App {
     // URLs that the router cannot even read (malformed escapes) do not reach the error handler on their own.
     frameworkErrors: errorHandlerFor(describe),
     clientErrorHandler: (error, socket) => clientErrors.answer(error, socket),
-    // Node's own refusal of a request without a host has no body.
-    ...(options.tls ? { https: { ...options.tls, requireHostHeader: false } } : { http: { requireHostHeader: false } }),
+    ...(options.tls ? { https: { ...options.tls, ...SERVER_OPTIONS } } : { http: SERVER_OPTIONS }),
   }) as unknown as App;
   instance.setValidatorCompiler(validatorCompiler);
   instance.setSerializerCompiler(serializerCompiler);
@@ -65,6 +75,8 @@ export function createApp(options: AppOptions): App {
   instance.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw new AppError('bad_request', 'the Host header is missing');
+    const repeated = repeatedHeader(request.raw.rawHeaders);
+    if (repeated !== undefined) throw new AppError('bad_request', `the header ${repeated} comes more than once`);
     if (isClosing) throw new AppError('unavailable', 'the server is being stopped; come back in a moment');
   });
   return instance;
@@ -78,4 +90,15 @@ function fastifyLogger(log: Log): FastifyBaseLogger {
   const error = log.error.bind(log) as FastifyBaseLogger['error'];
   const child = (fields: object): FastifyBaseLogger => fastifyLogger(log.child(fields));
   return { level: 'info', trace: debug, debug, info, warn, error, fatal: error, silent: debug, child };
+}
+
+/** @param raw names and values in turn, as Node keeps them */
+function repeatedHeader(raw: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase();
+    if (ONCE_ONLY.has(name) && seen.has(name)) return name;
+    seen.add(name);
+  }
+  return undefined;
 }

@@ -52,7 +52,8 @@ export function providerConfiguration(deps: ConfigurationDeps): Configuration {
     rotateRefreshToken: () => true,
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') && (client.clientId === CONSOLE_CLIENT_ID || source.scopes.has('offline_access')),
-    clientBasedCORS: (_ctx, origin, client) => client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) === true,
+    // An address with a scheme of its own has the origin `null`, as has every page in a sandbox.
+    clientBasedCORS: (_ctx, origin, client) => origin !== 'null' && client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) === true,
     interactions: { url: (_ctx, interaction) => `${mountPath}/interaction/${interaction.uid}`, policy: promptPolicy() },
     ttl: {
       AccessToken: ACCESS_TOKEN_S,
