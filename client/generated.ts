@@ -22,6 +22,8 @@ export interface Agent {
   disconnected_at: string | null;
   created_at: string;
   revoked_at: string | null;
+  /** Since when it is in no list; null for an agent of the team */
+  removed_at: string | null;
 }
 
 export interface AgentChange {
@@ -345,6 +347,8 @@ export interface EnrolToken {
   revoked_at: string | null;
   /** Whom it enrolled */
   agent_id: string | null;
+  /** The agent that whoever enrols with it goes on as */
+  replaces_agent_id: string | null;
 }
 
 export interface Fault {
@@ -558,7 +562,10 @@ export interface NewClient {
 }
 
 export interface NewEnrolToken {
+  /** Where the agent and its routers stand */
   site_id?: string | null;
+  /** The new agent goes on as this one, with its id, name, site and routers */
+  replaces_agent_id?: string;
 }
 
 export interface NewJob {
@@ -612,6 +619,8 @@ export interface NewlyMadeEnrolToken {
   revoked_at: string | null;
   /** Whom it enrolled */
   agent_id: string | null;
+  /** The agent that whoever enrols with it goes on as */
+  replaces_agent_id: string | null;
   /** For `signalbox-agent enrol`, once; shown only here */
   token: string;
 }
@@ -1147,7 +1156,7 @@ export interface Operations {
   /** List the routers of an agent by their names there, with the reason why one does not answer or cannot be read */
   listAgentRouters: { input: { path: { agent_id: string } }; result: Success<AgentRouters> };
   /** List the agents of the team, newest first, revoked ones included */
-  listAgents: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Agent[]> };
+  listAgents: { input: { query?: { limit?: number; cursor?: string; removed?: 'true' | 'false' } }; result: Success<Agent[]> };
   /** List the API keys of the team, newest first, without their secrets */
   listApiKeys: { input: { query?: { limit?: number; cursor?: string } }; result: Success<ApiKey[]> };
   /** List who changed what, newest first */
@@ -1215,7 +1224,7 @@ export interface Operations {
   /** Go on after a pause */
   resumeCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Revoke an agent: its tunnel is cut, and it is not let in again */
-  revokeAgent: { input: { path: { agent_id: string } }; result: undefined };
+  revokeAgent: { input: { path: { agent_id: string }; query?: { remove?: 'true' | 'false' } }; result: undefined };
   /** Revoke an API key, and end what it opened */
   revokeApiKey: { input: { path: { key_id: string }; query?: { revoke_keys?: 'true' | 'false' } }; result: undefined };
   /** Revoke an enrolment token that was not used */

@@ -46,4 +46,33 @@ const revoke: Command = {
   },
 };
 
-export const removalCommands: readonly Command[] = [remove, replace, revoke];
+const removeAgent: Command = {
+  name: 'agent remove',
+  summary: 'revoke an agent and remove it, with the routers that only it had',
+  positionals: ['AGENT'],
+  options: {},
+  examples: ['agent remove 01a1fb91-22bb-7e3d-8a1f-4b2d6f8c0e35'],
+  async run({ signalbox, surroundings: { signal } }, input) {
+    await signalbox.call('revokeAgent', { path: { agent_id: input.at(0) }, query: { remove: 'true' } }, { signal });
+    return { json: { id: input.at(0), removed: true }, text: `removed ${input.at(0)} and its routers; what they did stays readable\n` };
+  },
+};
+
+const replaceAgent: Command = {
+  name: 'agent replace',
+  summary: 'make a token with which another machine takes the place of an agent',
+  positionals: ['AGENT'],
+  options: {},
+  examples: ['agent replace 01a1fb91-22bb-7e3d-8a1f-4b2d6f8c0e35'],
+  async run({ signalbox, surroundings: { signal } }, input) {
+    const { data } = await signalbox.call('createEnrolToken', { body: { replaces_agent_id: input.at(0) } }, { signal });
+    const text = [
+      data.token,
+      `On the new machine: signalbox-agent enrol --server URL --token TOKEN --credentials FILE, until ${data.expires_at}.`,
+      'The former agent works until then, and is refused from that moment on. The token is shown only here.',
+    ];
+    return { json: data, text: `${text.join('\n')}\n` };
+  },
+};
+
+export const removalCommands: readonly Command[] = [remove, replace, revoke, removeAgent, replaceAgent];

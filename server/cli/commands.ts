@@ -69,14 +69,19 @@ const enrolTokenCreate: Command = {
   name: 'enrol-token create',
   summary: 'make a token with which one agent enrols, within 24 hours',
   positionals: [],
-  options: { team: TEAM, site: { value: 'S', help: 'site where its routers stand, by id or name' }, ...ROUTEROS_OPTIONS },
+  options: {
+    team: TEAM,
+    site: { value: 'S', help: 'site where its routers stand, by id or name' },
+    replaces: { value: 'AGENT', help: 'the new agent goes on as this one, whose credential then ends; its id' },
+    ...ROUTEROS_OPTIONS,
+  },
   async run(administration, input) {
     const teamId = await teamIdOf(administration, input);
     const setup = readRouterSetup(input, administration.config.publicUrl);
     if (setup?.undo) return { json: { routeros: undoLines(setup) }, lines: undoLines(setup) };
     const siteName = input.option('site');
     const site = siteName === undefined ? null : await administration.teams.findSite(teamId, siteName);
-    const { record, token } = await administration.auth.createEnrolToken({ teamId, siteId: site?.id ?? null });
+    const { record, token } = await administration.auth.createEnrolToken({ teamId, siteId: site?.id ?? null, replacesAgentId: input.option('replaces') });
     const expiresAt = new Date(record.expiresAt).toISOString();
     const json = { id: record.id, token, expires_at: expiresAt };
     if (setup === undefined) return { json, lines: [token, `For one agent, until ${expiresAt}.`, ONCE] };

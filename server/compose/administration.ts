@@ -15,6 +15,7 @@ import { SchedulesService } from '../outbound/notifications/schedules/service.ts
 import { topicRoutes } from '../outbound/notifications/topics/routes.ts';
 import { TopicsService } from '../outbound/notifications/topics/service.ts';
 import { PlacesService } from '../fleet/sites/service.ts';
+import type { RemovalsService } from '../fleet/removals/service.ts';
 import type { RevocationsService } from '../access/revocations/service.ts';
 import type { Storage } from '../platform/storage/db.ts';
 import { InvitationsService } from '../access/teams/invitations/service.ts';
@@ -52,6 +53,7 @@ interface AdministrationDeps extends AdministrationServices {
   tunnels: AgentGateway;
   revocations: Pick<RevocationsService, 'settle'>;
   identity: Pick<IdentityService, 'baseUrl'>;
+  removals: Pick<RemovalsService, 'removeAgent'>;
 }
 
 /** @param scope one in which the caller is known and limited */
@@ -63,6 +65,7 @@ export function administrationRoutes(scope: App, services: AdministrationDeps, n
     auth: services.auth,
     gateway: services.tunnels,
     places: services.places,
+    removals: services.removals,
     onRevoked,
   });
   auditRoutes(scope, services);

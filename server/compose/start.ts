@@ -234,7 +234,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     const scope = instance as App;
     identifyCaller(scope, async () => undefined);
     await limitRequests(scope, rateLimitOf(deps));
-    enrolmentRoutes(scope, services);
+    enrolmentRoutes(scope, { ...services, onReplaced: (teamId, agentId) => cutReplaced({ ...services, log: deps.log }, teamId, agentId) });
   });
   await app.register(async (instance) => {
     const scope = instance as App;
@@ -269,6 +269,17 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     metricsRoutes(scope, services);
   });
   return app;
+}
+
+/**
+ * The former agent has lost its credential: its tunnel and what it carries end. Never rejects: the new agent must learn its secret, and
+ * an entry port that could not be noted as lost is cut all the same.
+ */
+async function cutReplaced({ tunnels, forwards, log }: Pick<Services, 'tunnels' | 'forwards'> & { log: Log }, teamId: string, agentId: string): Promise<void> {
+  tunnels.disconnect(agentId, 'revoked');
+  await forwards.dropAgent(teamId, agentId, 'the agent was replaced').catch((error: unknown) => {
+    log.warn({ err: error, agent_id: agentId }, 'not every forward of a replaced agent is noted as lost');
+  });
 }
 
 /** Who asks, how often, with what right, and what is remembered of it. The order matters. */

@@ -18,6 +18,7 @@ describeEachDatabase('agent sessions', (open) => {
   const begin = (sessions: AgentSessions, agentId: string, journalId: string, lastEpoch: number) =>
     sessions.begin({
       agentId,
+      credential: '',
       hello: { type: 'hello', versions: [1], agent_version: '1.2.3\0', journal_id: journalId, last_epoch: lastEpoch, routers: [] },
     });
 

@@ -42,7 +42,7 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
     };
     app = new TeamApp((scope) => {
       apiKeyRoutes(scope, { auth, now: () => clock.now() });
-      agentRoutes(scope, { auth, gateway, places: new PlacesService({ storage, clock }), onRevoked: async (teamId, agentId) => void dropped.push(`${teamId} ${agentId}`) });
+      agentRoutes(scope, { auth, gateway, places: new PlacesService({ storage, clock }), removals: { removeAgent: async () => 0 }, onRevoked: async (teamId, agentId) => void dropped.push(`${teamId} ${agentId}`) });
     });
     north = (await seedTeam(storage)).teamId;
     south = (await seedTeam(storage)).teamId;

@@ -43,7 +43,7 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
     const gateway = { epoch: () => undefined, disconnect: () => undefined };
     app = new TeamApp((scope) => {
       routerRoutes(scope, { routers, places, now: () => clock.now() });
-      agentRoutes(scope, { auth, gateway, places });
+      agentRoutes(scope, { auth, gateway, places, removals: { removeAgent: async () => 0 } });
       deviceRoutes(scope, { devices });
     });
     first = await seedRouter(storage);

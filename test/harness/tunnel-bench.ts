@@ -49,7 +49,7 @@ export class TunnelBench {
   /** As {@link connect}, for an agent of another team. */
   connectAs(agentId: string, teamId: string): FakeTunnelSocket {
     const socket = new FakeTunnelSocket();
-    socket.session = this.registry.open({ agentId, teamId }, '192.0.2.1', socket);
+    socket.session = this.registry.open({ agentId, teamId, credential: 'hash' }, '192.0.2.1', socket);
     return socket;
   }
 

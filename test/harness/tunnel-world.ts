@@ -36,7 +36,7 @@ export class MemorySessions {
       events,
       authenticateAgent: async (bearer) => {
         const [agentId = '', secret] = bearer.split(':');
-        return this.agents.get(agentId)?.secret === secret ? { agentId, teamId: 'team' } : undefined;
+        return this.agents.get(agentId)?.secret === secret ? { agentId, teamId: 'team', credential: 'hash' } : undefined;
       },
       beginSession: async ({ agentId, hello }) => {
         const agent = this.agents.get(agentId);

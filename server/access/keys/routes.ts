@@ -222,12 +222,23 @@ function auditEntryOf(enrolment: Exclude<Enrolment, { status: 'unknown' }>, sour
     action: isIn ? 'enrol' : 'refused enrol',
     target: null,
     result: isIn ? 200 : 401,
-    detail: isIn ? `agent ${enrolment.agentId}` : `the token is ${enrolment.status}`,
+    detail: isIn ? enrolled(enrolment) : `the token is ${enrolment.status}`,
   };
 }
 
+function enrolled({ agentId, token }: Extract<Enrolment, { status: 'enrolled' }>): string {
+  return token.replacesAgentId === null ? `agent ${agentId}` : `agent ${agentId}, replaced`;
+}
+
+interface EnrolmentDeps {
+  auth: AuthService;
+  audit: Pick<AuditService, 'record'>;
+  /** Awaited before the answer: what the former agent carried has to end. */
+  onReplaced: (teamId: string, agentId: string) => Promise<void>;
+}
+
 /** The one request an agent makes before it has a credential. Its scope must limit strangers by address. */
-export function enrolmentRoutes(app: App, { auth, audit }: { auth: AuthService; audit: Pick<AuditService, 'record'> }): void {
+export function enrolmentRoutes(app: App, { auth, audit, onReplaced }: EnrolmentDeps): void {
   app.post(
     ENROL_PATH,
     {
@@ -243,6 +254,7 @@ export function enrolmentRoutes(app: App, { auth, audit }: { auth: AuthService; 
       // Of a token that nobody made there is no team to tell.
       if (enrolment.status === 'unknown') request.log.info({ source: request.ip }, 'an agent came with an enrolment token that is not known');
       else audit.record(auditEntryOf(enrolment, request.ip));
+      if (enrolment.status === 'enrolled' && enrolment.token.replacesAgentId !== null) await onReplaced(enrolment.token.teamId, enrolment.agentId);
       return enrolledOrRefused(enrolment);
     },
   );

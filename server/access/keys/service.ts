@@ -9,7 +9,16 @@ import type { Page } from '../../platform/core/page.ts';
 import type { Principal } from '../../platform/core/principal.ts';
 import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
-import { countAgents, insertAgent, revokeAgent, selectAgent, selectAgentCredential, selectAgents } from './agents/store.ts';
+import {
+  countAgents,
+  hasLiveAgent,
+  insertAgent,
+  replaceAgentCredential,
+  revokeAgent,
+  selectAgent,
+  selectAgentCredential,
+  selectAgents,
+} from './agents/store.ts';
 import {
   API_KEY_SECRET_LENGTH,
   ENROL_TOKEN_PREFIX,
@@ -32,6 +41,7 @@ import {
   replaceApiKey,
   revokeApiKey,
   revokeEnrolToken,
+  revokeReplacementTokens,
   revokeServiceToken,
   selectApiKey,
   selectApiKeys,
@@ -42,7 +52,7 @@ import {
   selectTeamOfApiKey,
   selectTeamOfEnrolToken,
 } from './store.ts';
-import type { Agent, AgentIdentity, ApiKey, EnrolToken, EnrolTokenStatus, Enrolment, NewApiKey, Rotation, ServiceToken } from './types.ts';
+import type { Agent, AgentIdentity, ApiKey, EnrolToken, EnrolTokenStatus, Enrolment, NewApiKey, NewEnrolToken, Rotation, ServiceToken } from './types.ts';
 
 /** Long enough to walk to the router, short enough that a forgotten one is harmless. */
 const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
@@ -92,7 +102,7 @@ export class AuthService {
     if (!parts) return undefined;
     const found = await selectAgentCredential(this.#deps.storage.db, parts.agentId);
     const matches = secretMatches(parts.secret, found?.secretHash ?? NO_HASH);
-    return matches && found && !found.revoked ? { agentId: parts.agentId, teamId: found.teamId } : undefined;
+    return matches && found && !found.revoked ? { agentId: parts.agentId, teamId: found.teamId, credential: found.secretHash } : undefined;
   }
 
   async authenticateService(token: string): Promise<ServiceToken | undefined> {
@@ -183,9 +193,14 @@ export class AuthService {
     if (!(await revokeServiceToken(this.#deps.storage.db, id, this.#deps.clock.now()))) throw notFound('service token');
   }
 
-  /** @throws AppError `invalid` for a site that is not the team's, `quota_exceeded` when the team has too many that can be used */
-  async createEnrolToken(request: { teamId: string; siteId: string | null }): Promise<{ record: EnrolToken; token: string }> {
+  /**
+   * @throws AppError `invalid` for a site that is not the team's, or an agent to replace that is not or is revoked; `quota_exceeded` when
+   *   the team has too many that can be used
+   */
+  async createEnrolToken(request: NewEnrolToken): Promise<{ record: EnrolToken; token: string }> {
     const now = this.#deps.clock.now();
+    const { replacesAgentId = null } = request;
+    if (replacesAgentId !== null && request.siteId !== null) throw invalidField('site_id', 'must be left out: the agent stays in its site');
     const token = `${ENROL_TOKEN_PREFIX}${newSecret(API_KEY_SECRET_LENGTH)}`;
     const record: EnrolToken = {
       id: newId(now),
@@ -196,12 +211,16 @@ export class AuthService {
       usedAt: null,
       revokedAt: null,
       agentId: null,
+      replacesAgentId,
     };
     await this.#deps.storage.writes.write(async (tx) => {
       await lockTeam(tx, request.teamId);
       const { most } = QUOTAS.enrol_tokens_per_team;
       const count = await countOpenEnrolTokens(tx, request.teamId, { now, since: now - ENROL_TOKEN_LIFE_MS, most });
       checkQuota(this.#deps.counters, 'enrol_tokens_per_team', count);
+      if (replacesAgentId !== null && !(await hasLiveAgent(tx, request.teamId, replacesAgentId))) {
+        throw invalidField('replaces_agent_id', 'is no agent of this team, or one that is revoked');
+      }
       if (!(await insertEnrolToken(tx, record, hashSecret(token)))) throw invalidField('site_id', 'is no site of this team');
     });
     return { record, token };
@@ -237,7 +256,9 @@ export class AuthService {
 
   /**
    * Turns a one-use token into an agent with a secret of its own, shown once; or says why not, to who has the token's secret.
-   * @throws AppError `quota_exceeded` when the team has as many agents as it may; the token can be used later
+   * With a token made for that, the agent goes on as another one, whose secret is refused from now on.
+   * @throws AppError `quota_exceeded` when the team has as many agents as it may, and the token can be used later; `conflict` when the
+   *   agent to replace was revoked at the same moment
    */
   async presentEnrolToken(token: string, name: string): Promise<Enrolment> {
     if (!isPrefixedToken(ENROL_TOKEN_PREFIX, token)) return { status: 'unknown' };
@@ -248,16 +269,22 @@ export class AuthService {
     return this.#deps.storage.writes.write(async (tx) => {
       const claimed = await claimEnrolToken(tx, { secretHash, agentId, now });
       if (claimed) {
-        const { teamId, siteId } = claimed;
-        await lockTeam(tx, teamId);
-        checkQuota(this.#deps.counters, 'agents_per_team', await countAgents(tx, teamId, QUOTAS.agents_per_team.most));
-        await insertAgent(tx, { id: agentId, teamId, siteId, name, secretHash: hashSecret(secret), createdAt: now });
-        return { status: 'enrolled', token: claimed, agentId, secret };
+        await lockTeam(tx, claimed.teamId);
+        const credential = { agentId: claimed.replacesAgentId ?? agentId, secretHash: hashSecret(secret) };
+        if (claimed.replacesAgentId === null) await this.#addAgent(tx, { ...credential, token: claimed, name, now });
+        else await replaceAgent(tx, { ...credential, teamId: claimed.teamId, now });
+        return { status: 'enrolled', token: claimed, agentId: credential.agentId, secret };
       }
       const found = await selectEnrolTokenBySecret(tx, secretHash);
       const status = found && this.enrolTokenStatus(found);
       return found && status && status !== 'open' ? { status, token: found } : { status: 'unknown' };
     });
+  }
+
+  async #addAgent(tx: Tx, { agentId, secretHash, token, name, now }: { agentId: string; secretHash: string; token: EnrolToken; name: string; now: number }): Promise<void> {
+    const { teamId, siteId } = token;
+    checkQuota(this.#deps.counters, 'agents_per_team', await countAgents(tx, teamId, QUOTAS.agents_per_team.most));
+    await insertAgent(tx, { id: agentId, teamId, siteId, name, secretHash, createdAt: now });
   }
 
   /**
@@ -268,8 +295,9 @@ export class AuthService {
     return enrolledOrRefused(await this.presentEnrolToken(token, name));
   }
 
-  async listAgents(teamId: string, page: Page = FIRST_PAGE): Promise<Agent[]> {
-    return selectAgents(this.#deps.storage.db, teamId, page);
+  /** @param removed those that were removed, instead of the others */
+  async listAgents(teamId: string, page: Page = FIRST_PAGE, removed = false): Promise<Agent[]> {
+    return selectAgents(this.#deps.storage.db, teamId, page, removed);
   }
 
   /** @throws AppError `not_found`, also for another team's agent */
@@ -280,7 +308,7 @@ export class AuthService {
   }
 
   /**
-   * The agent is refused from now on, and its tunnel is cut if it hangs on this node.
+   * The agent is refused from now on, as is every token made to replace it, and its tunnel is cut if it hangs on this node.
    * @throws AppError `not_found`, also for another team's agent
    */
   async revokeAgent(teamId: string, agentId: string, gateway: Pick<AgentGateway, 'disconnect'>): Promise<void> {
@@ -288,6 +316,7 @@ export class AuthService {
     const now = clock.now();
     await storage.writes.write(async (tx) => {
       if (!(await revokeAgent(tx, teamId, agentId, now))) throw notFound('agent');
+      await revokeReplacementTokens(tx, teamId, agentId, now);
       await noteRevocation(tx, { teamId, kind: 'agent', subjectId: agentId, now });
     });
     gateway.disconnect(agentId, 'revoked');
@@ -296,6 +325,15 @@ export class AuthService {
   #isLive(key: ApiKey): boolean {
     return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > this.#deps.clock.now());
   }
+}
+
+/** The agent goes on with another credential. @throws AppError `conflict` when it is revoked */
+async function replaceAgent(tx: Tx, { teamId, agentId, secretHash, now }: { teamId: string; agentId: string; secretHash: string; now: number }): Promise<void> {
+  if (!(await replaceAgentCredential(tx, { teamId, agentId, secretHash }))) {
+    throw new AppError('conflict', 'the agent that this token replaces was revoked: enrol the new one as an agent of its own');
+  }
+  // A second token for the same purpose would end the agent that has just taken over.
+  await revokeReplacementTokens(tx, teamId, agentId, now);
 }
 
 /** @throws AppError `unauthenticated` with the reason */

@@ -165,6 +165,7 @@ function toEnrolToken(row: Omit<Selectable<EnrolTokensTable>, 'secret_hash'>): E
     usedAt: row.used_at,
     revokedAt: row.revoked_at,
     agentId: row.agent_id,
+    replacesAgentId: row.replaces_agent_id,
   };
 }
 
@@ -183,6 +184,7 @@ export async function insertEnrolToken(db: DbOrTx, token: EnrolToken, secretHash
       used_at: null,
       revoked_at: null,
       agent_id: null,
+      replaces_agent_id: token.replacesAgentId,
     })
     .execute();
   return true;
@@ -223,7 +225,7 @@ export async function claimEnrolToken(
 ): Promise<EnrolToken | undefined> {
   const row = await tx
     .updateTable('enrol_tokens')
-    .set({ used_at: claim.now, agent_id: claim.agentId })
+    .set((eb) => ({ used_at: claim.now, agent_id: eb.fn.coalesce('replaces_agent_id', eb.val(claim.agentId)) }))
     .where('secret_hash', '=', claim.secretHash)
     .where('used_at', 'is', null)
     .where('revoked_at', 'is', null)
@@ -248,6 +250,18 @@ export async function selectEnrolToken(db: DbOrTx, teamId: string, tokenId: stri
 export async function selectTeamOfEnrolToken(db: DbOrTx, tokenId: string): Promise<string | undefined> {
   const row = await db.selectFrom('enrol_tokens').select('team_id').where('id', '=', tokenId).executeTakeFirst();
   return row?.team_id;
+}
+
+/** Refuses every token that was made to replace this agent and was not used. */
+export async function revokeReplacementTokens(tx: Tx, teamId: string, agentId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('enrol_tokens')
+    .set({ revoked_at: now })
+    .where('team_id', '=', teamId)
+    .where('replaces_agent_id', '=', agentId)
+    .where('used_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .execute();
 }
 
 /** False when the team has no such token that is unused. One that is revoked already keeps its moment. */

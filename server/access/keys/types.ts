@@ -50,6 +50,16 @@ export interface EnrolToken {
   usedAt: number | null;
   revokedAt: number | null;
   agentId: string | null;
+  /** Whoever enrols with it goes on as this agent. */
+  replacesAgentId: string | null;
+}
+
+export interface NewEnrolToken {
+  teamId: string;
+  /** Where the agent and its routers stand. */
+  siteId: string | null;
+  /** The agent that whoever enrols with it goes on as; none when missing. */
+  replacesAgentId?: string | null | undefined;
 }
 
 export type EnrolTokenStatus = 'open' | 'used' | 'expired' | 'revoked';
@@ -71,10 +81,14 @@ export interface Agent {
   revokedAt: number | null;
   connectedAt: number | null;
   disconnectedAt: number | null;
+  /** Since when it is in no list of the team's agents. */
+  removedAt: number | null;
 }
 
 /** Whom a tunnel's credential belongs to. */
 export interface AgentIdentity {
   agentId: string;
   teamId: string;
+  /** Hash of the secret that was shown: a session begins only while the agent still has it. */
+  credential: string;
 }

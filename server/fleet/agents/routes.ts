@@ -9,6 +9,7 @@ import { problemSchema } from '../../platform/http/error-handler.ts';
 import { nameField, pathId, uuidField } from '../../platform/http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
 import type { PlacesService } from '../sites/service.ts';
+import type { RemovalsService } from '../removals/service.ts';
 
 const agentExample = {
   id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
@@ -20,6 +21,7 @@ const agentExample = {
   disconnected_at: null,
   created_at: '2031-01-15T10:00:00.000Z',
   revoked_at: null,
+  removed_at: null,
 };
 const tokenExample = {
   id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
@@ -30,6 +32,7 @@ const tokenExample = {
   used_at: null,
   revoked_at: null,
   agent_id: null,
+  replaces_agent_id: null,
 };
 
 const agentSchema = z
@@ -43,6 +46,7 @@ const agentSchema = z
     disconnected_at: dateTime.nullable(),
     created_at: dateTime,
     revoked_at: dateTime.nullable(),
+    removed_at: dateTime.nullable().describe('Since when it is in no list; null for an agent of the team'),
   })
   .meta({ id: 'Agent', examples: [agentExample] });
 
@@ -56,6 +60,7 @@ const tokenSchema = z
     used_at: dateTime.nullable(),
     revoked_at: dateTime.nullable(),
     agent_id: z.string().nullable().describe('Whom it enrolled'),
+    replaces_agent_id: z.string().nullable().describe('The agent that whoever enrols with it goes on as'),
   })
   .meta({ id: 'EnrolToken', examples: [tokenExample] });
 const madeTokenSchema = tokenSchema
@@ -69,12 +74,20 @@ const changeBody = z
   })
   .meta({ id: 'AgentChange', examples: [{ name: 'gw-depot', site_id: agentExample.site_id }] });
 
+const newTokenBody = z
+  .object({
+    site_id: uuidField.nullable().optional().describe('Where the agent and its routers stand'),
+    replaces_agent_id: uuidField.optional().describe('The new agent goes on as this one, with its id, name, site and routers'),
+  })
+  .meta({ id: 'NewEnrolToken', examples: [{ site_id: agentExample.site_id }, { replaces_agent_id: agentExample.id }] });
+
 type Gateway = Pick<AgentGateway, 'epoch' | 'disconnect'>;
 
 interface AgentRoutesDeps {
   auth: AuthService;
   gateway: Gateway;
   places: PlacesService;
+  removals: Pick<RemovalsService, 'removeAgent'>;
   /** Awaited before the answer: whatever else the agent carried has to end. */
   onRevoked?: (teamId: string, agentId: string) => Promise<void>;
 }
@@ -96,13 +109,13 @@ function agentList(app: App, auth: AuthService, gateway: Gateway): void {
       schema: {
         tags: ['agents'],
         summary: 'List the agents of the team, newest first, revoked ones included',
-        querystring: pageQuery,
+        querystring: pageQuery.extend({ removed: z.enum(['true', 'false']).optional().describe('true: those that were removed, instead of the others') }),
         response: { 200: envelope(z.array(agentSchema)), ...commonErrors },
       },
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const agents = await auth.listAgents(principalOf(request).teamId, page);
+      const agents = await auth.listAgents(principalOf(request).teamId, page, request.query.removed === 'true');
       linkNext(request, reply, page, agents, (agent) => ({ at: agent.createdAt, id: agent.id }));
       return success(agents.map((agent) => presentAgent(agent, gateway.epoch(agent.id) !== undefined)));
     },
@@ -140,7 +153,7 @@ function oneAgent(app: App, { auth, gateway, places }: AgentRoutesDeps): void {
   );
 }
 
-function agentRevocation(app: App, { auth, gateway, onRevoked }: AgentRoutesDeps): void {
+function agentRevocation(app: App, { auth, gateway, removals, onRevoked }: AgentRoutesDeps): void {
   app.delete(
     '/api/agents/:agent_id',
     {
@@ -149,8 +162,17 @@ function agentRevocation(app: App, { auth, gateway, onRevoked }: AgentRoutesDeps
         tags: ['agents'],
         operationId: 'revokeAgent',
         summary: 'Revoke an agent: its tunnel is cut, and it is not let in again',
+        description:
+          'With `remove=true` the routers that only this agent had are removed, too, each as `DELETE /api/routers/{router_id}` does, and then ' +
+          'the agent is in no list any more. A router that another agent has or reports stays, and so does the agent: the answer is 409, the ' +
+          'agent is revoked, and the same request goes on later. Repeating it changes nothing.',
         params: z.object({ agent_id: pathId }),
-        response: { 204: z.null().describe('Revoked, now or before'), ...commonErrors },
+        querystring: z.object({ remove: z.enum(['true', 'false']).optional().describe('true: also remove the agent and the routers that only it had') }),
+        response: {
+          204: z.null().describe('Revoked, now or before'),
+          ...commonErrors,
+          409: problemSchema.describe('It is revoked, and a router of it cannot be removed yet; `detail` says which and why'),
+        },
       },
     },
     async (request, reply) => {
@@ -158,6 +180,10 @@ function agentRevocation(app: App, { auth, gateway, onRevoked }: AgentRoutesDeps
       const { agent_id: agentId } = request.params;
       await auth.revokeAgent(teamId, agentId, gateway);
       await onRevoked?.(teamId, agentId);
+      if (request.query.remove === 'true') {
+        const count = await removals.removeAgent(teamId, agentId);
+        request.auditDetail = `removed, with routers: ${count}`;
+      }
       return reply.code(204).send(null);
     },
   );
@@ -192,13 +218,19 @@ function tokenCreation(app: App, auth: AuthService): void {
       schema: {
         tags: ['agents'],
         summary: 'Create a token with which one agent enrols, within 24 hours',
-        body: z.object({ site_id: uuidField.nullable().optional() }).meta({ id: 'NewEnrolToken' }).nullish(),
+        description:
+          'With `replaces_agent_id` the new agent goes on as that one: same id, name, site and routers. When the token is used, the credential ' +
+          'of the former agent is refused, its tunnel and forwards are cut, and other tokens for the same purpose are revoked. Jobs that ' +
+          'wait go on at the new agent; those that the former one had taken become `unknown`, unless its state folder came along.',
+        body: newTokenBody.nullish(),
         response: { 200: envelope(madeTokenSchema), ...commonErrors },
       },
     },
     async (request, reply) => {
       const { teamId } = principalOf(request);
-      const { record, token } = await auth.createEnrolToken({ teamId, siteId: request.body?.site_id ?? null });
+      const { site_id: siteId = null, replaces_agent_id: replacesAgentId } = request.body ?? {};
+      const { record, token } = await auth.createEnrolToken({ teamId, siteId, replacesAgentId });
+      if (replacesAgentId !== undefined) request.auditDetail = `to replace agent ${replacesAgentId}`;
       reply.header('cache-control', 'no-store');
       return success({ ...presentToken(auth, record), token });
     },
@@ -240,6 +272,7 @@ function presentAgent(agent: Agent, connected: boolean): z.infer<typeof agentSch
     disconnected_at: toDateTimeOrNull(agent.disconnectedAt),
     created_at: toDateTime(agent.createdAt),
     revoked_at: toDateTimeOrNull(agent.revokedAt),
+    removed_at: toDateTimeOrNull(agent.removedAt),
   };
 }
 
@@ -253,5 +286,6 @@ function presentToken(auth: AuthService, token: EnrolToken): z.infer<typeof toke
     used_at: toDateTimeOrNull(token.usedAt),
     revoked_at: toDateTimeOrNull(token.revokedAt),
     agent_id: token.agentId,
+    replaces_agent_id: token.replacesAgentId,
   };
 }

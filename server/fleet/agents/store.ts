@@ -7,11 +7,11 @@ const HIGHEST_BELIEVED = 1e12;
 
 /**
  * Raises the agent's epoch, above the newest one the agent itself has seen: a database restored from a backup must
- * not give out epochs a second time. Undefined when there is no such agent or it was revoked.
+ * not give out epochs a second time. Undefined when there is no such agent with this credential or it was revoked.
  */
 export async function raiseEpoch(
   db: DbOrTx,
-  { agentId, version, lastEpoch }: { agentId: string; version: string; lastEpoch: number },
+  { agentId, credential, version, lastEpoch }: { agentId: string; credential: string; version: string; lastEpoch: number },
 ): Promise<KnownSession | undefined> {
   const seen = Math.min(lastEpoch, HIGHEST_BELIEVED);
   const row = await db
@@ -21,6 +21,7 @@ export async function raiseEpoch(
       version: storableText(version),
     }))
     .where('id', '=', agentId)
+    .where('secret_hash', '=', credential)
     .where('revoked_at', 'is', null)
     .returning(['epoch', 'confirmed_epoch', 'journal_id'])
     .executeTakeFirst();

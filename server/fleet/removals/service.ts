@@ -12,16 +12,20 @@ import {
   isAgentRevoked,
   lockRouters,
   lockTeam,
+  markAgentRemoved,
   markRemoved,
   purgeRest,
   purgeSome,
   resolveFaults,
   selectClaims,
+  selectRoutersOf,
 } from './store.ts';
 import type { Ended, RemovalChange, RemovalsDeps, Replacement } from './types.ts';
 
 /** Records of each kind deleted in one transaction: some ten milliseconds, during which others wait. */
 const PURGE_AT_ONCE = 200;
+/** Routers that one refusal names: as many as somebody reads. */
+const MOST_TOLD = 5;
 
 /** What was changed in the write, to be told once it is stored. */
 interface Written {
@@ -74,6 +78,29 @@ export class RemovalsService {
     // Noticed while this was being stored.
     await storage.writes.write((tx) => moveFaults(tx, teamId, replacedBy, routerId));
     return { change: written.change, ended };
+  }
+
+  /**
+   * Removes the routers of a revoked agent one by one, and then the agent. What breaks off in between is done by the same call again.
+   * @returns how many routers were removed
+   * @throws AppError `conflict` naming the routers that cannot be removed now; the others are removed, the agent is not
+   */
+  async removeAgent(teamId: string, agentId: string): Promise<number> {
+    const { storage, clock } = this.#deps;
+    const routers = await selectRoutersOf(storage.db, teamId, agentId);
+    const kept: string[] = [];
+    for (const { id, identity } of routers) {
+      await this.removeRouter(teamId, id).catch((error: unknown) => {
+        // Moved to another agent or removed meanwhile.
+        if (error instanceof AppError && error.code === 'not_found') return;
+        if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+        kept.push(`${identity} (${id}): ${error.message}`);
+      });
+    }
+    if (kept.length > 0) throw new AppError('conflict', `the agent is revoked, and ${kept.length} of its routers cannot be removed yet: ${kept.slice(0, MOST_TOLD).join('; ')}`);
+    const isGone = await storage.writes.write((tx) => markAgentRemoved(tx, { teamId, agentId, now: clock.now() }));
+    if (!isGone) throw new AppError('conflict', 'the agent has got another router meanwhile; try again');
+    return routers.length;
   }
 
   async #remove(tx: Tx, target: { teamId: string; routerId: string; now: number }): Promise<Written> {

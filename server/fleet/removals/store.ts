@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/storage/db.ts';
+import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
 import type { RouterRecord } from '../routers/types.ts';
 
 export { lockRouters } from '../../platform/storage/router-lock.ts';
@@ -15,6 +15,33 @@ interface OfRouter {
 export async function isAgentRevoked(tx: Tx, teamId: string, agentId: string): Promise<boolean> {
   const row = await tx.selectFrom('agents').select('revoked_at').where('team_id', '=', teamId).where('id', '=', agentId).executeTakeFirst();
   return row !== undefined && row.revoked_at !== null;
+}
+
+/** The routers of an agent, the oldest first: at most as many as an agent may have. */
+export async function selectRoutersOf(db: DbOrTx, teamId: string, agentId: string): Promise<{ id: string; identity: string }[]> {
+  return db
+    .selectFrom('routers')
+    .select(['id', 'identity'])
+    .where('team_id', '=', teamId)
+    .where('agent_id', '=', agentId)
+    .where('removed_at', 'is', null)
+    .orderBy('id')
+    .execute();
+}
+
+/** Takes a revoked agent out of the lists, with what it claims. False while it has a router. */
+export async function markAgentRemoved(tx: Tx, { teamId, agentId, now }: { teamId: string; agentId: string; now: number }): Promise<boolean> {
+  if ((await selectRoutersOf(tx, teamId, agentId)).length > 0) return false;
+  await tx.deleteFrom('router_moves').where('team_id', '=', teamId).where('agent_id', '=', agentId).execute();
+  const row = await tx
+    .updateTable('agents')
+    .set((eb) => ({ removed_at: eb.fn.coalesce('removed_at', eb.val(now)) }))
+    .where('team_id', '=', teamId)
+    .where('id', '=', agentId)
+    .where('revoked_at', 'is not', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Who else says to have this router, with its name there: claims of agents that are not revoked. */

@@ -12,6 +12,8 @@ export interface EnrolTokensTable {
   used_at: Millis | null;
   revoked_at: Millis | null;
   agent_id: string | null;
+  /** Whoever enrols with it goes on as this agent. */
+  replaces_agent_id: Fixed<string | null>;
 }
 
 export interface AgentsTable {

@@ -25,8 +25,8 @@ export class Handshake {
   async greet(identity: AgentIdentity, address: string, hello: Hello): Promise<Welcome | CloseReason> {
     const version = negotiateVersion(hello.versions);
     if (version === undefined) return 'version';
-    const { agentId, teamId } = identity;
-    const begun = await this.#callbacks.beginSession({ agentId, hello, address });
+    const { agentId, teamId, credential } = identity;
+    const begun = await this.#callbacks.beginSession({ agentId, credential, hello, address });
     if (!begun) return 'revoked';
     const { epoch, reset } = begun;
     this.#journalId = hello.journal_id;

@@ -26,10 +26,14 @@ export interface TunnelCallbacks {
 export interface AgentIdentity {
   agentId: string;
   teamId: string;
+  /** Hash of the secret that was shown. An agent may get another one while its dial is under way. */
+  credential: string;
 }
 
 export interface SessionBegin {
   agentId: string;
+  /** As {@link AgentIdentity.credential}: the session begins only while it is still the agent's. */
+  credential: string;
   hello: Hello;
   /** Where the tunnel comes from. */
   address: string;

@@ -180,10 +180,10 @@ export class ForwardsService {
     else socket.terminate();
   }
 
-  /** The agent is revoked: cuts what it carries of the team's forwards and refuses its channels. @throws a storage error */
-  async dropAgent(teamId: string, agentId: string): Promise<void> {
+  /** The agent is revoked or replaced: cuts what it carries of the team's forwards and refuses its channels. @throws a storage error */
+  async dropAgent(teamId: string, agentId: string, why = 'the agent was revoked'): Promise<void> {
     const lives = [...this.#live.values()].filter((live) => live.teamId === teamId && live.agentId === agentId && !live.ended);
-    await Promise.all(lives.map((live) => this.#ways.leaveRevoked(live)));
+    await Promise.all(lives.map((live) => this.#ways.leaveAgent(live, why)));
   }
 
   /** The agent is back: have all its forwards opened, and those closed that ended while it was away. */

@@ -70,13 +70,13 @@ export class WayKeeper {
     }
   }
 
-  /** The agent is revoked: nothing goes through it from this moment on. @throws a storage error, after cutting */
-  async leaveRevoked(live: LiveForward): Promise<void> {
+  /** Nothing goes through its agent from this moment on. @param why for who reads the record. @throws a storage error, after cutting */
+  async leaveAgent(live: LiveForward, why: string): Promise<void> {
     live.agentId = '';
     live.retryTimer?.cancel();
     await this.#distrust(live);
     const key = { teamId: live.teamId, id: live.id };
-    const lost = await this.#deps.storage.writes.write((tx) => markNoWay(tx, key, 'the agent was revoked'));
+    const lost = await this.#deps.storage.writes.write((tx) => markNoWay(tx, key, why));
     if (lost) this.#deps.changes.publish({ kind: 'lost', forward: lost });
   }
 

@@ -191,7 +191,7 @@ export class JobWorld {
     site.tunnel?.close();
     site.tunnel = tunnel;
     const hello = { type: 'hello', versions: [1], agent_version: '1', journal_id: runner.journalId, last_epoch: runner.lastEpoch, routers: [] } as const;
-    const session = await server.sessions.begin({ agentId: site.id, hello: { ...hello, versions: [1], routers: [] } });
+    const session = await server.sessions.begin({ agentId: site.id, credential: '', hello: { ...hello, versions: [1], routers: [] } });
     if (!session || !tunnel.isOpen) return;
     await turns(this.chance.int(0, 3));
     const { journalId, jobs } = await runner.adopt(session.epoch, session.reset);

@@ -17,6 +17,7 @@ function toAgent(row: Omit<Selectable<AgentsTable>, 'secret_hash'>): Agent {
     revokedAt: row.revoked_at,
     connectedAt: row.connected_at,
     disconnectedAt: row.disconnected_at,
+    removedAt: row.removed_at,
   };
 }
 
@@ -68,11 +69,13 @@ export async function selectAgentCredential(
   return row && { teamId: row.team_id, secretHash: row.secret_hash, revoked: row.revoked_at !== null };
 }
 
-export async function selectAgents(db: DbOrTx, teamId: string, page: Page): Promise<Agent[]> {
+/** Newest first, revoked ones included. @param removed those that were removed, instead of the others */
+export async function selectAgents(db: DbOrTx, teamId: string, page: Page, removed: boolean): Promise<Agent[]> {
   const rows = await db
     .selectFrom('agents')
     .selectAll()
     .where('team_id', '=', teamId)
+    .where('removed_at', removed ? 'is not' : 'is', null)
     .$call(newestFirst(page))
     .execute();
   return rows.map(toAgent);
@@ -93,4 +96,29 @@ export async function revokeAgent(db: DbOrTx, teamId: string, agentId: string, n
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/**
+ * Gives the agent another credential. Sessions that began with the former one can no longer be confirmed, because the epoch rises.
+ * False when the agent is revoked.
+ */
+export async function replaceAgentCredential(
+  db: DbOrTx,
+  { teamId, agentId, secretHash }: { teamId: string; agentId: string; secretHash: string },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('agents')
+    .set((eb) => ({ secret_hash: secretHash, epoch: eb('epoch', '+', 1) }))
+    .where('team_id', '=', teamId)
+    .where('id', '=', agentId)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** False when the team has no such agent, or it is revoked. */
+export async function hasLiveAgent(db: DbOrTx, teamId: string, agentId: string): Promise<boolean> {
+  const agent = db.selectFrom('agents').select('id').where('team_id', '=', teamId).where('id', '=', agentId).where('revoked_at', 'is', null);
+  return (await agent.executeTakeFirst()) !== undefined;
 }

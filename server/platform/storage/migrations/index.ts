@@ -23,6 +23,7 @@ import { removedRouters } from './0022-removed-routers.ts';
 import { teamQuotas } from './0023-team-quotas.ts';
 import { memberSessions } from './0024-member-sessions.ts';
 import { keyCallers } from './0025-key-callers.ts';
+import { replacementTokens } from './0026-replacement-tokens.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   teamQuotas,
   memberSessions,
   keyCallers,
+  replacementTokens,
 ];
