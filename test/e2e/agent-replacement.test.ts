@@ -104,12 +104,12 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
 
   test('a new agent takes the place of one: same id, name, site and routers; waiting jobs go on, begun ones are unknown', async () => {
     const { body: site } = await ask<{ data: { id: string } }>('POST', '/api/sites', { name: 'Depot' });
-    const old = await firstAgent('one');
+    const old = await firstAgent('uno');
     const { agentId } = old.identity;
     await ask('PATCH', `/api/agents/${agentId}`, { site_id: site.data.id });
     takesJobs(old);
     old.requests['forward.open'] = async () => ({ way: 'direct', way_reason: 'x', target_reachable: null });
-    const routerId = await report(old, 'one', 'HEX');
+    const routerId = await report(old, 'uno', 'HEX');
     const begun = await submit(routerId);
     await waitUntil('it runs', async () => (await jobOf(routerId, begun)).phase === 'running');
     const waiting = await submit(routerId);
@@ -129,7 +129,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     // Nobody knows yet whether it is still running there.
     expect(await jobOf(routerId, begun)).toMatchObject({ phase: 'running' });
 
-    const fresh = connect(identity, 'uno');
+    const fresh = connect(identity, 'one');
     const offered = takesJobs(fresh);
     fresh.requests['forward.open'] = async () => ({ way: 'ssh', way_reason: 'y', target_reachable: null });
     await isReady(fresh);
@@ -138,7 +138,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
       return job.phase === 'running' ? undefined : job;
     })).toMatchObject({ status: 'unknown' });
     // The name in the new configuration may be another one: the hardware says which router it is.
-    expect(await report(fresh, 'uno', 'HEX')).toBe(routerId);
+    expect(await report(fresh, 'one', 'HEX')).toBe(routerId);
     await waitUntil('the waiting job goes on', async () => (await jobOf(routerId, waiting)).phase === 'running');
     expect(offered).toEqual([waiting]);
     await waitUntil('the forward is open again', async () => (await forward()).way === 'ssh');

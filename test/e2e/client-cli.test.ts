@@ -249,6 +249,20 @@ test('devices are listed, searched and named', async () => {
   expect(stdout.split('\n')[0]).toMatch(/ROUTER +SITE +LAST SEEN$/);
 });
 
+describe('agents', () => {
+  test('a token to replace one is made; one is revoked and removed, with its routers', async () => {
+    const { auth } = world.server.services;
+    const made = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
+    const { agent_id: id } = await auth.enrolAgent(made.token, 'spare');
+    const { stdout } = await run('agent', 'replace', id);
+    expect(await auth.presentEnrolToken(stdout.split('\n')[0]!, 'new')).toMatchObject({ status: 'enrolled', agentId: id });
+    expect(await json('agent', 'replace', id)).toMatchObject({ replaces_agent_id: id, status: 'open' });
+    expect(await run('agent', 'remove', id)).toMatchObject({ code: 0, stdout: `removed ${id} and its routers; what they did stays readable\n` });
+    expect((await json<{ id: string }[]>('agents')).map((agent) => agent.id)).not.toContain(id);
+    expect(await run('agent', 'replace', id)).toMatchObject({ code: expect.not.toSatisfy((code: number) => code === 0) as number, stderr: expect.stringContaining('is no agent of this team, or one that is revoked') as string });
+  });
+});
+
 describe('the team', () => {
   test.each([
     ['agents', /^ID +NAME +STATE +SINCE +VERSION +SITE\n.* connected /],
