@@ -12,7 +12,7 @@ export const ROW_BATCH_BYTES = 64 * 1024;
 /** All rows of one command together: about 50,000 routes. */
 export const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
-/** A job's script: INTERFACE.md 4.8. */
+/** Characters of a job's script (docs/interface.md, new job). */
 export const MAX_SCRIPT_CHARS = 2000;
 
 /** A job's output is kept whole up to this many bytes; the rest is dropped and marked. */

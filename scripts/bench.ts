@@ -1,5 +1,5 @@
 /**
- * `npm run bench [names…] [--seconds S] [--rounds N] [--json]`: the numbers of DESIGN.md section 11 as ratios, both
+ * `npm run bench [names…] [--seconds S] [--rounds N] [--json]`: the numbers of docs/benchmarks.md as ratios, both
  * sides of each measured in the same run and in turns. Every hop is a process of its own.
  */
 import process from 'node:process';

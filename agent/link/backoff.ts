@@ -1,4 +1,4 @@
-/** Shortest and longest upper bound of a pause between two dials, milliseconds (DESIGN.md section 4). */
+/** Shortest and longest upper bound of a pause between two dials, milliseconds (protocol/SPEC.md, reconnecting). */
 const FIRST_CEILING_MS = 1000;
 const LAST_CEILING_MS = 60_000;
 

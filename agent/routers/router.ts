@@ -144,7 +144,7 @@ class Router implements RouterAdapter {
     await Promise.all([this.#parts.presence.close(), this.#parts.ssh?.close()]);
   }
 
-  /** The API prints nothing for `export` (FACTS: "over the API"), so it goes to a console, by SSH where there is one. */
+  /** The API prints nothing for `export` (docs/routeros-facts.md), so it goes to a console, by SSH where there is one. */
   async #export(command: ApiCommand, deadline: Deadline): Promise<CommandReply> {
     const line = exportLine(command);
     const options = { ...deadline, maxBytes: CONSOLE_REPLY_BYTES };

@@ -5,7 +5,7 @@ import { UsageError } from './command.ts';
 import { exitCodeOfJob } from './exit-codes.ts';
 import { printable, printableLines, record, table } from './text.ts';
 
-/** INTERFACE.md 4.8. */
+/** docs/interface.md, new job. */
 const DESCRIPTION_CHARS = 100;
 
 const WAIT = { help: 'wait until the job is over; the exit code then says how it ended' };

@@ -6,7 +6,7 @@ import type { ServerPart } from './parts/server.ts';
 import { BenchProcess } from './processes.ts';
 import type { Row } from './report.ts';
 
-/** DESIGN.md section 11. */
+/** The targets of docs/benchmarks.md. */
 const BUNDLE_BYTES = 1.5e6;
 const RESIDENT_BYTES = 80e6;
 const ROUTERS = 10;

@@ -7,7 +7,7 @@ import type { Row } from './report.ts';
 import type { Field } from './field.ts';
 import { interleave, median, quantile } from './statistics.ts';
 
-/** DESIGN.md section 11. */
+/** The targets of docs/benchmarks.md. */
 const ADDED_MS = 1;
 const P99_UNDER_LOAD = 2;
 

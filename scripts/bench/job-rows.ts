@@ -8,7 +8,7 @@ import type { Row } from './report.ts';
 import type { Field } from './field.ts';
 import { interleave, median } from './statistics.ts';
 
-/** DESIGN.md section 11: accepted jobs a second, on disk before the 200. */
+/** docs/benchmarks.md: accepted jobs a second, on disk before the 200. */
 const JOBS_A_SECOND = 2000;
 const AT_ONCE = 64;
 

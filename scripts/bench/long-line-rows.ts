@@ -6,7 +6,7 @@ import { megabytes } from './report.ts';
 import type { Row } from './report.ts';
 import { interleave, median } from './statistics.ts';
 
-/** DESIGN.md section 11: a line of 50 ms there and back and 1 Gbit/s. */
+/** docs/benchmarks.md: a line of 50 ms there and back and 1 Gbit/s. */
 const LINE: Line = { roundTripMs: 50, bytesPerSecond: 125_000_000 };
 const BAR = 0.95;
 

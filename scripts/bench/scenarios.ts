@@ -14,7 +14,7 @@ import { siteRows } from './site-rows.ts';
 import { sshWayRows } from './ssh-way-rows.ts';
 import { interleave, median, quantile } from './statistics.ts';
 
-/** DESIGN.md section 11. */
+/** The targets of docs/benchmarks.md. */
 const BARS = { bytes: 0.9, bytesTls: 0.75, connections: 1, echo: 1.15, echoSaturated: 2.2 } as const;
 
 /** The relay first, the forward second; what is encrypted is measured beside others that encrypt. */

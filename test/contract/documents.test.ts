@@ -3,7 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { ENDPOINTS } from './interface/endpoints.ts';
+import { RECORDS } from './interface/records.ts';
+import type { RecordName } from './interface/records.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -21,4 +24,56 @@ test.each(documents())('%s has no link that leads nowhere', (document) => {
   const text = readFileSync(path.join(ROOT, document), 'utf8');
   const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link]) => link!).filter((link) => !/^(?:https?|mailto):/.test(link));
   for (const link of links) expect(existsSync(path.join(ROOT, path.dirname(document), link)), link).toBe(true);
+});
+
+/** Paths as comments, messages and pages write them, from the top of the repository or beside the file that names them. */
+function filesNamedIn(text: string): string[] {
+  const inFolders = [...text.matchAll(/(?<![\w/.-])((?:access|agent|client|docker|docs|fleet|operations|outbound|platform|protocol|routeros-text|runtime|scripts|server|systemd|test|work)\/[\w./-]+\.(?:ts|mjs|yml|yaml|csv|service|example|json))(?![\w/])/g)];
+  const pages = [...text.matchAll(/(?<![\w/.-])([\w-][\w./-]*\.md)\b/g)];
+  return [...inFolders, ...pages].map(([, name]) => name!);
+}
+
+test('no file of the repository names a document that is not there', () => {
+  const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean);
+  const pages = new Set(tracked.map((file) => path.basename(file)));
+  const text = tracked.filter((file) => /\.(?:ts|mjs|cjs|md|yml|service|Dockerfile|example)$/.test(file) && file !== 'test/contract/documents.test.ts');
+  const missing = text.flatMap((file) => {
+    if (!existsSync(path.join(ROOT, file))) return [];
+    const names = filesNamedIn(readFileSync(path.join(ROOT, file), 'utf8')).filter((name) => name.endsWith('.md'));
+    const places = ['', path.dirname(file), 'docs'];
+    const isThere = (name: string): boolean => (name.includes('/') ? places.some((place) => existsSync(path.join(ROOT, place, name))) : pages.has(name));
+    return names.filter((name) => !isThere(name)).map((name) => `${file}: ${name}`);
+  });
+  expect(missing).toEqual([]);
+});
+
+test.each(documents())('%s names no source file that is not there', (document) => {
+  const names = filesNamedIn(readFileSync(path.join(ROOT, document), 'utf8')).filter((name) => !name.endsWith('.md'));
+  const places = ['', path.dirname(document), 'server', 'server/platform', 'server/work', 'server/fleet', 'server/access', 'server/outbound', 'agent', 'test'];
+  expect(names.filter((name) => !places.some((place) => existsSync(path.join(ROOT, place, name))))).toEqual([]);
+});
+
+/** Where docs/interface.md describes each record of the fixed interface. */
+const SECTION_OF: Record<RecordName, string> = {
+  router: 'Router', oem: 'Product', metadata: 'Metadata', job: 'Job', receipt: 'New job', fault: 'Fault', forward: 'Forward', device: 'Device',
+  notifiable: 'Notification group', group: 'Notification group', plant: 'Plant', plantError: 'Plant',
+};
+
+describe('docs/interface.md', () => {
+  const text = readFileSync(path.join(ROOT, 'docs/interface.md'), 'utf8');
+  const namesIn = (heading: string): string[] => {
+    const section = text.split(/^##+ /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
+    return [...section.matchAll(/`(\w+)`/g)].map(([, name]) => name!);
+  };
+
+  test.each(Object.keys(RECORDS) as RecordName[])('names every fixed field of %s', (record) => {
+    expect(namesIn(SECTION_OF[record])).toEqual(expect.arrayContaining(Object.keys(RECORDS[record])));
+  });
+
+  test('has every fixed operation and its fields', () => {
+    for (const { method, path: route, body = {} } of ENDPOINTS) {
+      expect(text).toContain(`\`${method} ${route.replace('{macAddress}', '{mac_address}').replace('{group}', '{group_id}')}\``);
+      for (const name of Object.keys(body)) expect(text, `${method} ${route}`).toContain(`\`${name}\``);
+    }
+  });
 });

@@ -22,7 +22,7 @@ interface KnownAgent {
   journalId: string | null;
 }
 
-/** Sessions in memory, with the reset rule of JOBS.md. */
+/** Sessions in memory, with the reset rule of docs/job-handover.md. */
 export class MemorySessions {
   readonly agents = new Map<string, KnownAgent>();
 

@@ -70,7 +70,7 @@ interface Links {
 }
 
 /**
- * Sessions of people (INTERFACE.md 5.2): the built-in OpenID provider, the clients that may act for members, and what
+ * Sessions of people (docs/sign-in.md): the built-in OpenID provider, the clients that may act for members, and what
  * their access tokens are worth. A token says who and in which team; whether that still holds is asked at every request.
  */
 export class IdentityService {

@@ -4,7 +4,7 @@ import type { Role } from '../../platform/core/principal.ts';
 export const CONSOLE_CLIENT_ID = 'signalbox-console';
 /** What lets a token ask the API, beside signing people in. */
 export const API_SCOPE = 'api';
-/** INTERFACE.md 5.2 leaves the path open. */
+/** This product's choice; clients find the rest in the discovery document (docs/interface.md). */
 export const OIDC_PATH = '/oidc';
 /** Registered at an outside identity provider. */
 export const UPSTREAM_CALLBACK_PATH = `${OIDC_PATH}/upstream/callback`;

@@ -1,6 +1,6 @@
 import { isUuid } from '../../platform/core/ids.ts';
 
-/** INTERFACE.md section 5.1. */
+/** The form of an API key (docs/interface.md). */
 export const API_KEY_SECRET_LENGTH = 62;
 const TOKEN_SECRET_LENGTH = 62;
 /** Told apart at a glance, and by secret scanners. */

@@ -1,4 +1,4 @@
-/** The facts of INTERFACE.md 2.2 that a product carries as text. */
+/** The facts of a product that are text (docs/interface.md, product). */
 export const TEXT_COLUMNS = [
   'category',
   'slug',

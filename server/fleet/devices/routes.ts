@@ -9,7 +9,7 @@ import { isLocallyAdministered, normaliseMac } from './mac.ts';
 import type { DevicesService } from './service.ts';
 import type { Device } from './types.ts';
 
-/** INTERFACE.md 2.8; null for what is not known. */
+/** docs/interface.md, device; null for what is not known. */
 const deviceSchema = z
   .object({
     mac_address: z.string(),

@@ -7,7 +7,7 @@ import type { FaultsService } from './service.ts';
 import { FAULT_SEVERITY } from './types.ts';
 import type { FaultRecord } from './types.ts';
 
-/** INTERFACE.md 2.6. */
+/** docs/interface.md, fault. */
 const faultSchema = z
   .object({
     id: z.string(),

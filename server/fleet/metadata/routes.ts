@@ -5,7 +5,7 @@ import { commonErrors, envelope, routerParams, success } from '../../platform/ht
 import type { MetadataService } from './service.ts';
 import type { RouterMetadata } from './types.ts';
 
-/** INTERFACE.md 2.3; null for what is not known. */
+/** docs/interface.md, metadata; null for what is not known. */
 const metadataSchema = z
   .object({
     name: z.string(),

@@ -17,7 +17,7 @@ export interface SitePlace {
   position: Position | null;
 }
 
-/** INTERFACE.md 2.3. */
+/** docs/interface.md, metadata. */
 export interface RouterMetadata {
   name: string;
   timeZone: string | null;

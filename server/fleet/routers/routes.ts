@@ -9,7 +9,7 @@ import type { RoutersService } from './service.ts';
 import type { RouterRecord } from './types.ts';
 import { formatAgo, formatUptime } from './uptime.ts';
 
-/** INTERFACE.md 2.1. */
+/** docs/interface.md, router; the fields behind `created_at` are additions. */
 const routerSchema = z
   .object({
     id: z.string(),

@@ -3,7 +3,7 @@ import type { Page } from '../../platform/core/page.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import type { Presence, RouterRecord } from './types.ts';
 
-/** Rows of one presence statement: 500 hold the event loop about 1 ms on SQLite (JOBS.md). */
+/** Rows of one presence statement: 500 hold the event loop about 1 ms on SQLite (docs/decisions/0002-sqlite-first.md). */
 export const PRESENCE_CHUNK = 500;
 
 /** One that was removed, too; not one whose record another router goes on with. */

@@ -7,7 +7,7 @@ import type { DescribeError } from '../../platform/http/error-handler.ts';
 import { limitRequests } from '../../platform/http/rate-limit.ts';
 import type { RateLimit } from '../../platform/http/rate-limit.ts';
 
-/** INTERFACE.md 2.10 and 2.11: a demonstration that stores nothing. */
+/** docs/interface.md, plant: a demonstration that stores nothing. */
 const plantSchema = z.object({
   name: z.string().min(1).max(255),
   tag: z.string().max(255).optional().describe('Type of the plant'),

@@ -27,7 +27,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Field name to the reasons why its value was refused, as INTERFACE-style validation errors carry them. */
+/** Field name to the reasons why its value was refused, as `errors` of an answer has them (docs/api.md). */
 export type FieldErrors = Record<string, string[]>;
 
 export interface AppErrorOptions {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { problemSchema } from './error-handler.ts';
 import { pathId } from './fields.ts';
 
-/** The `{status, data}` of INTERFACE.md section 2. */
+/** The `{status, data}` around most answers (docs/interface.md). */
 export function envelope<T extends z.ZodType>(data: T) {
   return z.object({ status: z.literal('success'), data });
 }
@@ -20,7 +20,7 @@ export const commonErrors = {
   429: problemSchema.describe('Too many requests; see Retry-After'),
 } as const;
 
-/** A moment as INTERFACE.md prints it. */
+/** A moment as docs/interface.md has it: ISO 8601 in UTC, with milliseconds. */
 export const dateTime = z.iso.datetime();
 
 export function toDateTime(millis: number): string {

@@ -16,7 +16,7 @@ export function readJsonBodies(app: App, exactIntegers: boolean): void {
     const text = decode(body as Buffer);
     const problem = refusedEncoding(request.headers) ?? (text === undefined ? invalidField('body', 'is not valid UTF-8') : refusal(text));
     if (problem) done(problem);
-    // Callers put the content type on every request (INTERFACE.md 5.1), also on a DELETE without a body.
+    // Callers put the content type on every request (docs/interface.md), also on a DELETE without a body.
     else if (text === '' || text === undefined) done(null, undefined);
     else void parse(request, text, (error, value) => (error ? done(invalidField('body', 'is not valid JSON')) : done(null, exactIntegers ? withExactIntegers(text) : value)));
   });

@@ -26,7 +26,7 @@ export interface RateLimit {
 }
 
 /**
- * INTERFACE.md section 7: 60 requests a minute for each key, in any 60 seconds; the next is 429 with Retry-After.
+ * docs/interface.md: 60 requests a minute for each key, in any 60 seconds; the next is 429 with Retry-After.
  * Must be registered after the caller is identified and before strangers are refused, so that wrong credentials
  * count against their network and right ones against their key.
  */

@@ -15,7 +15,7 @@ declare module 'fastify' {
 export type AuthenticateService = (bearer: string) => Promise<{ id: string } | undefined>;
 
 /**
- * Makes `scope` internal (INTERFACE.md 5.3): only service tokens are let in. They stand for no team, so there is no
+ * Makes `scope` internal (docs/interface.md, service token): only service tokens are let in. They stand for no team, so there is no
  * principal and nothing of a team can be asked for by accident. Strangers are limited by address, services are not.
  */
 export async function admitServices(scope: App, authenticate: AuthenticateService, strangers: RateLimit): Promise<void> {

@@ -5,7 +5,7 @@ export interface JobsTable {
   team_id: Fixed<string>;
   router_id: Fixed<string>;
   site_id: Fixed<string | null>;
-  /** `token` of INTERFACE.md 2.4. */
+  /** `token` of a job in docs/interface.md. */
   token: Fixed<string>;
   request_id: Fixed<string>;
   idempotency_key: Fixed<string>;

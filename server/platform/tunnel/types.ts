@@ -41,7 +41,7 @@ export interface SessionBegin {
 
 export interface SessionStart {
   epoch: number;
-  /** The agent's memory of jobs cannot be trusted; see JOBS.md, "agent disk restored or wiped". */
+  /** The agent's memory of jobs cannot be trusted; see docs/job-handover.md, "agent's disk restored or wiped". */
   reset: boolean;
 }
 

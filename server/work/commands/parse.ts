@@ -19,7 +19,7 @@ export const MAX_WORDS = 500;
 const MAX_WORD_CHARS = 65_000;
 
 /**
- * Reads `command` and `parameters` of INTERFACE.md 4.9. `/ip/address/print`, `/ip address print` and
+ * Reads `command` and `parameters` of a command (docs/commands.md). `/ip/address/print`, `/ip address print` and
  * `ip address print` are the same command.
  * @throws AppError `invalid` naming the field and the reason
  */

@@ -7,7 +7,7 @@ import { MAX_WORDS } from './parse.ts';
 import type { CommandsService } from './service.ts';
 import { DEFAULT_TIMEOUT_MS } from './service.ts';
 
-/** INTERFACE.md 4.9; `timeout_seconds` is ours. */
+/** docs/interface.md, command; `timeout_seconds` is an addition. */
 const bodySchema = z
   .object({
     command: z.string().min(1).max(1024).meta({ examples: ['/ip/address/print'] }),

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { invalidField } from '../../platform/core/errors.ts';
 
-/** INTERFACE.md 4.6 gives /24 to /32; /48 to /128 is our counterpart for IPv6, one site at most. */
+/** docs/interface.md: /24 to /32 is fixed; /48 to /128 is the counterpart for IPv6, one site at most. */
 const PREFIX_LIMITS = { ipv4: { min: 24, max: 32 }, ipv6: { min: 48, max: 128 } } as const;
 
 const PRIVATE_RANGES = new Set(['private', 'loopback', 'linkLocal', 'carrierGradeNat', 'uniqueLocal']);

@@ -15,7 +15,7 @@ import type { ForwardView } from './types.ts';
 /** Text of such a length is no address; one reason is enough. */
 const ENOUGH = { abort: true };
 
-/** INTERFACE.md 4.6; the fields from `idle_seconds` on are ours. */
+/** docs/interface.md, forward; the fields from `idle_seconds` on are additions. */
 const bodySchema = ({ allowPrivateSources }: Pick<ForwardRoutesDeps, 'allowPrivateSources'>) =>
   z
     .object({
@@ -51,7 +51,7 @@ function acceptedBy(normalise: (text: string) => string) {
   };
 }
 
-/** INTERFACE.md 2.7; the fields from `router_id` on are ours. */
+/** docs/interface.md, forward; the fields from `router_id` on are additions. */
 const forwardSchema = z
   .object({
     id: z.string(),

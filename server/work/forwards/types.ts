@@ -8,7 +8,7 @@ export type ForwardConnectionRecord = Selectable<ForwardConnectionsTable>;
 /** As the list shows it: `closed_at` is null and `ended_by` is `open` while it goes on. */
 export type ListedConnection = Omit<ForwardConnectionRecord, 'closed_at'> & { closed_at: number | null };
 
-/** INTERFACE.md 4.6, checked by the route for types and ranges. */
+/** What a caller asks for (docs/interface.md, forward). The route has checked types and ranges. */
 export interface ForwardRequest {
   expireAfterMinutes: number;
   dstPort: number;

@@ -1,7 +1,7 @@
 import { isLoopbackHost, mayNameHost } from '../../platform/core/public-address.ts';
 import type { AddressRules } from '../../platform/core/public-address.ts';
 
-/** INTERFACE.md names no limit; longer ones do not fit the usual servers. */
+/** Longer ones do not fit the request line of the usual servers. */
 export const MAX_NOTIFY_URL_CHARS = 2048;
 
 /**

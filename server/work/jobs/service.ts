@@ -55,7 +55,7 @@ type JobEvents = Pick<
   'onReady' | 'onGone' | 'onHeartbeat' | 'onJobAccepted' | 'onJobDeclined' | 'onJobBegan' | 'onJobEnded' | 'onJobRefused'
 >;
 
-/** Jobs: created by callers, handed to agents, run once, reported. JOBS.md in code. */
+/** Jobs: created by callers, handed to agents, run once, reported. The protocol is docs/job-handover.md. */
 export class JobsService implements JobEvents {
   /** Every change of a job's row that this process made. */
   readonly changes = new JobChanges();

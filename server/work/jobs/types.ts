@@ -62,7 +62,7 @@ export interface JobRules {
   graceMs: number;
   /** Added to the grace when a backup is taken first. */
   backupMs: number;
-  /** Timeout of a script when the caller names none, in milliseconds (DESIGN.md section 5). */
+  /** Timeout of a script when the caller names none, in milliseconds. */
   defaultTimeoutMs: number;
   /** How long a job waits for its router when the caller names nothing, in milliseconds. */
   defaultDeliveryMs: number;
@@ -86,7 +86,7 @@ export const DEFAULT_JOB_RULES: JobRules = {
 
 /** What a caller may ask of a job. */
 export const JOB_LIMITS = {
-  /** INTERFACE.md 4.8. */
+  /** docs/interface.md, new job. */
   descriptionChars: 100,
   scriptChars: 2000,
   /** A script runs in the agent's session: longer work belongs into a scheduler entry that the script makes. */

@@ -56,7 +56,7 @@ function isSelected(job: Row, filter: (typeof ROWS_OF)[Status][number]): boolean
 }
 
 describe('what may happen to a job', () => {
-  // JOBS.md: who writes which phase.
+  // docs/job-handover.md: who sets which phase.
   it.each<[Phase, Transition[]]>([
     ['queued', ['accept', 'begin', 'end', 'expire', 'cancel']],
     ['accepted', ['begin', 'end', 'refuse', 'give_up']],

@@ -10,7 +10,7 @@ import type { GroupsService } from './service.ts';
 import { CHANNELS, MUTES } from './types.ts';
 import type { Group, GroupChange } from './types.ts';
 
-/** The limits of INTERFACE.md 4.11's lists; as many people as ways to reach them. */
+/** Limits of a group's lists; as many people as ways to reach them. */
 const MAX_TOPICS = 20;
 const MAX_NOTIFIABLES = 200;
 const MAX_RECIPIENTS = MAX_NOTIFIABLES;
@@ -25,7 +25,7 @@ const notifiable = z
   .object({ id: uuidField.describe('Id of an active member'), channel: z.enum(CHANNELS).describe('How to reach them') })
   .meta({ id: 'Notifiable' });
 
-/** INTERFACE.md 4.11. */
+/** What a request may have (docs/interface.md, notification group). */
 const groupFields = z.object({
   name: nameField.meta({ examples: ['On call'] }),
   schedule_id: uuidField.nullable().describe('Null: no schedule'),
@@ -53,7 +53,7 @@ const groupExample = {
   muted_now: false,
 };
 
-/** INTERFACE.md 2.9; `muted_now` is ours. */
+/** docs/interface.md, notification group; `muted_now` is an addition. */
 const groupSchema = z
   .object({
     id: z.string(),
