@@ -55,10 +55,9 @@ module.exports = {
 
     forbid('agent-parts-are-strangers',
       { path: '^agent/(link|routers)/' }, { path: '^agent/', pathNot: '^agent/(?:$1/|core/)' }),
-    // A forward's way to its target leads over the router, so it sees the adapter like jobs and commands do. Routers spell
-    // durations the same way in every menu.
+    // A forward's way to its target leads over the router, so it sees the adapter like jobs and commands do.
     forbid('agent-work-sees-only-the-adapter', { path: '^agent/(jobs|commands|forward|telemetry)/' },
-      { path: '^agent/', pathNot: '^agent/(?:$1/|core/|routers/(?:adapter|durations)[.]ts$)' }),
+      { path: '^agent/', pathNot: '^agent/(?:$1/|core/|routers/adapter[.]ts$)' }),
 
     forbid('agent-stays-light', { path: '^(agent|protocol|runtime|routeros-text|client)/' }, { path: [web, sql] }),
     forbid('fastify-at-the-edge', { path: '^server/', pathNot: `^server/(platform/http/|compose/|.*/routes[.]ts$)` },

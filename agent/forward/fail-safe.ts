@@ -1,7 +1,8 @@
 import { AgentError } from '../core/errors.ts';
 import { whenUptimeIsOver } from '../core/router-uptime.ts';
 import type { Deadline, RouterAdapter, RouterRow } from '../routers/adapter.ts';
-import { parseDuration } from '../routers/durations.ts';
+import { dateLike } from '../../routeros-text/clock.ts';
+import { parseDuration } from '../../routeros-text/durations.ts';
 import { ask } from './ask.ts';
 import { CLEAN_UP_DEADLINE, removeFound } from './clean-up.ts';
 import { connectionCut } from './nat-rules.ts';
@@ -129,7 +130,7 @@ async function schedule(router: RouterAdapter, undoing: Undoing, seconds: number
   const uptime = parseDuration(resource?.['uptime'] ?? '');
   if (uptime === undefined) throw new AgentError('rejected', 'the uptime of the router cannot be read');
   // Any clock has this behind it, so the next look is never farther away than the interval.
-  const start = clock?.['date']?.includes('/') ? 'jan/01/1970' : '1970-01-01';
+  const start = dateLike(clock?.['date'], '1970-01-01');
   const tick = Math.min(LONGEST_TICK_SECONDS, Math.ceil(seconds / LOOKS));
   const source = whenUptimeIsOver({ armedAt: Math.floor(uptime), allowed: seconds }, onceAndGone(undoing));
   const add = (...words: string[]): Promise<unknown> =>

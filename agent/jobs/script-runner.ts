@@ -1,9 +1,9 @@
 import { MAX_OUTPUT_BYTES } from '../../protocol/index.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
-import { quote } from './router/quote.ts';
+import { quote } from '../../routeros-text/quote.ts';
 import { catchesErrors, scriptNameOf, withOwnColumn } from './source.ts';
-import { syntaxErrorIn } from './verdict/grammar.ts';
+import { syntaxErrorIn } from '../../routeros-text/refusals.ts';
 import type { RunReport } from './verdict/verdict.ts';
 
 /** SSH ends lines with two bytes, of which one is kept: this much is read of an output that is kept whole. */

@@ -1,5 +1,5 @@
-import { quote } from './router/quote.ts';
-import { isAtLeast } from './version.ts';
+import { quote } from '../../routeros-text/quote.ts';
+import { isAtLeast } from '../../routeros-text/versions.ts';
 
 /**
  * The run marker. A job's script is stored on the router as `signalbox-<job id>`; running it replaces its own stored
@@ -22,7 +22,7 @@ export type Marker =
   | { state: 'error'; message: string };
 
 /** `:onerror` catches an error together with its message. */
-const ONERROR_SINCE = { major: 7, minor: 13 };
+const ONERROR_SINCE = '7.13';
 /** Longest message kept in the marker. */
 const MESSAGE_CHARS = 500;
 
@@ -72,5 +72,5 @@ function marker(jobId: string, state: 'begun' | 'done' | 'error' | 'undone'): st
 
 /** On this version an error of the script ends up in the marker with its message. */
 export function catchesErrors(version: string): boolean {
-  return isAtLeast(version, ONERROR_SINCE.major, ONERROR_SINCE.minor);
+  return isAtLeast(version, ONERROR_SINCE);
 }

@@ -1,6 +1,7 @@
 import { AgentError } from '../core/errors.ts';
 import type { ApiCommand, CommandReply, RouterRow } from './adapter.ts';
 import { parseAttribute } from './routeros-api/index.ts';
+import { quote } from '../../routeros-text/quote.ts';
 
 /**
  * API commands for a router that is reached by SSH alone: written as one console line, answered from its output.
@@ -20,16 +21,6 @@ const PRINT_FLAGS = new Set(['detail', 'stats', 'terse', 'without-paging']);
 const ENDLESS = new Set(['listen', 'monitor', 'monitor-traffic', 'torch', 'sniffer']);
 
 const NAME = /^[a-z0-9.-]+$/i;
-
-/** A console string. Everything that could end it or be expanded in it is written in hex, alike in v6 and v7. */
-export function quote(value: string): string {
-  const escaped = value.replace(/["\\$?]|\p{Cc}/gu, (char) => {
-    const code = char.charCodeAt(0);
-    // Control characters beyond ASCII are two bytes, which the hex form cannot say; they mean nothing to a console.
-    return code > 0x7f ? char : `\\${code.toString(16).toUpperCase().padStart(2, '0')}`;
-  });
-  return `"${escaped}"`;
-}
 
 /**
  * @param nonce printed last: without it the line did not get to its end

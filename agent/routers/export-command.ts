@@ -1,3 +1,4 @@
+import { isExportText } from '../../routeros-text/export-text.ts';
 import { AgentError } from '../core/errors.ts';
 import type { ApiCommand, CommandReply } from './adapter.ts';
 import { parseAttribute } from './routeros-api/index.ts';
@@ -29,10 +30,10 @@ export function exportLine({ path, words }: ApiCommand): string {
 
 /**
  * One row for each line, so that a large export travels in batches.
- * @throws AgentError `rejected` with the router's words: an export always begins with its header, a comment
+ * @throws AgentError `rejected` with the router's words: an export always begins with its header
  */
 export function readExport(text: string): CommandReply {
   const lines = text.trimEnd().split('\n');
-  if (!lines[0]?.startsWith('#')) throw new AgentError('rejected', lines.find((line) => line.trim() !== '')?.trim() ?? 'the router printed nothing');
+  if (!isExportText(text)) throw new AgentError('rejected', lines.find((line) => line.trim() !== '')?.trim() ?? 'the router printed nothing');
   return { rows: lines.map((line) => ({ line })) };
 }

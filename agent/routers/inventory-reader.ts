@@ -1,8 +1,9 @@
 import { cleanText } from '../../routeros-text/router-text.ts';
+import { plainVersion } from '../../routeros-text/versions.ts';
 import type { Deadline } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
 import type { RouterFacts, RouterRow } from './adapter.ts';
-import { inventoryLines, parseConsoleFacts, parseFacts, parseSections, plainVersion, uptimeSeconds } from './inventory.ts';
+import { inventoryLines, parseConsoleFacts, parseFacts, parseSections, uptimeSeconds } from './inventory.ts';
 import type { RouterOsApi } from './routeros-api/index.ts';
 import type { SshSession } from './ssh/index.ts';
 

@@ -1,7 +1,9 @@
+import { parseDuration } from '../../routeros-text/durations.ts';
 import { cleanText, deviceIdProblem, timeZoneFact, uptimeFact } from '../../routeros-text/router-text.ts';
+import { isTrue, recordLine } from '../../routeros-text/values.ts';
+import { plainVersion } from '../../routeros-text/versions.ts';
 import { AgentError } from '../core/errors.ts';
 import type { RouterFacts, RouterRow } from './adapter.ts';
-import { parseDuration } from './durations.ts';
 
 /** What an inventory is made of: the first record of each menu, or nothing where the menu has none. */
 export interface InventoryRecords {
@@ -14,20 +16,6 @@ export interface InventoryRecords {
   clock?: RouterRow | undefined;
 }
 
-/** `7.18.2 (stable)` is version 7.18.2. */
-export function plainVersion(version: string): string {
-  return version.trim().split(/\s/, 1)[0] ?? '';
-}
-
-/** True if the version is that release or a later one. Betas and candidates count as their release. */
-export function isAtLeast(version: string, major: number, minor: number): boolean {
-  const match = /^(\d+)\.(\d+)/.exec(version);
-  if (!match) return false;
-  const [, haveMajor, haveMinor] = match.map(Number);
-  return haveMajor! > major || (haveMajor === major && haveMinor! >= minor);
-}
-
-const isTrue = (text: string | undefined): boolean => text === 'true' || text === 'yes';
 const orNull = (text: string | undefined): string | null => (text === undefined || text === '' ? null : text);
 
 /** As long as the control plane takes them. */
@@ -128,8 +116,8 @@ export function parseSections(text: string): Partial<Record<string, RouterRow>> 
       sections[line.slice(SECTION.length).trim()] = current;
       continue;
     }
-    const match = /^\s*([a-z][a-z0-9-]*): (.*?)\s*$/.exec(line);
-    if (current && match) current[match[1]!] = match[2]!;
+    const [name, value] = recordLine(line) ?? [];
+    if (current && name !== undefined && value !== undefined) current[name] = value;
   }
   return sections;
 }

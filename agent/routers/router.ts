@@ -6,7 +6,7 @@ import { AgentError } from '../core/errors.ts';
 import type { ApiCommand, CommandReply, ConsoleOutput, RouterAdapter, RouterFacts, RouterState } from './adapter.ts';
 import { toConsole } from './console-commands.ts';
 import { exportLine, printsExport, readExport } from './export-command.ts';
-import { isAtLeast } from './inventory.ts';
+import { isAtLeast } from '../../routeros-text/versions.ts';
 import { apiReader, type InventoryReader, sshReader } from './inventory-reader.ts';
 import type { Log } from '../core/log.ts';
 import { openApi, openSsh, type RouterAccess } from './open-sessions.ts';
@@ -28,7 +28,7 @@ export interface RouterDeps {
 }
 
 /** `/execute as-string` exists from here on; before it a console needs SSH. */
-const AS_STRING = { major: 7, minor: 8 };
+const AS_STRING_SINCE = '7.8';
 
 /** What one command may print over a console; about 50,000 rows. */
 const CONSOLE_REPLY_BYTES = 16 * 1024 * 1024;
@@ -173,7 +173,7 @@ class Router implements RouterAdapter {
   /** Unknown version: the API session has just come up and its inventory is not read yet. */
   #canExecuteAsString(): boolean {
     const version = this.state().facts?.softwareVersion;
-    return this.hasApi && version !== undefined && isAtLeast(version, AS_STRING.major, AS_STRING.minor);
+    return this.hasApi && version !== undefined && isAtLeast(version, AS_STRING_SINCE);
   }
 
   #api(deadline: Deadline): Promise<RouterOsApi> {

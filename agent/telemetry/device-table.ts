@@ -1,8 +1,8 @@
 import { cleanText, ipAddressFact } from '../../routeros-text/router-text.ts';
 import type { SeenDevice } from '../../protocol/index.ts';
 import type { RouterRow } from '../routers/adapter.ts';
-import { parseDuration } from '../routers/durations.ts';
-import { isTrue } from './values.ts';
+import { parseDuration } from '../../routeros-text/durations.ts';
+import { isTrue } from '../../routeros-text/values.ts';
 
 /** Devices of one router by MAC address, as they are to be reported. */
 export type DeviceTable = ReadonlyMap<string, SeenDevice>;

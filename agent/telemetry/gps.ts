@@ -1,6 +1,6 @@
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { RouterRow } from '../routers/adapter.ts';
-import { isTrue } from './values.ts';
+import { isTrue } from '../../routeros-text/values.ts';
 
 /** Degrees from `56.969689`, `N 56 58' 10.8''`, `N 56 58.181` or `-24.1`, as the receiver is set to print them. */
 function parseDegrees(text: string | undefined, limit: number): number | undefined {

@@ -3,7 +3,7 @@ import { cleanText } from '../../routeros-text/router-text.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
 import { readMenu, sampleItems } from './menus.ts';
-import { isTrue, leadingNumber } from './values.ts';
+import { isTrue, leadingNumber } from '../../routeros-text/values.ts';
 
 type Poe = NonNullable<HealthReadings['poe']>;
 type Signals = NonNullable<HealthReadings['signals']>;

@@ -2,7 +2,7 @@ import { MAX_SENSORS } from '../../protocol/index.ts';
 import { cleanText } from '../../routeros-text/router-text.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { RouterRow } from '../routers/adapter.ts';
-import { leadingNumber, parseBytes } from './values.ts';
+import { leadingNumber, parseBytes } from '../../routeros-text/values.ts';
 
 interface Sensor {
   name: string;

@@ -1,4 +1,6 @@
 import { AgentError } from '../core/errors.ts';
+import { quote } from '../../routeros-text/quote.ts';
+import { refusalIn } from '../../routeros-text/refusals.ts';
 import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
 import { parseRecord, parseTerse } from './terse.ts';
 import type { Flags } from './terse.ts';
@@ -51,15 +53,8 @@ function consoleLine({ menu, where, flags }: Reading): string {
   return `${path} terse${conditions === undefined ? '' : ` where ${conditions}`}`;
 }
 
-function quote(value: string): string {
-  return `"${value.replace(/["\\$]/g, String.raw`\$&`)}"`;
-}
-
-/** RouterOS answers mistakes as text, with exit status 0. */
-const REFUSED = /^(?:expected end of command|syntax error|bad command name|no such|failure:|not enough permissions|input does not match)/m;
-
 function parseConsole(text: string, { flags }: Reading): RouterRow[] | undefined {
-  if (REFUSED.test(text)) return undefined;
+  if (refusalIn(text) !== undefined) return undefined;
   return flags ? parseTerse(text, flags) : [parseRecord(text)];
 }
 

@@ -1,5 +1,6 @@
 import { MAX_SENSORS } from '../../protocol/index.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
+import { parseClock } from '../../routeros-text/clock.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
 import { buildDeviceTable, countDevices, countUnclean } from './device-table.ts';
@@ -7,7 +8,6 @@ import type { DeviceTable } from './device-table.ts';
 import { readPosition } from './gps.ts';
 import { readHealth, readResources } from './health.ts';
 import { readMenu, sampleOnce } from './menus.ts';
-import { parseRouterTime } from './router-clock.ts';
 import { readBadDisks, readPoe, readSignals } from './hardware.ts';
 import { findWanInterfaces, readWan } from './wan.ts';
 
@@ -84,7 +84,7 @@ export class RouterReader {
     const before = this.#clock.now();
     const rows = await readMenu(this.#router, { menu: '/system/clock', properties: ['date', 'time', 'gmt-offset'] }, signal);
     const after = this.#clock.now();
-    const shown = parseRouterTime(rows?.[0] ?? {});
+    const shown = parseClock(rows?.[0] ?? {});
     // `+ 0`: a clock that is just behind is not -0 seconds ahead.
     return shown === undefined ? null : Math.round((shown + 500 - (before + after) / 2) / 1000) + 0;
   }

@@ -1,3 +1,4 @@
+import { recordLine } from '../../routeros-text/values.ts';
 import type { RouterRow } from '../routers/adapter.ts';
 
 /** Flag letters of a menu's `print terse` and the properties they stand for. */
@@ -34,8 +35,8 @@ function readPairs(text: string): RouterRow {
 export function parseRecord(text: string): RouterRow {
   const row: RouterRow = {};
   for (const line of text.split('\n')) {
-    const match = /^\s*([a-z][a-z0-9-]*): (.*?)\s*$/.exec(line);
-    if (match) row[match[1]!] = match[2]!;
+    const [name, value] = recordLine(line) ?? [];
+    if (name !== undefined && value !== undefined) row[name] = value;
   }
   return row;
 }

@@ -3,7 +3,7 @@ import { cleanText } from '../../routeros-text/router-text.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
 import { readMenu } from './menus.ts';
-import { isTrue } from './values.ts';
+import { isTrue } from '../../routeros-text/values.ts';
 
 const isOn = (row: RouterRow): boolean => !isTrue(row['disabled']);
 

@@ -2,7 +2,6 @@ import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkRouter, type CheckRow } from '../../agent/routers/check/index.ts';
 import { openSsh } from '../../agent/routers/open-sessions.ts';
-import { parseRouterClock } from '../../agent/routers/router-clock.ts';
 import type { RouterConfig } from '../../agent/routers/router.ts';
 import { AgentRouters } from '../harness/agent-router.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
@@ -133,17 +132,5 @@ describe('the SSH key of a router', () => {
     const other = { ...routers.config(await routers.simulate(), { ssh: true }), name: config.name };
     const rows = await tryRouter(other, stateFolder);
     expect(rows).toMatchObject([{ what: 'ssh login', ok: false, detail: expect.stringContaining('has changed') }]);
-  });
-});
-
-describe('the clock of a router', () => {
-  it.each([
-    ['2026-11-20', '10:00:47', '+01:00', '2026-11-20T09:00:47Z'],
-    ['nov/20/2026', '10:00:47', '-02:30', '2026-11-20T12:30:47Z'],
-    ['jan/02/1970', '00:00:10', '+00:00', '1970-01-02T00:00:10Z'],
-    ['2026-11-20', '10:00:47', 'unknown', '2026-11-20T10:00:47Z'],
-    ['yesterday', '10:00:47', '+00:00', undefined],
-  ])('%s %s %s', (date, time, offset, moment) => {
-    expect(parseRouterClock({ date, time, 'gmt-offset': offset })).toBe(moment === undefined ? undefined : Date.parse(moment));
   });
 });

@@ -1,6 +1,6 @@
 import { whenUptimeIsOver } from '../../core/router-uptime.ts';
 import type { UptimeSpan } from '../../core/router-uptime.ts';
-import { quote } from '../router/quote.ts';
+import { quote } from '../../../routeros-text/quote.ts';
 
 /**
  * When a guarded router undoes the script, by its own uptime: a wall clock that is wrong, unset after a reboot, or

@@ -9,7 +9,7 @@ import type { NewEntry, RouterMenu } from '../router/menu.ts';
 import { readMarker, scriptNameOf, undoneMarker } from '../source.ts';
 import { targetOf, waitForFile } from '../backup/take.ts';
 import type { BackupTimes } from '../backup/take.ts';
-import { isAtLeast } from '../version.ts';
+import { dateFor } from '../../../routeros-text/clock.ts';
 import { reachesAll } from './reach.ts';
 import type { Reach } from './reach.ts';
 import { GUARD_PREFIX, guardNameOf, secondsLeft, tickSource } from './timing.ts';
@@ -45,8 +45,6 @@ const TICKS_WAITED = 4;
 /** The script runs for its time, the guard for its own, and the router boots; after that nobody expects it any more. */
 const GIVE_UP_MS = 15 * 60_000;
 const WAIT = { result: 'wait', isOver: false } as const;
-/** `1970-01-01` from here on, `jan/01/1970` before. */
-const ISO_DATES_SINCE = [7, 10] as const;
 /** What saving and loading a backup need by the experience of many, for user and entry alike. */
 const POLICY = 'ftp,reboot,read,write,policy,test,password,sensitive';
 
@@ -207,11 +205,10 @@ export class UndoGuard {
   }
 
   #entry(file: string, boot: Moment): NewEntry {
-    const [major, minor] = ISO_DATES_SINCE;
     return {
       name: this.#name,
       everySeconds: this.#deps.times.tickSeconds,
-      startDate: isAtLeast(this.#version, major, minor) ? '1970-01-01' : 'jan/01/1970',
+      startDate: dateFor(this.#version, '1970-01-01'),
       source: tickSource(this.#name, file, this.#time(boot)),
       policy: POLICY,
     };

@@ -1,3 +1,4 @@
+import { parseBytes } from '../../../routeros-text/values.ts';
 import type { Deadline, RouterAdapter, RouterRow } from '../../routers/adapter.ts';
 import type { RouterMenu } from './menu.ts';
 
@@ -57,7 +58,7 @@ export function apiMenu(router: RouterAdapter): RouterMenu {
     removeFile: (name, deadline) => removeAll('/file', 'name', name, deadline),
     fileSize: async (name, deadline) => {
       const [row] = await run('/file/print', [`?=name=${name}`, '=.proplist=name,size'], deadline);
-      return row && Number(row['size'] ?? '0');
+      return row && (parseBytes(row['size']) ?? 0);
     },
   };
 }

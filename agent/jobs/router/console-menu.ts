@@ -1,8 +1,9 @@
 import { AgentError } from '../../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
-import { failureIn } from '../verdict/grammar.ts';
+import { quote } from '../../../routeros-text/quote.ts';
+import { failureIn } from '../../../routeros-text/refusals.ts';
+import { parseBytes } from '../../../routeros-text/values.ts';
 import type { RouterMenu } from './menu.ts';
-import { quote } from './quote.ts';
 
 /** Sources are bounded at 2,000 characters of script; a marker is one line. */
 const MAX_BYTES = 64 * 1024;
@@ -73,14 +74,7 @@ export function consoleMenu(router: RouterAdapter): RouterMenu {
     removeFile: (name, deadline) => change(`/file remove [find where name=${quote(name)}]`, deadline),
     fileSize: async (name, deadline) => {
       const size = await ask(each('/file', `name=${quote(name)}`, 'size'), deadline);
-      return size === undefined ? undefined : consoleBytes(size);
+      return size === undefined ? undefined : (parseBytes(size) ?? 0);
     },
   };
-}
-
-/** The console may print `40.2KiB` where the API says 41164. */
-function consoleBytes(text: string): number {
-  const match = /^([\d.]+)\s*(B|KiB|MiB|GiB)?$/.exec(text.replaceAll(' ', ''));
-  const units: Record<string, number> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
-  return match ? Number(match[1]) * (units[match[2] ?? 'B'] ?? 1) : 0;
 }

@@ -1,7 +1,7 @@
 import type { JobReason, JobResult } from '../../../protocol/index.ts';
 import { MAX_OUTPUT_BYTES } from '../../../protocol/index.ts';
 import type { Marker } from '../source.ts';
-import { failureIn } from './grammar.ts';
+import { failureIn } from '../../../routeros-text/refusals.ts';
 
 /** What is known of a run from the call that started it. */
 export type RunReport =

@@ -1,6 +1,6 @@
 import { toError } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
-import { isAtLeast } from '../inventory.ts';
+import { dateFor } from '../../../routeros-text/clock.ts';
 import type { Check, CheckContext, Finding } from './types.ts';
 
 /** Checks that change something on the router, and take it back. */
@@ -20,7 +20,7 @@ async function addAndRemove({ api, deadline }: CheckContext, menu: string, words
 
 /** Disabled and far in the future: it could not run even if it were left behind. The date has the version's form. */
 function schedulerWords({ nonce, facts }: CheckContext): string[] {
-  const date = facts && isAtLeast(facts.softwareVersion, 7, 10) ? '2037-01-01' : 'jan/01/2037';
+  const date = dateFor(facts?.softwareVersion ?? '', '2037-01-01');
   return [`=name=${nonce}`, `=start-date=${date}`, '=start-time=00:00:00', '=on-event=:put 1', '=policy=read', '=disabled=yes'];
 }
 

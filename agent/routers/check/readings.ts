@@ -1,4 +1,4 @@
-import { parseRouterClock } from '../router-clock.ts';
+import { parseClock } from '../../../routeros-text/clock.ts';
 import { isMissingFile } from '../ssh/index.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { Check, CheckContext, Finding } from './types.ts';
@@ -13,7 +13,7 @@ const CONSOLE_BYTES = 4096;
 
 async function readClock({ api, deadline, now }: CheckContext): Promise<Finding> {
   const { rows } = await api!.command({ path: '/system/clock/print', words: [] }, deadline);
-  const moment = parseRouterClock(rows[0] ?? {});
+  const moment = parseClock(rows[0] ?? {});
   if (moment === undefined) return { ok: false, detail: 'the router’s clock cannot be read' };
   const offMs = moment - now();
   const shown = new Date(moment).toISOString().replace('.000Z', 'Z');

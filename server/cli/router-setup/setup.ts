@@ -1,5 +1,5 @@
 import { AGENT_ADDRESS, CERTIFICATE, COMMENT, FOLDER, NETWORK, ROOT_FOLDER, ROUTER_ADDRESS, TOKEN_FILE, USER, VETH } from './names.ts';
-import { quote } from './quote.ts';
+import { quoteAscii } from '../../../routeros-text/quote.ts';
 
 export interface RouterSetup {
   /** Address of the control plane, as the router reaches it. */
@@ -39,7 +39,7 @@ export function setupLines(setup: RouterSetup): string[] {
 }
 
 const stop = (reason: string): string => `do={ :error (${reason}) }`;
-const say = (text: string): string => quote(`signalbox: ${text}`);
+const say = (text: string): string => quoteAscii(`signalbox: ${text}`);
 
 function checks({ disk }: RouterSetup): string[] {
   return [
@@ -146,7 +146,7 @@ function firewall(): string[] {
 function files({ serverUrl, enrolToken, name, disk }: RouterSetup): string[] {
   const folder = `${disk}/${FOLDER}`;
   const yaml = (line: string): string => `:set sbYaml ($sbYaml . ${line})`;
-  const plain = (line: string): string => yaml(quote(`${line}\n`));
+  const plain = (line: string): string => yaml(quoteAscii(`${line}\n`));
   return [
     // An older RouterOS has no such word, and would refuse the whole block instead of saying that it is too old.
     `:local sbFolder [:parse "/file/add name=${folder} type=directory"]`,
@@ -161,14 +161,14 @@ function files({ serverUrl, enrolToken, name, disk }: RouterSetup): string[] {
     plain(`    host: ${ROUTER_ADDRESS}`),
     plain('    forward_way: direct'),
     plain('    api:'),
-    yaml(`${quote('      tls: true\n      port: ')} . $sbPort . ${quote('\n      fingerprint: "')} . $sbPrint . ${quote('"\n')}`),
-    yaml(`${quote(`      username: ${USER}\n      password: "`)} . $sbPass . ${quote('"\n')}`),
+    yaml(`${quoteAscii('      tls: true\n      port: ')} . $sbPort . ${quoteAscii('\n      fingerprint: "')} . $sbPrint . ${quoteAscii('"\n')}`),
+    yaml(`${quoteAscii(`      username: ${USER}\n      password: "`)} . $sbPass . ${quoteAscii('"\n')}`),
     ':if (![/ip/service/get $sbSsh disabled]) do={',
-    yaml(`${quote('    ssh:\n      port: ')} . $sbSshPort . "\\0A"`),
-    yaml(`${quote(`      username: ${USER}\n      password: "`)} . $sbPass . ${quote('"\n')}`),
+    yaml(`${quoteAscii('    ssh:\n      port: ')} . $sbSshPort . "\\0A"`),
+    yaml(`${quoteAscii(`      username: ${USER}\n      password: "`)} . $sbPass . ${quoteAscii('"\n')}`),
     '}',
     ...writeFile(`${folder}/agent.yaml`, '$sbYaml'),
-    ...writeFile(`${folder}/${TOKEN_FILE}`, quote(enrolToken)),
+    ...writeFile(`${folder}/${TOKEN_FILE}`, quoteAscii(enrolToken)),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formatDuration } from '../../../routeros-text/durations.ts';
 import type { App } from '../../platform/http/app.ts';
 import { principalOf } from '../../platform/http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../../platform/http/envelope.ts';
@@ -7,7 +8,7 @@ import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts
 import type { PlacesService } from '../sites/service.ts';
 import type { RoutersService } from './service.ts';
 import type { RouterRecord } from './types.ts';
-import { formatAgo, formatUptime } from './uptime.ts';
+import { formatAgo } from './last-seen.ts';
 
 /** docs/interface.md, router; the fields behind `created_at` are additions. */
 const routerSchema = z
@@ -136,7 +137,7 @@ function present(record: RouterRecord, routers: RoutersService, now: number): z.
     software_version: record.software_version,
     software_id: record.software_id,
     has_pulse: routers.presence.hasPulse(record.id),
-    uptime: uptime === null ? null : formatUptime(uptime),
+    uptime: uptime === null ? null : formatDuration(uptime),
     last_seen: formatAgo(presence.lastSeenAt, now),
     last_seen_from: presence.lastSeenFrom,
     hardware_board: record.hardware_board === 1,

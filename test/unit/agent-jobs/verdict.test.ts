@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { hasRebooted } from '../../../agent/jobs/boot.ts';
 import type { Moment } from '../../../agent/jobs/boot.ts';
-import { quote } from '../../../agent/jobs/router/quote.ts';
 import { readMarker, wrapScript } from '../../../agent/jobs/source.ts';
 import type { Marker } from '../../../agent/jobs/source.ts';
 import { afterDoubt, freshProgress, nextStep, resumedProgress } from '../../../agent/jobs/steps.ts';
 import type { Progress, Step } from '../../../agent/jobs/steps.ts';
-import { failureIn, syntaxErrorIn } from '../../../agent/jobs/verdict/grammar.ts';
 import { judge } from '../../../agent/jobs/verdict/verdict.ts';
 import type { Aftermath, RunReport } from '../../../agent/jobs/verdict/verdict.ts';
 
@@ -67,45 +65,6 @@ describe('the verdict on a run', () => {
   });
 });
 
-describe('what a console printed', () => {
-  it.each([
-    'failure: already have such address (/ip/address/add; line 1)',
-    'something of my own (:error; line 3)',
-    'expected end of command (line 1 column 23)',
-    'bad command name frobnicate (line 1 column 14)',
-    'not enough permissions (9) (/user/add; line 1)',
-    'no such item (4)',
-    'input does not match any value of interface',
-    'Script Error: failure: x',
-    'interrupted',
-  ])('is a failure: %s', (line) => {
-    expect(failureIn(`printed before\n${line}\n`)).toBe(line);
-  });
-
-  it.each(['all is well', 'the failure: was elsewhere', 'expected 3, got 3', '10.0.0.1 (line 4)', ''])('is none: %s', (line) => {
-    expect(failureIn(`${line}\n`)).toBeUndefined();
-  });
-
-  // Printed by a CHR 7.23.3 for :put [:parse "…"].
-  it.each([
-    ['(evl bad parameter no-such-arg (line 1 column 28) /ip/address/add)', 'bad parameter no-such-arg (line 1 column 28)'],
-    ['(<%% bad command name zzz (line 1 column 2) zzz;qqq;print)', 'bad command name zzz (line 1 column 2)'],
-    ['expected end of command (line 4 column 11)', 'expected end of command (line 4 column 11)'],
-    ['syntax error (line 1 column 9)', 'syntax error (line 1 column 9)'],
-  ])('is a syntax error: %s', (parsed, error) => {
-    expect(syntaxErrorIn(`${parsed}\n`)).toBe(error);
-  });
-
-  it.each([
-    '(evl /ip/address/print)',
-    "(evl /putmessage=expected: 'hello world' not just 'hello' string)",
-    '(evl /putmessage=syntax error (line 1 column 9))',
-    '(evl /localname=$Expected;value=(evl (evl /tostrvalue=$3)))',
-  ])('is a script that parses: %s', (parsed) => {
-    expect(syntaxErrorIn(`${parsed}\n`)).toBeUndefined();
-  });
-});
-
 describe('the run marker', () => {
   it('is written by the first and the last statement of the stored script', () => {
     const source = wrapScript(ID, ':put 1', '6.49.10');
@@ -132,9 +91,6 @@ describe('the run marker', () => {
     expect(readMarker(ID, source)).toEqual(marker);
   });
 
-  it('survives quoting on one line', () => {
-    expect(quote('a "b" $c \\ \r\n\té')).toBe('"a \\"b\\" \\$c \\\\ \\r\\n\\té"');
-  });
 });
 
 describe('the steps of a job', () => {

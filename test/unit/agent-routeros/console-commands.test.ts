@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAsValue, quote, toConsole } from '../../../agent/routers/console-commands.ts';
+import { parseAsValue, toConsole } from '../../../agent/routers/console-commands.ts';
 
 const line = (path: string, ...words: string[]): string => toConsole({ path, words }, 'N').line;
 
@@ -15,6 +15,7 @@ describe('an API command as a console line', () => {
     ['/system/reboot', [], '/system reboot; :put "N"'],
     ['/execute', ['=script=/system script run x'], ':execute script="/system script run x"; :put "N"'],
     ['/ping', ['=address=10.0.0.1', '=count=1'], '/ping address="10.0.0.1" count="1"; :put "N"'],
+    ['/log/info', ['=message=what? "$x"'], '/log info message="what\\3F \\22\\24x\\22"; :put "N"'],
   ])('%s %j', (path, words, expected) => {
     expect(line(path, ...words)).toBe(expected);
   });
@@ -31,9 +32,6 @@ describe('an API command as a console line', () => {
     expect(() => line(path, word)).toThrow(expect.objectContaining({ code }));
   });
 
-  it('stays one line with nothing to expand in it', () => {
-    expect(quote('a\r\nb"c\\d$e?')).toBe('"a\\0D\\0Ab\\22c\\5Cd\\24e\\3F"');
-  });
 });
 
 describe('the output of a console line', () => {

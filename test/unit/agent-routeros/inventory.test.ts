@@ -1,52 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from '../../../agent/routers/durations.ts';
-import { inventoryLines, isAtLeast, parseConsoleFacts, parseFacts, parseSections, plainVersion } from '../../../agent/routers/inventory.ts';
-
-describe('a duration', () => {
-  it.each([
-    ['1w3d15h41m57s', 604_800 + 3 * 86_400 + 15 * 3600 + 41 * 60 + 57],
-    ['1w3d15:41:57', 604_800 + 3 * 86_400 + 15 * 3600 + 41 * 60 + 57],
-    ['6w5d11h55m45s', 6 * 604_800 + 5 * 86_400 + 11 * 3600 + 55 * 60 + 45],
-    ['5w3d20m51s', 5 * 604_800 + 3 * 86_400 + 20 * 60 + 51],
-    ['29m4s', 1744],
-    ['500ms', 0.5],
-    ['1m500ms', 60.5],
-    ['00:00:00.500', 0.5],
-    ['14:40:26', 52_826],
-    ['0s', 0],
-    ['never', undefined],
-    ['', undefined],
-    ['1x', undefined],
-    ['1w nonsense', undefined],
-  ])('%s', (text, seconds) => {
-    expect(parseDuration(text)).toBe(seconds);
-  });
-});
-
-describe('a version', () => {
-  it.each([
-    ['7.18.2 (stable)', '7.18.2'],
-    ['6.49.10 (long-term)', '6.49.10'],
-    ['7.20beta3 (testing)', '7.20beta3'],
-    ['7.16', '7.16'],
-  ])('%s is %s', (printed, plain) => {
-    expect(plainVersion(printed)).toBe(plain);
-  });
-
-  it.each([
-    ['7.8', true],
-    ['7.18.2', true],
-    ['7.20beta3', true],
-    ['8.0', true],
-    ['7.7.9', false],
-    ['6.49.10', false],
-    ['', false],
-  ])('%s has what came with 7.8: %s', (version, has) => {
-    expect(isAtLeast(version, 7, 8)).toBe(has);
-  });
-});
+import { inventoryLines, parseConsoleFacts, parseFacts, parseSections } from '../../../agent/routers/inventory.ts';
 
 describe('who and what a router is', () => {
   const resource = {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { buildDeviceTable, countDevices, countUnclean } from '../../../agent/telemetry/device-table.ts';
 import { readPosition } from '../../../agent/telemetry/gps.ts';
 import { readHealth, readResources } from '../../../agent/telemetry/health.ts';
-import { parseRouterTime } from '../../../agent/telemetry/router-clock.ts';
+import { parseClock } from '../../../routeros-text/clock.ts';
 import { parseRecord, parseTerse } from '../../../agent/telemetry/terse.ts';
 import type { RouterRow } from '../../../agent/routers/adapter.ts';
 
@@ -85,22 +85,6 @@ test('resources are plain numbers over the API and have units on the console', (
   expect(readResources({})).toEqual({ cpu_load: null, free_memory: null, total_memory: null, free_hdd: null, total_hdd: null, bad_blocks: null });
 });
 
-describe("a router's clock", () => {
-  const noon = Date.UTC(2026, 10, 20, 12, 0, 5);
-  test.each<[RouterRow, number | undefined]>([
-    [{ date: 'nov/20/2026', time: '12:00:05', 'gmt-offset': '+00:00' }, noon],
-    [{ date: '2026-11-20', time: '14:00:05', 'gmt-offset': '+02:00' }, noon],
-    [{ date: '2026-11-20', time: '06:30:05', 'gmt-offset': '-05:30' }, noon],
-    [{ date: '2026-11-20', time: '12:00:05' }, noon],
-    [{ date: 'jan/02/1970', time: '00:00:10', 'gmt-offset': '+00:00' }, 86_410_000],
-    [{ date: '20.11.2026', time: '12:00:05' }, undefined],
-    [{ date: '2026-11-20', time: '12:00' }, undefined],
-    [{}, undefined],
-  ])('%j', (row, expected) => {
-    expect(parseRouterTime(row)).toBe(expected);
-  });
-});
-
 describe('a GPS receiver', () => {
   test.each<[RouterRow | undefined, object | null]>([
     [{ valid: 'true', latitude: '56.969689', longitude: '24.162471' }, { latitude: 56.969689, longitude: 24.162471 }],
@@ -171,8 +155,8 @@ describe.skipIf(!existsSync(samples))('recorded samples', () => {
   });
 
   test('clocks of both date formats', () => {
-    expect(new Date(parseRouterTime(parseRecord(sample('cli-text/system_clock_print.pre7.10.txt')))!).toISOString()).toBe('2023-07-21T07:00:47.000Z');
-    expect(new Date(parseRouterTime(JSON.parse(sample('api-json/system_clock_print.v7.10plus.json')) as RouterRow)!).toISOString()).toBe('2024-05-17T16:58:11.000Z');
+    expect(new Date(parseClock(parseRecord(sample('cli-text/system_clock_print.pre7.10.txt')))!).toISOString()).toBe('2023-07-21T07:00:47.000Z');
+    expect(new Date(parseClock(JSON.parse(sample('api-json/system_clock_print.v7.10plus.json')) as RouterRow)!).toISOString()).toBe('2024-05-17T16:58:11.000Z');
   });
 
   test('resources as the console prints them', () => {
@@ -198,15 +182,6 @@ describe('what is no text or no fact', () => {
     expect(countUnclean([arp('10.0.0.1', good)], [lease('10.0.0.1', good, { 'host-name': 'camera' })])).toBe(0);
   });
 
-  test.each([
-    ['2026-13-01', '10:00:00'],
-    ['2026-02-30', '10:00:00'],
-    ['feb/31/2026', '10:00:00'],
-    ['2026-11-20', '25:00:00'],
-    ['2026-11-20', '10:99:00'],
-  ])('is no moment: %s %s', (date, time) => {
-    expect(parseRouterTime({ date, time })).toBeUndefined();
-  });
 });
 
 test('devices are counted without a limit, each once', () => {

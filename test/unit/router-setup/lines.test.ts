@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { parseConfig } from '../../../agent/config.ts';
 import { setupLines, undoLines } from '../../../server/cli/router-setup/index.ts';
-import { quote } from '../../../server/cli/router-setup/quote.ts';
+import { quoteAscii } from '../../../routeros-text/quote.ts';
 import type { SimulatorOptions } from '../../simulator/options.ts';
 import { SimulatedRouter } from '../../simulator/router.ts';
 import { createScripts } from '../../simulator/scripts.ts';
@@ -196,7 +196,7 @@ test('a line is short enough for a terminal, and plain characters only', () => {
 
 test.each(['plain', '', 'two words', '"', '$x', '\\', '?', 'a\nb', 'é€😀', '[:put 1]', '{}', "'"])('quoted, %j is itself again on a router', async (text) => {
   const bench = new Bench();
-  const { output, error } = await bench.paste([`:local x ${quote(text)}`, '/file/add name="quoted.txt" contents=$x']);
+  const { output, error } = await bench.paste([`:local x ${quoteAscii(text)}`, '/file/add name="quoted.txt" contents=$x']);
   expect({ output, error }).toEqual({ output: '', error: undefined });
   expect(bench.router.files.read('quoted.txt')!.toString()).toBe(text);
 });

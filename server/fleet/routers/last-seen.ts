@@ -1,23 +1,3 @@
-const UNITS: [string, number][] = [
-  ['w', 604_800],
-  ['d', 86_400],
-  ['h', 3600],
-  ['m', 60],
-  ['s', 1],
-];
-
-/** Seconds in RouterOS's own form: `1w3d15h41m57s`; parts that are zero are left out, `0s` for none. */
-export function formatUptime(seconds: number): string {
-  let rest = Math.floor(seconds);
-  let text = '';
-  for (const [unit, size] of UNITS) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text || '0s';
-}
-
 const STEPS: [string, number][] = [
   ['day', 86_400],
   ['hour', 3600],

@@ -1,18 +1,27 @@
-/**
- * How a failure looks in a console's text: at the start of a line, whatever the exit status says (SSH exec answers 0).
- */
-const FAILED_LINE =
+/** How RouterOS says no, as text of its console: SSH exec answers mistakes with exit status 0. Pure. */
+
+/** At the start of a line. */
+const REFUSAL =
   /^(?:expected [\w ]+ \(line|syntax error|bad command name|bad parameter|no such (?:item|command)|invalid value|input does not match|failure:|script error:|not enough permissions|interrupted|ambiguous value|missing value)/i;
 
 /** An error that ended a script names its place: `… (:error; line 3)`, `… (/ip/address/add; line 1)`. */
 const PLACE = /\((?:[:/][\w/.-]*); line \d+\)$/;
 
-/** The first line of the text that says that something failed. */
+/** The first line of a script's output that says that something failed. */
 export function failureIn(text: string): string | undefined {
-  return text
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .find((line) => FAILED_LINE.test(line) || PLACE.test(line));
+  return linesOf(text).find((line) => REFUSAL.test(line) || PLACE.test(line));
+}
+
+/**
+ * The first line of what a single command printed that is a refusal. Unlike {@link failureIn} it does not look at the ends of lines:
+ * there may be anything in a value, such as the host name of a device.
+ */
+export function refusalIn(text: string): string | undefined {
+  return linesOf(text).find((line) => REFUSAL.test(line));
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').map((line) => line.trimEnd());
 }
 
 /**

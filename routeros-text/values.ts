@@ -1,4 +1,4 @@
-/** How routers spell values, over the API and on the console. */
+/** How routers spell values, over the API and on the console. Pure. */
 
 /** `true`, `yes`. */
 export function isTrue(text: string | undefined): boolean {
@@ -13,8 +13,14 @@ export function leadingNumber(text: string | undefined): number | undefined {
 
 const BYTES: Readonly<Record<string, number>> = { '': 1, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 
-/** Bytes: plain over the API, `40.2MiB` on the console. */
+/** Bytes: plain over the API, `40.2MiB` or `15 360` on the console. Undefined for any other text. */
 export function parseBytes(text: string | undefined): number | undefined {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([KMGT]iB|B)?\s*$/.exec(text ?? '');
+  const match = /^(\d+(?:\.\d+)?)([KMGT]iB|B)?$/.exec((text ?? '').replace(/\s/g, ''));
   return match ? Math.round(Number(match[1]) * BYTES[match[2] ?? '']!) : undefined;
+}
+
+/** A `name: value` line, as `print` writes the one record of a menu. */
+export function recordLine(line: string): [name: string, value: string] | undefined {
+  const match = /^\s*([a-z][a-z0-9-]*): (.*?)\s*$/.exec(line);
+  return match ? [match[1]!, match[2]!] : undefined;
 }
