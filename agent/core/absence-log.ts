@@ -1,3 +1,4 @@
+import { cleanText } from '../../routeros-text/router-text.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
@@ -22,6 +23,8 @@ const LONGEST_REMINDER_MS = 24 * 60 * 60_000;
 
 /** A cause with a number in it would be another one every time. */
 const MOST_CAUSES = 4;
+/** A cause may be the router's own words: a farewell of a megabyte every half minute would fill the disk. */
+const LONGEST_CAUSE = 300;
 
 /**
  * Tells people that something went away and that it is back, once each, although it is tried every few seconds meanwhile: a
@@ -41,8 +44,9 @@ export class AbsenceLog {
   }
 
   /** It went away, or another try to find it failed. */
-  away(reason: string): void {
+  away(cause: string): void {
     const { clock, log, texts } = this.#options;
+    const reason = cleanText(cause, LONGEST_CAUSE);
     const now = clock.monotonic();
     if (this.#since === undefined) {
       this.#begin(now);

@@ -19,13 +19,16 @@ export type AgentErrorCode =
   | 'wrong_router'
   | 'internal';
 
+/** A router's own text is part of many messages; what is longer than this fits neither a reply nor a line of the log. */
+const LONGEST_MESSAGE = 4096;
+
 export class AgentError extends Error {
   readonly code: AgentErrorCode;
   /** RouterOS trap category 0-7 where the router gave one. */
   readonly category: number | undefined;
 
   constructor(code: AgentErrorCode, message: string, options: { cause?: unknown; category?: number | undefined } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message.slice(0, LONGEST_MESSAGE), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AgentError';
     this.code = code;
     this.category = options.category;

@@ -1,3 +1,4 @@
+import { cleanText } from '../../routeros-text/router-text.ts';
 import { AbsenceLog } from '../core/absence-log.ts';
 import type { Clock } from '../core/clock.ts';
 import { type Deadline, toError } from '../core/deadline.ts';
@@ -23,6 +24,8 @@ const INVENTORY_INTERVAL_MS = 24 * 60 * 60_000;
 
 /** A reason with a number in it would be another one every time. */
 const MOST_REASONS = 4;
+/** Of a router's own words, which may be as long as it likes, in a line of the log. */
+const LONGEST_WORDS = 300;
 
 const TEXTS = { away: 'router unreachable', stillAway: 'router still unreachable', back: 'router reachable' };
 
@@ -94,7 +97,7 @@ export class RouterPresence<S extends KeptSession> {
       this.#unreadable.clear();
     } catch (error) {
       if (!session.alive) throw error;
-      const reason = toError(error).message;
+      const reason = cleanText(toError(error).message, LONGEST_WORDS);
       this.#tellUnreadable(reason);
       this.#board.reachable(null, `inventory: ${reason}`);
     }
@@ -119,7 +122,7 @@ export class RouterPresence<S extends KeptSession> {
 
   /** Once for each such state: it is read again and again. */
   #tellCleaned({ cleaned = [] }: RouterFacts): void {
-    const properties = cleaned.join(', ');
+    const properties = cleanText(cleaned.join(', '), LONGEST_WORDS);
     if (properties !== this.#cleaned && properties !== '') {
       const { log, router } = this.#options;
       log.warn({ router, properties }, 'what the router tells of itself is no text or no fact in part, and was cleaned');
