@@ -12,6 +12,12 @@ export const ROW_BATCH_BYTES = 64 * 1024;
 /** All rows of one command together: about 50,000 routes. */
 export const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
+/** One name in a row: the longest of RouterOS has some 40 letters. */
+export const MAX_NAME_CHARS = 1024;
+
+/** What a command returns beside its rows: an id over the API, what was printed over a console. */
+export const MAX_RETURN_CHARS = 64 * 1024;
+
 /** Characters of a job's script (docs/interface.md, new job). */
 export const MAX_SCRIPT_CHARS = 2000;
 

@@ -1,4 +1,6 @@
+import { MAX_RETURN_CHARS } from '../../protocol/index.ts';
 import { bulkPace } from '../../runtime/bulk-pace.ts';
+import { AgentError } from '../core/errors.ts';
 import type { Routers } from '../core/routers.ts';
 import { findRouter } from '../core/routers.ts';
 import type { RouterRow } from '../routers/adapter.ts';
@@ -25,6 +27,9 @@ export function createCommandHandler(routers: Routers) {
     const router = findRouter(routers, params.router, params.hardware_id);
     const { path, words } = params;
     const reply = await router.command({ path, words }, { timeoutMs: context.timeoutMs, signal: context.signal });
+    if (reply.ret !== undefined && reply.ret.length > MAX_RETURN_CHARS) {
+      throw new AgentError('outcome_unknown', `the router answered with more than ${MAX_RETURN_CHARS} characters of text`);
+    }
     await context.sendRows(reply.rows);
     return reply.ret === undefined ? {} : { ret: reply.ret };
   };

@@ -1,4 +1,5 @@
-import { ROW_BATCH_BYTES } from '../../protocol/index.ts';
+import { MAX_NAME_CHARS, MAX_NAMES, ROW_BATCH_BYTES } from '../../protocol/index.ts';
+import { AgentError } from '../core/errors.ts';
 
 type Row = Record<string, string>;
 
@@ -12,19 +13,42 @@ function rowSize(row: Row): number {
   return size;
 }
 
-/** Cuts rows into batches of about ROW_BATCH_BYTES, so that no message delays the next one for long. */
+/** Different names of one batch: the message has a few of its own. */
+const MAX_BATCH_NAMES = MAX_NAMES - 16;
+
+/**
+ * Cuts rows into batches of about ROW_BATCH_BYTES, so that no message delays the next one for long, and of no more names than
+ * the control plane reads: a router that invents names must not cost its agent the tunnel.
+ * @throws AgentError `unsupported` at a row that no message can carry
+ */
 export function* rowBatches(rows: Row[]): Generator<Row[]> {
   let batch: Row[] = [];
   let size = 0;
+  let names = new Set<string>();
   for (const row of rows) {
     const bytes = rowSize(row);
-    if (batch.length > 0 && (size + bytes > ROW_BATCH_BYTES || batch.length >= MAX_ROWS)) {
+    const own = namesOf(row);
+    const isFull = size + bytes > ROW_BATCH_BYTES || batch.length >= MAX_ROWS || names.size + countNew(names, own) > MAX_BATCH_NAMES;
+    if (batch.length > 0 && isFull) {
       yield batch;
       batch = [];
       size = 0;
+      names = new Set();
     }
     batch.push(row);
     size += bytes;
+    for (const name of own) names.add(name);
   }
   if (batch.length > 0) yield batch;
+}
+
+function namesOf(row: Row): string[] {
+  const names = Object.keys(row);
+  if (names.length > MAX_BATCH_NAMES) throw new AgentError('unsupported', `the answer has a row of ${names.length} properties`);
+  if (names.some((name) => name.length > MAX_NAME_CHARS)) throw new AgentError('unsupported', 'the answer has a property with a name too long for the tunnel');
+  return names;
+}
+
+function countNew(known: ReadonlySet<string>, names: readonly string[]): number {
+  return names.reduce((sum, name) => sum + (known.has(name) ? 0 : 1), 0);
 }

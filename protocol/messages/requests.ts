@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { backupReadParams, backupReadResult, backupRemoveParams, backupRemoveResult } from './backups.ts';
+import { MAX_NAME_CHARS, MAX_RETURN_CHARS } from '../limits.ts';
 import { forwardId, hardwareId, remainingMs, requestId, routerName, text } from './common.ts';
 
 /**
@@ -40,7 +41,6 @@ export const request = z.discriminatedUnion('method', [
 ]);
 
 const MAX_ROWS = 10_000;
-const MAX_KEY_CHARS = 1024;
 
 /**
  * By hand, because it stops at the first mistake: zod collects them all, which for one message of 100,000 wrong values took
@@ -53,7 +53,7 @@ function areRows(value: unknown): boolean {
 function isRow(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   for (const key in value) {
-    if (key.length > MAX_KEY_CHARS || typeof (value as Record<string, unknown>)[key] !== 'string') return false;
+    if (key.length > MAX_NAME_CHARS || typeof (value as Record<string, unknown>)[key] !== 'string') return false;
   }
   return true;
 }
@@ -86,7 +86,7 @@ export const replyError = z.object({
   category: z.int().min(0).max(7).optional(),
 });
 
-export const commandResult = z.object({ method: z.literal('command'), ret: text(65_536).optional() });
+export const commandResult = z.object({ method: z.literal('command'), ret: text(MAX_RETURN_CHARS).optional() });
 export const forwardOpenResult = z.object({
   method: z.literal('forward.open'),
   way: z.enum(['ssh', 'api', 'direct']),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rowBatches } from '../../../agent/link/row-batches.ts';
-import { ROW_BATCH_BYTES } from '../../../protocol/index.ts';
+import { decodeAgentMessage, ROW_BATCH_BYTES } from '../../../protocol/index.ts';
 
 test('no rows, no batch', () => {
   expect([...rowBatches([])]).toEqual([]);
@@ -26,4 +26,18 @@ test('all rows arrive in order, in batches near the limit', () => {
 
 test('many tiny rows do not exceed the count of one message', () => {
   expect([...rowBatches(Array.from({ length: 25_000 }, () => ({})))].map((batch) => batch.length)).toEqual([10_000, 10_000, 5000]);
+});
+
+test('rows of many different names travel in messages that the control plane reads', () => {
+  const rows = Array.from({ length: 100 }, (_, row) => Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`r${row}-${index}`, ''])));
+  const batches = [...rowBatches(rows)];
+  expect(batches.flat()).toEqual(rows);
+  for (const batch of batches) expect(decodeAgentMessage(JSON.stringify({ type: 'rows', id: 1, rows: batch, padding: 'x'.repeat(20_000) })).kind).toBe('message');
+});
+
+test.each([
+  [Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`n${index}`, ''])), 'the answer has a row of 2000 properties'],
+  [{ ['n'.repeat(1025)]: '' }, 'the answer has a property with a name too long for the tunnel'],
+])('a row that no message can carry is refused', (row, message) => {
+  expect(() => [...rowBatches([{}, row])]).toThrow(message);
 });
