@@ -39,6 +39,8 @@ test.each([
   ['SQLITE_BUSY_SNAPSHOT', 'unavailable'],
   ['ECONNREFUSED', 'unavailable'],
   ['57P01', 'unavailable'],
+  ['25P03', 'unavailable'],
+  ['25006', 'unavailable'],
   ['40001', 'unavailable'],
   ['SQLITE_CONSTRAINT_UNIQUE', undefined],
   ['SQLITE_ERROR', undefined],

@@ -8,6 +8,11 @@ const UNIQUE_CODES = new Set(['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRI
  */
 const UNAVAILABLE_SQLITE = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'];
 const UNAVAILABLE_POSTGRES = ['08', '40', '53', '55', '57', '58'];
+/**
+ * Codes of another class that say the same: the server ended a transaction in which it was asked nothing for too long, because the
+ * statements got lost on the way (25P03, 25P04), or it is a standby at the moment (25006).
+ */
+const UNAVAILABLE_TRANSACTIONS = ['25P03', '25P04', '25006'];
 const UNAVAILABLE_NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'ENOENT', 'EAI_AGAIN'];
 
 /** The engine's own word for an error, if it has one. */
@@ -29,7 +34,7 @@ export function isForeignKey(error: unknown): boolean {
 }
 
 function isUnavailable(code: string): boolean {
-  if (UNAVAILABLE_NETWORK.includes(code)) return true;
+  if (UNAVAILABLE_NETWORK.includes(code) || UNAVAILABLE_TRANSACTIONS.includes(code)) return true;
   if (code.startsWith('SQLITE_')) return UNAVAILABLE_SQLITE.some((prefix) => code.startsWith(prefix));
   return code.length === 5 && UNAVAILABLE_POSTGRES.includes(code.slice(0, 2));
 }
