@@ -100,7 +100,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   const counters = new Counters();
   const auth = new AuthService({ storage, clock, log: log.child({ component: 'auth' }), counters });
   const agents = new AgentSessions(storage, clock);
-  const audit = new AuditService({ storage, clock, log: log.child({ component: 'audit' }) });
+  const audit = new AuditService({ storage, clock, log: log.child({ component: 'audit' }), counters });
   const routers = new RoutersService({
     storage,
     clock,
@@ -144,6 +144,7 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
     gateway: tunnels,
     clock,
     log: log.child({ component: 'forwards' }),
+    counters,
     settings: {
       host: config.forwards.host,
       listen: config.forwards.listen,
@@ -215,6 +216,7 @@ function createInformation(
     log: log.child({ component: 'faults' }),
     routers,
     onFault,
+    counters,
     testedAmbience: (router) => catalog.describe({ model: router.model, boardName: router.board_name }).tested_ambient_temperature,
     rules: { heartbeatMs: config.heartbeatMs, offlineAfterMs: config.offlineAfterMs },
   });

@@ -1,10 +1,12 @@
 import type { Clock, Timer } from '../../platform/core/clock.ts';
 import { dropFromLargest } from '../../platform/core/drop-from-largest.ts';
-import { AppError } from '../../platform/core/errors.ts';
+import type { Counters } from '../../platform/core/counters.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { sampledLog } from '../../platform/core/sampled-log.ts';
 import type { Storage } from '../../platform/storage/db.ts';
+import { storeApart } from '../../platform/core/store-apart.ts';
 import { deleteAuditEntries, insertAuditEntries, selectAuditEntries } from './store.ts';
 import type { AuditEntry, AuditFilter, ListedAuditEntry } from './types.ts';
 
@@ -29,14 +31,16 @@ export class AuditService {
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #counters: Counters | undefined;
   #waiting: AuditEntry[] = [];
   #timer: Timer | undefined;
   #storing: Promise<void> = Promise.resolve();
 
-  constructor(deps: { storage: Storage; clock: Clock; log: Log }) {
+  constructor(deps: { storage: Storage; clock: Clock; log: Log; counters?: Counters }) {
     this.#storage = deps.storage;
     this.#clock = deps.clock;
-    this.#log = deps.log;
+    this.#log = sampledLog(deps.log, deps.clock);
+    this.#counters = deps.counters;
   }
 
   record(entry: Omit<AuditEntry, 'id' | 'at'>): void {
@@ -81,19 +85,20 @@ export class AuditService {
     return this.#storing;
   }
 
-  /** Never rejects. What an overloaded or full database refuses is kept; what it can never take is not. */
+  /** Never rejects. What an overloaded or full database refuses is kept; what it can never take is left out. */
   async #store(): Promise<void> {
     while (this.#waiting.length > 0) {
       const entries = this.#waiting.splice(0, CHUNK);
-      try {
-        await insertAuditEntries(this.#storage, entries);
-      } catch (error) {
-        this.#log.error({ err: error, count: entries.length }, 'audit entries could not be stored');
-        if (!(error instanceof AppError) || error.code !== 'unavailable') continue;
-        this.#waiting.unshift(...entries);
-        this.#storeIn(RETRY_MS);
-        return;
+      const { refused, left, error } = await storeApart(entries, (part) => insertAuditEntries(this.#storage, part));
+      for (const { row, error: reason } of refused) {
+        this.#log.error({ err: reason, team_id: row.team_id }, 'the database can never take an audit entry; it is left out');
       }
+      this.#counters?.refuseRows('audit', refused.length);
+      if (left.length === 0) continue;
+      this.#log.error({ err: error, count: left.length }, 'audit entries could not be stored; they wait');
+      this.#waiting.unshift(...left);
+      this.#storeIn(RETRY_MS);
+      return;
     }
   }
 }

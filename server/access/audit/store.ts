@@ -4,7 +4,7 @@ import type { DbOrTx, Storage } from '../../platform/storage/db.ts';
 import { olderThan } from '../../platform/storage/paging.ts';
 import type { AuditEntry, AuditFilter, ListedAuditEntry } from './types.ts';
 
-export async function insertAuditEntries(storage: Storage, entries: AuditEntry[]): Promise<void> {
+export async function insertAuditEntries(storage: Storage, entries: readonly AuditEntry[]): Promise<void> {
   if (entries.length === 0) return;
   await storage.writes.write(async (tx) => {
     await tx.insertInto('audit_log').values(entries).execute();

@@ -1,8 +1,10 @@
 import type { SharedUse } from '../../../runtime/fair-shares.ts';
 import type { Clock } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { sampledLog } from '../../platform/core/sampled-log.ts';
 import type { Storage } from '../../platform/storage/db.ts';
+import { storeApart } from '../../platform/core/store-apart.ts';
 import { applyChange } from './store.ts';
 import type { RouterChange } from './store.ts';
 import type { FaultChange, FaultEvent } from './types.ts';
@@ -16,11 +18,12 @@ interface ChangesDeps {
   clock: Clock;
   log: Log;
   onFault?: (event: FaultEvent) => void;
+  counters?: Counters;
 }
 
 /**
  * Carries what was noticed into the database without letting whoever noticed it wait: in order for each fault, teams in turn.
- * What cannot be stored stays for the next {@link store}.
+ * What cannot be stored now stays for the next {@link store}; what can never be stored is left out.
  */
 export class Changes {
   readonly #deps: ChangesDeps;
@@ -59,21 +62,27 @@ export class Changes {
 
   /** Call when something waits. Never rejects. */
   async #drain(): Promise<void> {
-    try {
-      while (this.#waiting.shares.taken > 0) {
-        if (this.#chunk.length === 0) this.#chunk = this.#waiting.take(CHUNK);
-        const events = await this.#write(this.#chunk);
-        this.#waiting.done(this.#chunk);
-        this.#chunk = [];
-        for (const event of events) this.#tell(event);
+    while (this.#waiting.shares.taken > 0) {
+      if (this.#chunk.length === 0) this.#chunk = this.#waiting.take(CHUNK);
+      const chunk = this.#chunk;
+      const { refused, left, error } = await storeApart(chunk, async (changes) => {
+        for (const event of await this.#write(changes)) this.#tell(event);
+      });
+      for (const { row, error: reason } of refused) {
+        const { teamId, routerId } = row;
+        this.#log.error({ err: reason, team_id: teamId, router_id: routerId }, 'the database can never take a change of a fault; it is left out');
       }
-    } catch (error) {
+      this.#deps.counters?.refuseRows('faults', refused.length);
+      this.#chunk = left;
+      this.#waiting.done(chunk.slice(0, chunk.length - left.length));
+      if (left.length === 0) continue;
       this.#deps.log.warn({ err: error, count: this.#waiting.shares.taken }, 'faults could not be stored; they wait');
+      break;
     }
     this.#storing = undefined;
   }
 
-  async #write(chunk: RouterChange[]): Promise<FaultEvent[]> {
+  async #write(chunk: readonly RouterChange[]): Promise<FaultEvent[]> {
     const now = this.#deps.clock.now();
     return this.#deps.storage.writes.write(async (tx) => {
       const events: FaultEvent[] = [];

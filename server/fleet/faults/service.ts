@@ -2,6 +2,7 @@ import type { Health, Heartbeat } from '../../../protocol/index.ts';
 import type { SharedUse } from '../../../runtime/fair-shares.ts';
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
 import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
 import type { RoutersService } from '../routers/service.ts';
@@ -23,6 +24,7 @@ export interface FaultsDeps {
   testedAmbience?: (router: RouterRecord) => string | null;
   /** Told of every record that was opened or resolved, after it is stored. */
   onFault?: (event: FaultEvent) => void;
+  counters?: Counters;
 }
 
 interface Watched {

@@ -14,18 +14,17 @@ import { DuplicateEntries } from './entries/duplicates.ts';
 import { RouterLimits } from './limits.ts';
 import { PresenceBoard } from './presence.ts';
 import type { HeardBeat, PresenceRules } from './presence.ts';
+import { PresenceFlush } from './presence-flush.ts';
 import { RouterMoves } from './moves/service.ts';
 import type { Sighting } from './moves/service.ts';
 import type { MoveChange, MoveRules, Owner } from './moves/types.ts';
 import {
-  PRESENCE_CHUNK,
   selectAllPresence,
   selectEveryRouter,
   selectIdsOfIdentity,
   selectRouter,
   selectRouters,
   selectRoutersOfAgent,
-  upsertPresence,
 } from './store.ts';
 import type { AgentEntry, RouterRecord } from './types.ts';
 
@@ -70,6 +69,7 @@ export class RoutersService {
   /** Since when agents that were here are gone, milliseconds of the clock that nobody sets. */
   readonly #goneSince = new Map<string, number>();
   readonly #startedAt: number;
+  readonly #presenceFlush: PresenceFlush;
   #flushTimer: Timer | undefined;
   #flushing: Promise<void> = Promise.resolve();
 
@@ -77,6 +77,7 @@ export class RoutersService {
     this.#deps = deps;
     this.#limits = new RouterLimits(deps);
     this.presence = new PresenceBoard(deps.rules, deps.clock);
+    this.#presenceFlush = new PresenceFlush(deps, this.presence);
     this.#startedAt = deps.clock.monotonic();
     this.moves = new RouterMoves({
       ...deps,
@@ -99,7 +100,7 @@ export class RoutersService {
   async stop(): Promise<void> {
     this.#flushTimer?.cancel();
     await this.#flushing;
-    await this.#flush();
+    await this.#presenceFlush.run();
   }
 
   /**
@@ -277,22 +278,8 @@ export class RoutersService {
 
   #scheduleFlush(): void {
     this.#flushTimer = this.#deps.clock.setTimeout(() => {
-      this.#flushing = Promise.all([this.#flush(), this.moves.look()]).then(() => undefined);
+      this.#flushing = Promise.all([this.#presenceFlush.run(), this.moves.look()]).then(() => undefined);
       void this.#flushing.then(() => this.#scheduleFlush());
     }, FLUSH_EVERY_MS);
-  }
-
-  /** Never rejects: what could not be stored is tried again with the next flush. */
-  async #flush(): Promise<void> {
-    const changed = this.presence.takeChanged();
-    for (let start = 0; start < changed.length; start += PRESENCE_CHUNK) {
-      const chunk = changed.slice(start, start + PRESENCE_CHUNK);
-      try {
-        await this.#deps.storage.writes.write((tx) => upsertPresence(tx, chunk));
-      } catch (error) {
-        this.presence.markChanged(chunk.map(({ routerId }) => routerId));
-        this.#deps.log.warn({ err: error, count: chunk.length }, 'presence could not be stored');
-      }
-    }
   }
 }

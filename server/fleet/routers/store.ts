@@ -171,7 +171,7 @@ export async function selectAllPresence(db: DbOrTx): Promise<Map<string, Presenc
   );
 }
 
-export async function upsertPresence(db: DbOrTx, chunk: { routerId: string; presence: Presence }[]): Promise<void> {
+export async function upsertPresence(db: DbOrTx, chunk: readonly { routerId: string; presence: Presence }[]): Promise<void> {
   await db
     .insertInto('router_presence')
     .values(

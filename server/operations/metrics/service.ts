@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { SharedUse } from '../../../runtime/fair-shares.ts';
-import { LIMITS } from '../../platform/core/counters.ts';
+import { BATCHED_ROWS, LIMITS } from '../../platform/core/counters.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import type { StatusService } from '../status/service.ts';
 import { sharedResourceMetrics } from './shared-resources.ts';
@@ -30,6 +30,7 @@ export class Metrics {
     this.#registry.registerMetric(limitsReached(counters));
     for (const metric of sharedResourceMetrics(this.#shared)) this.#registry.registerMetric(metric);
     this.#registry.registerMetric(cleanedMessages(counters));
+    this.#registry.registerMetric(refusedRows(counters));
     const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [this.#registry] });
     this.#work = {
       agents: gauge('signalbox_connected_agents', 'Agents whose tunnel hangs on this node'),
@@ -92,6 +93,19 @@ function cleanedMessages(counters: Counters): Counter {
     collect() {
       this.reset();
       this.inc(counters.cleanedMessages);
+    },
+  });
+}
+
+function refusedRows(counters: Counters): Counter {
+  return new Counter({
+    name: 'signalbox_refused_rows_total',
+    help: 'Rows that the database can never take, which were left out so that others are stored',
+    labelNames: ['rows'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const rows of BATCHED_ROWS) this.inc({ rows }, counters.refusedRows[rows]);
     },
   });
 }

@@ -33,6 +33,11 @@ export const LIMITS = [
 
 export type Limit = (typeof LIMITS)[number];
 
+/** What is written in batches, each of which holds rows of many peers. */
+export const BATCHED_ROWS = ['presence', 'faults', 'audit', 'connections'] as const;
+
+type BatchedRows = (typeof BATCHED_ROWS)[number];
+
 /** How often each limit was reached since the start, for the metrics. */
 export class Counters {
   readonly #counts = new Map<Limit, number>(LIMITS.map((limit) => [limit, 0]));
@@ -40,8 +45,15 @@ export class Counters {
   /** Messages of agents in which something that a router says was no text or no fact. */
   cleanedMessages = 0;
 
+  /** Rows that the database can never take, which were left out of their batch. */
+  readonly refusedRows: Record<BatchedRows, number> = { presence: 0, faults: 0, audit: 0, connections: 0 };
+
   add(limit: Limit): void {
     this.#counts.set(limit, this.get(limit) + 1);
+  }
+
+  refuseRows(of: BatchedRows, count: number): void {
+    this.refusedRows[of] += count;
   }
 
   get(limit: Limit): number {

@@ -1,7 +1,10 @@
 import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
 import { dropFromLargest } from '../../platform/core/drop-from-largest.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { sampledLog } from '../../platform/core/sampled-log.ts';
 import type { Storage } from '../../platform/storage/db.ts';
+import { storeApart } from '../../platform/core/store-apart.ts';
 import { insertConnections } from './connections/store.ts';
 import type { LoggedConnection } from './connections/store.ts';
 import { OpenConnections } from './open-connections.ts';
@@ -26,6 +29,9 @@ interface Unwritten extends ForwardCounts {
   lastRefused: string;
 }
 
+/** One row of a batch. */
+type Row = { connection: LoggedConnection } | { counts: Unwritten };
+
 const NOTHING: ForwardCounts = { refused: 0, connections: 0, bytesIn: 0, bytesOut: 0 };
 
 interface ConnectionLogDeps {
@@ -35,11 +41,13 @@ interface ConnectionLogDeps {
   flushMs: number;
   /** The connections that go on now. */
   open: () => Iterable<LoggedConnection>;
+  counters?: Counters | undefined;
 }
 
 /** Writes finished connections and refused attempts in batches, so that a port scan costs one statement a second. */
 export class ConnectionLog {
   readonly #deps: ConnectionLogDeps;
+  readonly #log: Log;
   readonly #open: OpenConnections;
   #connections: LoggedConnection[] = [];
   readonly #unwritten = new Map<string, Unwritten>();
@@ -48,6 +56,7 @@ export class ConnectionLog {
 
   constructor(deps: ConnectionLogDeps) {
     this.#deps = deps;
+    this.#log = sampledLog(deps.log, deps.clock);
     this.#open = new OpenConnections(deps);
   }
 
@@ -115,19 +124,30 @@ export class ConnectionLog {
     const batch = [...this.#unwritten.values()].map((counts) => ({ ...counts }));
     if (batch.length === 0) return;
     this.#connections = [];
-    try {
-      await this.#deps.storage.writes.write(async (tx) => {
-        await insertConnections(tx, connections);
-        for (const counts of batch) await addCounts(tx, counts.key, counts);
-      });
-    } catch (error) {
-      this.#deps.log.warn({ err: error, count: connections.length }, 'connections of forwards could not be stored');
-      this.#connections = [...connections, ...this.#connections];
-      this.#makeRoom();
-      this.#schedule();
-      return;
-    }
-    for (const counts of batch) this.#written(counts);
+    const rows: Row[] = [...connections.map((connection) => ({ connection })), ...batch.map((counts) => ({ counts }))];
+    const { refused, left, error } = await storeApart(rows, (part) => this.#store(part));
+    for (const { row, error: reason } of refused) this.#tellRefused(row, reason);
+    this.#deps.counters?.refuseRows('connections', refused.length);
+    const waiting = new Set(left);
+    for (const row of rows) if ('counts' in row && !waiting.has(row)) this.#written(row.counts);
+    if (left.length === 0) return;
+    const again = left.flatMap((row) => ('connection' in row ? [row.connection] : []));
+    this.#deps.log.warn({ err: error, count: again.length }, 'connections of forwards could not be stored');
+    this.#connections = [...again, ...this.#connections];
+    this.#makeRoom();
+    this.#schedule();
+  }
+
+  async #store(rows: readonly Row[]): Promise<void> {
+    await this.#deps.storage.writes.write(async (tx) => {
+      await insertConnections(tx, rows.flatMap((row) => ('connection' in row ? [row.connection] : [])));
+      for (const row of rows) if ('counts' in row) await addCounts(tx, row.counts.key, row.counts);
+    });
+  }
+
+  #tellRefused(row: Row, reason: unknown): void {
+    const { teamId, id } = 'connection' in row ? { teamId: row.connection.teamId, id: row.connection.forwardId } : row.counts.key;
+    this.#log.error({ err: reason, team_id: teamId, forward_id: id }, 'the database can never take a connection or a count of a forward; it is left out');
   }
 
   /** What came while the batch was being written stays for the next one. */

@@ -1,5 +1,6 @@
 import type { ChannelSocket } from '../../../protocol/index.ts';
 import type { AgentConnection, AgentGateway } from '../../platform/core/agent-gateway.ts';
+import type { Counters } from '../../platform/core/counters.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
 import { secretMatches } from '../../platform/core/ids.ts';
@@ -30,6 +31,7 @@ export interface ForwardsDeps {
   log: Log;
   settings: ForwardSettings;
   limits?: ForwardLimits;
+  counters?: Counters;
 }
 
 /** Transient forwards: created, opened at the agent, expired or revoked, and restored after a restart. */
@@ -38,7 +40,7 @@ export class ForwardsService {
   readonly changes = new Listeners<ForwardChange>();
   /** How far the ports are used. */
   readonly portsUse: PortsUse;
-  readonly #deps: Required<ForwardsDeps> & { portsUse: PortsUse };
+  readonly #deps: ForwardsDeps & { limits: ForwardLimits; portsUse: PortsUse };
   readonly #live = new Map<string, LiveForward>();
   readonly #ways: WayKeeper;
   readonly #doors: Doors;

@@ -1,0 +1,54 @@
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { sampledLog } from '../../platform/core/sampled-log.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { storeApart } from '../../platform/core/store-apart.ts';
+import type { PresenceBoard } from './presence.ts';
+import { PRESENCE_CHUNK, upsertPresence } from './store.ts';
+
+/** A router whose presence the database can never take is left out for this long: finding it again takes many writes each time. */
+const LEFT_OUT_MS = 10 * 60_000;
+
+interface FlushDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  counters?: Counters;
+}
+
+/** Carries what changed on the board into the database. */
+export class PresenceFlush {
+  readonly #deps: FlushDeps;
+  readonly #board: PresenceBoard;
+  readonly #log: Log;
+  /** By router id, until when it is left out. No more than there are routers. */
+  readonly #leftOut = new Map<string, number>();
+
+  constructor(deps: FlushDeps, board: PresenceBoard) {
+    this.#deps = deps;
+    this.#board = board;
+    this.#log = sampledLog(deps.log, deps.clock);
+  }
+
+  /** Never rejects: what the database cannot take now is tried again with the next flush. */
+  async run(): Promise<void> {
+    const now = this.#deps.clock.monotonic();
+    for (const [routerId, until] of this.#leftOut) if (until <= now) this.#leftOut.delete(routerId);
+    const changed = this.#board.takeChanged().filter(({ routerId }) => !this.#leftOut.has(routerId));
+    for (let start = 0; start < changed.length; start += PRESENCE_CHUNK) await this.#store(changed.slice(start, start + PRESENCE_CHUNK));
+  }
+
+  async #store(chunk: ReturnType<PresenceBoard['takeChanged']>): Promise<void> {
+    const { storage, clock, counters } = this.#deps;
+    const { refused, left, error } = await storeApart(chunk, (rows) => storage.writes.write((tx) => upsertPresence(tx, rows)));
+    for (const { row, error: reason } of refused) {
+      this.#leftOut.set(row.routerId, clock.monotonic() + LEFT_OUT_MS);
+      this.#log.error({ err: reason, router_id: row.routerId }, 'the database can never take the presence of a router; it is left out for ten minutes');
+    }
+    counters?.refuseRows('presence', refused.length);
+    if (left.length === 0) return;
+    this.#board.markChanged(left.map(({ routerId }) => routerId));
+    this.#deps.log.warn({ err: error, count: left.length }, 'presence could not be stored');
+  }
+}
