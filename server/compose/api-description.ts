@@ -4,45 +4,47 @@ export const API_DESCRIPTION = {
   title: 'Signalbox',
   version: '1.0.0',
   license: 'MIT',
-  description: `Router management: see routers, run commands, queue scripts, open ports for a while.
+  description: `See routers, run commands, queue scripts, and open ports for a limited time.
 
-**Who asks**: \`Authorization: Bearer <token_id>:<team_id>:<secret>\`. A key reaches its own team only; a record of
-another team does not exist for it. People sign in with OpenID Connect instead and send their access token as the bearer;
-keys and sessions have the same rights and limits. Reading needs the role viewer, commands, jobs and forwards need operator, the rest admin.
+**Credentials**: send \`Authorization: Bearer <token_id>:<team_id>:<secret>\`. An API key reaches only its own team; another team's
+record is answered as one that does not exist. People sign in with OpenID Connect and send their access token as the bearer; API keys
+and sessions have the same rights and limits. The role viewer may read, operator may also run commands, jobs and forwards, admin may do
+everything.
 
-**How often**: 60 requests in any 60 seconds for each key unless the server is set up otherwise; the next one is 429 with
-\`Retry-After\` and takes no place. \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` are on every answer; the last is in how many
-seconds the oldest counted request makes room. Instead of asking again and again, listen at \`GET /api/events\`.
+**Rate limit**: 60 requests in any 60 seconds for each API key and person, unless the operator has set another limit. The next request
+is refused with 429 and \`Retry-After\`, and does not count. Every answer has \`RateLimit-Limit\`, \`RateLimit-Remaining\` and
+\`RateLimit-Reset\`, the seconds until the oldest counted request leaves the window. Use \`GET /api/events\` instead of polling.
 
-**Lists** are newest first and take \`limit\` and \`cursor\`; the \`Link\` header with \`rel="next"\` leads on.
+**Lists** are sorted newest first and take \`limit\` and \`cursor\`. The \`Link\` header with \`rel="next"\` has the address of the next
+page.
 
-**Repeating a POST** is safe with the same \`Idempotency-Key\`: the first answer is given again, also one that says that the
-outcome is unknown. While the first request is under way a repeat is 409 \`in_progress\` with \`Retry-After\`; after 503 nothing was
-done, and it is done anew.
+**Repeating a POST** is safe with the same \`Idempotency-Key\`: it gets the first answer again, also one that says that the outcome is
+unknown. While the first request is running, a repeat gets 409 \`in_progress\` with \`Retry-After\`. After 503 nothing was done, and a
+repeat is a new attempt.
 
-**Errors** all have the form of RFC 9457 (\`application/problem+json\`). \`code\` is the stable word to act on,
-\`errors\` names the fields that were refused. Every answer has an \`X-Request-Id\`, which is what the server's log knows it by.`,
+**Errors** have the form of RFC 9457 (\`application/problem+json\`). Act on \`code\`, which is stable. \`errors\` names the fields that
+were refused. Every answer has an \`X-Request-Id\`, which is also in the server's log.`,
   tags: {
-    account: 'Who asks, and their password',
-    agents: "The programs beside the routers: who they are, and tokens with which new ones enrol",
-    'api keys': 'Keys of the team: made, rotated, revoked',
+    account: 'The signed-in person and their password',
+    agents: 'Agents and the tokens with which new ones enrol',
+    'api keys': 'API keys of the team',
     audit: 'Who changed what, when and from where',
-    backups: 'What jobs saved of their routers before and after, and what they changed',
-    campaigns: 'One script for many routers: a few first, the rest at a rate, no further when too many fail',
+    backups: 'Configurations saved before and after a job, and their differences',
+    campaigns: 'One script on many routers: a few first, the rest at a rate, stopping when too many fail',
     clients: 'Programs that sign members in and act for them',
-    commands: 'One command, now, with its answer in the same request',
-    devices: 'What hangs behind the routers, by MAC address, and the names that people give it',
-    events: 'What changes, as it changes',
-    forwards: 'Ports into the networks behind the routers, for a while and for one source',
-    groups: 'Who is told about what',
+    commands: 'One command now, with its answer in the same request',
+    devices: 'Devices behind the routers, by MAC address, and their names',
+    events: 'A stream of changes as they happen',
+    forwards: 'Ports into the networks behind the routers, for a limited time and one source network',
+    groups: 'Who is notified about what',
     jobs: 'Scripts that run once, when their router is there',
     members: 'The people of the team',
-    notifications: 'Who is told about what: groups, topics and schedules',
-    routers: 'Who they are, where they stand, and what is wrong with them',
-    schedules: 'When groups are told',
-    sites: 'Where routers stand',
-    topics: 'What groups are told about',
-    webhooks: 'What `notify_url` was told about a job, and what it is signed with',
+    notifications: 'Who is notified about what: groups, topics and schedules',
+    routers: 'Routers, their sites and their faults',
+    schedules: 'When groups are notified',
+    sites: 'Places where routers stand',
+    topics: 'What groups are notified about',
+    webhooks: 'Deliveries to `notify_url`, and the secret that signs them',
   },
 } as const;
 
@@ -50,6 +52,6 @@ export const PLANTS_DESCRIPTION = {
   title: 'Plants',
   version: '1.0.0',
   license: 'MIT',
-  description: 'A demonstration; nothing is stored.',
-  tags: { plants: 'Accepted and forgotten' },
+  description: 'A demonstration that stores nothing.',
+  tags: { plants: 'Plants, which are not stored' },
 } as const;

@@ -5,6 +5,7 @@ import type { Log } from '../platform/core/log.ts';
 import { createApp } from '../platform/http/app.ts';
 import type { App, AppOptions } from '../platform/http/app.ts';
 import { healthRoutes } from '../platform/http/health.ts';
+import { SERVER_VERSION } from '../version.ts';
 import { listen } from '../platform/http/listen.ts';
 import { describePlantError } from '../operations/sandbox/routes.ts';
 import type { Storage } from '../platform/storage/db.ts';
@@ -115,7 +116,7 @@ async function openWaitingRoom({ config, appOptions: options }: DatabaseWaitDeps
 
 function waitingApp(options: AppOptions): App {
   const app = createApp(options);
-  healthRoutes(app, async () => false);
+  healthRoutes(app, { version: SERVER_VERSION, isReady: async () => false });
   app.addHook('onRequest', async (request) => {
     const isHealth = request.url === '/healthz' || request.url === '/readyz';
     if (!isHealth) throw new AppError('unavailable', 'the control plane is starting and waits for its database');

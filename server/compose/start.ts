@@ -35,6 +35,7 @@ import { reportWrites } from '../platform/http/audit-hook.ts';
 import { identifyCaller, requireCaller, requireRole } from '../platform/http/authentication.ts';
 import { clientAddress, proxyRule } from '../platform/http/client-address.ts';
 import { healthRoutes } from '../platform/http/health.ts';
+import { SERVER_VERSION } from '../version.ts';
 import { replayRepeatedPosts } from '../platform/http/idempotency.ts';
 import { InFlight } from '../platform/http/in-flight.ts';
 import { describeApi } from '../platform/http/openapi.ts';
@@ -228,7 +229,7 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     // `PUT /{group}` has no prefix.
     prefixes: ['/api', '/arp', '/:group'],
   });
-  healthRoutes(app, () => answers(storage));
+  healthRoutes(app, { version: SERVER_VERSION, isReady: () => answers(storage) });
   app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'));
   await app.register(async (instance) => {
     const scope = instance as App;

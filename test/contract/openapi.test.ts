@@ -139,6 +139,18 @@ describe('/docs', () => {
     expect((await get('/docs/static/swagger-initializer.js')).text).toContain('validatorUrl: null');
   });
 
+  test('the page carries the name, the icon and the logo of the product, and no framework’s', async () => {
+    const { text: page } = await get('/docs/');
+    expect(/<title>(.*)<\/title>/.exec(page)?.[1]).toBe('Signalbox API');
+    expect(page).not.toMatch(/swagger ui|favicon-\d+x\d+/i);
+    const icon = /<link rel="icon" type="image\/svg\+xml" href="\.([^"]+)"/.exec(page)![1]!;
+    const { answer, text } = await get(`/docs${icon}`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+    expect(text).toContain('<svg');
+    const logo = /img\.src = 'data:image\/svg\+xml;base64,([^']+)'/.exec((await get('/docs/static/swagger-initializer.js')).text)![1]!;
+    expect(Buffer.from(logo, 'base64').toString()).toContain('>Signalbox</text>');
+  });
+
   test('it shows the same document', async () => {
     expect(JSON.parse((await get('/docs/json')).text)).toEqual(api.document);
   });

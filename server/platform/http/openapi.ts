@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { App } from './app.ts';
+import { docsLook } from './docs-look.ts';
 import { completeDocument } from './openapi-document.ts';
 import type { OpenApiDocument } from './openapi-types.ts';
 
@@ -52,7 +53,7 @@ export async function describeApi(app: App, document: ApiDocument): Promise<void
         typeof jsonSchemaTransformObject
       >,
   });
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: DOCS_POLICY });
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: DOCS_POLICY, ...docsLook(document.title) });
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
     reply.type('application/json').serializer(String).send(JSON.stringify(app.swagger())),
   );
