@@ -1,9 +1,12 @@
+import type { UnmanagedRouter } from '../protocol/index.ts';
+import { cleanText } from '../routeros-text/router-text.ts';
 import type { AgentConfig } from './config.ts';
 import { readNamedFile } from './core/file-errors.ts';
 import { tryStateFolder } from './core/state-folder.ts';
+import { askServer } from './link/ask.ts';
 import { readCredentials } from './link/credentials.ts';
 import { waitsForFirstStart } from './link/first-start.ts';
-import { reachServer } from './link/reach.ts';
+import { askUnmanaged } from './link/unmanaged.ts';
 import { checkRouter } from './routers/check/index.ts';
 import type { CheckRow } from './routers/check/index.ts';
 
@@ -17,24 +20,58 @@ export async function checkAgent(config: AgentConfig): Promise<CheckRow[]> {
     checkServer(config),
     ...config.routers.map((router) => checkRouter(router, { stateFolder: config.state })),
   ]);
-  return [state, ...server, ...routers.flat()];
+  const ofRouters = config.routers.flatMap(({ name }, index) => [...(routers[index] ?? []), ...server.unmanaged.filter((each) => each.router === name)]);
+  return [state, ...server.rows, ...ofRouters];
 }
 
-async function checkServer(config: AgentConfig): Promise<CheckRow[]> {
-  return [
-    await row('control plane', 'credentials', () => findCredentials(config)),
-    await row('control plane', 'reachable', async () => {
-      const ca = config.server_ca === undefined ? undefined : await readNamedFile('server_ca', config.server_ca);
-      const status = await reachServer(config.server, ca);
-      if (status !== 200) throw new Error(`${config.server} answers ${status}`);
-      return config.server;
-    }),
-  ];
+interface ServerRows {
+  rows: CheckRow[];
+  /** One for each router that is not managed through this agent. */
+  unmanaged: CheckRow[];
 }
 
-async function findCredentials({ credentials, enrol_token_file: tokenFile }: AgentConfig): Promise<string> {
-  if (tokenFile !== undefined && (await waitsForFirstStart(tokenFile, credentials))) return `none yet: the first run enrols with ${tokenFile}`;
-  return `agent ${(await readCredentials(credentials)).agent_id}`;
+async function checkServer(config: AgentConfig): Promise<ServerRows> {
+  let enrolled = false;
+  const credentials = await row('control plane', 'credentials', async () => {
+    const found = await findCredentials(config);
+    enrolled = found.enrolled;
+    return found.detail;
+  });
+  const reachable = await row('control plane', 'reachable', async () => {
+    const { status } = await askServer({ server: config.server, path: '/healthz', ca: await readCa(config) });
+    if (status !== 200) throw new Error(`${config.server} answers ${status}`);
+    return config.server;
+  });
+  if (!enrolled || !reachable.ok) return { rows: [credentials, reachable], unmanaged: [] };
+  const { accepted, unmanaged } = await checkAcceptance(config);
+  return { rows: [credentials, reachable, accepted], unmanaged };
+}
+
+/** Whether the control plane lets this agent in, and what it keeps from it. */
+async function checkAcceptance(config: AgentConfig): Promise<{ accepted: CheckRow; unmanaged: CheckRow[] }> {
+  let told: UnmanagedRouter[] | undefined;
+  const accepted = await row('control plane', 'accepted', async () => {
+    told = await askUnmanaged(config.server, await readCredentials(config.credentials), await readCa(config));
+    return told ? 'the control plane accepts this agent' : 'not known: this control plane is older and does not say which routers wait for approval';
+  });
+  const unmanaged = (told ?? []).map((router) => ({ router: router.name, what: 'managed', ok: false, detail: describeUnmanaged(router) }));
+  return { accepted: accepted.ok && !told ? { ...accepted, warning: true } : accepted, unmanaged };
+}
+
+/** The words come from another machine, and go to a terminal. */
+function describeUnmanaged({ hardware_id: hardwareId, reason }: UnmanagedRouter): string {
+  return cleanText(`${hardwareId} ${reason} (no commands, jobs, backups or forwards until then)`, 1500);
+}
+
+async function readCa({ server_ca: file }: AgentConfig): Promise<string | undefined> {
+  return file === undefined ? undefined : readNamedFile('server_ca', file);
+}
+
+async function findCredentials({ credentials, enrol_token_file: tokenFile }: AgentConfig): Promise<{ enrolled: boolean; detail: string }> {
+  if (tokenFile !== undefined && (await waitsForFirstStart(tokenFile, credentials))) {
+    return { enrolled: false, detail: `none yet: the first run enrols with ${tokenFile}` };
+  }
+  return { enrolled: true, detail: `agent ${(await readCredentials(credentials)).agent_id}` };
 }
 
 async function row(router: string, what: string, find: () => Promise<string>): Promise<CheckRow> {

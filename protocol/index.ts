@@ -9,6 +9,7 @@ export * from './enrolment.ts';
 export * from './limits.ts';
 export * from './liveness.ts';
 export * from './messages/index.ts';
+export * from './unmanaged.ts';
 export * from './version.ts';
 export * from './websocket-frames.ts';
 export * from './websocket-upgrade.ts';

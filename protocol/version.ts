@@ -7,6 +7,7 @@ export const PROTOCOL_VERSIONS: readonly number[] = [1];
 export const TUNNEL_PATH = '/agent/v1/tunnel';
 export const CHANNEL_PATH = '/agent/v1/channel';
 export const ENROL_PATH = '/agent/v1/enrol';
+export const UNMANAGED_PATH = '/agent/v1/unmanaged';
 
 /** The best version both sides speak, or undefined: then the server closes with a reason. */
 export function negotiateVersion(theirs: readonly number[]): number | undefined {

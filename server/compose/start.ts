@@ -28,6 +28,7 @@ import { forwardConnectionRoutes } from '../work/forwards/connections/routes.ts'
 import { forwardRoutes } from '../work/forwards/routes.ts';
 import type { ChannelGrant } from '../work/forwards/types.ts';
 import { Admission } from '../platform/http/admission.ts';
+import { admitAgents } from '../platform/http/agent-scope.ts';
 import { admitRequests } from '../platform/http/admission-hook.ts';
 import { createApp } from '../platform/http/app.ts';
 import type { App, AppOptions } from '../platform/http/app.ts';
@@ -59,6 +60,7 @@ import { revocationRoutes } from '../access/revocations/routes.ts';
 import { agentEntryRoutes } from '../fleet/routers/entries/routes.ts';
 import { routerMoveRoutes } from '../fleet/routers/moves/routes.ts';
 import { routerRoutes } from '../fleet/routers/routes.ts';
+import { unmanagedRoutes } from '../fleet/routers/unmanaged/routes.ts';
 import { describePlantError, plantRoutes } from '../operations/sandbox/routes.ts';
 import { createServices } from './services.ts';
 import type { Services } from './services.ts';
@@ -236,6 +238,11 @@ async function createApi(deps: ApiDeps & { storage: Storage }): Promise<App> {
     identifyCaller(scope, async () => undefined);
     await limitRequests(scope, rateLimitOf(deps));
     enrolmentRoutes(scope, { ...services, onReplaced: (teamId, agentId) => cutReplaced({ ...services, log: deps.log }, teamId, agentId) });
+  });
+  await app.register(async (instance) => {
+    const scope = instance as App;
+    await admitAgents(scope, (bearer) => services.auth.authenticateAgent(bearer), rateLimitOf(deps));
+    unmanagedRoutes(scope, services);
   });
   await app.register(async (instance) => {
     const scope = instance as App;

@@ -1,6 +1,6 @@
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
 import { MAX_ROUTERS_PER_AGENT } from '../../../protocol/index.ts';
-import type { Heartbeat, Inventory } from '../../../protocol/index.ts';
+import type { Heartbeat, Inventory, UnmanagedRouter } from '../../../protocol/index.ts';
 import type { Clock, Timer } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
@@ -27,6 +27,7 @@ import {
   selectRoutersOfAgent,
 } from './store.ts';
 import type { AgentEntry, RouterRecord } from './types.ts';
+import { describeUnmanaged } from './unmanaged/describe.ts';
 
 /** Presence is written this often; a crash loses at most so much of "last seen". */
 const FLUSH_EVERY_MS = 5000;
@@ -156,6 +157,12 @@ export class RoutersService {
       return routers.map(({ agent_router: name, id }) => ({ name, routerId: id, ...away }));
     }
     return describeEntries({ ...told, book: this.duplicates.book(agentId) });
+  }
+
+  /** Entries of an agent's configuration that it does not get, and why. Duplicates are known only while its tunnel is up. */
+  async unmanagedOf(teamId: string, agentId: string): Promise<UnmanagedRouter[]> {
+    const claims = await this.moves.claimsOf(teamId, agentId);
+    return describeUnmanaged(claims, await this.entriesOf(teamId, agentId), this.duplicates.book(agentId));
   }
 
   async onReady(connection: AgentConnection): Promise<void> {

@@ -17,6 +17,7 @@ import {
   lockTeam,
   selectAgentName,
   selectClaimed,
+  selectClaimsOfAgent,
   selectMoveOf,
   selectMoves,
   selectOpenMoves,
@@ -26,7 +27,7 @@ import {
   storeClaim,
   withdrawClaims,
 } from './store.ts';
-import type { ListedMove, MoveChange, MoveRecord, MoveRules, Owner } from './types.ts';
+import type { ClaimOfAgent, ListedMove, MoveChange, MoveRecord, MoveRules, Owner } from './types.ts';
 
 /** Claims that wait in one team: more than any re-installation of agents brings at once, and a list that can still be read. */
 const MOST_PER_TEAM = 2000;
@@ -144,6 +145,11 @@ export class RouterMoves {
   /** Newest first, those that were refused included. */
   async list(teamId: string, page: Page): Promise<ListedMove[]> {
     return selectMoves(this.#deps.storage.db, teamId, page);
+  }
+
+  /** What this agent claims and does not get, oldest first. */
+  async claimsOf(teamId: string, agentId: string): Promise<ClaimOfAgent[]> {
+    return selectClaimsOfAgent(this.#deps.storage.db, { teamId, agentId, limit: MAX_ROUTERS_PER_AGENT });
   }
 
   /** Lets those claims come true that may by now; never rejects. */

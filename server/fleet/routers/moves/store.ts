@@ -7,7 +7,7 @@ import { storableText } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import { olderThan } from '../../../platform/storage/paging.ts';
 import type { RouterRecord } from '../types.ts';
-import type { ListedMove, MoveRecord, WaitingClaim } from './types.ts';
+import type { ClaimOfAgent, ListedMove, MoveRecord, WaitingClaim } from './types.ts';
 
 export { lockTeam } from '../../../platform/storage/team-lock.ts';
 
@@ -140,6 +140,22 @@ export async function selectParties(db: DbOrTx, move: MoveRecord): Promise<{ rou
   if (!row) return undefined;
   const { owner_revoked_at: owner, claimer_revoked_at: claimer, ...router } = row;
   return { router, ownerRevoked: owner !== null, claimerRevoked: claimer !== null };
+}
+
+/** Claims of one agent that wait or were refused, oldest first. */
+export async function selectClaimsOfAgent(db: DbOrTx, { teamId, agentId, limit }: { teamId: string; agentId: string; limit: number }): Promise<ClaimOfAgent[]> {
+  return db
+    .selectFrom('router_moves')
+    .innerJoin('routers', 'routers.id', 'router_moves.router_id')
+    .innerJoin('agents as owner', 'owner.id', 'routers.agent_id')
+    .select(['router_moves.agent_router', 'router_moves.state', 'routers.hardware_id', 'owner.name as owner_name', 'routers.agent_router as owner_router'])
+    .where('router_moves.team_id', '=', teamId)
+    .where('router_moves.agent_id', '=', agentId)
+    // An approved one is about to come true.
+    .where('router_moves.state', 'in', ['pending', 'refused'])
+    .orderBy('router_moves.id')
+    .limit(limit)
+    .execute();
 }
 
 /** Newest first. */

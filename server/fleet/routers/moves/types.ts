@@ -12,6 +12,16 @@ export interface ListedMove extends MoveRecord {
   owner_name: string;
 }
 
+/** A move as the agent that claims the router sees it. */
+export interface ClaimOfAgent {
+  agent_router: string;
+  state: MoveRecord['state'];
+  hardware_id: string;
+  /** The agent that has the router, and its name for it; empty once another device answers there. */
+  owner_name: string;
+  owner_router: string;
+}
+
 export interface MoveRules {
   /** An agent that is away for this long may lose its routers to another, milliseconds. */
   afterMs: number;

@@ -1,0 +1,63 @@
+import http from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { describeConnectionError } from './connection-errors.ts';
+import { LinkError } from './errors.ts';
+
+/** Look-up, TLS and one small request, milliseconds. */
+const ASK_TIMEOUT_MS = 10_000;
+
+/** 1,000 entries with a reason of some 200 characters each; nothing else that is asked for is nearly as long. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+export interface Question {
+  /** Base address of the control plane. */
+  server: string;
+  /** Below the base address. */
+  path: string;
+  /** PEM of the authority that signed the server's certificate, instead of the public ones. */
+  ca?: string | undefined;
+  bearer?: string;
+}
+
+export interface Answer {
+  status: number;
+  body: string;
+}
+
+/**
+ * Asks the control plane something without opening a tunnel: that would replace a running agent's.
+ * @throws LinkError `refused` when it cannot be reached, or its answer is too long
+ */
+export async function askServer({ server, path, ca, bearer }: Question): Promise<Answer> {
+  const url = new URL(server);
+  url.protocol = /^(https|wss):$/.test(url.protocol) ? 'https:' : 'http:';
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
+  const client = url.protocol === 'https:' ? https : http;
+  const options = {
+    signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    agent: false,
+    headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
+    ...(ca === undefined ? {} : { ca }),
+  };
+  try {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      client.get(url, options, resolve).on('error', reject);
+    });
+    return { status: response.statusCode ?? 0, body: await readBody(response) };
+  } catch (error) {
+    if (error instanceof LinkError) throw error;
+    throw new LinkError('refused', describeConnectionError(error));
+  }
+}
+
+async function readBody(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new LinkError('refused', 'the answer is not one of a control plane');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

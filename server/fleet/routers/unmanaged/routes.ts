@@ -1,0 +1,23 @@
+import { UNMANAGED_PATH, unmanagedResponse } from '../../../../protocol/index.ts';
+import { AppError } from '../../../platform/core/errors.ts';
+import type { App } from '../../../platform/http/app.ts';
+import { commonErrors } from '../../../platform/http/envelope.ts';
+import type { RoutersService } from '../service.ts';
+
+/** Asked by `signalbox-agent check`. Its scope must let in agents only. */
+export function unmanagedRoutes(app: App, { routers }: { routers: Pick<RoutersService, 'unmanagedOf'> }): void {
+  app.get(
+    UNMANAGED_PATH,
+    {
+      schema: {
+        hide: true,
+        summary: 'List the routers that this agent names and that are not managed through it',
+        response: { 200: unmanagedResponse, ...commonErrors },
+      },
+    },
+    async ({ agentCaller }) => {
+      if (!agentCaller) throw new AppError('unauthenticated', 'an agent is needed');
+      return { routers: await routers.unmanagedOf(agentCaller.teamId, agentCaller.agentId) };
+    },
+  );
+}
