@@ -32,6 +32,14 @@ function escapeOthers(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+const UNWANTED_IN_LINES = /[^\P{Cc}\n]|[\u202A-\u202E\u2066-\u2069]/gu;
+
+/** The same of a text that may have several lines, such as what a router says of a script that failed. */
+export function cleanLines(text: string, max: number): string {
+  const whole = text.slice(0, max * 2).toWellFormed().replaceAll('\r\n', '\n').replace(UNWANTED_IN_LINES, '');
+  return whole.length <= max ? whole : whole.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
+}
+
 /** An IP address in text form; undefined for anything else, such as the name of an address pool. */
 export function ipAddressFact(text: string): string | undefined {
   return text.length <= 64 && isIP(text) !== 0 ? text : undefined;

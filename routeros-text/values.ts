@@ -5,10 +5,11 @@ export function isTrue(text: string | undefined): boolean {
   return text === 'true' || text === 'yes';
 }
 
-/** The number a text begins with: `24.1`, `24.1V`, `2%`, `-5C`. Undefined for any other text. */
+/** The number a text begins with: `24.1`, `24.1V`, `2%`, `-5C`. Undefined for any other text, and for more digits than a number has. */
 export function leadingNumber(text: string | undefined): number | undefined {
   const match = /^\s*([+-]?\d+(?:\.\d+)?)/.exec(text ?? '');
-  return match ? Number(match[1]) : undefined;
+  const number = match ? Number(match[1]) : Number.NaN;
+  return Number.isFinite(number) ? number : undefined;
 }
 
 const BYTES: Readonly<Record<string, number>> = { '': 1, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };

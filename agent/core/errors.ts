@@ -1,3 +1,8 @@
+import { cleanLines } from '../../routeros-text/router-text.ts';
+
+/** A router's own text is part of many messages; what is longer than this fits neither a reply nor a line of the log. */
+const LONGEST_MESSAGE = 4096;
+
 /**
  * Every way an errand of the agent can fail, as a stable word that also travels on the tunnel
  * (protocol's reply errors). Nothing matches on message texts.
@@ -19,16 +24,14 @@ export type AgentErrorCode =
   | 'wrong_router'
   | 'internal';
 
-/** A router's own text is part of many messages; what is longer than this fits neither a reply nor a line of the log. */
-const LONGEST_MESSAGE = 4096;
-
+/** Its message may be the router's own words, which go to logs, terminals and databases: it is cleaned here, once for all of them. */
 export class AgentError extends Error {
   readonly code: AgentErrorCode;
   /** RouterOS trap category 0-7 where the router gave one. */
   readonly category: number | undefined;
 
   constructor(code: AgentErrorCode, message: string, options: { cause?: unknown; category?: number | undefined } = {}) {
-    super(message.slice(0, LONGEST_MESSAGE), options.cause === undefined ? undefined : { cause: options.cause });
+    super(cleanLines(message, LONGEST_MESSAGE), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AgentError';
     this.code = code;
     this.category = options.category;

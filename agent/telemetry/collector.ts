@@ -41,10 +41,12 @@ const LONGEST_SPREAD_MS = 20_000;
 /** The share of a router's time that reading it may take: a big ARP table on a slow board is read less often. */
 const SHARE = 1 / 50;
 const RARELY_MS = 15 * 60_000;
-/** How often the log is told that names of devices had to be cleaned. */
+/** How often the log is told that something had to be cleaned. */
 const TELL_UNCLEAN_MS = 60 * 60_000;
 /** A small wait before the first reading after a change, because changes come in groups. */
 const SETTLE_MS = 200;
+
+type Unclean = 'names or addresses of devices' | 'names or words of sensors, ports or disks';
 
 /** Reads health and devices of every router now and then, each router by itself and one menu at a time. */
 export function createCollector(options: CollectorOptions): Collector {
@@ -83,7 +85,8 @@ class RouterCollector {
   #round = 0;
   #wasReachable = false;
   #devicesDueAt = 0;
-  #tellUncleanAt = Number.NEGATIVE_INFINITY;
+  /** When the log may be told again, by what was cleaned. */
+  readonly #tellUncleanAt = new Map<Unclean, number>();
   #waitMs = SETTLE_MS;
   #loop: Promise<void> | undefined;
   #unsubscribe: (() => void) | undefined;
@@ -176,6 +179,7 @@ class RouterCollector {
 
   async #readHealth(signal: AbortSignal): Promise<void> {
     const readings = await this.#reader.readHealth(signal);
+    this.#tellUnclean('names or words of sensors, ports or disks', this.#reader.uncleanHealth);
     this.#options.send({ type: 'health', router: this.#router.name, readings });
   }
 
@@ -184,7 +188,7 @@ class RouterCollector {
     const round = this.#round;
     const startedAt = clock.monotonic();
     const table = await this.#reader.readDevices(signal);
-    this.#tellUnclean(this.#reader.uncleanDevices);
+    this.#tellUnclean('names or addresses of devices', this.#reader.uncleanDevices);
     // Meanwhile there is another tunnel or another device, for which it is read again at once.
     if (round !== this.#round) return;
     const took = clock.monotonic() - startedAt;
@@ -194,11 +198,11 @@ class RouterCollector {
   }
 
   /** Now and then, because it is read every minute. */
-  #tellUnclean(count: number): void {
+  #tellUnclean(what: Unclean, count: number): void {
     const { clock, log } = this.#options;
-    if (count === 0 || clock.monotonic() < this.#tellUncleanAt) return;
-    this.#tellUncleanAt = clock.monotonic() + TELL_UNCLEAN_MS;
-    log.warn({ router: this.#router.name, count }, 'names or addresses of devices are no text or no fact, and were cleaned');
+    if (count === 0 || clock.monotonic() < (this.#tellUncleanAt.get(what) ?? Number.NEGATIVE_INFINITY)) return;
+    this.#tellUncleanAt.set(what, clock.monotonic() + TELL_UNCLEAN_MS);
+    log.warn({ router: this.#router.name, count }, `${what} are no text or no fact, and were cleaned`);
   }
 
   /** @param total how many devices there are, when the table does not hold them all */

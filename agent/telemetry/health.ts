@@ -1,7 +1,7 @@
 import { MAX_SENSORS } from '../../protocol/index.ts';
-import { cleanText } from '../../routeros-text/router-text.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { RouterRow } from '../routers/adapter.ts';
+import { Cleaner } from './cleaner.ts';
 import { leadingNumber, parseBytes } from '../../routeros-text/values.ts';
 
 interface Sensor {
@@ -10,22 +10,39 @@ interface Sensor {
   kind: 'celsius' | 'volts' | 'rpm' | 'other';
 }
 
-/** Name, value and unit. v7 lists sensors with their unit; v6 has one record with a property per sensor. */
-function readPairs(rows: readonly RouterRow[]): (string | undefined)[][] {
-  return rows.flatMap((row) => (row['name'] === undefined ? Object.entries(row) : [[row['name'], row['value'] ?? '', row['type']]]));
+interface Pair {
+  name: string;
+  value: string;
+  unit: string | undefined;
 }
 
-function readSensors(rows: readonly RouterRow[]): Sensor[] {
-  return readPairs(rows).flatMap(([name = '', text, type]) => {
+/** As long as the control plane takes names and words of sensors. */
+const LONGEST_WORD = 64;
+
+/**
+ * v7 lists sensors with their unit; v6 has one record with a property per sensor. Both are cleaned before anything is matched: a
+ * control character in `psu2-state` must not hide that the supply has failed.
+ */
+function readPairs(rows: readonly RouterRow[], cleaner: Cleaner): Pair[] {
+  const pairs = rows.flatMap((row): [string, string, string | undefined][] =>
+    row['name'] === undefined ? Object.entries(row).map(([name, value]) => [name, value, undefined]) : [[row['name'], row['value'] ?? '', row['type']]],
+  );
+  return pairs
+    .filter(([name]) => !name.startsWith('.'))
+    .map(([name, value, unit]) => ({ name: cleaner.text(name, LONGEST_WORD), value: cleaner.text(value, LONGEST_WORD), unit }));
+}
+
+function readSensors(pairs: readonly Pair[]): Sensor[] {
+  return pairs.flatMap(({ name, value: text, unit }) => {
     const value = leadingNumber(text);
-    return value === undefined || name.startsWith('.') ? [] : [{ name, value, kind: kindOf(name, type) }];
+    return value === undefined ? [] : [{ name, value, kind: kindOf(name, unit) }];
   });
 }
 
-function kindOf(name: string, type: string | undefined): Sensor['kind'] {
-  if (type === 'C' || name.includes('temperature')) return 'celsius';
-  if (type === 'RPM' || /^fan\d*-speed$/.test(name)) return 'rpm';
-  return type === 'V' || name.endsWith('voltage') ? 'volts' : 'other';
+function kindOf(name: string, unit: string | undefined): Sensor['kind'] {
+  if (unit === 'C' || name.includes('temperature')) return 'celsius';
+  if (unit === 'RPM' || /^fan\d*-speed$/.test(name)) return 'rpm';
+  return unit === 'V' || name.endsWith('voltage') ? 'volts' : 'other';
 }
 
 /** The supply itself, else the better of two power supplies: one of them may be left unplugged on purpose. */
@@ -38,19 +55,20 @@ function supplyVolts(sensors: readonly Sensor[]): number | null {
 }
 
 /** `psu1-state`, `fan-state`. v6 also prints `state`, which says whether it looks at all. */
-function readStates(rows: readonly RouterRow[]): NonNullable<HealthReadings['states']> {
-  const words = readPairs(rows).filter(([name = '', value = '']) => name.endsWith('-state') && value !== '');
-  return words.map(([name = '', state = '']) => ({ name: cleanText(name, 64), state: cleanText(state, 64) })).slice(0, MAX_SENSORS);
+function readStates(pairs: readonly Pair[]): NonNullable<HealthReadings['states']> {
+  const words = pairs.filter(({ name, value }) => name.endsWith('-state') && value !== '');
+  return words.map(({ name, value }) => ({ name, state: value })).slice(0, MAX_SENSORS);
 }
 
 type BoardReadings = Pick<HealthReadings, 'temperatures' | 'voltage' | 'states' | 'fans' | 'supplies'>;
 
 /** @param rows of `/system/health`; none where the board has no sensors */
-export function readHealth(rows: readonly RouterRow[]): BoardReadings {
-  const sensors = readSensors(rows);
+export function readHealth(rows: readonly RouterRow[], cleaner = new Cleaner()): BoardReadings {
+  const pairs = readPairs(rows, cleaner);
+  const sensors = readSensors(pairs);
   const temperatures = sensors
     .filter((sensor) => sensor.kind === 'celsius')
-    .map(({ name, value }) => ({ name: cleanText(name, 64), celsius: value }))
+    .map(({ name, value }) => ({ name, celsius: value }))
     // Sensors that are not fitted print nonsense far outside of any climate.
     .filter(({ celsius }) => celsius > -100 && celsius < 300)
     .slice(0, MAX_SENSORS);
@@ -59,9 +77,9 @@ export function readHealth(rows: readonly RouterRow[]): BoardReadings {
   return {
     temperatures,
     voltage: supplyVolts(sensors),
-    states: readStates(rows),
-    fans: named('rpm', /^fan/).map(({ name, value }) => ({ name: cleanText(name, 64), rpm: Math.max(0, value) })),
-    supplies: named('volts', /^psu/).map(({ name, value }) => ({ name: cleanText(name, 64), volts: value })),
+    states: readStates(pairs),
+    fans: named('rpm', /^fan/).map(({ name, value }) => ({ name, rpm: Math.max(0, value) })),
+    supplies: named('volts', /^psu/).map(({ name, value }) => ({ name, volts: value })),
   };
 }
 

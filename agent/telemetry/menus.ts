@@ -58,6 +58,20 @@ function parseConsole(text: string, { flags }: Reading): RouterRow[] | undefined
   return flags ? parseTerse(text, flags) : [parseRecord(text)];
 }
 
+/** An item as a print shows it. */
+export interface NamedItem {
+  id: string;
+  name: string;
+}
+
+/** What a router's console and API take for a name without a doubt: not a comma, nor bytes that are no UTF-8 and come back as others. */
+const PLAIN_NAME = /^[\x21-\x7e]+$/;
+
+/** How to name an item in a command: by its name, or by its id where the name would be another one on the way back. */
+export function itemNumber({ id, name }: NamedItem): string {
+  return (PLAIN_NAME.test(name) && !name.includes(',')) || id === '' ? name : id;
+}
+
 /**
  * Samples several items of a menu at once. API only.
  * @param argument what the command calls the items
@@ -65,12 +79,12 @@ function parseConsole(text: string, { flags }: Reading): RouterRow[] | undefined
  */
 export async function sampleItems(
   router: RouterAdapter,
-  { path, names, argument = 'numbers' }: { path: string; names: readonly string[]; argument?: string },
+  { path, numbers, argument = 'numbers' }: { path: string; numbers: readonly string[]; argument?: string },
   signal: AbortSignal,
 ): Promise<RouterRow[] | undefined> {
   if (!router.hasApi) return undefined;
   try {
-    const words = [`=${argument}=${names.join(',')}`, '=once='];
+    const words = [`=${argument}=${numbers.join(',')}`, '=once='];
     return (await router.command({ path, words }, { timeoutMs: READ_TIMEOUT_MS, signal })).rows;
   } catch (error) {
     if (error instanceof AgentError && error.code === 'rejected') return undefined;

@@ -7,6 +7,7 @@ import { buildDeviceTable, countDevices, countUnclean } from './device-table.ts'
 import type { DeviceTable } from './device-table.ts';
 import { readPosition } from './gps.ts';
 import { readHealth, readResources } from './health.ts';
+import { Cleaner } from './cleaner.ts';
 import { readMenu, sampleOnce } from './menus.ts';
 import { readBadDisks, readPoe, readSignals } from './hardware.ts';
 import { findWanInterfaces, readWan } from './wan.ts';
@@ -25,6 +26,8 @@ export class RouterReader {
   #wan: { names: string[]; until: number } | undefined;
   /** Names and addresses of the last reading of the devices that had to be cleaned. */
   uncleanDevices = 0;
+  /** Names and words of the last reading of the health that had to be cleaned. */
+  uncleanHealth = 0;
   /** How many devices the router had at the last reading, when its table does not hold them all. */
   devicesInAll: number | undefined;
 
@@ -36,15 +39,18 @@ export class RouterReader {
   /** @throws AgentError when the router does not answer */
   async readHealth(signal: AbortSignal): Promise<HealthReadings> {
     const router = this.#router;
+    const cleaner = new Cleaner();
     const resource = await readMenu(router, { menu: '/system/resource', properties: RESOURCES }, signal);
-    return {
+    const readings = {
       ...readResources(resource?.[0] ?? {}),
-      ...readHealth((await this.#unlessAbsent('/system/health', () => this.#sensors(signal))) ?? []),
-      ...(await this.#hardware(signal)),
+      ...readHealth((await this.#unlessAbsent('/system/health', () => this.#sensors(signal))) ?? [], cleaner),
+      ...(await this.#hardware(signal, cleaner)),
       clock_offset_seconds: await this.#clockOffset(signal),
-      wan: await readWan(router, await this.#wanNames(signal), signal),
+      wan: await readWan(router, await this.#wanNames(signal), signal, cleaner),
       position: readPosition(await this.#unlessAbsent('/system/gps', () => sampleOnce(router, '/system/gps/monitor', signal))),
     };
+    this.uncleanHealth = cleaner.count;
+    return readings;
   }
 
   /** Undefined: the router's user may read neither table. @throws AgentError when the router does not answer */
@@ -66,12 +72,12 @@ export class RouterReader {
   }
 
   /** Menus that few boards have; those that are absent or empty are asked again only now and then. */
-  async #hardware(signal: AbortSignal): Promise<Pick<HealthReadings, 'poe' | 'bad_disks' | 'signals'>> {
+  async #hardware(signal: AbortSignal, cleaner: Cleaner): Promise<Pick<HealthReadings, 'poe' | 'bad_disks' | 'signals'>> {
     const router = this.#router;
-    const poe = await this.#unlessAbsent('/interface/ethernet/poe', () => readPoe(router, signal));
-    const lte = await this.#unlessAbsent('/interface/lte', () => readSignals(router, 'lte', signal));
-    const wireless = await this.#unlessAbsent('/interface/wireless/registration-table', () => readSignals(router, 'wireless', signal));
-    const disks = await this.#unlessAbsent('/disk', () => readBadDisks(router, signal));
+    const poe = await this.#unlessAbsent('/interface/ethernet/poe', () => readPoe(router, signal, cleaner));
+    const lte = await this.#unlessAbsent('/interface/lte', () => readSignals(router, 'lte', signal, cleaner));
+    const wireless = await this.#unlessAbsent('/interface/wireless/registration-table', () => readSignals(router, 'wireless', signal, cleaner));
+    const disks = await this.#unlessAbsent('/disk', () => readBadDisks(router, signal, cleaner));
     return {
       ...(poe ? { poe } : {}),
       ...(lte || wireless ? { signals: [...(lte ?? []), ...(wireless ?? [])].slice(0, MAX_SENSORS) } : {}),

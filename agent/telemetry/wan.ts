@@ -1,7 +1,7 @@
 import { MAX_WAN_INTERFACES } from '../../protocol/index.ts';
-import { cleanText } from '../../routeros-text/router-text.ts';
 import type { HealthReadings } from '../../protocol/index.ts';
 import type { RouterAdapter, RouterRow } from '../routers/adapter.ts';
+import { Cleaner } from './cleaner.ts';
 import { readMenu } from './menus.ts';
 import { isTrue } from '../../routeros-text/values.ts';
 
@@ -36,18 +36,27 @@ export async function findWanInterfaces(router: RouterAdapter, signal: AbortSign
 
 function namesOf(rows: readonly RouterRow[] | undefined, property: string): string[] {
   const names = (rows ?? []).filter(isOn).map((row) => row[property] ?? '');
-  return [...new Set(names)].filter((name) => name !== '' && name.length <= 128).slice(0, MAX_WAN_INTERFACES);
+  return [...new Set(names)].filter((name) => name !== '').slice(0, MAX_WAN_INTERFACES);
 }
 
+/** Names that every router takes back as it gave them. */
+const isPlain = (name: string): boolean => /^[\x20-\x7e]{1,128}$/.test(name);
+
 /** Whether these interfaces run; those that are disabled on purpose are left out. */
-export async function readWan(router: RouterAdapter, names: readonly string[], signal: AbortSignal): Promise<HealthReadings['wan']> {
+export async function readWan(
+  router: RouterAdapter,
+  names: readonly string[],
+  signal: AbortSignal,
+  cleaner = new Cleaner(),
+): Promise<HealthReadings['wan']> {
   if (names.length === 0) return [];
   const rows = await readMenu(
     router,
     {
       menu: '/interface',
       properties: ['name', 'running', 'disabled'],
-      where: { property: 'name', anyOf: names },
+      // A name that is no UTF-8 would be another one in a question: then all interfaces are read.
+      ...(names.every(isPlain) ? { where: { property: 'name', anyOf: names } } : {}),
       flags: { R: 'running', X: 'disabled' },
     },
     signal,
@@ -55,5 +64,5 @@ export async function readWan(router: RouterAdapter, names: readonly string[], s
   return (rows ?? [])
     .filter((row) => isOn(row) && names.includes(row['name'] ?? ''))
     .slice(0, MAX_WAN_INTERFACES)
-    .map((row) => ({ interface: cleanText(row['name']!, 128), running: isTrue(row['running']) }));
+    .map((row) => ({ interface: cleaner.text(row['name']!, 128), running: isTrue(row['running']) }));
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
-import { cleanText } from '../../routeros-text/router-text.ts';
+import { cleanLines, cleanText } from '../../routeros-text/router-text.ts';
 
 /** Name of a router in its agent's configuration: the address of a router inside one tunnel. */
 export const routerName = z.string().min(1).max(64);
@@ -13,6 +13,9 @@ export const hardwareId = z.string().min(1).max(128);
  * message. How long it may be, the message's own limit says.
  */
 export const routerText = (max: number) => z.string().transform((value) => cleanText(value, max));
+
+/** A message of an error, which may be a router's own words. Longer ones are refused: agents cut them. */
+export const errorText = (max: number) => z.string().max(max).transform((value) => cleanLines(value, max));
 
 /** A list of such things: one that is no such thing is left out. */
 export const routerList = <T>(item: z.ZodType<T>, max: number) =>

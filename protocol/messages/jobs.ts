@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_SCRIPT_CHARS } from '../limits.ts';
-import { hardwareId, jobId, outputText, remainingMs, routerName, text } from './common.ts';
+import { errorText, hardwareId, jobId, outputText, remainingMs, routerName } from './common.ts';
 
 /**
  * Hand-over of a job: offer -> accepted -> go -> began -> ended -> ack. Each step can be repeated without
@@ -53,7 +53,7 @@ export const jobResult = z.object({
   /** `unknown`: it may have run wholly, partly or not at all. */
   outcome: z.enum(['completed', 'failed', 'unknown']),
   reason: jobReason.nullable(),
-  error: text(4096).nullable(),
+  error: errorText(4096).nullable(),
   output: outputText.nullable(),
   output_truncated: z.boolean(),
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { backupReadParams, backupReadResult, backupRemoveParams, backupRemoveResult } from './backups.ts';
 import { MAX_NAME_CHARS, MAX_RETURN_CHARS } from '../limits.ts';
-import { forwardId, hardwareId, remainingMs, requestId, routerName, text } from './common.ts';
+import { errorText, forwardId, hardwareId, remainingMs, requestId, routerName, routerText, text } from './common.ts';
 
 /**
  * Requests of the server and the agent's replies. A reply may be preceded by any number of `rows`.
@@ -81,7 +81,7 @@ export const replyErrorCode = z.enum([
 
 export const replyError = z.object({
   code: replyErrorCode,
-  message: text(4096),
+  message: errorText(4096),
   /** RouterOS trap category 0-7. */
   category: z.int().min(0).max(7).optional(),
 });
@@ -91,7 +91,7 @@ export const forwardOpenResult = z.object({
   method: z.literal('forward.open'),
   way: z.enum(['ssh', 'api', 'direct']),
   /** Why this way, for people. */
-  way_reason: text(300),
+  way_reason: routerText(300),
   /** Did the target's port answer? null: not tried. Never a reason to refuse. */
   target_reachable: z.boolean().nullable(),
 });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { startAgent } from '../../agent/app.ts';
 import type { RunningAgent } from '../../agent/app.ts';
 import { parseConfig } from '../../agent/config.ts';
+import type { Log as AgentLog } from '../../agent/core/log.ts';
 import { enrol } from '../../agent/link/enrol.ts';
 import { checkConfig } from '../../server/config.ts';
 import { startServer } from '../../server/compose/start.ts';
@@ -35,6 +36,9 @@ export interface WorldOptions {
   server?: Record<string, string>;
   overrides?: ServerOverrides;
   databaseUrl?: string;
+  /** Done to the routers before the agent sees them. */
+  prepare?: (simulators: readonly Simulator[]) => void;
+  agentLog?: AgentLog;
   /** How often the agent reads health and devices of its routers; a minute unless told otherwise. */
   readEveryMs?: number;
 }
@@ -100,9 +104,9 @@ export class World {
       },
       this.folder,
     );
-    const { readEveryMs } = this.#options;
+    const { readEveryMs, agentLog = silentLog } = this.#options;
     // The shortest pauses between dials: tests wait for what comes after.
-    this.agent = await startAgent(config, { log: silentLog, random: () => 0, ...(readEveryMs === undefined ? {} : { readEveryMs }) });
+    this.agent = await startAgent(config, { log: agentLog, random: () => 0, ...(readEveryMs === undefined ? {} : { readEveryMs }) });
   }
 
   /** Ids of the routers in the order of the simulators, as soon as all are listed with a pulse. */
@@ -135,6 +139,7 @@ export class World {
         }),
       );
     }
+    this.#options.prepare?.(this.simulators);
     await this.#startServer('0');
     this.caller = await this.addTeam('Test');
     if (this.simulators.length === 0) return;

@@ -1,6 +1,9 @@
 import type { Endless } from './api/endless.ts';
 import type { SessionRegistry } from './sessions.ts';
 
+/** One value on its way to a client: the API command's path (`console` for SSH), the property or `message` of a trap, and what it is. */
+export type Spoil = (path: string, name: string, value: string) => string;
+
 /** Failures to switch on and off while the router runs. */
 export class Faults {
   /** Each byte of an API reply in a segment of its own. */
@@ -13,6 +16,8 @@ export class Faults {
   deaf = false;
   /** After the login every command is answered without end, in one of these ways. */
   endless: Endless | undefined = undefined;
+  /** What the router says in place of each value, and of each trap's text. Bytes that are no text: `textOfBytes` (api/words.ts). */
+  spoil: Spoil | undefined = undefined;
   /** New connections are reset at once. */
   refuseConnections = false;
   /** Every file write fails. */
@@ -37,7 +42,7 @@ export class Faults {
 
   /** Back to a healthy router. */
   clear(): void {
-    Object.assign(this, { splitReplies: false, delayMs: 0, silent: false, deaf: false, refuseConnections: false, diskFull: false, endless: undefined });
+    Object.assign(this, { splitReplies: false, delayMs: 0, silent: false, deaf: false, refuseConnections: false, diskFull: false, endless: undefined, spoil: undefined });
     this.missingPolicies.clear();
   }
 }

@@ -1,5 +1,6 @@
 import type { JobReason, JobResult } from '../../../protocol/index.ts';
 import { MAX_OUTPUT_BYTES } from '../../../protocol/index.ts';
+import { cleanLines } from '../../../routeros-text/router-text.ts';
 import type { Marker } from '../source.ts';
 import { failureIn } from '../../../routeros-text/refusals.ts';
 
@@ -106,7 +107,7 @@ function textError(report: RunReport): string | undefined {
 }
 
 function failed(output: Output, reason: JobReason, error: string): JobResult {
-  return { ...output, outcome: 'failed', reason, error: error.slice(0, ERROR_CHARS) };
+  return { ...output, outcome: 'failed', reason, error: cleanLines(error, ERROR_CHARS) };
 }
 
 function unknown(output: Output, reason: JobReason, error: string): JobResult {

@@ -77,7 +77,7 @@ export class CommandRunner {
       const result = await this.#router.menus.run(this.#call(pending, caller));
       if (this.#pending.has(pending)) await this.#answer(pending, result);
     } catch (error) {
-      if (this.#pending.has(pending)) this.reply(request, [...trapWords(error), ['!done']]);
+      if (this.#pending.has(pending)) this.reply(request, [...trapWords(error).map((words) => this.#spoilTrap(request, words)), ['!done']]);
     } finally {
       this.#pending.delete(pending);
     }
@@ -100,14 +100,14 @@ export class CommandRunner {
     if (request.attributes.has('count-only')) return this.reply(request, [['!done', `=ret=${rows.length}`]]);
     await this.#sendRows(pending, rows);
     if (!this.#pending.has(pending)) return;
-    const last = result.ret === undefined ? [] : [`=ret=${result.ret}`];
+    const last = result.ret === undefined ? [] : [`=ret=${this.#said(request, 'ret', result.ret)}`];
     const isEmpty = rows.length === 0 && LISTING.has(request.command) && this.#router.version.atLeast('7.18');
     this.reply(request, isEmpty ? [['!empty'], ['!done', ...last]] : [['!done', ...last]]);
   }
 
   async #sendRows(pending: Pending, rows: readonly Row[]): Promise<void> {
     for (let at = 0; at < rows.length; at += PORTION) {
-      this.reply(pending.request, rows.slice(at, at + PORTION).map((row) => rowWords(pending.request, row)));
+      this.reply(pending.request, rows.slice(at, at + PORTION).map((row) => rowWords(pending.request, this.#spoilRow(pending.request, row))));
       if (rows.length <= PORTION) return;
       await this.#outbox.ready();
       await new Promise((resolve) => setImmediate(resolve));
@@ -116,7 +116,20 @@ export class CommandRunner {
   }
 
   #sendRow(request: Request, row: Row): void {
-    if (row.has('.dead') || request.passes(row)) this.reply(request, [rowWords(request, row)]);
+    if (row.has('.dead') || request.passes(row)) this.reply(request, [rowWords(request, this.#spoilRow(request, row))]);
+  }
+
+  #said(request: Request, name: string, value: string): string {
+    return this.#router.faults.spoil?.(request.path, name, value) ?? value;
+  }
+
+  #spoilRow(request: Request, row: Row): Row {
+    if (!this.#router.faults.spoil) return row;
+    return new Map([...row].map(([name, value]) => [name, this.#said(request, name, value)]));
+  }
+
+  #spoilTrap(request: Request, words: readonly string[]): string[] {
+    return words.map((word) => (word.startsWith('=message=') ? `=message=${this.#said(request, 'message', word.slice('=message='.length))}` : word));
   }
 }
 

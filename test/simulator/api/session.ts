@@ -115,7 +115,8 @@ export class ApiSession implements ClientSession {
 
   #refuse(request: Request, message: string): void {
     if (this.#login.fail()) return this.#fatal(ENOUGH);
-    this.#runner.reply(request, [['!trap', `=message=${message}`], ['!done']]);
+    const said = this.#router.faults.spoil?.(request.path, 'message', message) ?? message;
+    this.#runner.reply(request, [['!trap', `=message=${said}`], ['!done']]);
   }
 
   /** A bare reason word, no tag; then the router hangs up. */

@@ -49,7 +49,8 @@ export function textOfBytes(bytes: Buffer): string {
   return Array.from(bytes, (byte) => String.fromCharCode(byte < 0x80 ? byte : BYTE + byte)).join('');
 }
 
-function bytesOf(word: string): Buffer {
+/** The bytes of a word as they go over the wire. */
+export function bytesOf(word: string): Buffer {
   if (word.isWellFormed()) return Buffer.from(word, 'utf8');
   return Buffer.from(Array.from({ length: word.length }, (_, at) => word.charCodeAt(at) & 0xff));
 }

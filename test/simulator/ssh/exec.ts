@@ -1,4 +1,5 @@
 import type { ServerChannel } from 'ssh2';
+import { bytesOf } from '../api/words.ts';
 import { peerSession, type SshPeer } from './types.ts';
 
 /** Output a client leaves unread before its command is cut off. */
@@ -28,7 +29,7 @@ export async function runLine(peer: SshPeer, channel: ServerChannel, line: strin
   const record = router.executions.begin({ kind: 'exec', name: 'ssh', source: line, user: peer.user });
   const write = (text: string): void => {
     if (router.faults.silent || controller.signal.aborted || !channel.writable) return;
-    channel.write(text);
+    channel.write(bytesOf(router.faults.spoil?.('console', 'text', text) ?? text));
     if (channel.writableLength > maxUnread) abort();
   };
   try {

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Cleaner } from '../../../agent/telemetry/cleaner.ts';
 import { readHealth } from '../../../agent/telemetry/health.ts';
 import { RouterReader } from '../../../agent/telemetry/read-router.ts';
 import type { HealthReadings } from '../../../protocol/index.ts';
 import { AgentRouters, reachable } from '../../harness/agent-router.ts';
+import { textOfBytes } from '../../simulator/api/words.ts';
 import type { Simulator } from '../../simulator/index.ts';
 
 let routers: AgentRouters;
@@ -45,6 +47,39 @@ test.each(['6.49.18', '7.18.2'])('RouterOS %s: PoE ports and modems, several at 
   const readings = await read(simulator);
   expect(readings.poe).toEqual([{ interface: 'ether2', status: 'short-circuit' }, { interface: 'ether5', status: 'powered-on' }]);
   expect(readings.signals).toEqual([{ interface: 'lte1', kind: 'lte', dbm: -97 }, { interface: 'lte2', kind: 'lte', dbm: null }]);
+});
+
+/** `Büro` as a Winbox on Windows once stored it: no UTF-8, so that the same name in a question would be another one. */
+const LATIN_1 = textOfBytes(Buffer.from([0x42, 0xfc, 0x72, 0x6f]));
+
+test('an interface whose name is no UTF-8 hides neither itself nor its neighbours', async () => {
+  const simulator = await routers.simulate({ version: '7.18.2', sshPort: null });
+  simulator.setPoeOut('ether2', 'powered-on');
+  simulator.setPoeOut('ether5', 'short-circuit');
+  simulator.router.table('/interface').add(Object.entries({ name: 'lte1', type: 'lte', disabled: 'false', '.registration-status': 'registered', '.rsrp': '-97' }));
+  // ether1 leads to the provider.
+  const spelt: Record<string, string> = { ether1: LATIN_1, ether2: `2${LATIN_1}`, lte1: `L${LATIN_1}` };
+  simulator.faults.spoil = (_path, _name, value) => spelt[value] ?? value;
+  const readings = await read(simulator);
+  expect(readings.wan).toEqual([{ interface: 'Büro', running: true }]);
+  expect(readings.poe).toEqual([{ interface: '2Büro', status: 'powered-on' }, { interface: 'ether5', status: 'short-circuit' }]);
+  expect(readings.signals).toEqual([{ interface: 'LBüro', kind: 'lte', dbm: -97 }]);
+});
+
+test('control characters in names and words of sensors are cleaned before they are matched, and counted', () => {
+  const cleaner = new Cleaner();
+  const rows = [
+    { '.id': '*1', name: 'psu\u00072-state', value: 'fail\0', type: '' },
+    { '.id': '*2', name: 'fan1-speed\u001B', value: '\u00001200', type: '' },
+    { '.id': '*3', name: 'cpu-\0temperature', value: '61', type: '' },
+    { '.id': '*4', name: '\u202Epsu1-voltage', value: '12.1', type: 'V' },
+    { '.id': '*5', name: 'x'.repeat(10_000), value: '9'.repeat(10_000), type: 'C' },
+  ];
+  expect(readHealth(rows, cleaner)).toEqual({
+    temperatures: [{ name: 'cpu-temperature', celsius: 61 }], voltage: 12.1, states: [{ name: 'psu2-state', state: 'fail' }],
+    fans: [{ name: 'fan1-speed', rpm: 1200 }], supplies: [{ name: 'psu1-voltage', volts: 12.1 }],
+  });
+  expect(cleaner.count).toBe(8);
 });
 
 test('a station hears its access point; an access point has no signal of its own', async () => {

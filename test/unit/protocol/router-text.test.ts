@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { decodeAgentMessage } from '../../../protocol/index.ts';
-import { cleanText, countCleaned, ipAddressFact, timeZoneFact, uptimeFact } from '../../../routeros-text/router-text.ts';
+import { cleanLines, cleanText, countCleaned, ipAddressFact, timeZoneFact, uptimeFact } from '../../../routeros-text/router-text.ts';
 
 describe('text', () => {
   it.each([
@@ -33,6 +33,29 @@ describe('text', () => {
         expect(cleanText(clean, max)).toBe(clean);
       }),
     );
+  });
+});
+
+describe('lines', () => {
+  it.each([
+    ['one\r\ntwo\nthree', 'one\ntwo\nthree'],
+    ['\0\u001B[31mno\t\u202E', '[31mno'],
+    ['half \uD83D', 'half \uFFFD'],
+  ])('%j are kept as %j', (text, expected) => {
+    expect(cleanLines(text, 50)).toBe(expected);
+  });
+
+  it('are cut between characters', () => {
+    expect(cleanLines('ab👩', 3)).toBe('ab');
+    expect(cleanLines('x\n'.repeat(1_000_000), 255)).toHaveLength(255);
+  });
+
+  it.each([
+    ['reply', { type: 'reply', id: 1, outcome: { ok: false, error: { code: 'rejected', message: 'no\0 \u001B[2J\nway' } } }, ['outcome', 'error', 'message']],
+    ['job.ended', { type: 'job.ended', job_id: '01890000-0000-7000-8000-000000000000', result: { outcome: 'failed', reason: 'script_error', error: 'no\0 \u001B[2J\nway', output: null, output_truncated: false } }, ['result', 'error']],
+  ])('of an error in %s are cleaned by the control plane, too', (_type, message, at) => {
+    const decoded = decodeAgentMessage(JSON.stringify(message));
+    expect(at.reduce((value: unknown, name) => (value as Record<string, unknown>)[name], decoded.kind === 'message' ? decoded.message : undefined)).toBe('no [2J\nway');
   });
 });
 

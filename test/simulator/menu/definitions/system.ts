@@ -40,9 +40,9 @@ function resources(router: RouterState): [string, string][] {
   ];
   // A test loads the router by setting values on the table.
   const set = router.table('/system/resource').items[0]?.values;
-  for (const entry of common) entry[1] = set?.get(entry[0]) ?? entry[1];
   const blocks: [string, string][] = model.model === undefined ? [] : [['bad-blocks', '0']];
-  return [...common, ...blocks, ['architecture-name', model.architecture], ['board-name', model.boardName], ['platform', 'MikroTik']];
+  const board: [string, string][] = [['architecture-name', model.architecture], ['board-name', model.boardName], ['platform', 'MikroTik']];
+  return [...common, ...blocks, ...board].map(([name, value]) => [name, set?.get(name) ?? value]);
 }
 
 const RESOURCE_NAMES = [
