@@ -125,8 +125,10 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
     const answer = await run('/interface/print');
     expect(answer.status).toBe(200);
     expect(answer.body.data).toHaveLength(world.simulators[0]!.items('/interface').length);
-    expect(answer.body.data[0]?.['comment']).toMatch(/^uplink \0\u001B\[31m\u0007.*y{10000}$/);
-    expect(answer.body.data[0]?.['comment']?.isWellFormed()).toBe(true);
+    const comment = answer.body.data[0]?.['comment'] ?? '';
+    expect(comment.startsWith('uplink \0\u001B[31m\u0007')).toBe(true);
+    expect(comment).toMatch(/y{10000}$/);
+    expect(comment.isWellFormed()).toBe(true);
   });
 
   const reasonOf = async (entry: string): Promise<string> => {
@@ -159,7 +161,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
     expect(reason).not.toMatch(UNCLEAN);
     // No line is longer than the longest message of an error.
     for (const line of log.shown) expect(JSON.stringify(line).length).toBeLessThan(5000);
-    for (const line of log.shown) expect(`${String(line['reason'])}`).not.toMatch(UNCLEAN);
+    for (const line of log.shown) expect(String(line['reason'])).not.toMatch(UNCLEAN);
   });
 
   interface Job {
@@ -188,7 +190,8 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
   it('the output of a job is kept but for what no database takes', async () => {
     const job = await runJob(`:put "before"; :put "${MARK}"; :put "after"`);
     expect(job).toMatchObject({ status: 'completed', error: null });
-    expect(job.output).toMatch(/^before\n\uFFFD\u001B\[31m\u0007[^\n]*y{10000}\nafter\n?$/);
+    expect(job.output?.startsWith('before\n\uFFFD\u001B[31m\u0007')).toBe(true);
+    expect(job.output).toMatch(/y{10000}\nafter\n?$/);
     expect(job.output?.isWellFormed()).toBe(true);
   });
 
