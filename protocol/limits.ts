@@ -1,6 +1,7 @@
 /**
  * What a peer may grow, in one place. Both ends check; a peer that exceeds a limit loses the request or the
- * connection, never the process.
+ * connection, never the process. A limit in `BYTES` counts UTF-8 as it is on the wire (`Buffer.byteLength`), one in `CHARS` counts
+ * UTF-16 units (`length`).
  */
 
 /** One control message. The largest is a job's end: 64 kB of output may become six times as long in JSON escapes. */

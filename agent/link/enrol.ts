@@ -76,12 +76,14 @@ async function post(url: URL, body: string, ca: string | undefined): Promise<Enr
 }
 
 async function readBody(response: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of response.setEncoding('utf8')) {
-    text += chunk as string;
-    if (text.length > MAX_ANSWER_BYTES) throw new LinkError('refused', 'the answer is not one of a control plane');
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new LinkError('refused', 'the answer is not one of a control plane');
   }
-  return text;
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 const problem = z.object({ message: z.string() });

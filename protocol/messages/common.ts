@@ -34,4 +34,7 @@ export const requestId = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
 export const remainingMs = z.int().min(0).max(7 * 24 * 3600 * 1000);
 
 export const text = (max: number) => z.string().max(max);
-export const outputText = z.string().max(MAX_OUTPUT_BYTES);
+/** The limit is one of bytes: 64 k characters may be three times as many. */
+export const outputText = z
+  .string()
+  .refine((output) => Buffer.byteLength(output) <= MAX_OUTPUT_BYTES, { error: `must have at most ${MAX_OUTPUT_BYTES} bytes of UTF-8` });

@@ -100,7 +100,7 @@ export class GuardedChannel extends Channel {
     const { limits, onRow } = this.#options;
     if (onRow) return true;
     let bytes = ROW_OVERHEAD_BYTES;
-    for (const word of words) bytes += word.length;
+    for (const word of words) bytes += Buffer.byteLength(word);
     this.#bytes += bytes;
     this.#rowCount += 1;
     if (this.#rowCount > limits.maxRows || this.#bytes > limits.maxBytes) {

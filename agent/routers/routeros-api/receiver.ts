@@ -97,7 +97,7 @@ export class GuardedReceiver extends Receiver {
     const tag = words[index]?.slice('.tag='.length);
     // Guard: the library throws UNREGISTEREDTAG from the socket callback for a late reply, which ends the process.
     if (tag === undefined || !this.tags.has(tag)) {
-      this.#countUnasked(words.reduce((sum, word) => sum + word.length, SENTENCE_OVERHEAD_BYTES));
+      this.#countUnasked(words.reduce((sum, word) => sum + Buffer.byteLength(word), SENTENCE_OVERHEAD_BYTES));
       return;
     }
     words.splice(index, 1);

@@ -30,9 +30,9 @@ export class Intake {
     return this.#lane(lane).idle;
   }
 
-  /** `size`: length of the message, for the bound. */
-  push(lane: LaneName, size: number, work: () => Promise<void>): void {
-    const weight = size + WAITING_MESSAGE_OVERHEAD;
+  /** `bytes`: length of the message on the wire, for the bound. */
+  push(lane: LaneName, bytes: number, work: () => Promise<void>): void {
+    const weight = bytes + WAITING_MESSAGE_OVERHEAD;
     this.#add(weight);
     this.#lane(lane).push(async () => {
       try {

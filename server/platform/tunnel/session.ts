@@ -164,7 +164,7 @@ export class TunnelSession {
       return;
     }
     if (decoded.cleaned !== undefined) this.#onCleaned(decoded.message.type, decoded.cleaned);
-    this.#receive(decoded.message, text.length);
+    this.#receive(decoded.message, Buffer.byteLength(text));
   }
 
   /** Agents clean what they read; an old one may not, and none has to be trusted. Told once for each tunnel, counted always. */
@@ -184,38 +184,38 @@ export class TunnelSession {
     return this.#state === 'settling' || this.#state === 'ready';
   }
 
-  #receive(message: AgentMessage, size: number): void {
+  #receive(message: AgentMessage, bytes: number): void {
     switch (message.type) {
       case 'hello':
-        this.#intake.push('ordered', size, () => this.#onHello(message));
+        this.#intake.push('ordered', bytes, () => this.#onHello(message));
         return;
       case 'ready':
-        this.#intake.push('ordered', size, () => this.#onReady(message));
+        this.#intake.push('ordered', bytes, () => this.#onReady(message));
         this.#settled ??= this.#intake.done('ordered');
         return;
       case 'reply':
         this.#requests?.onReply(message);
         return;
       case 'rows':
-        this.#requests?.onRows(message, size);
+        this.#requests?.onRows(message, bytes);
         return;
       case 'goaway':
         this.close('normal');
         return;
       default:
-        this.#onEvent(message, size);
+        this.#onEvent(message, bytes);
     }
   }
 
-  #onEvent(message: EventMessage, size: number): void {
+  #onEvent(message: EventMessage, bytes: number): void {
     const settled = this.#settled;
     // Before ready there is nothing an agent may say: what matters it repeats afterwards.
     if (!settled) this.#ignore(message.type);
-    else if (message.type.startsWith('job.')) this.#intake.push('ordered', size, () => this.#tell(message));
+    else if (message.type.startsWith('job.')) this.#intake.push('ordered', bytes, () => this.#tell(message));
     else if (!isWritten(message) && this.#state === 'ready') this.#tellNow(message);
     else {
       this.#announceInventory(message);
-      this.#intake.push('facts', size, async () => {
+      this.#intake.push('facts', bytes, async () => {
         await settled;
         await this.#tell(message);
       });

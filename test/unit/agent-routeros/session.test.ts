@@ -175,6 +175,17 @@ describe('replies', () => {
     expect((await api.command(PRINT, SOON)).rows).toHaveLength(100);
   });
 
+  it('are counted in bytes, however few characters they are', async () => {
+    const router = await scripted(({ command, reply }) => {
+      if (command === '/cancel') return;
+      for (let n = 0; n < 10; n++) reply('!re', `=n=${'漢'.repeat(100)}`);
+      reply('!done');
+    });
+    const api = await connect(router);
+    expect(await failure(api.command(PRINT, { ...SOON, limits: { maxBytes: 2500 } }))).toMatchObject({ code: 'not_allowed' });
+    expect((await api.command(PRINT, { ...SOON, limits: { maxBytes: 10_000 } })).rows).toHaveLength(10);
+  });
+
   it('can be had row by row', async () => {
     const router = await scripted(({ reply }) => {
       for (let n = 0; n < 3; n++) reply('!re', `=n=${n}`);

@@ -55,6 +55,11 @@ test('a server below a path is asked below that path', async () => {
   expect(requests[0]?.url).toBe('/signalbox/agent/v1/enrol');
 });
 
+test('an answer is read up to its limit in bytes, however few characters they are', async () => {
+  answer = { status: 200, body: { agent_id: AGENT_ID, secret: 'S3cret', note: '漢'.repeat(30_000) } };
+  await expect(run()).rejects.toMatchObject({ code: 'refused', message: 'the answer is not one of a control plane' });
+});
+
 test('a token that is used up says so, and leaves nothing behind', async () => {
   answer = { status: 401, body: { message: 'this token was used' } };
   await expect(run()).rejects.toMatchObject({ code: 'unauthorized', message: expect.stringContaining('this token was used') });

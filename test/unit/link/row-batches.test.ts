@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rowBatches } from '../../../agent/link/row-batches.ts';
-import { decodeAgentMessage, ROW_BATCH_BYTES } from '../../../protocol/index.ts';
+import { decodeAgentMessage, MAX_MESSAGE_BYTES, ROW_BATCH_BYTES } from '../../../protocol/index.ts';
 
 test('no rows, no batch', () => {
   expect([...rowBatches([])]).toEqual([]);
@@ -22,6 +22,11 @@ test('all rows arrive in order, in batches near the limit', () => {
     }),
     { numRuns: 50 },
   );
+});
+
+test.each(['漢', '\u0001', '"', '😀'])('a batch of what is longest on the wire, %j, fits a message', (character) => {
+  const rows = Array.from({ length: 3000 }, () => ({ a: character.repeat(32) }));
+  for (const batch of rowBatches(rows)) expect(Buffer.byteLength(JSON.stringify(batch))).toBeLessThan(MAX_MESSAGE_BYTES / 2);
 });
 
 test('many tiny rows do not exceed the count of one message', () => {

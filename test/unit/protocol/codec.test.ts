@@ -166,6 +166,11 @@ describe('limits hold at the edge', () => {
   test.each([
     { what: 'script', longest: decodeServerMessage(encodeMessage(offer('x'.repeat(MAX_SCRIPT_CHARS)))), longer: decodeServerMessage(encodeMessage(offer('x'.repeat(MAX_SCRIPT_CHARS + 1)))) },
     { what: 'output', longest: decodeAgentMessage(encodeMessage(ended('x'.repeat(MAX_OUTPUT_BYTES)))), longer: decodeAgentMessage(encodeMessage(ended('x'.repeat(MAX_OUTPUT_BYTES + 1)))) },
+    {
+      what: 'output beyond ASCII',
+      longest: decodeAgentMessage(encodeMessage(ended('é'.repeat(MAX_OUTPUT_BYTES / 2)))),
+      longer: decodeAgentMessage(encodeMessage(ended('é'.repeat(MAX_OUTPUT_BYTES / 2 + 1)))),
+    },
     { what: 'list of open jobs', longest: decodeAgentMessage(encodeMessage(ready(MAX_OPEN_JOBS_PER_AGENT))), longer: decodeAgentMessage(encodeMessage(ready(MAX_OPEN_JOBS_PER_AGENT + 1))) },
   ])('$what', ({ longest, longer }) => {
     expect(longest.kind).toBe('message');

@@ -220,11 +220,14 @@ describe('job messages', () => {
     expect(bench.events.story.at(-1)).toBe('gone #1');
   });
 
-  test('more than can be stored stops the reading until half of it is done', async () => {
+  test.each([
+    ['letters', 'x'.repeat(60_000)],
+    ['text of three bytes a character', '漢'.repeat(20_000)],
+  ])('more than can be stored stops the reading until half of it is done: %s', async (_, output) => {
     const gate = Promise.withResolvers<void>();
     const bench = new TunnelBench(new RecordedEvents({ onJobEnded: () => gate.promise }));
     const socket = await bench.ready();
-    const result = { ...RESULT, output: 'x'.repeat(60_000) };
+    const result = { ...RESULT, output };
     for (let i = 0; i < 20; i += 1) socket.say({ type: 'job.ended', job_id: JOB_A, result });
     expect(socket.paused).toBe(true);
     // Silence of a peer that is not read is not death.
@@ -280,6 +283,14 @@ describe('a request', () => {
       case: 'the rows are too many', code: 'too_large', cancelled: true,
       end: ({ socket, id }: Awaited<ReturnType<typeof asked>>) => {
         const rows = [{ a: 'x'.repeat(900_000) }];
+        for (let bytes = 0; bytes <= MAX_REPLY_BYTES; bytes += 900_000) socket.say({ type: 'rows', id, rows });
+      },
+    },
+    {
+      // A third as many characters as bytes: the limit is one of bytes.
+      case: 'the rows are too many bytes of text beyond ASCII', code: 'too_large', cancelled: true,
+      end: ({ socket, id }: Awaited<ReturnType<typeof asked>>) => {
+        const rows = [{ a: '漢'.repeat(300_000) }];
         for (let bytes = 0; bytes <= MAX_REPLY_BYTES; bytes += 900_000) socket.say({ type: 'rows', id, rows });
       },
     },
