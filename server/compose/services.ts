@@ -25,6 +25,7 @@ import type { FaultEvent } from '../fleet/faults/types.ts';
 import { ForwardsService } from '../work/forwards/service.ts';
 import { proxyRule, trustedProxies } from '../platform/http/client-address.ts';
 import { IGNORED_FORWARDING, IgnoredForwarding } from '../platform/http/ignored-forwarding.ts';
+import { QuietConnections } from '../platform/http/quiet-connections.ts';
 import { IdempotencyStore } from '../platform/idempotency/store.ts';
 import { IdentityService } from '../access/identity/service.ts';
 import { takeInInventory } from './inventory-intake.ts';
@@ -91,6 +92,7 @@ export interface Services extends AdministrationServices {
   metrics: Metrics;
   /** Notices a proxy that is not trusted. */
   ignoredForwarding: IgnoredForwarding;
+  quietConnections: QuietConnections;
 }
 
 export function createServices({ log: fullLog, ...given }: ServicesDeps): Services {
@@ -164,13 +166,14 @@ export function createServices({ log: fullLog, ...given }: ServicesDeps): Servic
   announceChanges({ routers, faults, forwards, audit, eventSources, tunnels });
   const removals = createRemovals(deps, { routers, jobs, forwards, faults, devices, metadata, eventSources });
   const { status, ignoredForwarding } = createStatus(deps, () => tunnels.size);
+  const quietConnections = new QuietConnections({ isTrusted: proxyRule(deps.config.trustProxy), counters });
   const metrics = new Metrics(status, counters);
   const webhooks = createWebhooks(deps, jobs);
   watchShares(metrics, { devices, jobs, backups, campaigns, webhooks, events, forwards, faults });
   const administration = createAdministration({ ...deps, counters });
   administration.teams.losses.subscribe(({ teamId }) => void revocations.settle(teamId));
   const identity = new IdentityService({ ...deps, ...administration, counters, log: log.child({ component: 'identity' }), audit });
-  return { ...administration, status, metrics, ignoredForwarding, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, removals, retention: new RetentionService({ storage, clock, counters }), idempotency, tunnels };
+  return { ...administration, status, metrics, ignoredForwarding, quietConnections, auth, identity, agents, audit, routers, commands, jobs, backups, campaigns, webhooks, forwards, catalog: deps.catalog, metadata, faults, devices, events, eventSources, revocations, removals, retention: new RetentionService({ storage, clock, counters }), idempotency, tunnels };
 }
 
 /** @param of the features that share something out, by their names in docs/shared-resources.md */

@@ -146,7 +146,7 @@ async function startOnce(config: Config, { log, upstream, signal, ...overrides }
     const app = await createApi({ admission, config, tls, clock, log, storage, services });
     closers.push(() => app.close());
     await room?.close();
-    const url = await listen(app, room?.listen ?? config.listen);
+    const url = await listen(app, room?.listen ?? config.listen, services.quietConnections);
     await services.identity.start(baseUrlOf(config, url));
     closers.push(() => services.identity.stop());
     const sandboxUrl = await startSandbox({ admission, config, tls, clock, log, services }, closers);
@@ -371,7 +371,7 @@ async function startSandbox(deps: ApiDeps, closers: (() => Promise<void>)[]): Pr
     });
   });
   closers.push(() => app.close());
-  return listen(app, config.sandboxListen);
+  return listen(app, config.sandboxListen, services.quietConnections);
 }
 
 /** Forgets old Idempotency-Keys and audit entries every hour. */

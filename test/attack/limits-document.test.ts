@@ -9,6 +9,7 @@ import { DIFF_LIMITS } from '../../server/work/backups/diff/diff-threads.ts';
 import { checkConfig } from '../../server/config.ts';
 import { LIMITS } from '../../server/platform/core/counters.ts';
 import { QUOTAS } from '../../server/platform/core/quotas.ts';
+import { QUIET_CONNECTIONS } from '../../server/platform/http/quiet-connections.ts';
 import { KEPT_ANSWERS, SHORT_ANSWER } from '../../server/platform/idempotency/kept-answers.ts';
 import { MAX_DEVICES_PER_ROUTER, MAX_DEVICES_PER_TEAM } from '../../server/fleet/devices/limits.ts';
 import { KEPT_PER_TEAM } from '../../server/operations/retention/service.ts';
@@ -25,6 +26,8 @@ const DAY_MS = 24 * 3_600_000;
 
 /** What the document says beside the words of a limit. */
 const numbers: [string, string][] = [
+  ['HTTP connections of one network (an IPv4 address or an IPv6 /64) on which no request is being answered', count(QUIET_CONNECTIONS.perNetwork)],
+  ['HTTP connections of all networks on which no request is being answered', count(QUIET_CONNECTIONS.total)],
   ['messages of one agent, over all its tunnels', `${count(messages.burst)} at once, ${count(messages.perSecond)} a second`],
   ['bytes of one agent', `${bytes.burst / MB} MB at once, ${bytes.perSecond / MB} MB a second`],
   ['processor time of the server for one agent', `${work.burst / 1000} s at once, ${work.perSecond / 1000} s a second`],

@@ -1,5 +1,6 @@
 /** Limits that a peer or a team can run into. Each is a line of docs/limits.md and a label of one metric. */
 export const LIMITS = [
+  'quiet_connections',
   'tunnel_budget',
   'tunnel_abuse',
   'tunnel_dials',

@@ -34,6 +34,10 @@ const BODY_LIMIT_BYTES = 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
 
 const SERVER_OPTIONS = {
+  // As for a whole request. Node's own are 120 s and 60 s, and it looks every 30 s.
+  handshakeTimeout: REQUEST_TIMEOUT_MS,
+  headersTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: REQUEST_TIMEOUT_MS / 6,
   // Node's own refusal of a request without a host has no body.
   requireHostHeader: false,
   // Whoever offers another protocol, as Java's client does with h2c, gets the answer to the request (RFC 9110, section 7.8).

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { App } from './app-type.ts';
+import type { QuietConnections } from './quiet-connections.ts';
 
 /**
  * Connections that may wait to be accepted. With Node's 511 the kernel drops the rest of a burst, and their callers try again after
@@ -7,8 +8,13 @@ import type { App } from './app-type.ts';
  */
 const BACKLOG = 4096;
 
-/** @returns the address with the port that the system chose, if it was to choose. @throws Error when the port cannot be had */
-export async function listen(app: App, address: { readonly host: string; readonly port: number }): Promise<string> {
+/**
+ * @param quiet counts the connections of this application; those of all servers of the process together
+ * @returns the address with the port that the system chose, if it was to choose
+ * @throws Error when the port cannot be had
+ */
+export async function listen(app: App, address: { readonly host: string; readonly port: number }, quiet?: QuietConnections): Promise<string> {
+  quiet?.watch(app.server);
   await app.listen({ host: address.host, port: address.port, backlog: BACKLOG });
   const { port } = app.server.address() as AddressInfo;
   const scheme = app.initialConfig.https ? 'https' : 'http';
