@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -76,4 +76,14 @@ describe('docs/interface.md', () => {
       for (const name of Object.keys(body)) expect(text, `${method} ${route}`).toContain(`\`${name}\``);
     }
   });
+});
+
+test('CONTRIBUTING.md names every Debian package that the tests use', () => {
+  const [, packages] = /^packages=\((.*)\)$/m.exec(readFileSync(path.join(ROOT, '.ci/run'), 'utf8'))!;
+  const [, named] = /apt-get install ([\s\S]*?)\n```/.exec(readFileSync(path.join(ROOT, 'CONTRIBUTING.md'), 'utf8'))!;
+  expect(named!.split(/[\s\\]+/).toSorted()).toEqual(packages!.split(' ').toSorted());
+});
+
+test('README.md is short enough to be read', () => {
+  expect(statSync(path.join(ROOT, 'README.md')).size).toBeLessThan(8_000);
 });
