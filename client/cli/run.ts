@@ -12,12 +12,18 @@ import { ListenError } from './listen-error.ts';
 import type { Parsed } from './parse.ts';
 import { nameFirst, parseCommandLine } from './parse.ts';
 import { login } from './session-commands.ts';
+import { printableLines } from './text.ts';
 
 /** Shorter pauses are not worth a line, milliseconds. */
 const TOLD_FROM_MS = 1000;
 
-/** Runs `signalbox` for an API user with these words. @returns the exit code */
-export async function runCli(words: readonly string[], surroundings: Surroundings): Promise<number> {
+/**
+ * Runs `signalbox` for an API user with these words. What it says to people holds words of routers here and there, and nothing
+ * in them reaches the terminal that would move its cursor; `--json` is for programs, and exact.
+ * @returns the exit code
+ */
+export async function runCli(words: readonly string[], given: Surroundings): Promise<number> {
+  const surroundings: Surroundings = { ...given, stderr: (text) => given.stderr(printableLines(text)) };
   try {
     return await dispatch(nameFirst(words), surroundings);
   } catch (error) {
@@ -71,7 +77,7 @@ function familyOf(name: string): readonly Command[] {
 }
 
 function report(outcome: Outcome, { json }: Parsed, { stdout }: Surroundings): number {
-  if (!json) stdout(outcome.text);
+  if (!json) stdout(printableLines(outcome.text));
   else if (outcome.json !== undefined) stdout(`${JSON.stringify(outcome.json)}\n`);
   return outcome.exitCode ?? EXIT.ok;
 }
