@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import * as z from 'zod';
+import { isOneLine, ONE_LINE } from '../routeros-text/router-text.ts';
 import { AgentError } from './core/errors.ts';
 
 /**
@@ -39,7 +40,7 @@ const sshSchema = z.strictObject({
 
 const routerSchema = z
   .strictObject({
-    name: z.string().min(1).max(64),
+    name: z.string().min(1).max(64).refine(isOneLine, ONE_LINE),
     host: z.string().min(1).max(255),
     api: apiSchema.optional(),
     ssh: sshSchema.optional(),

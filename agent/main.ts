@@ -5,6 +5,7 @@ import type { ParseArgsOptionsConfig } from 'node:util';
 import closeWithGrace from 'close-with-grace';
 import pino from 'pino';
 import { END_SIGNALS, whenToldToEnd } from '../runtime/end-signals.ts';
+import { cleanText } from '../routeros-text/router-text.ts';
 import { keepYoungObjectsYoung } from '../runtime/young-objects.ts';
 import { startAgent } from './app.ts';
 import { checkAgent } from './check.ts';
@@ -115,10 +116,13 @@ function readOptions(args: string[], required: string[], optional: string[]): Re
   return values as Record<string, string | undefined>;
 }
 
+/** A router's own words are among them. */
+const LONGEST_DETAIL = 1000;
+
 function formatTable(rows: CheckRow[]): string {
   const width = (column: 'router' | 'what') => Math.max(...rows.map((row) => row[column].length));
   const [first, second] = [width('router'), width('what')];
-  return rows.map((row) => `${verdict(row)}  ${row.router.padEnd(first)}  ${row.what.padEnd(second)}  ${row.detail}\n`).join('');
+  return rows.map((row) => `${verdict(row)}  ${row.router.padEnd(first)}  ${row.what.padEnd(second)}  ${cleanText(row.detail, LONGEST_DETAIL)}\n`).join('');
 }
 
 function verdict({ ok, warning }: CheckRow): string {

@@ -1,10 +1,11 @@
 import * as z from 'zod';
+import { isOneLine, ONE_LINE } from '../routeros-text/router-text.ts';
 
 /** `POST /agent/v1/enrol`: a one-use token becomes an agent with a secret of its own. */
 export const enrolRequest = z.strictObject({
   token: z.string().min(1).max(512),
   /** How people recognise the agent; the host name by default. */
-  name: z.string().min(1).max(255),
+  name: z.string().min(1).max(255).refine(isOneLine, ONE_LINE),
 });
 
 export const enrolResponse = z.object({

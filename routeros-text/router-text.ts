@@ -16,6 +16,13 @@ export function cleanText(text: string, max: number): string {
   return whole.length <= max ? whole : whole.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
 
+/** What a name must be that somebody chose and that others go by: cleaned, it would be another one. */
+export function isOneLine(text: string): boolean {
+  return cleanText(text, text.length) === text;
+}
+
+export const ONE_LINE = 'must be one line of text without control characters';
+
 /** What serial numbers, software ids and system ids are made of. Two spaces in a row look like one on most pages. */
 const DEVICE_ID = /^(?!.* {2})[\x20-\x7e]*$/;
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
-import { cleanLines, cleanText } from '../../routeros-text/router-text.ts';
+import { cleanLines, cleanText, isOneLine, ONE_LINE } from '../../routeros-text/router-text.ts';
 
-/** Name of a router in its agent's configuration: the address of a router inside one tunnel. */
-export const routerName = z.string().min(1).max(64);
+/** Name of a router in its agent's configuration: the address of a router inside one tunnel, so it is never cleaned. */
+export const routerName = z.string().min(1).max(64).refine(isOneLine, ONE_LINE);
 
 /** Serial number or software id: the agent refuses an errand meant for another device than the one it finds. */
 export const hardwareId = z.string().min(1).max(128);

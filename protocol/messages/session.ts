@@ -1,18 +1,18 @@
 import * as z from 'zod';
 import { MAX_OPEN_JOBS_PER_AGENT, MAX_ROUTERS_PER_AGENT } from '../limits.ts';
 import { timeZoneFact, uptimeFact } from '../../routeros-text/router-text.ts';
-import { hardwareId, routerName, routerText, text } from './common.ts';
+import { hardwareId, routerList, routerName, routerText, text } from './common.ts';
 import { openJob } from './jobs.ts';
 
 /** Agent, first message: which protocol versions it speaks and which memory of jobs it has. */
 export const hello = z.object({
   type: z.literal('hello'),
   versions: z.array(z.int().min(1).max(1000)).min(1).max(16),
-  agent_version: text(64),
+  agent_version: routerText(64),
   journal_id: z.uuid(),
   /** The newest epoch this journal has seen, 0 for none. Lower than the server's memory means a restored disk. */
   last_epoch: z.int().min(0),
-  routers: z.array(routerName).max(MAX_ROUTERS_PER_AGENT),
+  routers: routerList(routerName, MAX_ROUTERS_PER_AGENT),
 });
 
 /** Server: the connection's epoch. Every conclusion the server draws later is valid for this epoch only. */
@@ -57,7 +57,7 @@ export const routerBeat = z.object({
 /** Agent, every `heartbeat_ms` and at once when a router's reachability changes (then with that router only). */
 export const heartbeat = z.object({
   type: z.literal('heartbeat'),
-  routers: z.array(routerBeat).max(MAX_ROUTERS_PER_AGENT),
+  routers: routerList(routerBeat, MAX_ROUTERS_PER_AGENT),
 });
 
 export const routerFacts = z.object({
