@@ -76,22 +76,34 @@ async function readAccessPoints(router: RouterAdapter, signal: AbortSignal, clea
   return links?.slice(0, MAX_SENSORS);
 }
 
-/** Disks whose state is a bad one; an empty list where all are well. @returns undefined where there is no such menu */
+/**
+ * RAID in RouterOS is that of Linux and prints its words: `clean` of an array, `0:in_sync` of a member. docs/health-rules.md says where
+ * each word comes from.
+ */
+const ARRAY_FAULTS = new Set(['inactive', 'broken']);
+const MEMBER_FAULTS = new Set(['faulty', 'write_error', 'blocked', 'want_replacement']);
+
+/** Disks and arrays whose state is a bad one; an empty list where all are well. @returns undefined where there is no such menu */
 export async function readBadDisks(router: RouterAdapter, signal: AbortSignal, cleaner = new Cleaner()): Promise<Disks | undefined> {
   if (!router.hasApi) return undefined;
-  const properties = ['slot', 'state', 'raid-state', 'raid-member-failed'];
+  const properties = ['slot', 'state', 'raid-member-state', 'raid-member-failed', 'critical-warning'];
   const rows = await readMenu(router, { menu: '/disk', properties, flags: {} }, signal);
   const bad = rows?.flatMap((row): Disks => {
-    const word = badWord(row, cleaner);
+    const word = badWord(row, (text) => cleaner.text(text ?? '', 64));
     return word === undefined ? [] : [{ name: cleaner.text(row['slot'] ?? '', 64), state: word }];
   });
   return bad?.slice(0, MAX_SENSORS);
 }
 
-function badWord(row: RouterRow, cleaner: Cleaner): string | undefined {
+function badWord(row: RouterRow, clean: (text: string | undefined) => string): string | undefined {
   if (isTrue(row['raid-member-failed'])) return 'raid-member-failed';
-  const words = [row['state'], row['raid-state']].map((state) => cleaner.text(state ?? '', 64));
-  return words.find((state) => /fail|error|degraded|missing/.test(state));
+  const array = clean(row['state']);
+  if (ARRAY_FAULTS.has(array)) return array;
+  // `1:faulty,write_error`: the place in the array, then its states. Outside of an array it is a sentence about what was found there.
+  const [, states] = /^\d+:([a-z_,]+)$/.exec(clean(row['raid-member-state'])) ?? [];
+  const member = states?.split(',').find((state) => MEMBER_FAULTS.has(state));
+  // The drive's own S.M.A.R.T.: any warning is one to act on.
+  return member ?? (clean(row['critical-warning']) || undefined);
 }
 
 /** A menu's enabled items; undefined when there is no menu, no item, or no API to ask by. */

@@ -105,15 +105,24 @@ const otherPart: HealthRule = {
   },
 };
 
-/** RouterOS's words for a port that should give power and cannot. `current-too-low` is a load that draws none: an idle device. */
+/** RouterOS's words for a port that gives no power although it should. docs/health-rules.md says where each word comes from. */
 export const POE_FAULTS = [
-  'short-circuit', 'overload', 'voltage-too-low', 'voltage-too-high', 'low-voltage-too-low', 'controller-error', 'no-valid-psu',
+  'overload', 'short-circuit', 'voltage-too-low', 'voltage-too-high', 'low-voltage-too-low', 'low-voltage-pd-detected', 'voltage-on-poe-in', 'no-valid-PSU',
+  'lldp-power-off', 'controller-error',
 ] as const;
-const POE_WELL = ['off', 'waiting-for-load', 'powered-on', 'current-too-low', 'poe-in-detected'];
+/** `current-too-low` is a load that draws less than 10 mA: an idle device, or one with a supply of its own. */
+export const POE_WELL = ['powered-on', 'waiting-for-load', 'current-too-low', 'disabled', 'off'] as const;
+/** The port is between two states for some seconds, which neither opens nor resolves a fault. */
+export const POE_BETWEEN = ['power-cycle', 'power_reset', 'controller-init', 'controller-upgrade'] as const;
 
+const inLowerCase = (words: readonly string[]): ReadonlySet<string> => new Set(words.map((word) => word.toLowerCase()));
+const [poeFaults, poeWell] = [inLowerCase(POE_FAULTS), inLowerCase(POE_WELL)];
+
+/** Words that are not known are no news, as those in between. One version prints `no-valid-PSU`, lists of another have it in lower case. */
 function judgePoe(status: string): Verdict {
-  if ((POE_FAULTS as readonly string[]).includes(status)) return 'bad';
-  return POE_WELL.includes(status) ? 'good' : 'between';
+  const word = status.toLowerCase();
+  if (poeFaults.has(word)) return 'bad';
+  return poeWell.has(word) ? 'good' : 'between';
 }
 
 const poeOut: HealthRule = {
@@ -142,8 +151,8 @@ function disksOf(bad: HealthReadings['bad_disks']): Part[] {
 const storage: HealthRule = {
   type: 'disk_failing',
   patience: STEADY,
-  reads: '`/system/resource` bad-blocks; `/disk` state, raid-state, raid-member-failed',
-  opens: `${BAD_BLOCKS.bad} % bad blocks or more, or a disk that failed, is degraded or missing`,
+  reads: '`/system/resource` bad-blocks; `/disk` state, raid-member-state, raid-member-failed, critical-warning',
+  opens: `${BAD_BLOCKS.bad} % bad blocks or more, or a disk or array in a bad state (below)`,
   resolves: `${BAD_BLOCKS.good} % bad blocks or less, and no such disk`,
   judge({ bad_blocks: percent = null, bad_disks: disks }) {
     return judgeParts([...flashOf(percent), ...disksOf(disks)], (names) => `Storage is failing: ${names.join(', ')}`);

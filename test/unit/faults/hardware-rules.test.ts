@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { readHealth } from '../../../agent/telemetry/health.ts';
 import type { RouterRow } from '../../../agent/routers/adapter.ts';
 import type { HealthReadings } from '../../../protocol/index.ts';
+import { POE_BETWEEN, POE_FAULTS, POE_WELL } from '../../../server/fleet/faults/hardware-rules.ts';
 import { HEALTH_RULES } from '../../../server/fleet/faults/health-rules.ts';
 import { parseAmbience } from '../../../server/fleet/faults/rule.ts';
 import { FAULT_SEVERITY } from '../../../server/fleet/faults/types.ts';
@@ -161,6 +162,26 @@ describe.skipIf(!existsSync(recording))('recordings of real routers', () => {
 
   test('a small board that is well', () => {
     expect(live(watch(), times(5, { ...well, ...readHealth(recorded('RB (voltage/temperature)')) }))).toEqual([]);
+  });
+});
+
+describe('the words of a port that powers others', () => {
+  const judge = (status: string) => HEALTH_RULES.find(({ type }) => type === 'poe_out_failed')!.judge({ ...well, poe: [{ interface: 'ether5', status }] }, undefined)?.verdict;
+
+  // MikroTik's manual, CLI reference of /interface/ethernet/poe/monitor, in its order.
+  test.each([
+    ['disabled', 'good'], ['waiting-for-load', 'good'], ['powered-on', 'good'], ['overload', 'bad'], ['short-circuit', 'bad'], ['voltage-too-low', 'bad'],
+    ['current-too-low', 'good'], ['power-cycle', 'between'], ['voltage-too-high', 'bad'], ['controller-error', 'bad'], ['controller-upgrade', 'between'],
+    ['voltage-on-poe-in', 'bad'], ['no-valid-PSU', 'bad'], ['controller-init', 'between'], ['low-voltage-too-low', 'bad'], ['lldp-power-off', 'bad'],
+    ['low-voltage-pd-detected', 'bad'], ['a word to come', 'between'],
+  ])('%s is %s', (status, verdict) => {
+    expect(judge(status)).toBe(verdict);
+  });
+
+  test('each is in the table that names its source', () => {
+    const document = readFileSync(path.join(root, 'docs/health-rules.md'), 'utf8');
+    const sources = document.slice(document.indexOf('## Where the words come from'));
+    for (const word of [...POE_FAULTS, ...POE_WELL, ...POE_BETWEEN]) expect(sources).toContain(word);
   });
 });
 

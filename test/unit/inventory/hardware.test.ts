@@ -93,10 +93,16 @@ test('a station hears its access point; an access point has no signal of its own
 test('disks that failed', async () => {
   const simulator = await routers.simulate({ version: '7.18.2', sshPort: null });
   const disks = simulator.router.table('/disk');
-  disks.add(Object.entries({ slot: 'nvme1', state: 'ok' }));
+  disks.add(Object.entries({ slot: 'nvme1', 'raid-member-failed': 'false', 'raid-member-state': '0:in_sync' }));
+  disks.add(Object.entries({ slot: 'raid0', state: 'clean' }));
+  disks.add(Object.entries({ slot: 'nvme0', 'raid-member-state': 'found raid superblock of a faulty array' }));
   disks.add(Object.entries({ slot: 'nvme2', 'raid-member-failed': 'true' }));
-  disks.add(Object.entries({ slot: 'raid1', 'raid-state': 'degraded' }));
-  expect((await read(simulator)).bad_disks).toEqual([{ name: 'nvme2', state: 'raid-member-failed' }, { name: 'raid1', state: 'degraded' }]);
+  disks.add(Object.entries({ slot: 'nvme3', 'raid-member-state': '1:faulty,write_error' }));
+  disks.add(Object.entries({ slot: 'raid1', state: 'inactive' }));
+  disks.add(Object.entries({ slot: 'nvme4', 'critical-warning': 'spare-space' }));
+  expect((await read(simulator)).bad_disks).toEqual([
+    { name: 'nvme2', state: 'raid-member-failed' }, { name: 'nvme3', state: 'faulty' }, { name: 'raid1', state: 'inactive' }, { name: 'nvme4', state: 'spare-space' },
+  ]);
 });
 
 test('a router without any of it is not asked again each minute', async () => {
@@ -119,11 +125,11 @@ test('a router without any of it is not asked again each minute', async () => {
 test('words of a router are cleaned before they are told', async () => {
   const simulator = await routers.simulate({ version: '7.18.2', sshPort: null });
   const long = 'x'.repeat(10_000);
-  simulator.router.table('/disk').add(Object.entries({ slot: 'nv\0me1\u001B', state: 'fai\0led' }));
-  simulator.router.table('/disk').add(Object.entries({ slot: long, state: 'error' }));
+  simulator.router.table('/disk').add(Object.entries({ slot: 'nv\0me1\u001B', state: 'bro\0ken' }));
+  simulator.router.table('/disk').add(Object.entries({ slot: long, state: 'inactive' }));
   simulator.setPoeOut('ether2', 'short\0-circuit\u0007');
   const readings = await read(simulator);
-  expect(readings.bad_disks).toEqual([{ name: 'nvme1', state: 'failed' }, { name: 'x'.repeat(64), state: 'error' }]);
+  expect(readings.bad_disks).toEqual([{ name: 'nvme1', state: 'broken' }, { name: 'x'.repeat(64), state: 'inactive' }]);
   expect(readings.poe).toEqual([{ interface: 'ether2', status: 'short-circuit' }]);
   const sensors = readHealth([
     { name: 'psu1\0-state', value: 'fa\u001Bil', type: '' },

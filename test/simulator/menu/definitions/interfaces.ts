@@ -70,7 +70,7 @@ export function interfaceMenu(menu: MenuDefinition, type: string): MenuDefinitio
 }
 
 const poe = monitor(['numbers'], (context) => chosenInterfaces(context).map((item) => new Map([
-  ['name', item.values.get('name') ?? ''], ['poe-out', item.values.get('poe-out') ?? 'off'], ['poe-out-status', item.values.get('.poe-status') ?? 'off'],
+  ['name', item.values.get('name') ?? ''], ['poe-out', item.values.get('poe-out') ?? 'off'], ['poe-out-status', item.values.get('.poe-status') ?? 'disabled'],
 ])));
 
 export const INTERFACE_MENUS: readonly MenuDefinition[] = [

@@ -34,8 +34,9 @@ export const SYSTEM_TABLES = `
   size                    readonly
   free                    readonly
   state                   readonly
-  raid-state              readonly
+  raid-member-state       readonly
   raid-member-failed      readonly
+  critical-warning        readonly
 
 /system/watchdog  single
   watch-address           none|ip                               =none
