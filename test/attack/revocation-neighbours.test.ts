@@ -4,9 +4,10 @@ import type { RevocationsDeps } from '../../server/access/revocations/service.ts
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { noteRevocation } from '../../server/platform/storage/revocations.ts';
+import { insertForward } from '../../server/work/forwards/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
-import { seedTeam } from '../harness/seed.ts';
+import { seedRouter, seedTeam } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -18,13 +19,28 @@ describeEachDatabase('a team whose revocations take for ever', (open) => {
     const hostile = (await seedTeam(storage)).teamId;
     const neighbour = (await seedTeam(storage)).teamId;
     const cut: string[] = [];
+    const revoked: string[] = [];
     const { promise: never, resolve: atLast } = Promise.withResolvers<void>();
     const deps = {
       storage, clock, log: silentLog,
       gateway: { disconnect: (agentId: string) => void cut.push(agentId) },
-      forwards: { dropAgent: async (teamId: string) => (teamId === hostile ? never : undefined) },
+      forwards: {
+        dropAgent: async (teamId: string) => (teamId === hostile ? never : undefined),
+        revoke: async (_teamId: string, _routerId: string, id: string) => void revoked.push(id),
+      },
     } as unknown as RevocationsDeps;
-    return { storage, clock, hostile, neighbour, cut, atLast, service: new RevocationsService(deps) };
+    const openForward = async (createdBy: string): Promise<string> => {
+      const { routerId } = await seedRouter(storage, { teamId: hostile });
+      const now = clock.now();
+      const id = newId(now);
+      await insertForward(storage.db, {
+        id, team_id: hostile, router_id: routerId, port: 20_000, allow_only_cidr: '203.0.113.0/24', dst_address: '192.168.88.10', dst_port: 443,
+        entry_point: 'forward.example.net', channel_token_hash: 'hash', way: null, way_reason: null, target_reachable: null, created_by: createdBy,
+        created_at: now, authorized_at: null, expires_at: now + 600_000, closed_at: null, revoked_at: null, refused_attempts: 0,
+      });
+      return id;
+    };
+    return { storage, clock, hostile, neighbour, cut, revoked, openForward, atLast, service: new RevocationsService(deps) };
   };
   const revokeAgent = async ({ writes }: Storage, teamId: string, now: number): Promise<string> => {
     const subjectId = newId(now);
@@ -50,5 +66,26 @@ describeEachDatabase('a team whose revocations take for ever', (open) => {
     await waitUntil('the command is carried out', () => cut.includes(byCommand));
     atLast();
     await service.stop();
+  });
+
+  test('has its other connections cut at once: no revocation waits for the agents of another', async () => {
+    const { storage, clock, hostile, cut, atLast, service, revoked, openForward } = await setUp();
+    const first = await revokeAgent(storage, hostile, clock.now());
+    void service.settle(hostile);
+    await waitUntil('the first revocation waits for its agent', () => cut.includes(first));
+    const keyId = newId(clock.now());
+    const forwardId = await openForward(keyId);
+    const noticed: string[] = [];
+    service.noticed.subscribe(({ teamId }) => noticed.push(teamId));
+    const agents: string[] = [];
+    for (let i = 0; i < 150; i += 1) agents.push(await revokeAgent(storage, hostile, clock.now()));
+    await storage.writes.write((tx) => noteRevocation(tx, { teamId: hostile, kind: 'api_key', subjectId: keyId, now: clock.now() }));
+    void service.settle(hostile);
+    await waitUntil('everything is cut', () => revoked.length === 1 && agents.every((id) => cut.includes(id)));
+    expect(revoked).toEqual([forwardId]);
+    expect(noticed).toHaveLength(151);
+    atLast();
+    await service.stop();
+    expect(cut.length).toBe(new Set(cut).size);
   });
 });

@@ -45,8 +45,10 @@ const LOOK_EVERY_MS = 1000;
 const LOOK_AGAIN_MS = [2000, 10_000, 60_000];
 /** How long a request that revokes waits until what was opened has ended; it goes on ending afterwards. */
 const LONGEST_WAIT_MS = 5000;
-/** Revocations of one look at a team. */
+/** Revocations of one look at a team that are carried out to the end, one after the other. */
 const AT_ONCE = 100;
+/** Revocations whose connections are cut at the same time, of one team: as many as it may have API keys. */
+const CUT_AT_ONCE = 1000;
 /** Jobs of one read; those that agents hold are asked back side by side, because each may take seconds. */
 const JOBS_AT_ONCE = 50;
 /** As the audit log. */
@@ -72,6 +74,11 @@ export class RevocationsService {
    * for each other: an agent that never answers makes a look at its team last for minutes.
    */
   readonly #looking = new Map<string, Promise<void>>();
+  /**
+   * Connections that are being cut or have been, by revocation and pass, with the ids of the forwards that ended. They do not wait for
+   * the looks: an agent that does not give back the jobs of one key must not keep the forwards of another key open.
+   */
+  readonly #cuts = new Map<string, Promise<string[]>>();
   /** The look at each team that waits for the one under way. */
   readonly #waiting = new Map<string, Promise<void>>();
   #finding: Promise<void> = Promise.resolve();
@@ -98,7 +105,7 @@ export class RevocationsService {
 
   /** Carries out what has just been revoked in this team. Waits for it, but not for ever; never rejects. */
   async settle(teamId: string): Promise<void> {
-    await within(this.#look(teamId), LONGEST_WAIT_MS);
+    await within(Promise.all([this.#cutDue(teamId), this.#look(teamId)]).then(() => undefined), LONGEST_WAIT_MS);
   }
 
   /** Newest first. */
@@ -119,7 +126,10 @@ export class RevocationsService {
     try {
       const now = clock.now();
       const teams = await selectDueTeams(storage.db, now, now + Math.max(...LOOK_AGAIN_MS));
-      for (const teamId of teams) if (!this.#looking.has(teamId)) void this.#look(teamId);
+      for (const teamId of teams) {
+        void this.#cutDue(teamId);
+        if (!this.#looking.has(teamId)) void this.#look(teamId);
+      }
     } catch (error) {
       log.warn({ err: error }, 'revocations could not be read; they are looked for again');
     }
@@ -143,6 +153,42 @@ export class RevocationsService {
     return look;
   }
 
+  /** Cuts the connections of everything that is due, at once and side by side. Never rejects: what could not be cut stays due. */
+  async #cutDue(teamId: string): Promise<void> {
+    const { storage, clock, log } = this.#deps;
+    try {
+      const now = clock.now();
+      const due = await selectDue(storage.db, teamId, now, now + Math.max(...LOOK_AGAIN_MS), CUT_AT_ONCE);
+      await Promise.allSettled(due.map((revocation) => this.#cut(revocation)));
+    } catch (error) {
+      log.warn({ err: error, team_id: teamId }, 'revocations could not be read; they are looked for again');
+    }
+  }
+
+  /** Ends the connections of one revocation, once in each pass. @returns the ids of the forwards that ended */
+  #cut(revocation: Revocation): Promise<string[]> {
+    const key = cutKey(revocation);
+    const cut = this.#cuts.get(key) ?? this.#cutNow(revocation);
+    this.#cuts.set(key, cut);
+    return cut;
+  }
+
+  async #cutNow(revocation: Revocation): Promise<string[]> {
+    this.noticed.publish(revocation);
+    const { teamId, kind, subjectId } = revocation;
+    if (kind === 'agent') {
+      this.#deps.gateway.disconnect(subjectId, 'revoked');
+      await this.#deps.forwards.dropAgent(teamId, subjectId);
+      return [];
+    }
+    return (await this.#mayGoOn(revocation)) ? [] : this.#endForwards(revocation);
+  }
+
+  /** After a new password the person may go on, but not what somebody opened who knew the old one. */
+  async #mayGoOn(revocation: Revocation): Promise<boolean> {
+    return revocation.kind !== 'password' && OPERATING.has(await selectRole(this.#deps.storage.db, revocation));
+  }
+
   /** Never rejects: what could not be ended stays due. */
   async #carryOutDue(teamId: string): Promise<void> {
     const { storage, clock, log } = this.#deps;
@@ -161,23 +207,20 @@ export class RevocationsService {
 
   async #carryOut(revocation: Revocation): Promise<void> {
     const { storage, clock } = this.#deps;
-    this.noticed.publish(revocation);
-    const report = await this.#end(revocation);
-    const pause = LOOK_AGAIN_MS[revocation.passes];
-    const next = { ...revocation, report, passes: revocation.passes + 1, dueAt: pause === undefined ? null : clock.now() + pause };
-    await storage.writes.write((tx) => updateRevocation(tx, next));
+    try {
+      const report = await this.#end(revocation, await this.#cut(revocation));
+      const pause = LOOK_AGAIN_MS[revocation.passes];
+      const next = { ...revocation, report, passes: revocation.passes + 1, dueAt: pause === undefined ? null : clock.now() + pause };
+      await storage.writes.write((tx) => updateRevocation(tx, next));
+    } finally {
+      this.#cuts.delete(cutKey(revocation));
+    }
   }
 
-  async #end(revocation: Revocation): Promise<Report> {
-    const { teamId, kind, subjectId, report: before } = revocation;
-    if (kind === 'agent') {
-      this.#deps.gateway.disconnect(subjectId, 'revoked');
-      await this.#deps.forwards.dropAgent(teamId, subjectId);
-      return before;
-    }
-    // After a new password the person may go on, but not what somebody opened who knew the old one.
-    if (kind !== 'password' && OPERATING.has(await selectRole(this.#deps.storage.db, revocation))) return before;
-    const forwards = await this.#endForwards(revocation);
+  /** What takes longer than cutting connections. @param forwards that were cut */
+  async #end(revocation: Revocation, forwards: readonly string[]): Promise<Report> {
+    const { kind, report: before } = revocation;
+    if (kind === 'agent' || (await this.#mayGoOn(revocation))) return before;
     const campaigns = await this.#endCampaigns(revocation);
     const jobs = await this.#endJobs(revocation);
     const keys = await this.#endKeys(revocation);
@@ -228,6 +271,10 @@ export class RevocationsService {
     for (const id of made) await auth.revokeApiKey(revocation.teamId, id, { revokeKeys: true });
     return { ended: made, goesOn: [] };
   }
+}
+
+function cutKey({ id, passes }: Revocation): string {
+  return `${id} ${passes}`;
 }
 
 /** It has begun, or ended by itself meanwhile. */
