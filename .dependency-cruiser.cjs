@@ -47,7 +47,17 @@ module.exports = {
     forbid('features-know-no-tunnel', { path: `^${room}/` }, { path: '^server/platform/tunnel/' }),
     forbid('only-stores-query', { path: feature, pathNot: '/store[.]ts$' },
       { path: '^server/platform/storage/', dependencyTypesNot: ['type-only'] }),
-    forbid('only-routes-know-http', { path: feature, pathNot: '/routes[.]ts$' }, { path: '^server/platform/http/' }),
+    forbid('only-routes-know-http', { path: feature, pathNot: '/(?:routes|feature)[.]ts$' }, { path: '^server/platform/http/' }),
+    // A feature's services, routes and the rest are put together in its feature.ts, and nowhere else.
+    forbid('compose-sees-features-by-their-feature-ts', { path: '^server/compose/' },
+      { path: feature, pathNot: '/feature[.]ts$', dependencyTypesNot: ['type-only'] }),
+    forbid('feature-ts-is-for-compose', { path: '^server/', pathNot: '^server/compose/' }, { path: `${feature}feature[.]ts$` }),
+    // config, version and feature.ts: settings and words that every room may use.
+    forbid('root-files-know-core-only', { path: '^server/[^/]+[.]ts$', pathNot: '^server/main[.]ts$' },
+      { path: '^server/[^/]+/', pathNot: '^server/platform/core/', dependencyTypesNot: ['type-only'] }),
+    forbid('root-files-know-no-feature', { path: '^server/[^/]+[.]ts$', pathNot: '^server/main[.]ts$' }, { path: feature }),
+    forbid('only-feature-ts-reads-settings', { path: feature, pathNot: '/feature[.]ts$' },
+      { path: '^server/config', dependencyTypesNot: ['type-only'] }),
     forbid('features-meet-at-service-or-types', { path: `^(${room}/[^/]+)/` },
       { path: feature, pathNot: `^(?:$1/.*|${room}/[^/]+/(?:service|types)[.]ts)$` }),
     forbid('compose-is-the-top', { path: '^server/', pathNot: '^server/(main[.]ts$|compose/|cli/)' },

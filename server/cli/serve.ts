@@ -5,7 +5,7 @@ import { keepYoungObjectsYoung } from '../../runtime/young-objects.ts';
 import type { Config } from '../config.ts';
 import type { RunningServer } from '../compose/start.ts';
 
-/** Requests under way get 10 s and agents 5 s (compose.ts); what is in memory is written after that. */
+/** Requests under way get 10 s and agents 5 s (compose/api.ts); what is in memory is written after that. */
 const SHUTDOWN_DEADLINE_MS = 20_000;
 
 /**

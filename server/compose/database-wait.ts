@@ -7,7 +7,7 @@ import type { App, AppOptions } from '../platform/http/app.ts';
 import { healthRoutes } from '../platform/http/health.ts';
 import { SERVER_VERSION } from '../version.ts';
 import { listen } from '../platform/http/listen.ts';
-import { describePlantError } from '../operations/sandbox/routes.ts';
+import { describePlantError } from '../operations/sandbox/feature.ts';
 import type { Storage } from '../platform/storage/db.ts';
 import { answers } from '../platform/storage/health.ts';
 import { isRefusal } from '../platform/storage/storage-errors.ts';

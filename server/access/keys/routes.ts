@@ -3,11 +3,13 @@ import { ENROL_PATH, enrolRequest, enrolResponse } from '../../../protocol/index
 import type { AuditService } from '../audit/service.ts';
 import { ROLES } from '../../platform/core/principal.ts';
 import type { App } from '../../platform/http/app.ts';
-import { checkGrant, principalOf } from '../../platform/http/authentication.ts';
+import { checkGrant, identifyCaller, principalOf } from '../../platform/http/authentication.ts';
 import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull } from '../../platform/http/envelope.ts';
 import { problemSchema } from '../../platform/http/error-handler.ts';
 import { momentField, nameField, pathId } from '../../platform/http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
+import { limitRequests } from '../../platform/http/rate-limit.ts';
+import type { RateLimit } from '../../platform/http/rate-limit.ts';
 import { enrolledOrRefused } from './service.ts';
 import type { AuthService } from './service.ts';
 import type { ApiKey, Enrolment } from './types.ts';
@@ -230,15 +232,22 @@ function enrolled({ agentId, token }: Extract<Enrolment, { status: 'enrolled' }>
   return token.replacesAgentId === null ? `agent ${agentId}` : `agent ${agentId}, replaced`;
 }
 
-interface EnrolmentDeps {
+export interface EnrolmentRoutesDeps {
   auth: AuthService;
   audit: Pick<AuditService, 'record'>;
   /** Awaited before the answer: what the former agent carried has to end. */
   onReplaced: (teamId: string, agentId: string) => Promise<void>;
 }
 
+/** {@link enrolmentRoutes} with a limit by address, for a scope without any protection. */
+export async function openEnrolmentRoutes(app: App, deps: EnrolmentRoutesDeps & { rateLimit: RateLimit }): Promise<void> {
+  identifyCaller(app, async () => undefined);
+  await limitRequests(app, deps.rateLimit);
+  enrolmentRoutes(app, deps);
+}
+
 /** The one request an agent makes before it has a credential. Its scope must limit strangers by address. */
-export function enrolmentRoutes(app: App, { auth, audit, onReplaced }: EnrolmentDeps): void {
+export function enrolmentRoutes(app: App, { auth, audit, onReplaced }: EnrolmentRoutesDeps): void {
   app.post(
     ENROL_PATH,
     {

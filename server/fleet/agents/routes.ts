@@ -83,7 +83,7 @@ const newTokenBody = z
 
 type Gateway = Pick<AgentGateway, 'epoch' | 'disconnect'>;
 
-interface AgentRoutesDeps {
+export interface AgentRoutesDeps {
   auth: AuthService;
   gateway: Gateway;
   places: PlacesService;

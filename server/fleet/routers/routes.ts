@@ -60,7 +60,7 @@ const changeBody = z
   .object({ site_id: uuidField.nullable().optional().describe('Where it stands from now on; null: in no site') })
   .meta({ id: 'RouterChange', examples: [{ site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24' }] });
 
-interface RouterRoutesDeps {
+export interface RouterRoutesDeps {
   routers: RoutersService;
   places: PlacesService;
   now: () => number;

@@ -24,7 +24,12 @@ After a break, send the last id seen as \`Last-Event-ID\` (browsers do so by the
 that is not known any more (the server was not stopped properly, or too much has happened since), one event \`${RESYNC}\` comes instead: read again what matters. Comments keep the line alive. A
 stream counts as one request, however long it is open; one that is not read, or whose key is revoked, is cut.`;
 
-export function eventRoutes(app: App, deps: { events: EventsService; authenticate: Authenticate }): void {
+export interface EventRoutesDeps {
+  events: EventsService;
+  authenticate: Authenticate;
+}
+
+export function eventRoutes(app: App, deps: EventRoutesDeps): void {
   app.get(
     '/api/events',
     {

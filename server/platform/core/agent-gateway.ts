@@ -13,7 +13,7 @@ import type {
 
 /**
  * The tunnel as the features see it: a port. Features call it to reach an agent; what agents say comes to
- * them as {@link AgentEvents}, wired up in compose.ts.
+ * them as {@link AgentEvents}, wired up in compose/wires/agent-events.ts.
  */
 
 type RequestOf<M extends Request['method']> = Extract<Request, { method: M }>;

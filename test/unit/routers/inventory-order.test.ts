@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { InventoryOrder } from '../../../server/compose/inventory-order.ts';
+import { InventoryOrder } from '../../../server/compose/wires/inventory-order.ts';
 
 test('what is said after an inventory waits for it, the latest of each kind; of other routers and agents nothing does', () => {
   const order = new InventoryOrder();

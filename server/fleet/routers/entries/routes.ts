@@ -30,7 +30,12 @@ const listSchema = z
   .meta({ id: 'AgentRouters', examples: [{ routers: [{ name: 'gw-depot', host: '192.0.2.2', router_id: null, reachable: true, reason: 'inventory: not enough permissions', duplicate_of: null }] }] });
 
 /** What an agent has in its configuration, known to the list of routers or not. */
-export function agentEntryRoutes(app: App, { routers, auth }: { routers: Pick<RoutersService, 'entriesOf'>; auth: Pick<AuthService, 'getAgent'> }): void {
+export interface AgentEntryRoutesDeps {
+  routers: Pick<RoutersService, 'entriesOf'>;
+  auth: Pick<AuthService, 'getAgent'>;
+}
+
+export function agentEntryRoutes(app: App, { routers, auth }: AgentEntryRoutesDeps): void {
   app.get(
     '/api/agents/:agent_id/routers',
     {

@@ -75,7 +75,7 @@ const UUID_PATTERN = '^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{
 const tags = ['notifications'];
 const conflict = { 409: problemSchema.describe('Too many groups, or something that the group names has just been deleted') };
 
-interface GroupRoutesDeps {
+export interface GroupRoutesDeps {
   groups: GroupsService;
   now: () => number;
 }

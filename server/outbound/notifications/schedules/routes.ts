@@ -49,7 +49,7 @@ const scheduleParams = z.object({ schedule_id: pathId });
 const tags = ['notifications'];
 const conflict = { 409: problemSchema.describe('The team has a schedule of this name, or too many') };
 
-interface ScheduleRoutesDeps {
+export interface ScheduleRoutesDeps {
   schedules: SchedulesService;
   now: () => number;
 }

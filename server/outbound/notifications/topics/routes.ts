@@ -33,7 +33,11 @@ const topicParams = z.object({ topic_id: pathId });
 const tags = ['notifications'];
 const conflict = { 409: problemSchema.describe('The team has a topic of this name, or too many') };
 
-export function topicRoutes(app: App, deps: { topics: TopicsService }): void {
+export interface TopicRoutesDeps {
+  topics: TopicsService;
+}
+
+export function topicRoutes(app: App, deps: TopicRoutesDeps): void {
   readTopics(app, deps.topics);
   writeTopics(app, deps.topics);
   deleteTopic(app, deps.topics);

@@ -1,9 +1,9 @@
-import type { DevicesService } from '../fleet/devices/service.ts';
-import type { EventSources } from './event-sources.ts';
-import type { FaultsService } from '../fleet/faults/service.ts';
-import type { MetadataService } from '../fleet/metadata/service.ts';
-import type { RemovalChange } from '../fleet/removals/types.ts';
-import type { RoutersService } from '../fleet/routers/service.ts';
+import type { DevicesService } from '../../fleet/devices/service.ts';
+import type { EventSources } from '../../outbound/events/sources.ts';
+import type { FaultsService } from '../../fleet/faults/service.ts';
+import type { MetadataService } from '../../fleet/metadata/service.ts';
+import type { RemovalChange } from '../../fleet/removals/types.ts';
+import type { RoutersService } from '../../fleet/routers/service.ts';
 
 interface Audience {
   routers: Pick<RoutersService, 'forget'>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { App } from '../../platform/http/app.ts';
-import { envelope, success } from '../../platform/http/envelope.ts';
-import { problemSchema } from '../../platform/http/error-handler.ts';
+import type { App } from '../../../platform/http/app.ts';
+import { envelope, success } from '../../../platform/http/envelope.ts';
+import { problemSchema } from '../../../platform/http/error-handler.ts';
 import type { StatusService } from './service.ts';
 
 const statusSchema = z.object({

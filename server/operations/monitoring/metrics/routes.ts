@@ -1,4 +1,4 @@
-import type { App } from '../../platform/http/app.ts';
+import type { App } from '../../../platform/http/app.ts';
 import type { Metrics } from './service.ts';
 
 /** Prometheus text, for a scope that admits service tokens only. */

@@ -1,5 +1,5 @@
 import { Counter, Gauge } from 'prom-client';
-import type { SharedUse } from '../../../runtime/fair-shares.ts';
+import type { SharedUse } from '../../../../runtime/fair-shares.ts';
 
 /** What is in the way of whoever is refused, in the words of docs/shared-resources.md. */
 const WORDS = { total: 'total', party: 'team', member: 'member' } as const;

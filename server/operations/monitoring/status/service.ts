@@ -1,5 +1,5 @@
-import type { Clock } from '../../platform/core/clock.ts';
-import type { Storage } from '../../platform/storage/db.ts';
+import type { Clock } from '../../../platform/core/clock.ts';
+import type { Storage } from '../../../platform/storage/db.ts';
 import { countWork } from './store.ts';
 import type { WorkCounts } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { SharedUse } from '../../../runtime/fair-shares.ts';
-import { BATCHED_ROWS, LIMITS } from '../../platform/core/counters.ts';
-import type { Counters } from '../../platform/core/counters.ts';
+import type { SharedUse } from '../../../../runtime/fair-shares.ts';
+import { BATCHED_ROWS, LIMITS } from '../../../platform/core/counters.ts';
+import type { Counters } from '../../../platform/core/counters.ts';
 import type { StatusService } from '../status/service.ts';
 import { sharedResourceMetrics } from './shared-resources.ts';
 

@@ -1,23 +1,23 @@
-import type { CampaignsService } from '../work/campaigns/service.ts';
-import type { CampaignChange } from '../work/campaigns/types.ts';
-import type { AgentConnection } from '../platform/core/agent-gateway.ts';
-import type { Clock } from '../platform/core/clock.ts';
-import type { Log } from '../platform/core/log.ts';
-import { RouterPulses } from '../outbound/events/pulses.ts';
-import type { KnownRouter } from '../outbound/events/pulses.ts';
-import type { EventsService } from '../outbound/events/service.ts';
-import { insertKept, takeKept } from '../outbound/events/store.ts';
-import type { KeptStream } from '../outbound/events/types.ts';
-import type { FaultEvent } from '../fleet/faults/types.ts';
-import type { ForwardChange } from '../work/forwards/types.ts';
-import type { ForwardsService } from '../work/forwards/service.ts';
-import type { JobsService } from '../work/jobs/service.ts';
-import { statusOf } from '../work/jobs/state.ts';
-import type { JobRecord } from '../work/jobs/types.ts';
-import type { RemovalChange } from '../fleet/removals/types.ts';
-import type { RoutersService } from '../fleet/routers/service.ts';
-import type { MoveChange, RouterRecord } from '../fleet/routers/types.ts';
-import type { Storage } from '../platform/storage/db.ts';
+import type { CampaignsService } from '../../work/campaigns/service.ts';
+import type { CampaignChange } from '../../work/campaigns/types.ts';
+import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { RouterPulses } from './pulses.ts';
+import type { KnownRouter } from './pulses.ts';
+import type { EventsService } from './service.ts';
+import { insertKept, takeKept } from './store.ts';
+import type { KeptStream } from './types.ts';
+import type { FaultEvent } from '../../fleet/faults/types.ts';
+import type { ForwardChange } from '../../work/forwards/types.ts';
+import type { ForwardsService } from '../../work/forwards/service.ts';
+import type { JobsService } from '../../work/jobs/service.ts';
+import { statusOf } from '../../work/jobs/service.ts';
+import type { JobRecord } from '../../work/jobs/types.ts';
+import type { RemovalChange } from '../../fleet/removals/types.ts';
+import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { MoveChange, RouterRecord } from '../../fleet/routers/types.ts';
+import type { Storage } from '../../platform/storage/db.ts';
 
 /** How often silence is looked for: at least once a second, so that an event is there about when the list says so. */
 const LONGEST_SWEEP_MS = 1000;
@@ -25,13 +25,17 @@ const LONGEST_SWEEP_MS = 1000;
 export interface EventSourcesDeps {
   events: EventsService;
   routers: RoutersService;
-  jobs: Pick<JobsService, 'changes'>;
-  campaigns: Pick<CampaignsService, 'changes'>;
-  forwards: Pick<ForwardsService, 'changes'>;
   storage: Storage;
   clock: Clock;
   log: Log;
   offlineAfterMs: number;
+}
+
+/** Features whose changes become events. */
+interface Sources {
+  jobs: Pick<JobsService, 'changes'>;
+  campaigns: Pick<CampaignsService, 'changes'>;
+  forwards: Pick<ForwardsService, 'changes'>;
 }
 
 /** Turns what the features notice into events for API users. */
@@ -52,13 +56,17 @@ export class EventSources {
     });
   }
 
+  /** Before the start of these features. */
+  listenTo({ jobs, campaigns, forwards }: Sources): void {
+    this.#unsubscribe = [
+      jobs.changes.subscribe((job) => this.#job(job)),
+      campaigns.changes.subscribe((change) => this.#campaign(change)),
+      forwards.changes.subscribe((change) => this.#forward(change)),
+    ];
+  }
+
   /** Call when the routers have been loaded. */
   async start(): Promise<void> {
-    this.#unsubscribe = [
-      this.#deps.jobs.changes.subscribe((job) => this.#job(job)),
-      this.#deps.campaigns.changes.subscribe((change) => this.#campaign(change)),
-      this.#deps.forwards.changes.subscribe((change) => this.#forward(change)),
-    ];
     const kept = await this.#deps.storage.writes.write(takeKept);
     this.#deps.events.restore(kept);
     this.#pulses.start(await this.#deps.routers.listEveryRouter(), lastSaid(kept));

@@ -1,12 +1,12 @@
-import type { AuditService } from '../access/audit/service.ts';
-import type { AgentGateway } from '../platform/core/agent-gateway.ts';
-import type { EventSources } from './event-sources.ts';
-import type { FaultsService } from '../fleet/faults/service.ts';
-import type { Finding } from '../fleet/faults/types.ts';
-import type { ForwardsService } from '../work/forwards/service.ts';
-import type { DuplicateChange, EntryAddress } from '../fleet/routers/entries/duplicates.ts';
-import type { RoutersService } from '../fleet/routers/service.ts';
-import type { MoveChange } from '../fleet/routers/types.ts';
+import type { AuditService } from '../../access/audit/service.ts';
+import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import type { EventSources } from '../../outbound/events/sources.ts';
+import type { FaultsService } from '../../fleet/faults/service.ts';
+import type { Finding } from '../../fleet/faults/types.ts';
+import type { ForwardsService } from '../../work/forwards/service.ts';
+import type { DuplicateChange, EntryAddress } from '../../fleet/routers/entries/duplicates.ts';
+import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { MoveChange } from '../../fleet/routers/types.ts';
 
 interface Audience {
   routers: Pick<RoutersService, 'connectionOf' | 'presence' | 'moves' | 'duplicates'>;

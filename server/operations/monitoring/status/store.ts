@@ -1,4 +1,4 @@
-import type { DbOrTx } from '../../platform/storage/db.ts';
+import type { DbOrTx } from '../../../platform/storage/db.ts';
 
 export interface WorkCounts {
   openForwards: number;

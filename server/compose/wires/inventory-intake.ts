@@ -1,9 +1,9 @@
-import type { Inventory } from '../../protocol/index.ts';
-import type { AgentConnection } from '../platform/core/agent-gateway.ts';
-import type { EventSources } from './event-sources.ts';
-import type { FaultsService } from '../fleet/faults/service.ts';
-import type { ForwardsService } from '../work/forwards/service.ts';
-import type { RoutersService } from '../fleet/routers/service.ts';
+import type { Inventory } from '../../../protocol/index.ts';
+import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
+import type { EventSources } from '../../outbound/events/sources.ts';
+import type { FaultsService } from '../../fleet/faults/service.ts';
+import type { ForwardsService } from '../../work/forwards/service.ts';
+import type { RoutersService } from '../../fleet/routers/service.ts';
 
 interface Audience {
   routers: Pick<RoutersService, 'onInventory' | 'duplicates'>;

@@ -1,0 +1,28 @@
+import { feature } from '../../feature.ts';
+import type { Platform } from '../../feature.ts';
+import { InvitationsService } from './invitations/service.ts';
+import { PasswordLinksService } from './password-links/service.ts';
+import { teamRoutes } from './routes.ts';
+import { TeamsService } from './service.ts';
+
+interface Routes {
+  teams: TeamsService;
+  invitations: InvitationsService;
+  passwordLinks: PasswordLinksService;
+  /** Knows the public URL once the server listens. */
+  identity: { readonly baseUrl: string };
+}
+
+/** Teams, their sites and their members. */
+export const teams = feature({
+  create: ({ storage, clock, counters }: Pick<Platform, 'storage' | 'clock' | 'counters'>) => ({
+    teams: new TeamsService({ storage, clock }),
+    invitations: new InvitationsService({ storage, clock, counters }),
+    passwordLinks: new PasswordLinksService({ storage, clock }),
+  }),
+  sweep: async ({ invitations, passwordLinks }) => {
+    await invitations.sweep();
+    await passwordLinks.sweep();
+  },
+  routes: (scope, { identity, ...services }: Routes) => teamRoutes(scope, { ...services, baseUrl: () => identity.baseUrl }),
+});

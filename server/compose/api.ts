@@ -1,0 +1,137 @@
+import type { Config } from '../config.ts';
+import { OIDC_PATH } from '../access/identity/feature.ts';
+import { measureRequests } from '../operations/monitoring/feature.ts';
+import { sampledLog } from '../platform/core/sampled-log.ts';
+import { within } from '../platform/core/within.ts';
+import type { Clock } from '../platform/core/clock.ts';
+import type { Log } from '../platform/core/log.ts';
+import type { Admission } from '../platform/http/admission.ts';
+import { admitRequests } from '../platform/http/admission-hook.ts';
+import { createApp } from '../platform/http/app.ts';
+import type { App, AppOptions } from '../platform/http/app.ts';
+import { reportWrites } from '../platform/http/audit-hook.ts';
+import { identifyCaller, requireCaller, requireRole } from '../platform/http/authentication.ts';
+import { clientAddress, proxyRule } from '../platform/http/client-address.ts';
+import { healthRoutes } from '../platform/http/health.ts';
+import { replayRepeatedPosts } from '../platform/http/idempotency.ts';
+import { InFlight } from '../platform/http/in-flight.ts';
+import { describeApi } from '../platform/http/openapi.ts';
+import { limitRequests } from '../platform/http/rate-limit.ts';
+import { resolveRouterNames } from '../platform/http/router-names.ts';
+import { protectEdge } from '../platform/http/security-headers.ts';
+import { admitServices } from '../platform/http/service-scope.ts';
+import { answers } from '../platform/storage/health.ts';
+import type { TlsCertificate } from '../platform/tls/certificate.ts';
+import { TunnelGateway } from '../platform/tunnel/gateway.ts';
+import { refuseUpgrade } from '../platform/tunnel/upgrade.ts';
+import { isConnectRequest } from '../work/forwards/feature.ts';
+import type { ChannelGrant } from '../work/forwards/types.ts';
+import { SERVER_VERSION } from '../version.ts';
+import { API_DESCRIPTION } from './api-description.ts';
+import type { Features } from './assembly.ts';
+import type { Services } from './features.ts';
+
+/** How long requests under way may still take at shutdown, milliseconds. */
+const DRAIN_MS = 10_000;
+/** How long agents get to hear "come back later" at shutdown, milliseconds. */
+const GOODBYE_MS = 5000;
+/** Of refused requests more is worth keeping than of other lines: each has an id that a caller may ask about. 100 kB a minute. */
+const HTTP_LOG_BOUNDS = { perPeer: 300, perMessage: 300 };
+
+export interface EdgeDeps {
+  /** One queue for all doors of the process. */
+  admission: Admission;
+  config: Config;
+  tls: TlsCertificate | undefined;
+  clock: Clock;
+  log: Log;
+  services: Services;
+}
+
+/** The HTTP application with every feature's routes and the agents' WebSockets; it does not listen yet. */
+export async function createApi(deps: EdgeDeps & { features: Features }): Promise<App> {
+  const { config, clock, features, services } = deps;
+  const app = createApp(appOptions(deps));
+  deps.tls?.keepRenewed(app.server);
+  admitRequests(app, deps.admission);
+  services.ignoredForwarding.watch(app.server);
+  closeTunnelsLast(app, attachGateway(app, deps), services);
+  await protectEdge(app, { corsOrigins: config.corsOrigins });
+  measureRequests(app, services.metrics);
+  await describeApi(app, {
+    ...API_DESCRIPTION,
+    serverUrl: config.publicUrl,
+    discoveryUrl: `${config.publicUrl}${OIDC_PATH}/.well-known/openid-configuration`,
+    // `PUT /{group}` has no prefix.
+    prefixes: ['/api', '/arp', '/:group'],
+  });
+  healthRoutes(app, { version: SERVER_VERSION, isReady: () => answers(services.storage) });
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'));
+  await app.register(async (scope) => {
+    await protectScope(scope, services, clock);
+    features.addRoutes(scope);
+  });
+  await features.addOpenRoutes(app);
+  await app.register(async (scope) => {
+    await admitServices(scope, (bearer) => services.auth.authenticateService(bearer), services.rateLimit);
+    features.addInternalRoutes(scope);
+  });
+  return app;
+}
+
+/** Who asks, how often, with what right, and what is remembered of it. The order matters. */
+async function protectScope(scope: App, services: Services, clock: Clock): Promise<void> {
+  identifyCaller(scope, services.publicCaller);
+  await limitRequests(scope, services.rateLimit);
+  requireCaller(scope);
+  requireRole(scope);
+  resolveRouterNames(scope, (teamId, identity) => services.routers.idOfIdentity(teamId, identity));
+  replayRepeatedPosts(scope, services.idempotency, () => clock.now());
+  reportWrites(scope, (record) => services.audit.record(record), () => clock.monotonic());
+}
+
+export function appOptions({ config, clock, log, tls }: Omit<EdgeDeps, 'services' | 'admission'>): AppOptions {
+  return {
+    log: sampledLog(log.child({ component: 'http' }), clock, HTTP_LOG_BOUNDS),
+    now: () => clock.now(),
+    isTrustedProxy: proxyRule(config.trustProxy),
+    ...(tls ? { tls: tls.pair } : {}),
+  };
+}
+
+function attachGateway(app: App, { config, clock, services, log }: EdgeDeps): TunnelGateway<ChannelGrant> {
+  const isTrusted = proxyRule(config.trustProxy);
+  const gateway = new TunnelGateway<ChannelGrant>({
+    registry: services.tunnels,
+    authenticateAgent: (bearer) => services.auth.authenticateAgent(bearer),
+    authorizeChannel: async (token) => services.forwards.authorizeChannel(token),
+    onChannel: (grant, socket) => services.forwards.onChannel(grant, socket),
+    clientAddress: (request) => clientAddress(request, isTrusted),
+    fallback: (request, socket, head) => {
+      if (isConnectRequest(request)) services.upgrades.pass(app, request, socket, head);
+      else refuseUpgrade(socket, 404);
+    },
+    monotonic: () => clock.monotonic(),
+    log: sampledLog(log.child({ component: 'gateway' }), clock),
+  });
+  services.metrics.watch('dial_checks', gateway.checking);
+  gateway.attach(app.server);
+  return gateway;
+}
+
+/**
+ * At shutdown new requests are refused, those under way are answered while the agents are still there, then the
+ * agents are sent away. Without the last step the server would wait for their sockets for ever.
+ */
+function closeTunnelsLast(app: App, gateway: TunnelGateway<ChannelGrant>, { events, forwardDoor }: Pick<Services, 'events' | 'forwardDoor'>): void {
+  const inFlight = new InFlight(app);
+  app.addHook('preClose', async () => {
+    // Requests that would never end by themselves.
+    await events.stop();
+    await within(inFlight.drained(), DRAIN_MS);
+    await within(forwardDoor.close(), GOODBYE_MS);
+    await within(gateway.close(), GOODBYE_MS);
+    // A connection on which no request ever came does not count as idle, and would hold the shutdown for seconds.
+    app.server.closeAllConnections();
+  });
+}

@@ -1,0 +1,100 @@
+import type { AgentListener, Feature, Measures } from '../feature.ts';
+import type { App } from '../platform/http/app.ts';
+
+/** A feature whose services are built. `Late` is what its routes need. */
+interface Unit<Late> {
+  start: () => Promise<void>;
+  stop: (() => Promise<void>) | undefined;
+  sweep: () => Promise<void>;
+  hears: () => AgentListener;
+  measures: () => Measures;
+  routes: (scope: App, services: Late) => void;
+  openRoutes: ((scope: App, services: Late) => Promise<void>) | undefined;
+  internalRoutes: (scope: App, services: Late) => void;
+}
+
+/** All features in their order. */
+export interface Features {
+  /** @param closers to be called in the reverse order at the end, also when a later feature fails to start */
+  start(closers: (() => Promise<void>)[]): Promise<void>;
+  /** Deletes old records. It stops at the first failure; the next hour tries again. */
+  sweep(): Promise<void>;
+  readonly listeners: readonly AgentListener[];
+  readonly measures: readonly Measures[];
+  addRoutes(scope: App): void;
+  /** Each feature's in a scope of its own. */
+  addOpenRoutes(app: App): Promise<void>;
+  addInternalRoutes(scope: App): void;
+}
+
+/** Features put together one after the other. `Services` is what they bring so far, `Late` what their routes need. */
+export class Assembly<Services extends object, Late> {
+  readonly services: Services;
+  readonly #units: readonly Unit<Late>[];
+
+  private constructor(services: Services, units: readonly Unit<Late>[]) {
+    this.services = services;
+    this.#units = units;
+  }
+
+  /** @param services what every feature may use */
+  static of<Services extends object>(services: Services): Assembly<Services, unknown> {
+    return new Assembly<Services, unknown>(services, []);
+  }
+
+  /** Builds a feature. This does not compile when no feature before it brings a service that it needs. */
+  add<Brings extends object, Api, Open, Internal>(
+    feature: Feature<Services, Brings, Api, Open, Internal>,
+  ): Assembly<Services & Brings, Late & Api & Open & Internal> {
+    const own = feature.create(this.services);
+    const taken = Object.keys(own).find((name) => name in this.services);
+    if (taken !== undefined) throw new Error(`two features bring a service with the name ${taken}`);
+    return new Assembly<Services & Brings, Late & Api & Open & Internal>({ ...this.services, ...own }, [...this.#units, unitOf(feature, own)]);
+  }
+
+  /** @param services those of this assembly: this does not compile when a route needs one that no feature brings */
+  complete(services: Late): Features {
+    const units = this.#units;
+    return {
+      async start(closers) {
+        for (const unit of units) {
+          await unit.start();
+          if (unit.stop) closers.push(unit.stop);
+        }
+      },
+      async sweep() {
+        for (const unit of units) await unit.sweep();
+      },
+      listeners: units.map((unit) => unit.hears()),
+      measures: units.map((unit) => unit.measures()),
+      addRoutes(scope) {
+        for (const unit of units) unit.routes(scope, services);
+      },
+      async addOpenRoutes(app) {
+        for (const { openRoutes } of units) {
+          if (openRoutes) await app.register(async (scope) => openRoutes(scope as App, services));
+        }
+      },
+      addInternalRoutes(scope) {
+        for (const unit of units) unit.internalRoutes(scope, services);
+      },
+    };
+  }
+}
+
+function unitOf<Needs, Brings, Api, Open, Internal>(
+  feature: Feature<Needs, Brings, Api, Open, Internal>,
+  own: Brings,
+): Unit<Api & Open & Internal> {
+  const { stop } = feature;
+  return {
+    start: async () => feature.start?.(own),
+    stop: stop && (async () => stop(own)),
+    sweep: async () => feature.sweep?.(own),
+    hears: () => feature.hears?.(own) ?? {},
+    measures: () => feature.measures?.(own) ?? {},
+    routes: (scope, services) => feature.routes?.(scope, services),
+    openRoutes: feature.openRoutes,
+    internalRoutes: (scope, services) => feature.internalRoutes?.(scope, services),
+  };
+}

@@ -1,0 +1,90 @@
+import { audit } from '../access/audit/feature.ts';
+import { identity } from '../access/identity/feature.ts';
+import { keys } from '../access/keys/feature.ts';
+import { revocations } from '../access/revocations/feature.ts';
+import { teams } from '../access/teams/feature.ts';
+import type { Platform } from '../feature.ts';
+import { agents } from '../fleet/agents/feature.ts';
+import { catalog } from '../fleet/catalog/feature.ts';
+import type { CatalogService } from '../fleet/catalog/service.ts';
+import { devices } from '../fleet/devices/feature.ts';
+import { faults } from '../fleet/faults/feature.ts';
+import { metadata } from '../fleet/metadata/feature.ts';
+import { removals } from '../fleet/removals/feature.ts';
+import { routers } from '../fleet/routers/feature.ts';
+import { sites } from '../fleet/sites/feature.ts';
+import { monitoring } from '../operations/monitoring/feature.ts';
+import { retention } from '../operations/retention/feature.ts';
+import { events } from '../outbound/events/feature.ts';
+import { notifications } from '../outbound/notifications/feature.ts';
+import { webhooks } from '../outbound/webhooks/feature.ts';
+import { backups } from '../work/backups/feature.ts';
+import { campaigns } from '../work/campaigns/feature.ts';
+import { commands } from '../work/commands/feature.ts';
+import { forwards } from '../work/forwards/feature.ts';
+import { jobs } from '../work/jobs/feature.ts';
+import type { UpstreamSettings } from '../access/identity/types.ts';
+import { Assembly } from './assembly.ts';
+import { announcements } from './wires/announcements.ts';
+import { callers } from './wires/callers.ts';
+import { takeInInventory } from './wires/inventory-intake.ts';
+import { repeatedPosts } from './wires/repeated-posts.ts';
+import { replacedAgents } from './wires/replaced-agents.ts';
+import { tunnels } from './wires/tunnels.ts';
+
+/** What is read from files before the features are built. */
+export interface Prepared extends Platform {
+  catalog: CatalogService;
+  /** An identity provider outside; null without one. */
+  upstream: UpstreamSettings | null;
+}
+
+/**
+ * Every feature of the control plane, built once. The order says who may need whom, who starts first and stops last, and who hears
+ * an agent first. To add a feature, add its line behind the features that it needs.
+ */
+export function buildFeatures(prepared: Prepared) {
+  const all = Assembly.of(prepared)
+    .add(audit)
+    .add(keys)
+    .add(agents)
+    .add(sites)
+    .add(repeatedPosts)
+    .add(tunnels)
+    .add(routers)
+    // Before the features whose changes it publishes.
+    .add(events)
+    .add(catalog)
+    .add(metadata)
+    .add(faults)
+    .add(devices)
+    .add(commands)
+    .add(jobs)
+    .add(backups)
+    .add(campaigns)
+    .add(webhooks)
+    .add(forwards)
+    .add(replacedAgents)
+    .add(revocations)
+    .add(removals)
+    .add(teams)
+    .add(notifications)
+    .add(identity)
+    .add(callers)
+    .add(retention)
+    .add(monitoring)
+    .add(announcements);
+  const { services } = all;
+  const features = all.complete(services);
+  services.agentEvents.connect({
+    listeners: features.listeners,
+    takeInInventory: (connection, inventory) => takeInInventory(connection, inventory, services),
+  });
+  for (const { shares = {}, gauges = [] } of features.measures) {
+    for (const [name, share] of Object.entries(shares)) services.metrics.watch(name, share);
+    for (const { name, help, read } of gauges) services.metrics.show(name, help, read);
+  }
+  return { features, services };
+}
+
+export type Services = ReturnType<typeof buildFeatures>['services'];

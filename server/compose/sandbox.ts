@@ -1,0 +1,31 @@
+import { describePlantError, plantRoutes } from '../operations/sandbox/feature.ts';
+import { admitRequests } from '../platform/http/admission-hook.ts';
+import { createApp } from '../platform/http/app.ts';
+import { listen } from '../platform/http/listen.ts';
+import { describeApi } from '../platform/http/openapi.ts';
+import { appOptions } from './api.ts';
+import type { EdgeDeps } from './api.ts';
+import { PLANTS_DESCRIPTION } from './api-description.ts';
+
+/** @returns where the plant demonstration listens; null when it is off */
+export async function startSandbox(deps: EdgeDeps, closers: (() => Promise<void>)[]): Promise<string | null> {
+  const { config, services } = deps;
+  if (config.sandboxListen === null) return null;
+  const app = createApp({ ...appOptions(deps), describeError: describePlantError, exactIntegers: true });
+  deps.tls?.keepRenewed(app.server);
+  admitRequests(app, deps.admission);
+  await describeApi(app, {
+    ...PLANTS_DESCRIPTION,
+    serverUrl: `http://${config.sandboxListen.host}:${config.sandboxListen.port}`,
+    prefixes: ['/plants'],
+    ownErrors: true,
+  });
+  await app.register(async (instance) => {
+    await plantRoutes(instance, {
+      authenticate: services.publicCaller,
+      rateLimit: services.rateLimit,
+    });
+  });
+  closers.push(() => app.close());
+  return listen(app, config.sandboxListen, services.quietConnections);
+}

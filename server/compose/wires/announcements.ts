@@ -1,0 +1,55 @@
+import type { AuditService } from '../../access/audit/service.ts';
+import type { RevocationsService } from '../../access/revocations/service.ts';
+import type { TeamsService } from '../../access/teams/service.ts';
+import { feature } from '../../feature.ts';
+import type { DevicesService } from '../../fleet/devices/service.ts';
+import type { FaultsService } from '../../fleet/faults/service.ts';
+import type { FaultEvent } from '../../fleet/faults/types.ts';
+import type { MetadataService } from '../../fleet/metadata/service.ts';
+import type { RemovalsService } from '../../fleet/removals/service.ts';
+import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { EventsService } from '../../outbound/events/service.ts';
+import type { EventSources } from '../../outbound/events/sources.ts';
+import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import type { Listeners } from '../../platform/core/listeners.ts';
+import type { CampaignsService } from '../../work/campaigns/service.ts';
+import type { ForwardsService } from '../../work/forwards/service.ts';
+import type { JobsService } from '../../work/jobs/service.ts';
+import { announceChanges } from './move-announcements.ts';
+import { announceRemoval } from './removal-announcements.ts';
+
+interface Needs {
+  audit: AuditService;
+  campaigns: CampaignsService;
+  devices: DevicesService;
+  events: EventsService;
+  eventSources: EventSources;
+  faultEvents: Listeners<FaultEvent>;
+  faults: FaultsService;
+  forwardDoor: { recheck(teamId: string): Promise<void> };
+  forwards: ForwardsService;
+  jobs: JobsService;
+  metadata: MetadataService;
+  removals: RemovalsService;
+  revocations: RevocationsService;
+  routers: RoutersService;
+  teams: TeamsService;
+  tunnels: AgentGateway;
+}
+
+/** Which features learn of the changes of others that come before them in the list, or that must not know them. */
+export const announcements = feature({
+  create: (services: Needs) => {
+    const { teams, revocations, events, forwardDoor, faultEvents, eventSources, removals } = services;
+    eventSources.listenTo(services);
+    faultEvents.subscribe((event) => eventSources.onFault(event));
+    announceChanges(services);
+    removals.changes.subscribe((change) => announceRemoval(change, services));
+    teams.losses.subscribe(({ teamId }) => void revocations.settle(teamId));
+    revocations.noticed.subscribe(({ teamId }) => {
+      void events.recheck(teamId);
+      void forwardDoor.recheck(teamId);
+    });
+    return {};
+  },
+});

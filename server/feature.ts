@@ -1,0 +1,84 @@
+import type { SharedUse } from '../runtime/fair-shares.ts';
+import type { Config } from './config.ts';
+import type { AgentEvents } from './platform/core/agent-gateway.ts';
+import type { Clock } from './platform/core/clock.ts';
+import type { Counters } from './platform/core/counters.ts';
+import type { Log } from './platform/core/log.ts';
+import type { App } from './platform/http/app.ts';
+import type { IgnoredForwarding } from './platform/http/ignored-forwarding.ts';
+import type { QuietConnections } from './platform/http/quiet-connections.ts';
+import type { RateLimit } from './platform/http/rate-limit.ts';
+import type { Upgrades } from './platform/http/upgrades.ts';
+import type { Storage } from './platform/storage/db.ts';
+import type { Secrets } from './platform/storage/secrets.ts';
+
+/** What every feature may name among its needs, whatever its place in the list. */
+export interface Platform {
+  config: Config;
+  storage: Storage;
+  secrets: Secrets;
+  clock: Clock;
+  /** The clock's time, for routes. */
+  now: () => number;
+  /** Repeated lines are left out. A feature adds its name: `log.child({ component: 'jobs' })`. */
+  log: Log;
+  /** How often each limit was reached. */
+  counters: Counters;
+  rateLimit: RateLimit;
+  /** WebSockets of API users. */
+  upgrades: Upgrades;
+  /** Requests that came through a proxy which is not trusted. */
+  ignoredForwarding: IgnoredForwarding;
+  /** Connections on which nothing is asked. */
+  quietConnections: QuietConnections;
+}
+
+/** Inventories are not here: they decide who the routers are, so they come first (compose/wires/inventory-intake.ts). */
+type Heard = Omit<AgentEvents, 'onInventory' | 'onInventoryArrived' | 'onReady'>;
+
+/** What a feature hears from agents; the other events are none of its business. The rules are those of `AgentEvents`. */
+export interface AgentListener extends Partial<Heard> {
+  /** A promise is awaited before the next feature hears it. */
+  onReady?(...ready: Parameters<AgentEvents['onReady']>): Promise<void> | void;
+}
+
+/** What can be read from a feature for `/internal/metrics`. */
+export interface Measures {
+  /** What teams share, by its name in docs/shared-resources.md. */
+  shares?: Record<string, SharedUse>;
+  gauges?: { name: string; help: string; read: () => number }[];
+}
+
+/**
+ * One feature of the control plane: `compose/features.ts` lists them, and everything else is a loop over that list.
+ *
+ * `Needs` are the services that `create` names, from the features before it in the list. `Brings` are the services that it adds.
+ * Routes come after all features, so they may name services of any of them. TypeScript finds the missing ones. All members are properties
+ * and not methods, because TypeScript compares the parameters of methods too loosely for that.
+ */
+export interface Feature<Needs, Brings, Api, Open, Internal> {
+  /** Builds the services and does nothing else: what waits, listens or reads belongs into `start`. */
+  create: (needs: Needs) => Brings;
+  /** In the order of the list, before the HTTP server listens. A rejection ends the start of the control plane. */
+  start?: (own: Brings) => Promise<void> | void;
+  /** In the reverse order, after the HTTP server has closed; only if `start` succeeded. */
+  stop?: (own: Brings) => Promise<void> | void;
+  /** Deletes old records, every hour. */
+  sweep?: (own: Brings) => Promise<void>;
+  /** Heard in the order of the list, and `onGone` in the reverse order. */
+  hears?: (own: Brings) => AgentListener;
+  measures?: (own: Brings) => Measures;
+  /** Public routes. The scope knows the caller, checks the role, limits the rate, replays repeated POSTs and writes the audit log. */
+  routes?: (scope: App, services: Api) => void;
+  /** Routes with a protection of their own, in an empty scope. */
+  openRoutes?: (scope: App, services: Open) => Promise<void>;
+  /** Routes for service tokens: `/internal`. */
+  internalRoutes?: (scope: App, services: Internal) => void;
+}
+
+/** Defines a feature; the types are inferred from the parameters that its functions name. */
+export function feature<Needs, Brings extends object, Api = unknown, Open = unknown, Internal = unknown>(
+  definition: Feature<Needs, Brings, Api, Open, Internal>,
+): Feature<Needs, Brings, Api, Open, Internal> {
+  return definition;
+}

@@ -1,0 +1,37 @@
+import { feature } from '../../feature.ts';
+import type { Platform } from '../../feature.ts';
+import type { FaultsService } from '../faults/service.ts';
+import type { RoutersService } from '../routers/service.ts';
+import { Manufacturers } from './manufacturers.ts';
+import { deviceRoutes } from './routes.ts';
+import { DevicesService } from './service.ts';
+import { truncationWords } from './truncation.ts';
+
+interface Needs extends Pick<Platform, 'storage' | 'clock' | 'log' | 'counters'> {
+  routers: RoutersService;
+  faults: FaultsService;
+}
+
+export const devices = feature({
+  create: ({ storage, clock, log, counters, routers, faults }: Needs) => ({
+    devices: new DevicesService({
+      storage,
+      clock,
+      log: log.child({ component: 'devices' }),
+      routers,
+      manufacturers: new Manufacturers(),
+      onTotal: (routerId, total) => faults.setCondition(routerId, 'devices_truncated', truncationWords(total)),
+      counters,
+    }),
+  }),
+  start: (own) => own.devices.start(),
+  stop: (own) => own.devices.stop(),
+  hears: ({ devices }) => ({
+    onGone: (connection) => devices.onGone(connection),
+    onDevices: (connection, report) => devices.onDevices(connection, report),
+  }),
+  measures: ({ devices }) => ({
+    gauges: [{ name: 'signalbox_devices_truncated', help: 'Routers that have more devices than are kept', read: () => devices.truncated }],
+  }),
+  routes: deviceRoutes,
+});

@@ -1,0 +1,47 @@
+import type { AuthService } from '../../access/keys/service.ts';
+import { feature } from '../../feature.ts';
+import type { Platform } from '../../feature.ts';
+import { admitAgents } from '../../platform/http/agent-scope.ts';
+import { agentEntryRoutes } from './entries/routes.ts';
+import type { AgentEntryRoutesDeps } from './entries/routes.ts';
+import { routerMoveRoutes } from './moves/routes.ts';
+import { routerRoutes } from './routes.ts';
+import type { RouterRoutesDeps } from './routes.ts';
+import { RoutersService } from './service.ts';
+import { unmanagedRoutes } from './unmanaged/routes.ts';
+
+/** For `signalbox-agent check`, which has no tunnel. */
+interface AgentRoutes extends Pick<Platform, 'rateLimit'> {
+  auth: AuthService;
+  routers: RoutersService;
+}
+
+export const routers = feature({
+  create: ({ config, storage, clock, log, counters }: Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'>) => ({
+    routers: new RoutersService({
+      storage,
+      clock,
+      log: log.child({ component: 'routers' }),
+      rules: { offlineAfterMs: config.offlineAfterMs },
+      moves: config.routerMoves,
+      counters,
+      maxPerTeam: config.maxRoutersPerTeam,
+    }),
+  }),
+  start: (own) => own.routers.start(),
+  stop: (own) => own.routers.stop(),
+  hears: ({ routers }) => ({
+    onReady: (connection) => routers.onReady(connection),
+    onGone: (connection) => routers.onGone(connection),
+    onHeartbeat: (connection, heartbeat) => routers.onHeartbeat(connection, heartbeat),
+  }),
+  routes: (scope, services: RouterRoutesDeps & AgentEntryRoutesDeps) => {
+    routerRoutes(scope, services);
+    routerMoveRoutes(scope, services.routers);
+    agentEntryRoutes(scope, services);
+  },
+  openRoutes: async (scope, { auth, rateLimit, routers }: AgentRoutes) => {
+    await admitAgents(scope, (bearer) => auth.authenticateAgent(bearer), rateLimit);
+    unmanagedRoutes(scope, { routers });
+  },
+});

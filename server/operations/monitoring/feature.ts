@@ -1,0 +1,39 @@
+import { doubtsAbout } from '../../config.ts';
+import { feature } from '../../feature.ts';
+import type { Platform } from '../../feature.ts';
+import { IGNORED_FORWARDING } from '../../platform/http/ignored-forwarding.ts';
+import { SERVER_VERSION } from '../../version.ts';
+import { metricsRoutes } from './metrics/routes.ts';
+import { Metrics } from './metrics/service.ts';
+import { statusRoutes } from './status/routes.ts';
+import { StatusService } from './status/service.ts';
+
+export { measureRequests } from './metrics/routes.ts';
+
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'counters' | 'ignoredForwarding'> {
+  tunnels: { readonly size: number };
+}
+
+interface Routes {
+  status: StatusService;
+  metrics: Metrics;
+}
+
+/** How this process is doing, and what its operator should change. */
+export const monitoring = feature({
+  create: ({ config, storage, clock, counters, ignoredForwarding, tunnels }: Needs) => {
+    const status = new StatusService({
+      storage,
+      clock,
+      version: SERVER_VERSION,
+      countAgents: () => tunnels.size,
+      countIgnoredForwarding: () => ignoredForwarding.count,
+      warnings: () => [...doubtsAbout(config), ...(ignoredForwarding.count > 0 ? [IGNORED_FORWARDING] : [])],
+    });
+    return { status, metrics: new Metrics(status, counters) };
+  },
+  internalRoutes: (scope, services: Routes) => {
+    statusRoutes(scope, services);
+    metricsRoutes(scope, services);
+  },
+});

@@ -1,0 +1,31 @@
+import { feature } from '../../feature.ts';
+import type { Platform } from '../../feature.ts';
+import type { RoutersService } from '../../fleet/routers/service.ts';
+import { eventRoutes } from './routes.ts';
+import type { EventRoutesDeps } from './routes.ts';
+import { EventsService } from './service.ts';
+import { EventSources } from './sources.ts';
+
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log'> {
+  routers: RoutersService;
+}
+
+interface Routes extends Pick<EventRoutesDeps, 'events'> {
+  connectedCaller: EventRoutesDeps['authenticate'];
+}
+
+/** Starts before the features whose changes it publishes, and stops after them. */
+export const events = feature({
+  create: ({ config, storage, clock, log, routers }: Needs) => {
+    const events = new EventsService(clock);
+    const deps = { events, routers, storage, clock, log: log.child({ component: 'events' }), offlineAfterMs: config.offlineAfterMs };
+    return { events, eventSources: new EventSources(deps) };
+  },
+  start: (own) => own.eventSources.start(),
+  stop: (own) => own.eventSources.stop(),
+  hears: ({ eventSources }) => ({
+    onHeartbeat: (connection, heartbeat) => eventSources.onHeartbeat(connection, heartbeat.routers.map(({ name }) => name)),
+  }),
+  measures: ({ events }) => ({ shares: { event_streams: events.shares } }),
+  routes: (scope, { events, connectedCaller }: Routes) => eventRoutes(scope, { events, authenticate: connectedCaller }),
+});

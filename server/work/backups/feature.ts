@@ -1,0 +1,26 @@
+import { feature } from '../../feature.ts';
+import type { Platform } from '../../feature.ts';
+import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import type { JobsService } from '../jobs/service.ts';
+import { backupRoutes } from './routes.ts';
+import { BackupsService } from './service.ts';
+
+export { LONGEST_RETRY_MS } from './fetcher.ts';
+
+interface Needs extends Pick<Platform, 'storage' | 'secrets' | 'clock' | 'log' | 'counters'> {
+  routers: RoutersService;
+  jobs: JobsService;
+  tunnels: AgentGateway;
+}
+
+export const backups = feature({
+  create: ({ storage, secrets, clock, log, counters, routers, jobs, tunnels }: Needs) => ({
+    backups: new BackupsService({ storage, secrets, clock, log: log.child({ component: 'backups' }), counters, routers, jobs, gateway: tunnels }),
+  }),
+  start: (own) => own.backups.start(),
+  stop: (own) => own.backups.stop(),
+  hears: ({ backups }) => ({ onReady: (connection) => backups.onReady(connection) }),
+  measures: ({ backups }) => ({ shares: { backup_fetches: backups.fetches } }),
+  routes: backupRoutes,
+});

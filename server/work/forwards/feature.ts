@@ -1,0 +1,66 @@
+import { feature } from '../../feature.ts';
+import type { Platform } from '../../feature.ts';
+import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import { trustedProxies } from '../../platform/http/client-address.ts';
+import { ForwardDoor } from './connect/door.ts';
+import { connectRoute } from './connect/routes.ts';
+import type { ConnectRouteDeps } from './connect/routes.ts';
+import { forwardConnectionRoutes } from './connections/routes.ts';
+import { forwardRoutes } from './routes.ts';
+import { ForwardsService } from './service.ts';
+
+export { isConnectRequest } from './connect/routes.ts';
+
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'> {
+  routers: RoutersService;
+  tunnels: AgentGateway;
+}
+
+interface Routes extends Omit<ConnectRouteDeps, 'door' | 'authenticate'>, Pick<Platform, 'config' | 'now'> {
+  forwardDoor: ConnectRouteDeps['door'];
+  connectedCaller: ConnectRouteDeps['authenticate'];
+}
+
+export const forwards = feature({
+  create: ({ config, storage, clock, log, counters, routers, tunnels }: Needs) => ({
+    forwards: new ForwardsService({
+      storage,
+      routers,
+      gateway: tunnels,
+      clock,
+      log: log.child({ component: 'forwards' }),
+      counters,
+      settings: {
+        host: config.forwards.host,
+        listen: config.forwards.listen,
+        ports: { from: config.forwards.ports.first, to: config.forwards.ports.last },
+        allowPrivateSources: config.allowPrivateSources,
+        idleSeconds: config.forwards.idleSeconds,
+        isProxy: config.forwards.proxies.length > 0 ? trustedProxies(config.forwards.proxies) : undefined,
+        names: config.forwards.names ?? undefined,
+      },
+    }),
+    forwardDoor: new ForwardDoor(clock),
+  }),
+  start: async ({ forwards }) => {
+    try {
+      await forwards.start();
+    } catch (error) {
+      // Some entry ports may be open.
+      await forwards.stop();
+      throw error;
+    }
+  },
+  stop: (own) => own.forwards.stop(),
+  hears: ({ forwards }) => ({
+    onReady: (connection) => forwards.onReady(connection),
+    onForwardLost: (connection, forwardId, reason) => forwards.onForwardLost(connection, forwardId, reason),
+  }),
+  measures: ({ forwards }) => ({ shares: { forward_ports: forwards.portsUse } }),
+  routes: (scope, { forwardDoor, connectedCaller, config, ...services }: Routes) => {
+    forwardRoutes(scope, { ...services, allowPrivateSources: config.allowPrivateSources });
+    forwardConnectionRoutes(scope, services);
+    connectRoute(scope, { ...services, door: forwardDoor, authenticate: connectedCaller });
+  },
+});

@@ -1,0 +1,41 @@
+import { feature } from '../../feature.ts';
+import type { Platform } from '../../feature.ts';
+import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import { jobRoutes } from './routes.ts';
+import { JobsService } from './service.ts';
+import { DEFAULT_JOB_RULES } from './types.ts';
+
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'> {
+  routers: RoutersService;
+  tunnels: AgentGateway;
+}
+
+export const jobs = feature({
+  create: ({ config, storage, clock, log, counters, routers, tunnels }: Needs) => ({
+    jobs: new JobsService({
+      storage,
+      gateway: tunnels,
+      routers,
+      clock,
+      log: log.child({ component: 'jobs' }),
+      rules: { ...DEFAULT_JOB_RULES, keepMs: config.keepJobsMs },
+      notifyUrls: { allowLoopback: config.allowLoopbackWebhooks },
+      counters,
+    }),
+  }),
+  start: (own) => own.jobs.start(),
+  stop: (own) => own.jobs.stop(),
+  hears: ({ jobs }) => ({
+    onReady: (connection, open) => jobs.onReady(connection, open),
+    onGone: (connection) => jobs.onGone(connection),
+    onHeartbeat: (connection, heartbeat) => jobs.onHeartbeat(connection, heartbeat),
+    onJobAccepted: (connection, jobId) => jobs.onJobAccepted(connection, jobId),
+    onJobDeclined: (connection, declined) => jobs.onJobDeclined(connection, declined),
+    onJobBegan: (connection, jobId) => jobs.onJobBegan(connection, jobId),
+    onJobEnded: (connection, jobId, result) => jobs.onJobEnded(connection, jobId, result),
+    onJobRefused: (connection, jobId) => jobs.onJobRefused(connection, jobId),
+  }),
+  measures: ({ jobs }) => ({ shares: { job_offers: jobs.offers } }),
+  routes: jobRoutes,
+});
