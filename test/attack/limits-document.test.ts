@@ -9,6 +9,7 @@ import { DIFF_LIMITS } from '../../server/work/backups/diff/diff-threads.ts';
 import { checkConfig } from '../../server/config.ts';
 import { LIMITS } from '../../server/platform/core/counters.ts';
 import { QUOTAS } from '../../server/platform/core/quotas.ts';
+import { MAX_PIPELINED } from '../../server/platform/http/pipelining.ts';
 import { QUIET_CONNECTIONS } from '../../server/platform/http/quiet-connections.ts';
 import { KEPT_ANSWERS, SHORT_ANSWER } from '../../server/platform/idempotency/kept-answers.ts';
 import { MAX_DEVICES_PER_ROUTER, MAX_DEVICES_PER_TEAM } from '../../server/fleet/devices/limits.ts';
@@ -74,6 +75,7 @@ const numbers: [string, string][] = [
   ['backups kept of one router', `${DEFAULT_BACKUP_RULES.keepPerRouter}`],
   ['age of a backup', `${DEFAULT_BACKUP_RULES.keepMs / DAY_MS} days`],
   ['output of one job', `${MAX_OUTPUT_BYTES / 1024} kB`],
+  ['requests of one connection that wait for their answers; with more it is cut', `${MAX_PIPELINED}`],
   ['message on the tunnel', `${MAX_MESSAGE_BYTES / MB} MB`],
   ['names and values of one message', count(MAX_STRINGS)],
   ['different names in one message', count(MAX_NAMES)],

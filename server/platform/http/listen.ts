@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { App } from './app-type.ts';
+import { boundPipelining } from './pipelining.ts';
 import type { QuietConnections } from './quiet-connections.ts';
 
 /**
@@ -15,6 +16,7 @@ const BACKLOG = 4096;
  */
 export async function listen(app: App, address: { readonly host: string; readonly port: number }, quiet?: QuietConnections): Promise<string> {
   quiet?.watch(app.server);
+  boundPipelining(app.server);
   await app.listen({ host: address.host, port: address.port, backlog: BACKLOG });
   const { port } = app.server.address() as AddressInfo;
   const scheme = app.initialConfig.https ? 'https' : 'http';
