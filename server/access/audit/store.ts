@@ -1,7 +1,7 @@
 import { idFloor } from '../../platform/core/ids.ts';
 import type { Page } from '../../platform/core/page.ts';
 import type { DbOrTx, Storage } from '../../platform/storage/db.ts';
-import { olderThan } from '../../platform/storage/paging.ts';
+import { newestFirst } from '../../platform/storage/paging.ts';
 import type { AuditEntry, AuditFilter, ListedAuditEntry } from './types.ts';
 
 export async function insertAuditEntries(storage: Storage, entries: readonly AuditEntry[]): Promise<void> {
@@ -33,12 +33,11 @@ export async function selectAuditEntries(db: DbOrTx, teamId: string, filter: Aud
     .leftJoin('users', (join) => join.onRef('users.id', '=', 'audit_log.actor_id').on('audit_log.actor_kind', '=', 'user'))
     .selectAll('audit_log')
     .select((eb) => eb.fn.coalesce('api_keys.name', 'users.email').as('actor_name'))
-    .where('audit_log.team_id', '=', teamId)
-    .where(olderThan(page, 'audit_log.at', 'audit_log.id'));
+    .where('audit_log.team_id', '=', teamId);
   const { actor, action, since, until } = filter;
   if (actor !== undefined) query = query.where('actor_id', '=', actor);
   if (action !== undefined) query = query.where('action', '>=', action).where('action', '<', action + LAST_CHARACTER);
   if (since !== undefined) query = query.where('at', '>=', since);
   if (until !== undefined) query = query.where('at', '<', until);
-  return query.orderBy('audit_log.at', 'desc').orderBy('audit_log.id', 'desc').limit(page.limit).execute();
+  return query.$call(newestFirst(page, 'audit_log.at', 'audit_log.id')).execute();
 }

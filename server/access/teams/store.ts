@@ -5,7 +5,7 @@ import { readRole, type Role } from '../../platform/core/principal.ts';
 import { fromFlag, toFlag } from '../../platform/storage/columns.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
-import { newestFirst, olderThan } from '../../platform/storage/paging.ts';
+import { newestFirst } from '../../platform/storage/paging.ts';
 import type { SitesTable, TeamsTable } from '../../platform/storage/schema-teams.ts';
 import type { Member, Site, Team } from './types.ts';
 
@@ -88,10 +88,7 @@ function toMember(row: MemberRow): Member {
 export async function selectMembers(db: DbOrTx, teamId: string, page: Page): Promise<Member[]> {
   const rows = await membersWithEmail(db)
     .where('members.team_id', '=', teamId)
-    .where(olderThan(page, 'members.created_at', 'members.user_id'))
-    .orderBy('members.created_at', 'desc')
-    .orderBy('members.user_id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page, 'members.created_at', 'members.user_id'))
     .execute();
   return rows.map(toMember);
 }

@@ -2,6 +2,7 @@ import { newId } from '../../platform/core/ids.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { storableText } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import { newestFirst } from '../../platform/storage/paging.ts';
 import { FAULT_SEVERITY } from './types.ts';
 import type { FaultChange, FaultEvent, FaultRecord, FaultType } from './types.ts';
 
@@ -136,13 +137,7 @@ export async function selectFaults(
   let query = db.selectFrom('faults').selectAll().where('team_id', '=', filter.teamId);
   if (filter.routerId !== undefined) query = query.where('router_id', '=', filter.routerId);
   if (filter.status) query = query.where('resolved_at', filter.status === 'open' ? 'is' : 'is not', null);
-  const { before } = page;
-  if (before) {
-    query = query.where((eb) =>
-      eb.or([eb('created_at', '<', before.at), eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)])]),
-    );
-  }
-  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
+  return query.$call(newestFirst(page)).execute();
 }
 
 export interface WatchedRouter {

@@ -1,6 +1,7 @@
 import type { RouterFactsMessage } from '../../../protocol/index.ts';
 import type { Page } from '../../platform/core/page.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import { newestFirst } from '../../platform/storage/paging.ts';
 import type { Presence, RouterRecord } from './types.ts';
 
 /** Rows of one presence statement: 500 hold the event loop about 1 ms on SQLite (docs/decisions/0002-sqlite-first.md). */
@@ -40,13 +41,7 @@ export async function selectEveryRouter(db: DbOrTx): Promise<Pick<RouterRecord, 
 export async function selectRouters(db: DbOrTx, teamId: string, page: Page, { removed }: { removed: boolean }): Promise<RouterRecord[]> {
   let query = db.selectFrom('routers').selectAll().where('team_id', '=', teamId).where('removed_at', removed ? 'is not' : 'is', null);
   if (removed) query = query.where('merged_into', 'is', null);
-  const { before } = page;
-  if (before) {
-    query = query.where((eb) =>
-      eb.or([eb('created_at', '<', before.at), eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)])]),
-    );
-  }
-  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
+  return query.$call(newestFirst(page)).execute();
 }
 
 /** Name in the agent's configuration to router id, for every router behind that agent. */

@@ -1,22 +1,20 @@
-import { type RawBuilder, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
+import { type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 import type { Page } from '../core/page.ts';
 
 /**
- * Where a page of a list begins that is ordered newest first by these two columns. Row values rather than `or`, so that
- * an index on both is used for the comparison as well.
+ * For `$call`: one page of a list that is ordered by a moment and, where moments are equal, by an id, newest first. Compared as row values
+ * rather than with `or`, so that an index on both columns finds where the page begins.
+ * @param at column with the moment
+ * @param id column with the id
  */
-export function olderThan({ before }: Page, at: string, id: string): RawBuilder<SqlBool> {
-  return before === undefined ? sql<SqlBool>`1 = 1` : sql<SqlBool>`(${sql.ref(at)}, ${sql.ref(id)}) < (${before.at}, ${before.id})`;
-}
-
-/** For `$call`: one page of a table, newest first by `created_at` and `id`. */
 export function newestFirst<Tables, Table extends keyof Tables, Row>(
-  page: Page,
+  { before, limit }: Page,
+  at = 'created_at',
+  id = 'id',
 ): (query: SelectQueryBuilder<Tables, Table, Row>) => SelectQueryBuilder<Tables, Table, Row> {
-  return (query) =>
-    query
-      .where(olderThan(page, 'created_at', 'id'))
-      .orderBy(sql.ref('created_at'), 'desc')
-      .orderBy(sql.ref('id'), 'desc')
-      .limit(page.limit);
+  const [moment, key] = [sql.ref(at), sql.ref(id)];
+  return (query) => {
+    const older = before === undefined ? query : query.where(sql<SqlBool>`(${moment}, ${key}) < (${before.at}, ${before.id})`);
+    return older.orderBy(moment, 'desc').orderBy(key, 'desc').limit(limit);
+  };
 }

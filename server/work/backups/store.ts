@@ -3,6 +3,7 @@ import type { SqlBool } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
 import { storableText } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import { newestFirst } from '../../platform/storage/paging.ts';
 import { RAN_UNHEARD } from './types.ts';
 import type { BackupRecord, PartRecord } from './types.ts';
 
@@ -145,14 +146,8 @@ export async function updateBackup(db: DbOrTx, backup: BackupRecord, next: Progr
 
 /** Newest first. */
 export async function selectBackups(db: DbOrTx, query: { teamId: string; routerId: string; page: Page }): Promise<BackupRecord[]> {
-  const { before, limit } = query.page;
-  let rows = db.selectFrom('backups').selectAll().where('team_id', '=', query.teamId).where('router_id', '=', query.routerId);
-  if (before) {
-    rows = rows.where((eb) =>
-      eb.or([eb('created_at', '<', before.at), eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)])]),
-    );
-  }
-  return rows.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
+  const rows = db.selectFrom('backups').selectAll().where('team_id', '=', query.teamId).where('router_id', '=', query.routerId);
+  return rows.$call(newestFirst(query.page)).execute();
 }
 
 export async function selectBackup(

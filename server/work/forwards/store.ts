@@ -2,6 +2,7 @@ import type { Insertable } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
 import { storableText, toFlag } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import { newestFirst } from '../../platform/storage/paging.ts';
 import type { ForwardsTable } from '../../platform/storage/schema-forwards.ts';
 import type { PortUse } from './ports.ts';
 import type { ForwardRecord } from './types.ts';
@@ -54,14 +55,8 @@ export async function selectForward(
 
 /** Newest first. */
 export async function selectForwards(db: DbOrTx, teamId: string, routerId: string, page: Page): Promise<ForwardRecord[]> {
-  let query = db.selectFrom('forwards').selectAll().where('team_id', '=', teamId).where('router_id', '=', routerId);
-  const { before } = page;
-  if (before) {
-    query = query.where((eb) =>
-      eb.or([eb('created_at', '<', before.at), eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)])]),
-    );
-  }
-  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
+  const query = db.selectFrom('forwards').selectAll().where('team_id', '=', teamId).where('router_id', '=', routerId);
+  return query.$call(newestFirst(page)).execute();
 }
 
 /** Forwards of all teams that are not closed: read once at start. */

@@ -4,6 +4,7 @@ import type { Page } from '../../platform/core/page.ts';
 import { toFlag } from '../../platform/storage/columns.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import { newestFirst } from '../../platform/storage/paging.ts';
 import type { Schema } from '../../platform/storage/schema.ts';
 import { noted } from './outbox/store.ts';
 import { CANCEL_REQUESTED, FROM, ROWS_OF } from './state.ts';
@@ -121,17 +122,11 @@ export async function selectJobs(
   query: { teamId: string; routerId: string; statuses: readonly Status[]; page: Page },
 ): Promise<JobRecord[]> {
   let jobs = db.selectFrom('jobs').selectAll().where('team_id', '=', query.teamId).where('router_id', '=', query.routerId);
-  const { before, limit } = query.page;
-  if (before) {
-    jobs = jobs.where((eb) =>
-      eb.or([eb('created_at', '<', before.at), eb.and([eb('created_at', '=', before.at), eb('id', '<', before.id)])]),
-    );
-  }
   if (query.statuses.length > 0) {
     const filters = query.statuses.flatMap((status) => ROWS_OF[status]);
     jobs = jobs.where((eb) => eb.or(filters.map((filter) => matches(eb, filter))));
   }
-  return jobs.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
+  return jobs.$call(newestFirst(query.page)).execute();
 }
 
 function matches(eb: Where, filter: StatusFilter): Expression<SqlBool> {

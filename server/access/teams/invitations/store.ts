@@ -2,7 +2,7 @@ import { readRole, ROLES } from '../../../platform/core/principal.ts';
 import type { Role } from '../../../platform/core/principal.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import type { DbOrTx, Storage, Tx } from '../../../platform/storage/db.ts';
-import { olderThan } from '../../../platform/storage/paging.ts';
+import { newestFirst } from '../../../platform/storage/paging.ts';
 import { selectGrantor } from '../grantors/store.ts';
 import type { Grantor, KnownGrantor } from '../grantors/types.ts';
 import { STORED_STATES } from './types.ts';
@@ -81,10 +81,7 @@ export async function selectInvitation(db: DbOrTx, teamId: string, id: string, n
 export async function selectInvitations(db: DbOrTx, teamId: string, page: Page, now: number): Promise<Invitation[]> {
   const rows = await invitationsOfTeams(db)
     .where('invitations.team_id', '=', teamId)
-    .where(olderThan(page, 'invitations.created_at', 'invitations.id'))
-    .orderBy('invitations.created_at', 'desc')
-    .orderBy('invitations.id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page, 'invitations.created_at', 'invitations.id'))
     .execute();
   // Few people and keys of a team invite others.
   const known = new Map<string, KnownGrantor>();

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Page } from '../../../platform/core/page.ts';
 import { inChunks } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
+import { newestFirst } from '../../../platform/storage/paging.ts';
 import type { DeviceFilter } from '../types.ts';
 
 /** What callers see of devices, and the names that they give them. */
@@ -36,13 +37,7 @@ export async function selectDevices(
   let query = selectDeviceRows(db, teamId);
   if (filter.siteId !== undefined) query = query.where('site_id', '=', filter.siteId);
   if (filter.search !== undefined) query = query.where(matches(filter.search, filter.macFragment));
-  const { before } = page;
-  if (before) {
-    query = query.where((eb) =>
-      eb.or([eb('first_seen_at', '<', before.at), eb.and([eb('first_seen_at', '=', before.at), eb('devices.id', '<', before.id)])]),
-    );
-  }
-  return query.orderBy('first_seen_at', 'desc').orderBy('devices.id', 'desc').limit(page.limit).execute();
+  return query.$call(newestFirst(page, 'first_seen_at', 'devices.id')).execute();
 }
 
 function matches(search: string, macFragment: string | undefined) {

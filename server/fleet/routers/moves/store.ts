@@ -5,7 +5,7 @@ import { newId } from '../../../platform/core/ids.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import { storableText } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
-import { olderThan } from '../../../platform/storage/paging.ts';
+import { newestFirst } from '../../../platform/storage/paging.ts';
 import type { RouterRecord } from '../types.ts';
 import type { ClaimOfAgent, ListedMove, MoveRecord, WaitingClaim } from './types.ts';
 
@@ -168,9 +168,6 @@ export async function selectMoves(db: DbOrTx, teamId: string, page: Page): Promi
     .selectAll('router_moves')
     .select(['routers.identity', 'routers.hardware_id', 'agents.name as agent_name', 'owner.id as owner_id', 'owner.name as owner_name'])
     .where('router_moves.team_id', '=', teamId)
-    .where(olderThan(page, 'router_moves.created_at', 'router_moves.id'))
-    .orderBy('router_moves.created_at', 'desc')
-    .orderBy('router_moves.id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page, 'router_moves.created_at', 'router_moves.id'))
     .execute();
 }

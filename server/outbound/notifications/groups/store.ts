@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Page } from '../../../platform/core/page.ts';
 import { fromJson } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
-import { olderThan } from '../../../platform/storage/paging.ts';
+import { newestFirst } from '../../../platform/storage/paging.ts';
 import type { NotificationGroupsTable } from '../../../platform/storage/schema-notifications.ts';
 import type { Window } from '../schedules/types.ts';
 import { selectLinks } from './links/store.ts';
@@ -113,10 +113,7 @@ export async function selectGroup(db: DbOrTx, teamId: string, groupId: string): 
 /** Newest first. */
 export async function selectGroups(db: DbOrTx, teamId: string, page: Page): Promise<Group[]> {
   const rows = await groupsWithSchedule(db, teamId)
-    .where(olderThan(page, 'notification_groups.created_at', 'notification_groups.id'))
-    .orderBy('notification_groups.created_at', 'desc')
-    .orderBy('notification_groups.id', 'desc')
-    .limit(page.limit)
+    .$call(newestFirst(page, 'notification_groups.created_at', 'notification_groups.id'))
     .execute();
   return withLinks(db, teamId, rows);
 }

@@ -2,6 +2,7 @@ import { idFloor } from '../../../platform/core/ids.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import { inChunks } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
+import { newestFirst } from '../../../platform/storage/paging.ts';
 import { addCounts } from '../store.ts';
 import type { ForwardKey } from '../store.ts';
 import type { ConnectionSummary, ForwardConnectionRecord } from '../types.ts';
@@ -61,19 +62,14 @@ export async function settleOpenConnections(tx: DbOrTx, openedAfter: number): Pr
 
 /** Finished ones, newest first. */
 export async function selectConnections(db: DbOrTx, { teamId, id }: ForwardKey, page: Page): Promise<ForwardConnectionRecord[]> {
-  let query = db
+  return db
     .selectFrom('forward_connections')
     .selectAll()
     .where('team_id', '=', teamId)
     .where('forward_id', '=', id)
-    .where('ended_by', '<>', 'open');
-  const { before } = page;
-  if (before) {
-    query = query.where((eb) =>
-      eb.or([eb('opened_at', '<', before.at), eb.and([eb('opened_at', '=', before.at), eb('id', '<', before.id)])]),
-    );
-  }
-  return query.orderBy('opened_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
+    .where('ended_by', '<>', 'open')
+    .$call(newestFirst(page, 'opened_at'))
+    .execute();
 }
 
 /** Of all teams, by the time in their ids, which is when they were opened. @returns how many were deleted */
