@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Principal } from '../../platform/core/principal.ts';
+import { isStillAllowed } from '../../platform/core/principal.ts';
 import type { App } from '../../platform/http/app.ts';
 import { bearerOf, principalOf } from '../../platform/http/authentication.ts';
 import type { Authenticate } from '../../platform/http/authentication.ts';
@@ -57,15 +57,11 @@ export function eventRoutes(app: App, deps: EventRoutesDeps): void {
         callerId: principal.id,
         lastEventId: request.headers['last-event-id'],
         types: request.query.types ?? [],
-        isStillAllowed: async () => isSame(await deps.authenticate(bearer), principal),
+        isStillAllowed: async () => isStillAllowed(await deps.authenticate(bearer), principal, 'viewer'),
       });
       // Some proxies collect answers before they pass them on.
       reply.header('x-accel-buffering', 'no').header('cache-control', 'no-store');
       return reply.type('text/event-stream').send(stream as never);
     },
   );
-}
-
-function isSame(now: Principal | undefined, then: Principal): boolean {
-  return now !== undefined && now.id === then.id && now.teamId === then.teamId;
 }

@@ -17,6 +17,16 @@ export function hasRole(principal: Principal, needed: Role): boolean {
   return ROLES.indexOf(principal.role) >= ROLES.indexOf(needed);
 }
 
+/** Whether a credential that was checked again is still that of the same caller in the same team, whose role may have changed. */
+export function isSameCaller(now: Principal | null | undefined, then: Principal | null | undefined): now is Principal {
+  return !!now && !!then && now.kind === then.kind && now.id === then.id && now.teamId === then.teamId;
+}
+
+/** Whether what a caller opened may stay open: the credential is still theirs, and the role still enough for it. */
+export function isStillAllowed(now: Principal | undefined, then: Principal, needed: Role): boolean {
+  return isSameCaller(now, then) && hasRole(now, needed);
+}
+
 /** Reads a stored role. One that this program does not know (a newer one wrote it) gives the least. */
 export function readRole(text: string): Role {
   return ROLES.find((role) => role === text) ?? 'viewer';

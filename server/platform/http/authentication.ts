@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
-import { hasRole } from '../core/principal.ts';
+import { hasRole, isSameCaller } from '../core/principal.ts';
 import type { Principal, Role } from '../core/principal.ts';
 import type { App } from './app.ts';
 
@@ -44,8 +44,8 @@ export function identifyCaller(scope: App, authenticate: Authenticate): void {
     if (!request.isIdentifiedEarly) return;
     const before = request.principal;
     const now = await authenticate(bearerOf(request.headers.authorization) ?? '');
-    if (now?.id !== before?.id || now?.teamId !== before?.teamId) throw notValid();
-    request.principal = now ?? null;
+    if (!isSameCaller(now, before)) throw notValid();
+    request.principal = now;
   });
 }
 

@@ -1,11 +1,9 @@
-import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import { networkOf } from '../core/network-of.ts';
 
 /** As many as strangers may send to the API. */
 const FAILURES_PER_WINDOW = 60;
 const WINDOW_MS = 60_000;
-/** One subscriber owns at least so much of the IPv6 space: 64 bits. */
-const IPV6_SUBSCRIBER_BYTES = 8;
 /** Addresses with failures, and visitors that were let in, remembered at once. */
 const REMEMBERED = 20_000;
 
@@ -44,11 +42,4 @@ export class FailedDials {
   letIn(address: string, visitor: string): void {
     for (const welcome of [visitor, '']) this.#welcome.set(`${networkOf(address)} ${welcome}`, true);
   }
-}
-
-/** Whose address it is: all of an IPv4 address, the network of an IPv6 address. */
-function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, IPV6_SUBSCRIBER_BYTES).join('.');
 }

@@ -29,7 +29,7 @@ export function normaliseSource(allowFrom: string, options: { allowPrivate: bool
   }
   const refusal = sourceRefusal(address, options.allowPrivate);
   if (refusal) throw invalidField('allow_from', refusal);
-  return `${networkOf(address, prefix).toString()}/${prefix}`;
+  return `${networkAddress(address, prefix).toString()}/${prefix}`;
 }
 
 function sourceRefusal(address: Address, allowPrivate: boolean): string | undefined {
@@ -63,7 +63,7 @@ function parsePrefix(text: string): number | undefined {
   return /^(?:0|[1-9]\d{0,2})$/.test(text) ? Number(text) : undefined;
 }
 
-function networkOf(address: Address, prefix: number): Address {
+function networkAddress(address: Address, prefix: number): Address {
   const cidr = `${address.toString()}/${prefix}`;
   return address.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(cidr) : ipaddr.IPv6.networkAddressFromCIDR(cidr);
 }

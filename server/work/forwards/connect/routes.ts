@@ -1,6 +1,6 @@
 import type { AuditService } from '../../../access/audit/service.ts';
 import type { Clock } from '../../../platform/core/clock.ts';
-import type { Principal } from '../../../platform/core/principal.ts';
+import { isStillAllowed } from '../../../platform/core/principal.ts';
 import type { App } from '../../../platform/http/app.ts';
 import { recordOf } from '../../../platform/http/audit-hook.ts';
 import { bearerOf, principalOf } from '../../../platform/http/authentication.ts';
@@ -25,6 +25,9 @@ export interface ConnectRouteDeps {
 /** A page of a browser takes sixty connections at once; they count on their own, not as sixty requests. */
 const RATE_FACTOR = 10;
 
+/** Who may enter. It is asked again while the connection is open. */
+const NEEDED = 'operator';
+
 /** HTTP's word for an upgrade. */
 const ENTERED = 101;
 
@@ -44,7 +47,7 @@ export function connectRoute(app: App, { forwards, door, upgrades, authenticate,
     '/api/routers/:router_id/transient-forwarding/:id/connect',
     {
       exposeHeadRoute: false,
-      config: { role: 'operator', rateFactor: RATE_FACTOR },
+      config: { role: NEEDED, rateFactor: RATE_FACTOR },
       // Of a WebSocket there is no answer to send.
       onSend: async (request, reply, payload) => {
         if (request.principal) entries.record(recordOf(request, reply.statusCode));
@@ -62,12 +65,12 @@ export function connectRoute(app: App, { forwards, door, upgrades, authenticate,
       door.checkOpen();
       const ws = upgrades.accept(request, reply, CONNECT_SUBPROTOCOL);
       entries.record(recordOf(request, ENTERED));
-      door.carry(entrance, ws, { source, teamId: principal.teamId, isStillAllowed: async () => isSame(await authenticate(bearer), principal) });
+      door.carry(entrance, ws, {
+        source,
+        teamId: principal.teamId,
+        isStillAllowed: async () => isStillAllowed(await authenticate(bearer), principal, NEEDED),
+      });
       return reply;
     },
   );
-}
-
-function isSame(now: Principal | undefined, then: Principal): boolean {
-  return now?.id === then.id && now.teamId === then.teamId && now.role === then.role;
 }
