@@ -13,7 +13,7 @@ import { FORWARD_LIMITS } from '../../server/work/forwards/limits.ts';
 import { LiveForward } from '../../server/work/forwards/live-forward.ts';
 import { PORT_QUARANTINE_MS, choosePort } from '../../server/work/forwards/ports.ts';
 import { closeForward, insertForward, selectPortUses } from '../../server/work/forwards/store.ts';
-import { SlidingWindow } from '../../server/platform/http/sliding-window.ts';
+import { SlidingWindow } from '../../server/platform/core/sliding-window.ts';
 import { IdempotencyStore } from '../../server/platform/idempotency/store.ts';
 import { acceptJob, expireJobs, giveUpOverdue } from '../../server/work/jobs/hand-over/store.ts';
 import { JobRetention } from '../../server/work/jobs/retention/retention.ts';

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
 import { networkOf } from '../core/network-of.ts';
 import type { App } from './app.ts';
-import { SlidingWindow } from './sliding-window.ts';
+import { SlidingWindow } from '../core/sliding-window.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -24,6 +24,20 @@ test('sixty wrong credentials of one address are checked, more wait until the mi
   expect(dials.isBlocked(HERE, 'somebody')).toBe(false);
 });
 
+test('no more than sixty in any minute, also where one minute meets the next', () => {
+  const { clock, dials } = setUp();
+  fail(dials, HERE, 1);
+  clock.advance(59_000);
+  fail(dials, HERE, 59);
+  clock.advance(2000);
+  fail(dials, HERE, 1);
+  expect(dials.isBlocked(HERE, 'somebody')).toBe(true);
+  clock.advance(57_000);
+  expect(dials.isBlocked(HERE, 'somebody')).toBe(true);
+  clock.advance(1000);
+  expect(dials.isBlocked(HERE, 'somebody')).toBe(false);
+});
+
 test('agents that were let in from there are let in again, whatever their neighbour does', () => {
   const { dials } = setUp();
   dials.letIn(HERE, 'good');

@@ -1,6 +1,6 @@
 /** Moments kept of one key; with a higher limit several requests share a moment, the latest of theirs. */
 const MAX_MOMENTS = 600;
-/** Keys kept at once: one per API key and per network without a credential. */
+/** Keys of one generation at once: one per API key and per network without a credential. */
 const MAX_KEYS = 100_000;
 
 /** What a counted request is told. */
@@ -19,14 +19,19 @@ export interface Count {
 export class SlidingWindow {
   readonly #windowMs: number;
   readonly #monotonic: () => number;
+  readonly #maxKeys: number;
   /** Two generations: what was not asked for through a whole window is over and goes with the older one. */
   #recent = new Map<string, Log>();
   #older = new Map<string, Log>();
   #turnedAt: number;
 
-  /** @param monotonic elapsed time in milliseconds */
-  constructor(windowMs: number, monotonic: () => number) {
+  /**
+   * @param monotonic elapsed time in milliseconds
+   * @param maxKeys keys kept at once, and as many again of the window before
+   */
+  constructor(windowMs: number, monotonic: () => number, maxKeys = MAX_KEYS) {
     this.#windowMs = windowMs;
+    this.#maxKeys = maxKeys;
     this.#monotonic = monotonic;
     this.#turnedAt = monotonic();
   }
@@ -42,6 +47,14 @@ export class SlidingWindow {
     return { current: isFull ? max + 1 : log.total, ttl: log.oldest + this.#windowMs - now };
   }
 
+  /** Whether one more would be refused. Counts nothing. */
+  isFull(key: string, max: number): boolean {
+    const log = this.#recent.get(key) ?? this.#older.get(key);
+    if (!log) return false;
+    log.forgetUntil(this.#monotonic() - this.#windowMs);
+    return log.total >= max;
+  }
+
   #logOf(key: string): Log {
     const known = this.#recent.get(key);
     if (known) return known;
@@ -51,7 +64,7 @@ export class SlidingWindow {
   }
 
   #turn(now: number): void {
-    if (now - this.#turnedAt < this.#windowMs && this.#recent.size < MAX_KEYS) return;
+    if (now - this.#turnedAt < this.#windowMs && this.#recent.size < this.#maxKeys) return;
     this.#older = this.#recent;
     this.#recent = new Map();
     this.#turnedAt = now;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SlidingWindow } from '../../../server/platform/http/sliding-window.ts';
+import { SlidingWindow } from '../../../server/platform/core/sliding-window.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 
 const WINDOW_MS = 60_000;
@@ -66,4 +66,14 @@ test('a key that is used again and again is not forgotten with those that are no
   expect(window.take('busy', 60).current).toBe(61);
   clock.advance(1000);
   expect(window.take('busy', 60).current).toBe(60);
+});
+
+test('says whether it is full without counting', () => {
+  const clock = new ManualClock();
+  const window = new SlidingWindow(WINDOW_MS, () => clock.monotonic());
+  for (let asked = 0; asked < 5; asked += 1) expect(window.isFull('key', 1)).toBe(false);
+  window.take('key', 1);
+  expect([window.isFull('key', 1), window.isFull('key', 2), window.isFull('other', 1)]).toEqual([true, false, false]);
+  clock.advance(WINDOW_MS);
+  expect(window.isFull('key', 1)).toBe(false);
 });
