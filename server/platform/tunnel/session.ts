@@ -191,7 +191,8 @@ export class TunnelSession {
         return;
       case 'ready':
         this.#intake.push('ordered', bytes, () => this.#onReady(message));
-        this.#settled ??= this.#intake.done('ordered');
+        // One that comes before welcome is ignored, and facts must not take its handling for the settling.
+        if (this.#state === 'welcomed') this.#settled ??= this.#intake.done('ordered');
         return;
       case 'reply':
         this.#requests?.onReply(message);
