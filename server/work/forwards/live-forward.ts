@@ -57,6 +57,8 @@ export class LiveForward implements Entrance {
   askedInEpoch: number | undefined;
   /** When that was, by the clock that nobody sets. */
   askedAt = Number.NEGATIVE_INFINITY;
+  /** The agent has lost the way since it was last asked. */
+  isLost = false;
   /** Asks the agent again. */
   retryTimer: Timer | undefined;
   /** Tries to open the port again. */

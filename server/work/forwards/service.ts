@@ -210,7 +210,9 @@ export class ForwardsService {
   /** The agent lost the way to the target; it is asked to find another. */
   onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void {
     const live = this.#live.get(forwardId);
-    if (!live || live.ended || live.agentId !== connection.agentId) return;
+    // Once for each time that it was asked: an agent that says it without end must not cost a write each time.
+    if (!live || live.ended || live.agentId !== connection.agentId || live.isLost) return;
+    live.isLost = true;
     const key = { teamId: live.teamId, id: forwardId };
     void this.#track(
       this.#deps.storage.writes.write((tx) => markNoWay(tx, key, reason)).then((lost) => {

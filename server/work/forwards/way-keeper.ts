@@ -125,6 +125,7 @@ export class WayKeeper {
     await storage.writes.write((tx) => updateChannelToken(tx, { teamId: live.teamId, id: live.id }, hash));
     live.tokenHash = hash;
     live.askedAt = clock.monotonic();
+    live.isLost = false;
     live.pool.expect(limits.warmChannels);
     return gateway.request(
       live.agentId,
