@@ -27,6 +27,8 @@ export class MetadataService {
   readonly #tunnelAddresses = new Map<string, string>();
   /** Positions as last stored, so that a receiver that stands still writes nothing. */
   readonly #positions = new Map<string, Position>();
+  /** The last word on routers whose position is being stored. */
+  readonly #latest = new Map<string, Position>();
 
   constructor(deps: MetadataDeps) {
     this.#deps = deps;
@@ -53,10 +55,25 @@ export class MetadataService {
   onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
     const routerId = this.#deps.routers.routerIdOf(agentId, router);
     if (routerId === undefined || readings.position === null) return;
-    this.onPosition(routerId, readings.position).catch((error: unknown) => {
+    const isStoring = this.#latest.has(routerId);
+    this.#latest.set(routerId, readings.position);
+    if (!isStoring) void this.#storeLatest(routerId);
+  }
+
+  /** Of many words about one router only the last one is stored after the one under way. Never rejects. */
+  async #storeLatest(routerId: string): Promise<void> {
+    let stored: Position | undefined;
+    try {
+      for (let next = this.#latest.get(routerId); next !== undefined && next !== stored; next = this.#latest.get(routerId)) {
+        await this.onPosition(routerId, next);
+        stored = next;
+      }
+    } catch (error) {
       // The next reading tries again.
       this.#deps.log.warn({ err: error, router_id: routerId }, 'a position could not be stored');
-    });
+    } finally {
+      this.#latest.delete(routerId);
+    }
   }
 
   /** The router's GPS receiver has a fix. */
