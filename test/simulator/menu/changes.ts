@@ -84,22 +84,27 @@ export function setItems(context: MenuContext): CommandResult {
 }
 
 function changeItem(context: MenuContext, item: Item, given: ReadonlyMap<string, string>): void {
-  refuseDynamic(item);
+  refuseDynamic(item, context);
   const values = new Map(item.values);
   propose(context, values, given, item);
   const gone = [...item.values.keys()].filter((name) => !values.has(name)).map((name) => [name, undefined] as const);
   context.table.update(item, [...values, ...gone]);
 }
 
-function refuseDynamic(item: Item): void {
-  if (item.dynamic) throw new Trap('failure: can not change dynamic item');
+/** `can not change dynamic lease`; menus whose items have no name of their own stop at `dynamic`. */
+function dynamicItem(verb: 'change' | 'remove', noun: string | undefined): Trap {
+  return new Trap(`failure: can not ${verb} dynamic ${noun?.split(' ').at(-1) ?? ''}`.trimEnd());
+}
+
+function refuseDynamic(item: Item, { menu }: MenuContext): void {
+  if (item.dynamic) throw dynamicItem('change', menu.noun);
 }
 
 export function removeItems(context: MenuContext): CommandResult {
   const items = namedItems(context.router, context.menu, context.call.attributes);
   for (const item of items) {
     const { router, table, call } = context;
-    if (item.dynamic && !context.menu.removableDynamic) throw new Trap('failure: can not remove dynamic item');
+    if (item.dynamic && !context.menu.removableDynamic) throw dynamicItem('remove', context.menu.noun);
     context.menu.check?.({ router, table, values: new Map(), given: new Set(['.remove']), item, call });
     table.remove(item);
   }
@@ -130,7 +135,7 @@ export function unsetValue(context: MenuContext): CommandResult {
   if (!property || property.readOnly) throw noMatch('value-name');
   if (property.required) throw new Trap(`missing =${name}=`);
   for (const item of namedItems(context.router, context.menu, context.call.attributes)) {
-    refuseDynamic(item);
+    refuseDynamic(item, context);
     context.table.update(item, [[name, property.default]]);
   }
   return done();

@@ -35,9 +35,20 @@ function parseLevel(grammar: Grammar, mode: ExpressionMode, level: number): Expr
   for (;;) {
     const op = takeOperator(grammar, mode, level);
     if (op === undefined) return left;
+    if (mode.where && level === comparison && !emptyMayFollow.has(op)) refuseNothing(grammar, mode);
     const right = parseLevel(grammar, level === comparison ? { ...mode, right: true } : mode, level + 1);
     left = { kind: 'binary', op, left, right };
   }
+}
+
+/** `comment=` asks for the empty text; a pattern, a bound or a list must be there. */
+const emptyMayFollow: ReadonlySet<BinaryOp> = new Set(['=', '!=']);
+
+/** Refuses `message~` with nothing behind it. */
+function refuseNothing(grammar: Grammar, mode: ExpressionMode): void {
+  const { cursor } = grammar;
+  skip(grammar, mode);
+  if (cursor.looksAt(/[\s;)\]}]|$/y)) throw cursor.fail('syntax error');
 }
 
 function takeOperator(grammar: Grammar, mode: ExpressionMode, level: number): BinaryOp | undefined {

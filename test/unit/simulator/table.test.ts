@@ -64,8 +64,8 @@ describe('items', () => {
 
   it('that the router made cannot be changed', async () => {
     const [route] = await client.rows('/ip/route/print', '?connect=true');
-    expect(await refusal('/ip/route/set', `=.id=${route?.['.id'] ?? ''}`, '=comment=x')).toEqual(['=message=failure: can not change dynamic item']);
-    expect(await refusal('/ip/route/remove', `=.id=${route?.['.id'] ?? ''}`)).toEqual(['=message=failure: can not remove dynamic item']);
+    expect(await refusal('/ip/route/set', `=.id=${route?.['.id'] ?? ''}`, '=comment=x')).toEqual(['=message=failure: can not change dynamic route']);
+    expect(await refusal('/ip/route/remove', `=.id=${route?.['.id'] ?? ''}`)).toEqual(['=message=failure: can not remove dynamic route']);
   });
 });
 
@@ -85,7 +85,7 @@ describe('values', () => {
     ['a second interface', ['/interface/bridge/add', '=name=ether1'], ['=message=failure: already have interface with such name']],
     ['a second user', ['/user/add', '=name=admin', '=group=read'], ['=message=failure: user with the same name already exists']],
     ['an unknown parameter', ['/ip/address/add', '=colour=red'], ['=message=unknown parameter colour']],
-    ['ports without a protocol', ['/ip/firewall/nat/add', '=chain=dstnat', '=action=dst-nat', '=dst-port=80'], ['=message=failure: ports can be specified if proto is tcp or udp']],
+    ['ports without a protocol', ['/ip/firewall/nat/add', '=chain=dstnat', '=action=dst-nat', '=dst-port=80'], ['=message=failure: ports can be specified if proto is tcp,udp,udp-lite,dccp,sctp']],
     ['the last administrator', ['/user/remove', '=.id=admin'], ['=message=failure: there must be at least one user with full permissions']],
   ])('refuse %s in the router\'s own words', async (_name, words, trap) => {
     expect(await refusal(...words)).toEqual(trap);

@@ -12,11 +12,13 @@ export const CONNECTION_STATES = ['established', 'invalid', 'new', 'related', 'u
 
 const PORTS = ['dst-port', 'src-port', 'to-ports', 'port'];
 
+const WITH_PORTS = ['tcp', 'udp', 'udp-lite', 'dccp', 'sctp', '6', '17', '33', '132', '136'];
+
 /** Ports only mean something with a protocol that has them. */
 function needPortProtocol({ values }: ProposedChange): void {
   const protocol = values.get('protocol') ?? '';
   const hasPorts = PORTS.some((name) => values.has(name));
-  if (hasPorts && !['tcp', 'udp', 'sctp', 'udp-lite', '6', '17'].includes(protocol)) throw new Trap('failure: ports can be specified if proto is tcp or udp');
+  if (hasPorts && !WITH_PORTS.includes(protocol)) throw new Trap('failure: ports can be specified if proto is tcp,udp,udp-lite,dccp,sctp');
 }
 
 function checkRule(change: ProposedChange): void {
