@@ -11,7 +11,7 @@ import { TokenBucket } from '../../server/platform/core/token-bucket.ts';
 import { FaultsService } from '../../server/fleet/faults/service.ts';
 import { FORWARD_LIMITS } from '../../server/work/forwards/limits.ts';
 import { LiveForward } from '../../server/work/forwards/live-forward.ts';
-import { PORT_QUARANTINE_MS, choosePort } from '../../server/work/forwards/ports.ts';
+import { PORT_QUARANTINE_MS, choosePort } from '../../server/work/forwards/entry/ports.ts';
 import { closeForward, insertForward, selectPortUses } from '../../server/work/forwards/store.ts';
 import { SlidingWindow } from '../../server/platform/core/sliding-window.ts';
 import { IdempotencyStore } from '../../server/platform/idempotency/store.ts';

@@ -3,7 +3,7 @@ import { agentRoutes } from '../../server/fleet/agents/routes.ts';
 import { apiKeyRoutes } from '../../server/access/keys/routes.ts';
 import { AuthService } from '../../server/access/keys/service.ts';
 import { newId } from '../../server/platform/core/ids.ts';
-import { PlacesService } from '../../server/fleet/sites/service.ts';
+import { SitesService } from '../../server/fleet/sites/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -42,7 +42,7 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
     };
     app = new TeamApp((scope) => {
       apiKeyRoutes(scope, { auth, now: () => clock.now() });
-      agentRoutes(scope, { auth, gateway, places: new PlacesService({ storage, clock }), removals: { removeAgent: async () => 0 }, onRevoked: async (teamId, agentId) => void dropped.push(`${teamId} ${agentId}`) });
+      agentRoutes(scope, { auth, gateway, sites: new SitesService({ storage, clock }), removals: { removeAgent: async () => 0 }, onRevoked: async (teamId, agentId) => void dropped.push(`${teamId} ${agentId}`) });
     });
     north = (await seedTeam(storage)).teamId;
     south = (await seedTeam(storage)).teamId;

@@ -4,7 +4,7 @@ import { agentRoutes } from './routes.ts';
 import type { AgentRoutesDeps } from './routes.ts';
 import { AgentSessions } from './service.ts';
 
-interface Routes extends Pick<AgentRoutesDeps, 'auth' | 'places' | 'removals'> {
+interface Routes extends Pick<AgentRoutesDeps, 'auth' | 'sites' | 'removals'> {
   tunnels: AgentRoutesDeps['gateway'];
   revocations: { settle(teamId: string): Promise<void> };
 }

@@ -8,7 +8,7 @@ import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull
 import { problemSchema } from '../../platform/http/error-handler.ts';
 import { nameField, pathId, uuidField } from '../../platform/http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
-import type { PlacesService } from '../sites/service.ts';
+import type { SitesService } from '../sites/service.ts';
 import type { RemovalsService } from '../removals/service.ts';
 
 const agentExample = {
@@ -86,7 +86,7 @@ type Gateway = Pick<AgentGateway, 'epoch' | 'disconnect'>;
 export interface AgentRoutesDeps {
   auth: AuthService;
   gateway: Gateway;
-  places: PlacesService;
+  sites: SitesService;
   removals: Pick<RemovalsService, 'removeAgent'>;
   /** Awaited before the answer: whatever else the agent carried has to end. */
   onRevoked?: (teamId: string, agentId: string) => Promise<void>;
@@ -122,7 +122,7 @@ function agentList(app: App, auth: AuthService, gateway: Gateway): void {
   );
 }
 
-function oneAgent(app: App, { auth, gateway, places }: AgentRoutesDeps): void {
+function oneAgent(app: App, { auth, gateway, sites }: AgentRoutesDeps): void {
   const params = z.object({ agent_id: pathId });
   const response = { 200: envelope(agentSchema), ...commonErrors };
   const read = async (teamId: string, agentId: string) => success(presentAgent(await auth.getAgent(teamId, agentId), gateway.epoch(agentId) !== undefined));
@@ -147,7 +147,7 @@ function oneAgent(app: App, { auth, gateway, places }: AgentRoutesDeps): void {
       const { teamId } = principalOf(request);
       const { name, site_id: siteId } = request.body;
       const change = { ...(name === undefined ? {} : { name }), ...(siteId === undefined ? {} : { siteId }) };
-      await places.changeAgent(teamId, request.params.agent_id, change);
+      await sites.changeAgent(teamId, request.params.agent_id, change);
       return read(teamId, request.params.agent_id);
     },
   );

@@ -6,8 +6,8 @@ import type { Log } from '../../platform/core/log.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import { selectPosition, selectSitePlace, upsertPosition } from './store.ts';
-import type { Location, Position, RouterMetadata, SitePlace } from './types.ts';
+import { selectPosition, selectSiteFacts, upsertPosition } from './store.ts';
+import type { Location, Position, RouterMetadata, SiteFacts } from './types.ts';
 
 /** About 30 m: what a receiver that stands still wanders at worst. */
 const MOVED_DEGREES = 0.0003;
@@ -106,12 +106,12 @@ export class MetadataService {
     };
   }
 
-  async #site({ team_id: teamId, site_id: siteId }: RouterRecord): Promise<SitePlace | undefined> {
-    return siteId === null ? undefined : selectSitePlace(this.#deps.storage.db, teamId, siteId);
+  async #site({ team_id: teamId, site_id: siteId }: RouterRecord): Promise<SiteFacts | undefined> {
+    return siteId === null ? undefined : selectSiteFacts(this.#deps.storage.db, teamId, siteId);
   }
 
   /** What people have entered counts more than what a receiver says. */
-  async #locate(routerId: string, site: SitePlace | undefined): Promise<Location | null> {
+  async #locate(routerId: string, site: SiteFacts | undefined): Promise<Location | null> {
     if (site?.position) return { ...site.position, origin: 'site' };
     const position = await selectPosition(this.#deps.storage.db, routerId);
     return position ? { ...position, origin: 'gps' } : null;

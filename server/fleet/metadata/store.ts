@@ -1,7 +1,7 @@
 import type { DbOrTx } from '../../platform/storage/db.ts';
-import type { Position, SitePlace } from './types.ts';
+import type { Position, SiteFacts } from './types.ts';
 
-export async function selectSitePlace(db: DbOrTx, teamId: string, siteId: string): Promise<SitePlace | undefined> {
+export async function selectSiteFacts(db: DbOrTx, teamId: string, siteId: string): Promise<SiteFacts | undefined> {
   const row = await db
     .selectFrom('sites')
     .select(['time_zone', 'latitude', 'longitude'])

@@ -12,7 +12,7 @@ export interface Location extends Position {
 }
 
 /** The part of a site that its routers take over. */
-export interface SitePlace {
+export interface SiteFacts {
   timeZone: string | null;
   position: Position | null;
 }

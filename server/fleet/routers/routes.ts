@@ -5,7 +5,7 @@ import { principalOf } from '../../platform/http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../../platform/http/envelope.ts';
 import { uuidField } from '../../platform/http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
-import type { PlacesService } from '../sites/service.ts';
+import type { SitesService } from '../sites/service.ts';
 import type { RoutersService } from './service.ts';
 import type { RouterRecord } from './types.ts';
 import { formatAgo } from './last-seen.ts';
@@ -62,7 +62,7 @@ const changeBody = z
 
 export interface RouterRoutesDeps {
   routers: RoutersService;
-  places: PlacesService;
+  sites: SitesService;
   now: () => number;
 }
 
@@ -92,7 +92,7 @@ function routerList(app: App, deps: RouterRoutesDeps): void {
   );
 }
 
-function oneRouter(app: App, { routers, places, now }: RouterRoutesDeps): void {
+function oneRouter(app: App, { routers, sites, now }: RouterRoutesDeps): void {
   const tags = ['routers'];
   const response = { 200: envelope(routerSchema), ...commonErrors };
   app.get(
@@ -121,7 +121,7 @@ function oneRouter(app: App, { routers, places, now }: RouterRoutesDeps): void {
       const { teamId } = principalOf(request);
       const { router_id: routerId } = request.params;
       const { site_id: siteId } = request.body;
-      if (siteId !== undefined) await places.moveRouter(teamId, routerId, siteId);
+      if (siteId !== undefined) await sites.moveRouter(teamId, routerId, siteId);
       return success(present(await routers.getRouter(teamId, routerId), routers, now()));
     },
   );

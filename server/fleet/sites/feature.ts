@@ -1,7 +1,7 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
-import { PlacesService } from './service.ts';
+import { SitesService } from './service.ts';
 
 export const sites = feature({
-  create: ({ storage, clock }: Pick<Platform, 'storage' | 'clock'>) => ({ places: new PlacesService({ storage, clock }) }),
+  create: ({ storage, clock }: Pick<Platform, 'storage' | 'clock'>) => ({ sites: new SitesService({ storage, clock }) }),
 });

@@ -3,7 +3,7 @@ import { invalidField, notFound } from '../../platform/core/errors.ts';
 import type { AppError } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
-import { isForeignKey, moveRouter, selectAgentPlace, selectRoutersAt, siteExists, updateAgent } from './store.ts';
+import { isForeignKey, moveRouter, selectAgentSite, selectRoutersAt, siteExists, updateAgent } from './store.ts';
 
 export interface AgentChange {
   /** Null: in no site. */
@@ -12,7 +12,7 @@ export interface AgentChange {
 }
 
 /** Which site routers and agents stand in, after they were put somewhere else. */
-export class PlacesService {
+export class SitesService {
   readonly #storage: Storage;
   readonly #clock: Clock;
 
@@ -39,7 +39,7 @@ export class PlacesService {
    */
   async changeAgent(teamId: string, agentId: string, { siteId, name }: AgentChange): Promise<void> {
     const { db } = this.#storage;
-    const agent = await selectAgentPlace(db, teamId, agentId);
+    const agent = await selectAgentSite(db, teamId, agentId);
     if (!agent) throw notFound('agent');
     if (siteId !== undefined && siteId !== agent.site_id) {
       await this.#checkSite(teamId, siteId);

@@ -9,7 +9,7 @@ export async function siteExists(db: DbOrTx, teamId: string, siteId: string): Pr
 }
 
 /** Undefined when the team has no such agent. */
-export async function selectAgentPlace(db: DbOrTx, teamId: string, agentId: string): Promise<{ site_id: string | null } | undefined> {
+export async function selectAgentSite(db: DbOrTx, teamId: string, agentId: string): Promise<{ site_id: string | null } | undefined> {
   return db.selectFrom('agents').select('site_id').where('team_id', '=', teamId).where('id', '=', agentId).where('removed_at', 'is', null).executeTakeFirst();
 }
 

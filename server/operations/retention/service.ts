@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { deleteBeyond, KEPT_TABLES, selectNth, selectTeamIds } from './store.ts';
-import type { KeptTable, Place } from './store.ts';
+import type { KeptTable, Cursor } from './store.ts';
 
 /**
  * Records of one team that are kept beyond the time that each feature keeps them for: a team that makes them as fast as it may would
@@ -68,13 +68,13 @@ export class RetentionService {
   }
 
   /** The oldest record that is kept; undefined when there are fewer than may be kept. */
-  async #lastKept(teamId: string, table: KeptTable): Promise<Place | undefined> {
-    let place: Place | undefined;
+  async #lastKept(teamId: string, table: KeptTable): Promise<Cursor | undefined> {
+    let cursor: Cursor | undefined;
     for (let left = this.#kept[table]; left > 0; left -= STEP) {
-      place = await selectNth(this.#storage.db, table, { teamId, after: place, count: Math.min(left, STEP), now: this.#clock.now() });
-      if (!place) return undefined;
+      cursor = await selectNth(this.#storage.db, table, { teamId, after: cursor, count: Math.min(left, STEP), now: this.#clock.now() });
+      if (!cursor) return undefined;
       await setImmediate();
     }
-    return place;
+    return cursor;
   }
 }

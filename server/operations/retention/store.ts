@@ -16,7 +16,7 @@ const always = sql`1 = 1`;
 export const KEPT_TABLES = {
   audit_log: { at: 'at', isOver: () => always },
   faults: { at: 'created_at', isOver: () => sql`resolved_at is not null` },
-  // The lines of its connections go first (forwards/connection-sweep.ts keeps them for 30 days).
+  // The lines of its connections go first (forwards/connections/sweep.ts keeps them for 30 days).
   forwards: {
     at: 'created_at',
     isOver: () => sql`closed_at is not null and not exists (select 1 from forward_connections where forward_connections.forward_id = forwards.id)`,
@@ -34,8 +34,8 @@ export const KEPT_TABLES = {
 
 export type KeptTable = keyof typeof KEPT_TABLES;
 
-/** A place in a table, newest first. */
-export interface Place {
+/** A position in a table, newest first. */
+export interface Cursor {
   at: number;
   id: string;
 }
@@ -45,23 +45,23 @@ export async function selectTeamIds(db: DbOrTx, after: string, limit: number): P
   return rows.map(({ id }) => id);
 }
 
-/** The last of the next `count` records of a team that may go, newest first after a place; undefined when there are fewer. */
+/** The last of the next `count` records of a team that may go, newest first after the cursor; undefined when there are fewer. */
 export async function selectNth(
   db: DbOrTx,
   table: KeptTable,
-  { teamId, after, count, now }: { teamId: string; after: Place | undefined; count: number; now: number },
-): Promise<Place | undefined> {
+  { teamId, after, count, now }: { teamId: string; after: Cursor | undefined; count: number; now: number },
+): Promise<Cursor | undefined> {
   const { isOver } = KEPT_TABLES[table];
   const at = sql.ref(KEPT_TABLES[table].at);
   const below = after === undefined ? always : sql`(${at}, id) < (${after.at}, ${after.id})`;
-  const { rows } = await sql<Place>`
+  const { rows } = await sql<Cursor>`
     select ${at} as at, id from ${sql.table(table)} where team_id = ${teamId} and ${isOver(now)} and ${below}
     order by ${at} desc, id desc limit 1 offset ${count - 1}`.execute(db);
   return rows[0];
 }
 
-/** Forgets records of a team that may go (at most `limit`) and are older than a place. Inside a write. @returns how many */
-export async function deleteBeyond(tx: DbOrTx, table: KeptTable, { teamId, beyond, limit, now }: { teamId: string; beyond: Place; limit: number; now: number }): Promise<number> {
+/** Forgets records of a team that may go (at most `limit`) and are older than a cursor. Inside a write. @returns how many */
+export async function deleteBeyond(tx: DbOrTx, table: KeptTable, { teamId, beyond, limit, now }: { teamId: string; beyond: Cursor; limit: number; now: number }): Promise<number> {
   const { isOver } = KEPT_TABLES[table];
   const at = sql.ref(KEPT_TABLES[table].at);
   const { numAffectedRows } = await sql`

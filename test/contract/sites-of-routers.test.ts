@@ -5,7 +5,7 @@ import { AuthService } from '../../server/access/keys/service.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { deviceRoutes } from '../../server/fleet/devices/routes.ts';
 import { DevicesService } from '../../server/fleet/devices/service.ts';
-import { PlacesService } from '../../server/fleet/sites/service.ts';
+import { SitesService } from '../../server/fleet/sites/service.ts';
 import { routerRoutes } from '../../server/fleet/routers/routes.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -39,11 +39,11 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
     routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75_000 } });
     devices = new DevicesService({ storage, clock, log: silentLog, routers, manufacturers: { lookup: async () => () => null } });
     const auth = new AuthService({ storage, clock, log: silentLog });
-    const places = new PlacesService({ storage, clock });
+    const sites = new SitesService({ storage, clock });
     const gateway = { epoch: () => undefined, disconnect: () => undefined };
     app = new TeamApp((scope) => {
-      routerRoutes(scope, { routers, places, now: () => clock.now() });
-      agentRoutes(scope, { auth, gateway, places, removals: { removeAgent: async () => 0 } });
+      routerRoutes(scope, { routers, sites, now: () => clock.now() });
+      agentRoutes(scope, { auth, gateway, sites, removals: { removeAgent: async () => 0 } });
       deviceRoutes(scope, { devices });
     });
     first = await seedRouter(storage);
