@@ -8,7 +8,7 @@ import { AppError } from '../../server/platform/core/errors.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { storeApart } from '../../server/platform/core/store-apart.ts';
-import { ConnectionLog } from '../../server/work/forwards/connection-log.ts';
+import { ConnectionLog } from '../../server/work/forwards/connections/log.ts';
 import { insertForward } from '../../server/work/forwards/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';

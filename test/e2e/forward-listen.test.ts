@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { Listeners } from '../../server/platform/core/listeners.ts';
 import { listenOnFreePort, unusedPorts } from '../../server/work/forwards/creation.ts';
-import { Doors } from '../../server/work/forwards/doors/doors.ts';
+import { Doors } from '../../server/work/forwards/entry/names/doors.ts';
 import { FORWARD_LIMITS } from '../../server/work/forwards/limits.ts';
 import type { ForwardChange, ForwardRecord, ForwardSettings } from '../../server/work/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { crc32c } from '../../server/work/forwards/doors/crc32c.ts';
+import { crc32c } from '../../server/work/forwards/entry/names/crc32c.ts';
 
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 

@@ -1,6 +1,6 @@
 import type { Tx } from './db.ts';
 
-/** Ports closed longer ago than this are given away again anyway (forwards/ports.ts has ten minutes). */
+/** Ports closed longer ago than this are given away again anyway (forwards/entry/ports.ts has ten minutes). */
 const CLOSED_LATELY_MS = 3_600_000;
 
 /**

@@ -1,12 +1,13 @@
 import type net from 'node:net';
 import { Roster } from '../../../runtime/roster.ts';
-import type { ChannelConnection, ChannelSocket, ConnectionEnd } from '../../../protocol/index.ts';
+import type { ChannelSocket } from '../../../protocol/index.ts';
 import type { Clock, Timer } from '../../platform/core/clock.ts';
-import { newId } from '../../platform/core/ids.ts';
+import { newId, secretMatches } from '../../platform/core/ids.ts';
 import { ChannelPool } from './channel-pool.ts';
+import { ClientConnection } from './connections/client-connection.ts';
 import type { LoggedConnection } from './connections/store.ts';
-import { breakOff } from './entry-port.ts';
-import type { EntryPort, Source } from './entry-port.ts';
+import { breakOff } from './entry/entry-port.ts';
+import type { EntryPort, Source } from './entry/entry-port.ts';
 import type { ForwardLimits } from './limits.ts';
 import { sourceMatcher } from './policy.ts';
 import type { ClientStream, ConnectionSummary, EndedBy, Entrance } from './types.ts';
@@ -20,6 +21,8 @@ export interface LiveForwardOptions {
   expiresAt: number;
   /** Connections at the same time. */
   maxConnections: number;
+  /** SHA-256 of the token that channels must show; until there is one, no channel is let in. */
+  tokenHash?: string;
   /** A connection through which nothing goes for so long is ended; null for never. */
   idleMs: number | null;
   clock: Clock;
@@ -36,13 +39,8 @@ export interface LiveForwardOptions {
  */
 const LOOK_AT_CLOCK_MS = 30_000;
 
-const END_WORDS: Record<ConnectionEnd, EndedBy> = {
-  finished: 'closed',
-  local_reset: 'client',
-  peer_reset: 'target',
-  channel_lost: 'channel',
-  cut: 'revoked',
-};
+/** No token has this hash. */
+const NO_TOKEN = '0'.repeat(64);
 
 /** One open forward on this node: its entry port, its channels and the connections between them. */
 export class LiveForward implements Entrance {
@@ -50,25 +48,25 @@ export class LiveForward implements Entrance {
   readonly teamId: string;
   readonly routerId: string;
   readonly expiresAt: number;
-  /** The agent behind which the router stands, and the SHA-256 of the token its channels must show. */
-  agentId = '';
-  tokenHash = '';
-  /** The epoch of the tunnel on which the agent was last asked to open the way. */
-  askedInEpoch: number | undefined;
-  /** When that was, by the clock that nobody sets. */
-  askedAt = Number.NEGATIVE_INFINITY;
-  /** The agent has lost the way since it was last asked. */
-  isLost = false;
-  /** Asks the agent again. */
-  retryTimer: Timer | undefined;
-  /** Tries to open the port again. */
-  listenTimer: Timer | undefined;
-  /** Why its port is not open, while it is not. */
-  portProblem: string | undefined;
-  readonly pool: ChannelPool;
   readonly #options: LiveForwardOptions;
   readonly #allows: (address: string) => boolean;
   readonly #connections = new Roster<ClientConnection>();
+  readonly #pool: ChannelPool;
+  /** The agent behind which the router stands; empty while there is none. */
+  #agentId = '';
+  /** SHA-256 of the token that channels must show. */
+  #tokenHash: string;
+  /** The epoch of the tunnel on which the agent was last asked to open the way. */
+  #askedInEpoch: number | undefined;
+  /** When that was, by the clock that nobody sets. */
+  #askedAt = Number.NEGATIVE_INFINITY;
+  /** The agent has lost the way since it was last asked. */
+  #isLost = false;
+  /** The next attempt to open the way, or to store the end. */
+  #retryTimer: Timer | undefined;
+  /** The next attempt to open the port. */
+  #listenTimer: Timer | undefined;
+  #portProblem: string | undefined;
   #entry: EntryPort | undefined;
   #expiry: Timer | undefined;
   #idleCheck: Timer | undefined;
@@ -83,7 +81,8 @@ export class LiveForward implements Entrance {
     this.routerId = options.routerId;
     this.expiresAt = options.expiresAt;
     this.#allows = sourceMatcher(options.allowOnlyCidr);
-    this.pool = new ChannelPool({ clock: options.clock, limits: options.limits, dial: options.dial });
+    this.#tokenHash = options.tokenHash ?? NO_TOKEN;
+    this.#pool = new ChannelPool({ clock: options.clock, limits: options.limits, dial: options.dial });
   }
 
   get connectionCount(): number {
@@ -159,8 +158,98 @@ export class LiveForward implements Entrance {
     this.accept(socket, `${address.startsWith('::ffff:') ? address.slice(7) : address}:${port}`);
   }
 
+  /** The agent behind which the router stands; empty while there is none. */
+  get agentId(): string {
+    return this.#agentId;
+  }
+
+  /** Its router stands behind this agent now. What another agent was given must be taken away first: {@link distrustAgent}. */
+  assignAgent(agentId: string): void {
+    this.#agentId = agentId;
+  }
+
+  /** Cuts what the agent carries, and takes no channel with the token that it was given. */
+  distrustAgent(newTokenHash: string): void {
+    this.#tokenHash = newTokenHash;
+    this.#askedInEpoch = undefined;
+    this.#pool.drop('this agent is no longer responsible');
+  }
+
+  /** Nobody carries it any more, and nobody is asked until its router is seen again. */
+  leaveAgent(): void {
+    this.#agentId = '';
+    this.cancelRetry();
+  }
+
+  /** The agent is asked on the tunnel with this epoch; undefined when it has none. */
+  noteTunnel(epoch: number | undefined): void {
+    this.#askedInEpoch = epoch;
+  }
+
+  /** The agent is asked to open the way with another token; `warmChannels` channels will come by themselves. */
+  expectChannels(tokenHash: string, warmChannels: number): void {
+    this.#tokenHash = tokenHash;
+    this.#askedAt = this.#options.clock.monotonic();
+    this.#isLost = false;
+    this.#pool.expect(warmChannels);
+  }
+
+  /** Whether the agent was asked on this tunnel. */
+  wasAskedOn({ agentId, epoch }: { agentId: string; epoch: number }): boolean {
+    return this.#agentId === agentId && this.#askedInEpoch === epoch;
+  }
+
+  /** Milliseconds since the agent was asked last, by the clock that nobody sets; infinite when it never was. */
+  get sinceAskedMs(): number {
+    return this.#options.clock.monotonic() - this.#askedAt;
+  }
+
+  /** The agent says that it has lost the way. @returns whether that is news: it counts once for each time that the agent was asked */
+  noteLost(agentId: string): boolean {
+    if (this.ended || this.#agentId !== agentId || this.#isLost) return false;
+    this.#isLost = true;
+    return true;
+  }
+
+  /** Whether the bearer of a channel shows the present token. */
+  acceptsToken(bearer: string): boolean {
+    return secretMatches(bearer, this.#tokenHash);
+  }
+
   addChannel(socket: ChannelSocket): void {
-    this.pool.add(socket);
+    this.#pool.add(socket);
+  }
+
+  /** Channels that carry nothing may be dead. */
+  dropFreeChannels(why: string): void {
+    this.#pool.dropFree(why);
+  }
+
+  /** Does it after this time, instead of what was to be done before: two attempts that failed together are repeated once. */
+  retryIn(ms: number, work: () => void): void {
+    this.cancelRetry();
+    this.#retryTimer = this.#options.clock.setTimeout(work, ms);
+  }
+
+  cancelRetry(): void {
+    this.#retryTimer?.cancel();
+  }
+
+  /** Tries to open the port again; not after the end. */
+  retryListeningIn(ms: number, work: () => void): void {
+    this.#listenTimer = this.#options.clock.setTimeout(work, ms);
+  }
+
+  /** Why its port is not open, while it is not. */
+  get portProblem(): string | undefined {
+    return this.#portProblem;
+  }
+
+  /** @param reason why the port is not open; undefined when it is. @returns whether that is news */
+  notePort(reason: string | undefined): boolean {
+    const isNews = this.#portProblem !== reason;
+    this.#portProblem = reason;
+    return isNews;
   }
 
   /** Closes the port and cuts every connection at once. Resolves when the last of them has been reported. */
@@ -169,11 +258,11 @@ export class LiveForward implements Entrance {
       this.#ended = why;
       this.#expiry?.cancel();
       this.#idleCheck?.cancel();
-      this.retryTimer?.cancel();
-      this.listenTimer?.cancel();
+      this.#retryTimer?.cancel();
+      this.#listenTimer?.cancel();
       this.#entry?.close();
       for (const connection of this.#connections.members()) connection.cut(why);
-      this.pool.close(why);
+      this.#pool.close(why);
       if (this.#connections.size === 0) this.#drained.resolve();
     }
     return this.#drained.promise;
@@ -192,7 +281,7 @@ export class LiveForward implements Entrance {
     }
     const client = new ClientConnection(socket, { id: newId(openedAt), source, openedAt }, this.#options.clock.monotonic());
     const leave = this.#connections.add(client);
-    client.start(this.pool, (endedBy) => {
+    client.start(this.#pool, (endedBy) => {
       leave();
       this.#options.onConnectionClosed(client.summary(this.#options.clock.now(), endedBy));
       ended?.(endedBy);
@@ -217,76 +306,5 @@ export class LiveForward implements Entrance {
       for (const connection of this.#connections.members()) if (now - connection.quietSince(now) >= idleMs) connection.cut('idle');
       this.#scheduleIdleCheck();
     }, idleMs / 4);
-  }
-}
-
-/** One accepted client: waits for a channel, then is carried by it. */
-class ClientConnection {
-  readonly #socket: ClientStream;
-  readonly #about: Pick<ConnectionSummary, 'id' | 'source' | 'openedAt'>;
-  #connection: ChannelConnection | undefined;
-  #cutBecause: EndedBy | undefined;
-  #stopWaiting: (() => void) | undefined;
-  /** Bytes of both directions when they were last seen to be more than before, and when that was. */
-  #seenBytes = 0;
-  #quietSince: number;
-
-  /** @param now by the elapsed clock */
-  constructor(socket: ClientStream, about: Pick<ConnectionSummary, 'id' | 'source' | 'openedAt'>, now: number) {
-    this.#socket = socket;
-    this.#about = about;
-    this.#quietSince = now;
-  }
-
-  summary(closedAt: number, endedBy: ConnectionSummary['endedBy']): ConnectionSummary {
-    return { ...this.#about, closedAt, bytesIn: this.bytesIn, bytesOut: this.bytesOut, endedBy };
-  }
-
-  get bytesIn(): number {
-    return this.#connection?.bytesSent ?? 0;
-  }
-
-  get bytesOut(): number {
-    return this.#connection?.bytesReceived ?? 0;
-  }
-
-  /** Since when no byte is known to have gone either way, as far as those who asked before can tell. */
-  quietSince(now: number): number {
-    const bytes = this.bytesIn + this.bytesOut;
-    if (bytes !== this.#seenBytes) {
-      this.#seenBytes = bytes;
-      this.#quietSince = now;
-    }
-    return this.#quietSince;
-  }
-
-  start(pool: ChannelPool, closed: (endedBy: EndedBy) => void): void {
-    const gone = (): void => {
-      pool.cancel(waiter);
-      closed(this.#cutBecause ?? 'client');
-    };
-    const waiter = {
-      ready: (connection: ChannelConnection): void => {
-        this.#socket.off('close', gone);
-        this.#connection = connection;
-        connection.whenClosed((end) => closed(end === 'cut' ? (this.#cutBecause ?? 'revoked') : END_WORDS[end]));
-        connection.attach(this.#socket);
-      },
-      gaveUp: (): void => {
-        this.#cutBecause ??= 'no_channel';
-        this.#socket.resetAndDestroy();
-      },
-    };
-    this.#socket.on('error', () => undefined);
-    this.#socket.once('close', gone);
-    this.#stopWaiting = () => pool.cancel(waiter);
-    pool.request(waiter);
-  }
-
-  cut(why: EndedBy): void {
-    this.#cutBecause ??= why;
-    this.#stopWaiting?.();
-    if (this.#connection) this.#connection.cut(why);
-    else this.#socket.resetAndDestroy();
   }
 }

@@ -3,19 +3,18 @@ import type { AgentConnection, AgentGateway } from '../../platform/core/agent-ga
 import type { Counters } from '../../platform/core/counters.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
-import { secretMatches } from '../../platform/core/ids.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
-import { ConnectionLog } from './connection-log.ts';
-import { ConnectionSweep } from './connection-sweep.ts';
+import { ConnectionLog } from './connections/log.ts';
+import { ConnectionSweep } from './connections/sweep.ts';
 import { listConnections } from './connections/list.ts';
 import type { LoggedConnection } from './connections/store.ts';
 import { storeNewForward, unusedPorts } from './creation.ts';
 import type { PortsUse } from './creation.ts';
-import { Doors } from './doors/doors.ts';
+import { Doors } from './entry/names/doors.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
@@ -79,7 +78,7 @@ export class ForwardsService {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#doors.stop();
-    for (const live of this.#live.values()) live.retryTimer?.cancel();
+    for (const live of this.#live.values()) live.cancelRetry();
     await Promise.all([...this.#live.values()].map((live) => live.end('shutdown')));
     this.#live.clear();
     await Promise.all(this.#tasks);
@@ -151,7 +150,7 @@ export class ForwardsService {
   async revoke(teamId: string, routerId: string, id: string): Promise<void> {
     const { record } = await this.get(teamId, routerId, id);
     const live = this.#live.get(id) ?? this.#makeLive(record);
-    if (live.agentId === '') live.agentId = (await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true })).agent_id;
+    if (live.agentId === '') live.assignAgent((await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true })).agent_id);
     await this.#end(live, 'revoked');
   }
 
@@ -170,7 +169,7 @@ export class ForwardsService {
   /** Checks the bearer of a channel dial. */
   authorizeChannel(bearer: string): ChannelGrant | undefined {
     const live = this.#live.get(bearer.split(':', 1)[0]!);
-    if (!live || live.ended || !secretMatches(bearer, live.tokenHash)) return undefined;
+    if (!live || live.ended || !live.acceptsToken(bearer)) return undefined;
     return { forwardId: live.id, agentId: live.agentId, teamId: live.teamId };
   }
 
@@ -192,9 +191,9 @@ export class ForwardsService {
   onReady(connection: AgentConnection): void {
     void this.#track(this.#ways.closeEnded(connection), 'an agent was not told which forwards are over');
     for (const live of this.#live.values()) {
-      if (live.agentId !== connection.agentId || live.askedInEpoch === connection.epoch) continue;
+      if (live.agentId !== connection.agentId || live.wasAskedOn(connection)) continue;
       // Its line may have died without a word: whoever was given such a channel would wait until that is noticed.
-      live.pool.dropFree('the agent has a new tunnel');
+      live.dropFreeChannels('the agent has a new tunnel');
       this.#reopen(live);
     }
   }
@@ -202,8 +201,7 @@ export class ForwardsService {
   /** A router has shown up behind this agent, perhaps for the first time. */
   onRouterSeen(connection: AgentConnection, routerId: string): void {
     for (const live of this.#live.values()) {
-      const asked = live.agentId === connection.agentId && live.askedInEpoch === connection.epoch;
-      if (live.routerId === routerId && live.teamId === connection.teamId && !asked) this.#reopen(live);
+      if (live.routerId === routerId && live.teamId === connection.teamId && !live.wasAskedOn(connection)) this.#reopen(live);
     }
   }
 
@@ -211,8 +209,7 @@ export class ForwardsService {
   onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void {
     const live = this.#live.get(forwardId);
     // Once for each time that it was asked: an agent that says it without end must not cost a write each time.
-    if (!live || live.ended || live.agentId !== connection.agentId || live.isLost) return;
-    live.isLost = true;
+    if (!live?.noteLost(connection.agentId)) return;
     const key = { teamId: live.teamId, id: forwardId };
     void this.#track(
       this.#deps.storage.writes.write((tx) => markNoWay(tx, key, reason)).then((lost) => {
@@ -220,11 +217,9 @@ export class ForwardsService {
       }),
       'a lost way could not be stored',
     );
-    live.retryTimer?.cancel();
-    // At once, unless the way it found last was no good for long. A clock that was set back does not make it longer.
-    const { clock, limits } = this.#deps;
-    const pause = Math.min(limits.retryMs, Math.max(0, live.askedAt + limits.retryMs - clock.monotonic()));
-    live.retryTimer = clock.setTimeout(() => this.#reopen(live), pause);
+    // At once, unless the way that was found last was lost soon.
+    const { retryMs } = this.#deps.limits;
+    live.retryIn(Math.min(retryMs, Math.max(0, retryMs - live.sinceAskedMs)), () => this.#reopen(live));
   }
 
   #view(record: ForwardRecord): ForwardView {
@@ -254,6 +249,7 @@ export class ForwardsService {
       createdAt: record.created_at,
       expiresAt: record.expires_at,
       maxConnections: record.max_connections ?? limits.connections,
+      tokenHash: record.channel_token_hash,
       idleMs: record.idle_seconds === null ? null : record.idle_seconds * 1000,
       clock,
       limits,
@@ -262,7 +258,6 @@ export class ForwardsService {
       onRefused: (source) => this.#connectionLog.refused(key, source),
       onExpired: () => this.#endLater(live, 'expired'),
     });
-    live.tokenHash = record.channel_token_hash;
     return live;
   }
 
@@ -285,7 +280,7 @@ export class ForwardsService {
   async #end(live: LiveForward, how: 'expired' | 'revoked'): Promise<void> {
     if (live.ended && !this.#live.has(live.id)) return;
     this.#live.set(live.id, live);
-    live.retryTimer?.cancel();
+    live.cancelRetry();
     await live.end(how);
     const { storage, clock, limits } = this.#deps;
     try {
@@ -293,7 +288,7 @@ export class ForwardsService {
       this.#live.delete(live.id);
       if (closed) this.changes.publish({ kind: 'closed', forward: closed });
     } catch (error) {
-      if (!this.#stopping) live.retryTimer = clock.setTimeout(() => this.#endLater(live, how), limits.retryMs);
+      if (!this.#stopping) live.retryIn(limits.retryMs, () => this.#endLater(live, how));
       throw error;
     } finally {
       void this.#track(this.#ways.close(live));

@@ -4,7 +4,7 @@ import { storableText, toFlag } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { ForwardsTable } from '../../platform/storage/schema-forwards.ts';
-import type { PortUse } from './ports.ts';
+import type { PortUse } from './entry/ports.ts';
 import type { ForwardRecord } from './types.ts';
 
 export { isRouterThere } from '../../platform/storage/router-lock.ts';

@@ -49,18 +49,19 @@ export class WayKeeper {
   /** Asks the agent once; never rejects. What came of it is on the record. */
   async open(live: LiveForward, record: ForwardRecord): Promise<void> {
     if (live.ended) return;
-    live.retryTimer?.cancel();
+    live.cancelRetry();
     const former = live.agentId;
     let farewell: Promise<void> | undefined;
     try {
       const router = await this.#deps.routers.getRouter(live.teamId, live.routerId);
-      live.agentId = router.agent_id;
+      live.assignAgent(router.agent_id);
       if (former !== '' && former !== live.agentId) {
         farewell = this.close({ id: live.id, agentId: former });
         await this.#distrust(live);
       }
-      live.askedInEpoch = this.#deps.gateway.epoch(router.agent_id);
-      if (live.askedInEpoch === undefined || router.agent_router === '') return;
+      const epoch = this.#deps.gateway.epoch(router.agent_id);
+      live.noteTunnel(epoch);
+      if (epoch === undefined || router.agent_router === '') return;
       const result = await this.#ask(live, record, router.agent_router, router.hardware_id);
       await this.#opened(live, result);
     } catch (error) {
@@ -72,8 +73,7 @@ export class WayKeeper {
 
   /** Nothing goes through its agent from this moment on. @param why for who reads the record. @throws a storage error, after cutting */
   async leaveAgent(live: LiveForward, why: string): Promise<void> {
-    live.agentId = '';
-    live.retryTimer?.cancel();
+    live.leaveAgent();
     await this.#distrust(live);
     const key = { teamId: live.teamId, id: live.id };
     const lost = await this.#deps.storage.writes.write((tx) => markNoWay(tx, key, why));
@@ -107,9 +107,7 @@ export class WayKeeper {
   /** Cuts what the agent carries and makes the token it was given worthless. @throws a storage error, after cutting */
   async #distrust(live: LiveForward): Promise<void> {
     const { hash } = newChannelToken(live.id);
-    live.tokenHash = hash;
-    live.askedInEpoch = undefined;
-    live.pool.drop('this agent is no longer responsible');
+    live.distrustAgent(hash);
     await this.#deps.storage.writes.write((tx) => updateChannelToken(tx, { teamId: live.teamId, id: live.id }, hash));
   }
 
@@ -119,14 +117,11 @@ export class WayKeeper {
     router: string,
     hardwareId: string,
   ): Promise<RequestResult<'forward.open'>> {
-    const { storage, gateway, clock, limits } = this.#deps;
+    const { storage, gateway, limits } = this.#deps;
     // The old token is stored as a hash only, so every opening has a new one.
     const { token, hash } = newChannelToken(live.id);
     await storage.writes.write((tx) => updateChannelToken(tx, { teamId: live.teamId, id: live.id }, hash));
-    live.tokenHash = hash;
-    live.askedAt = clock.monotonic();
-    live.isLost = false;
-    live.pool.expect(limits.warmChannels);
+    live.expectChannels(hash, limits.warmChannels);
     return gateway.request(
       live.agentId,
       'forward.open',
@@ -161,7 +156,7 @@ export class WayKeeper {
   }
 
   async #failed(live: LiveForward, error: unknown): Promise<void> {
-    const { storage, log, clock, limits } = this.#deps;
+    const { storage, log, limits } = this.#deps;
     const reason = error instanceof AppError ? error.message : 'internal error';
     log.warn({ forward_id: live.id, agent_id: live.agentId, err: error }, 'the agent could not open a forward');
     const key = { teamId: live.teamId, id: live.id };
@@ -179,9 +174,7 @@ export class WayKeeper {
       // The agent may have opened it all the same, too late to be heard.
       await this.close(live);
     } else if (passing) {
-      // Two that were asked for at once have both failed.
-      live.retryTimer?.cancel();
-      live.retryTimer = clock.setTimeout(() => this.#deps.reopen(live), limits.retryMs);
+      live.retryIn(limits.retryMs, () => this.#deps.reopen(live));
     }
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseClientHello } from '../../../server/work/forwards/doors/client-hello.ts';
+import { parseClientHello } from '../../../server/work/forwards/entry/names/client-hello.ts';
 import { helloWith, inRecordsOf, realClientHello, serverName } from '../../harness/client-hello.ts';
 
 const NAME = '01a1fba0-5b1e-7354-a8b1-996d0b28db1a.forward.example.net';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PORTS_PER_TEAM, PORT_QUARANTINE_MS, choosePort as choose } from '../../../server/work/forwards/ports.ts';
+import { PORTS_PER_TEAM, PORT_QUARANTINE_MS, choosePort as choose } from '../../../server/work/forwards/entry/ports.ts';
 
 const range = { from: 1000, to: 1003 };
 const none: ReadonlySet<number> = new Set();

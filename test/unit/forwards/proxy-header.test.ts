@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { crc32c } from '../../../server/work/forwards/doors/crc32c.ts';
-import { parseProxyHeader } from '../../../server/work/forwards/doors/proxy-header.ts';
+import { crc32c } from '../../../server/work/forwards/entry/names/crc32c.ts';
+import { parseProxyHeader } from '../../../server/work/forwards/entry/names/proxy-header.ts';
 import { proxyHeader } from '../../harness/proxy-header.ts';
 
 /** Written down by hand from the specification, so that test and parser do not share a mistake. */

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { INCOMPLETE, refused } from '../../../server/work/forwards/doors/prelude.ts';
-import type { Prelude } from '../../../server/work/forwards/doors/prelude.ts';
-import { WaitingRoom } from '../../../server/work/forwards/doors/waiting-room.ts';
-import type { Told } from '../../../server/work/forwards/doors/waiting-room.ts';
+import { INCOMPLETE, refused } from '../../../server/work/forwards/entry/names/prelude.ts';
+import type { Prelude } from '../../../server/work/forwards/entry/names/prelude.ts';
+import { WaitingRoom } from '../../../server/work/forwards/entry/names/waiting-room.ts';
+import type { Told } from '../../../server/work/forwards/entry/names/waiting-room.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { readAll } from '../../harness/read-all.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -29,9 +29,9 @@ interface Room {
   connect(localAddress?: string): net.Socket;
 }
 
-async function open(places = 10): Promise<Room> {
+async function open(capacity = 10): Promise<Room> {
   const clock = new ManualClock();
-  const room = new WaitingRoom({ clock, places, timeoutMs: 5000 });
+  const room = new WaitingRoom({ clock, capacity, timeoutMs: 5000 });
   const told: Told<string>[] = [];
   const accepted: net.Socket[] = [];
   const server = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {

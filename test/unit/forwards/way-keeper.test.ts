@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AgentGateway } from '../../../server/platform/core/agent-gateway.ts';
 import { AppError } from '../../../server/platform/core/errors.ts';
 import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
-import type { LiveForward } from '../../../server/work/forwards/live-forward.ts';
+import { LiveForward } from '../../../server/work/forwards/live-forward.ts';
 import type { ForwardRecord } from '../../../server/work/forwards/types.ts';
 import { WayKeeper } from '../../../server/work/forwards/way-keeper.ts';
 import type { Storage } from '../../../server/platform/storage/db.ts';
@@ -32,9 +32,13 @@ function setUp(onOpen: () => Promise<never>) {
     changes: { publish: () => undefined },
     reopen: (live) => void reopened.push(live),
   });
-  const live = { id: 'f', teamId: 't', routerId: 'r', agentId: '', expiresAt: clock.now() + 86_400_000, ended: false, pool: { expect: () => undefined } };
+  const live = new LiveForward({
+    id: 'f', teamId: 't', routerId: 'r', allowOnlyCidr: '198.51.100.7/32', createdAt: clock.now(), expiresAt: clock.now() + 86_400_000,
+    maxConnections: 9, idleMs: null, clock, limits: FORWARD_LIMITS, dial: () => true,
+    onConnectionClosed: () => undefined, onRefused: () => undefined, onExpired: () => undefined,
+  });
   const record = { dst_address: '192.168.88.10', dst_port: 443 } as ForwardRecord;
-  return { keeper, clock, asked, reopened, live, open: () => keeper.open(live as unknown as LiveForward, record) };
+  return { keeper, clock, asked, reopened, live, open: () => keeper.open(live, record) };
 }
 
 const unreachable = async (): Promise<never> => {
@@ -50,14 +54,14 @@ test('two openings at once that fail are repeated once', async () => {
 
 test('a forward that is over is not asked for', async () => {
   const { asked, live, open } = setUp(unreachable);
-  live.ended = true;
+  await live.end('revoked');
   await open();
   expect(asked).toEqual([]);
 });
 
 test('one that was revoked while the agent did not answer is closed there, and not asked for again', async () => {
   const { asked, clock, reopened, live, open } = setUp(async () => {
-    live.ended = true;
+    await live.end('revoked');
     throw new AppError('outcome_unknown', 'no answer in time');
   });
   await open();

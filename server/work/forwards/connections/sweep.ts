@@ -1,10 +1,10 @@
-import type { Clock, Timer } from '../../platform/core/clock.ts';
-import { idFloor } from '../../platform/core/ids.ts';
-import type { Log } from '../../platform/core/log.ts';
-import type { Storage } from '../../platform/storage/db.ts';
-import { deleteConnectionsBeyond, deleteConnectionsUntil } from './connections/store.ts';
-import type { ForwardLimits } from './limits.ts';
-import { selectForwardKeys } from './store.ts';
+import type { Clock, Timer } from '../../../platform/core/clock.ts';
+import { idFloor } from '../../../platform/core/ids.ts';
+import type { Log } from '../../../platform/core/log.ts';
+import type { Storage } from '../../../platform/storage/db.ts';
+import { deleteConnectionsBeyond, deleteConnectionsUntil } from './store.ts';
+import type { ForwardLimits } from '../limits.ts';
+import { selectForwardKeys } from '../store.ts';
 
 export interface ConnectionSweepDeps {
   storage: Storage;

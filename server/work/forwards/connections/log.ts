@@ -1,16 +1,16 @@
-import type { Clock, Timer } from '../../platform/core/clock.ts';
-import type { Counters } from '../../platform/core/counters.ts';
-import { dropFromLargest } from '../../platform/core/drop-from-largest.ts';
-import type { Log } from '../../platform/core/log.ts';
-import { sampledLog } from '../../platform/core/sampled-log.ts';
-import type { Storage } from '../../platform/storage/db.ts';
-import { storeApart } from '../../platform/core/store-apart.ts';
-import { insertConnections } from './connections/store.ts';
-import type { LoggedConnection } from './connections/store.ts';
-import { OpenConnections } from './open-connections.ts';
-import { addCounts } from './store.ts';
-import type { ForwardCounts, ForwardKey } from './store.ts';
-import type { ConnectionSummary } from './types.ts';
+import type { Clock, Timer } from '../../../platform/core/clock.ts';
+import type { Counters } from '../../../platform/core/counters.ts';
+import { dropFromLargest } from '../../../platform/core/drop-from-largest.ts';
+import type { Log } from '../../../platform/core/log.ts';
+import { sampledLog } from '../../../platform/core/sampled-log.ts';
+import type { Storage } from '../../../platform/storage/db.ts';
+import { storeApart } from '../../../platform/core/store-apart.ts';
+import { insertConnections } from './store.ts';
+import type { LoggedConnection } from './store.ts';
+import { OpenConnections } from './open.ts';
+import { addCounts } from '../store.ts';
+import type { ForwardCounts, ForwardKey } from '../store.ts';
+import type { ConnectionSummary } from '../types.ts';
 
 /**
  * Written at once when so many wait. A commit costs as much as 500 rows (`synchronous=FULL`); much more in one of them

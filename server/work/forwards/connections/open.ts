@@ -1,8 +1,8 @@
-import type { Clock, Timer } from '../../platform/core/clock.ts';
-import type { Log } from '../../platform/core/log.ts';
-import type { Storage } from '../../platform/storage/db.ts';
-import { settleOpenConnections, writeOpenConnections } from './connections/store.ts';
-import type { LoggedConnection } from './connections/store.ts';
+import type { Clock, Timer } from '../../../platform/core/clock.ts';
+import type { Log } from '../../../platform/core/log.ts';
+import type { Storage } from '../../../platform/storage/db.ts';
+import { settleOpenConnections, writeOpenConnections } from './store.ts';
+import type { LoggedConnection } from './store.ts';
 
 export interface OpenConnectionsDeps {
   storage: Storage;

@@ -1,7 +1,7 @@
 import type net from 'node:net';
-import type { Clock, Timer } from '../../../platform/core/clock.ts';
-import type { Log } from '../../../platform/core/log.ts';
-import { networkOf } from '../../../platform/core/network-of.ts';
+import type { Clock, Timer } from '../../../../platform/core/clock.ts';
+import type { Log } from '../../../../platform/core/log.ts';
+import { networkOf } from '../../../../platform/core/network-of.ts';
 import { EntryPort, breakOff } from '../entry-port.ts';
 import type { Source } from '../entry-port.ts';
 import { parseClientHello } from './client-hello.ts';

@@ -1,4 +1,4 @@
-import { mayHaveOneMore } from '../../../runtime/fair-shares.ts';
+import { mayHaveOneMore } from '../../../../runtime/fair-shares.ts';
 
 /**
  * A port that was in use this recently is given to nobody: whoever still has its number, a program that dials again or a

@@ -1,8 +1,8 @@
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { networkOf } from '../../platform/core/network-of.ts';
-import { parseProxyHeader } from './doors/proxy-header.ts';
-import type { WaitingRoom } from './doors/waiting-room.ts';
+import { networkOf } from '../../../platform/core/network-of.ts';
+import { parseProxyHeader } from './names/proxy-header.ts';
+import type { WaitingRoom } from './names/waiting-room.ts';
 
 /** Where a client comes from, as far as can be known. */
 export interface Source {

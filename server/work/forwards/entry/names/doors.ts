@@ -1,12 +1,12 @@
 import { EntryPort, breakOff } from '../entry-port.ts';
-import { listenOnFreePort } from '../creation.ts';
-import type { CreationDeps } from '../creation.ts';
-import type { Listeners } from '../../../platform/core/listeners.ts';
-import type { Log } from '../../../platform/core/log.ts';
-import type { LiveForward } from '../live-forward.ts';
-import { markNoPort } from '../store.ts';
-import type { ForwardChange, ForwardRecord } from '../types.ts';
-import { cannotListen, whyNoPort } from './listen-errors.ts';
+import { listenOnFreePort } from '../../creation.ts';
+import type { CreationDeps } from '../../creation.ts';
+import type { Listeners } from '../../../../platform/core/listeners.ts';
+import type { Log } from '../../../../platform/core/log.ts';
+import type { LiveForward } from '../../live-forward.ts';
+import { markNoPort } from '../../store.ts';
+import type { ForwardChange, ForwardRecord } from '../../types.ts';
+import { cannotListen, whyNoPort } from '../listen-errors.ts';
 import { NameDoor } from './name-door.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
@@ -28,7 +28,7 @@ export class Doors {
   constructor(deps: DoorsDeps) {
     this.#deps = deps;
     const { clock, limits } = deps;
-    this.#room = new WaitingRoom({ clock, places: limits.waitingClients, timeoutMs: limits.clientSpeaksMs });
+    this.#room = new WaitingRoom({ clock, capacity: limits.waitingClients, timeoutMs: limits.clientSpeaksMs });
   }
 
   /** Call it first. @throws AppError naming the setting, when its address is none of this machine */
@@ -81,26 +81,23 @@ export class Doors {
    * tried again until the end. @throws a storage error
    */
   async reopen(live: LiveForward, record: ForwardRecord): Promise<void> {
-    const { clock, limits, track, reopen } = this.#deps;
+    const { limits, track, reopen } = this.#deps;
     try {
       await this.#listen(live, record.port);
     } catch (error) {
       if (live.ended) return;
-      live.listenTimer = clock.setTimeout(() => track(this.reopen(live, record)), limits.retryMs);
+      live.retryListeningIn(limits.retryMs, () => track(this.reopen(live, record)));
       await this.#notePortLost(live, record.port, error);
       return;
     }
-    if (live.portProblem === undefined) return;
-    live.portProblem = undefined;
-    reopen(live);
+    if (live.notePort(undefined)) reopen(live);
   }
 
   /** Once, not at every attempt. */
   async #notePortLost(live: LiveForward, port: number, error: unknown): Promise<void> {
     const { storage, log, changes } = this.#deps;
     const reason = whyNoPort(port, error);
-    if (live.portProblem === reason) return;
-    live.portProblem = reason;
+    if (!live.notePort(reason)) return;
     log.error({ err: error, forward_id: live.id, port }, 'the port of a forward is taken; trying again');
     const lost = await storage.writes.write((tx) => markNoPort(tx, { teamId: live.teamId, id: live.id }, reason));
     if (lost) changes.publish({ kind: 'lost', forward: lost });

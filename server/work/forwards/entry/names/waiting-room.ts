@@ -1,11 +1,11 @@
 import type net from 'node:net';
-import type { Clock, Timer } from '../../../platform/core/clock.ts';
+import type { Clock, Timer } from '../../../../platform/core/clock.ts';
 import type { ParsePrelude } from './prelude.ts';
 
 export interface WaitingRoomOptions {
   clock: Clock;
   /** Clients that may wait at the same time, those of all doors together. */
-  places: number;
+  capacity: number;
   /** How long a client may take to say who it is. */
   timeoutMs: number;
 }
@@ -79,7 +79,7 @@ export class WaitingRoom {
   }
 
   #admit({ socket, party }: Pick<Guest, 'socket' | 'party'>, on: { data: (chunk: Buffer) => void; end: () => void }, onLate: () => void): Guest {
-    if (this.#size >= this.#options.places) this.#makePlace();
+    if (this.#size >= this.#options.capacity) this.#makePlace();
     const leave = (): void => {
       timer.cancel();
       socket.off('data', on.data).off('end', on.end).off('close', leave);
