@@ -6,6 +6,7 @@ import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { newId } from '../core/ids.ts';
 import type { App } from './app-type.ts';
+import { keepAddresses } from './client-address.ts';
 import type { IsTrustedProxy } from './client-address.ts';
 import { ClientErrors } from './client-errors.ts';
 import { describeProblem, errorHandlerFor } from './error-handler.ts';
@@ -78,6 +79,8 @@ export function createApp(options: AppOptions): App {
   });
   instance.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    // Before anybody asks where the request comes from.
+    keepAddresses(request.raw.headers);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw new AppError('bad_request', 'the Host header is missing');
     const repeated = repeatedHeader(request.raw.rawHeaders);
     if (repeated !== undefined) throw new AppError('bad_request', `the header ${repeated} comes more than once`);

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -37,12 +37,34 @@ export function proxyRule(trustProxy: boolean | readonly string[]): IsTrustedPro
  */
 export function clientAddress(request: IncomingMessage, isTrusted: IsTrustedProxy): string {
   let address = request.socket.remoteAddress ?? '';
-  const header = request.headers['x-forwarded-for'];
-  const hops = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((hop) => hop.trim());
+  const hops = readHops(request.headers['x-forwarded-for']);
   for (let hop = 0; isTrusted(address, hop); hop += 1) {
     const previous = hops.pop();
-    if (previous === undefined || isIP(previous) === 0) break;
+    if (previous === undefined) break;
     address = previous;
   }
   return isIP(address) === 6 ? ipaddr.process(address).toString() : address;
+}
+
+/**
+ * Leaves only what {@link clientAddress} would read, so that Fastify finds the same client. It takes any text for an address: one with a
+ * port, as some proxies write it, would be another client at every connection, with attempts and requests of its own.
+ */
+export function keepAddresses(headers: IncomingHttpHeaders): void {
+  if (headers['x-forwarded-for'] === undefined) return;
+  const hops = readHops(headers['x-forwarded-for']);
+  if (hops.length > 0) headers['x-forwarded-for'] = hops.join(', ');
+  else delete headers['x-forwarded-for'];
+}
+
+/** The addresses behind the last entry that is none, without ports. */
+function readHops(header: string | string[] = ''): string[] {
+  const entries = (Array.isArray(header) ? header.join(',') : header).split(',').map((entry) => withoutPort(entry.trim()));
+  return entries.slice(entries.findLastIndex((entry) => isIP(entry) === 0) + 1);
+}
+
+/** `203.0.113.9:50123` and `[2001:db8::7]:50123`. */
+function withoutPort(entry: string): string {
+  const [, ipv4, ipv6] = /^(?:([\d.]+):\d+|\[([^\]]*)\](?::\d+)?)$/.exec(entry) ?? [];
+  return ipv4 ?? ipv6 ?? entry;
 }
