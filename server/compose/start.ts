@@ -132,7 +132,7 @@ function platformOf({ config, storage, secrets, clock, log: fullLog }: Pick<Plat
     now: () => clock.now(),
     log,
     counters,
-    rateLimit: { perMinute: config.rateLimitPerMinute, monotonic },
+    rateLimit: { perMinute: config.rateLimitPerMinute, monotonic, counters },
     upgrades: new Upgrades(),
     ignoredForwarding: new IgnoredForwarding({ isTrusted, monotonic, log }),
     quietConnections: new QuietConnections({ isTrusted, counters }),

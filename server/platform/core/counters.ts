@@ -17,6 +17,7 @@ export const LIMITS = [
   'diff_time',
   'kept_answers_per_team',
   'kept_answers_per_caller',
+  'requests_per_team',
   'api_keys_per_team',
   'rotated_api_keys_per_team',
   'clients_per_team',

@@ -55,6 +55,15 @@ export class SlidingWindow {
     return log.total >= max;
   }
 
+  /** How many are in the window now, and when the oldest leaves it. Counts nothing. */
+  look(key: string): Count {
+    const now = this.#monotonic();
+    this.#turn(now);
+    const log = this.#logOf(key);
+    log.forgetUntil(now - this.#windowMs);
+    return { current: log.total, ttl: log.total === 0 ? 0 : log.oldest + this.#windowMs - now };
+  }
+
   #logOf(key: string): Log {
     const known = this.#recent.get(key);
     if (known) return known;

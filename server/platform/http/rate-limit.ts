@@ -4,6 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
 import { networkOf } from '../core/network-of.ts';
 import type { App } from './app.ts';
+import type { Counters } from '../core/counters.ts';
+import { TeamRequests } from './team-requests.ts';
 import { SlidingWindow } from '../core/sliding-window.ts';
 
 declare module 'fastify' {
@@ -23,14 +25,15 @@ export interface RateLimit {
   isExempt?: (request: FastifyRequest) => boolean;
   /** Who a stranger is, beside the network they come from: strangers with a name are counted by it. */
   nameOf?: (request: FastifyRequest) => string | undefined;
+  counters?: Counters;
 }
 
 /**
  * docs/interface.md: 60 requests a minute for each key, in any 60 seconds; the next is 429 with Retry-After.
  * Must be registered after the caller is identified and before strangers are refused, so that wrong credentials
- * count against their network and right ones against their key.
+ * count against their network and right ones against their key. After that the requests of all keys of a team are counted together.
  */
-export async function limitRequests(scope: App, { perMinute, monotonic, isExempt, nameOf }: RateLimit): Promise<void> {
+export async function limitRequests(scope: App, { perMinute, monotonic, isExempt, nameOf, counters }: RateLimit): Promise<void> {
   const store = class extends Counts {
     constructor() {
       super(new SlidingWindow(WINDOW_MS, monotonic));
@@ -47,6 +50,13 @@ export async function limitRequests(scope: App, { perMinute, monotonic, isExempt
       new AppError('rate_limited', `more than ${max} requests in 60 seconds; try again in ${Math.ceil(ttl / 1000)} s`),
   });
   scope.addHook('onRequest', count);
+  const teams = new TeamRequests(perMinute, WINDOW_MS, monotonic);
+  scope.addHook('onRequest', async ({ principal }) => {
+    const waitMs = principal ? teams.take(principal) : 0;
+    if (waitMs === 0) return;
+    counters?.add('requests_per_team');
+    throw new AppError('rate_limited', `your team has made too many requests in 60 seconds; try again in ${Math.ceil(waitMs / 1000)} s`, { retryAfterMs: waitMs });
+  });
 }
 
 /** Of a known caller. */

@@ -6,6 +6,8 @@ import { MAX_WAITING as AUDIT_ENTRIES } from '../../../server/access/audit/servi
 import { DEFAULT_BACKUP_RULES } from '../../../server/work/backups/types.ts';
 import { ROUNDS_AT_ONCE } from '../../../server/work/campaigns/run/runner.ts';
 import { QUOTAS } from '../../../server/platform/core/quotas.ts';
+import { checkConfig } from '../../../server/config.ts';
+import { TEAM_FACTOR } from '../../../server/platform/http/team-requests.ts';
 import { EVENT_RULES } from '../../../server/outbound/events/service.ts';
 import { MAX_WAITING as FINISHED_CONNECTIONS } from '../../../server/work/forwards/connections/log.ts';
 import { WAITING_CHANGES } from '../../../server/fleet/faults/waiting-changes.ts';
@@ -56,6 +58,7 @@ describe('the list of what teams share', () => {
     ['open forwards', 1, FORWARD_LIMITS.openPerTeam],
     ['open forwards', 2, FORWARD_LIMITS.openPerRouter],
     ['connections through one forward', 2, FORWARD_LIMITS.connections],
+    ['requests within 60 seconds, shared out among the keys and people of the team', 1, TEAM_FACTOR * checkConfig({}).rateLimitPerMinute],
     ['campaigns that have not ended', 1, QUOTAS.campaigns_per_team.most],
     ['requests under way on a tunnel, at both ends', 1, MAX_OPEN_REQUESTS],
     ['jobs in the journal', 1, MAX_OPEN_JOBS_PER_AGENT],

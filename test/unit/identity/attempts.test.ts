@@ -54,14 +54,27 @@ test('a known browser has a count of its own, which neither uses up others’ no
   fail(10, 'ada', '192.0.2.1', { knownBrowser: 'phone' });
 });
 
-test('a right password does not count', () => {
+test('a right password does not count among the wrong ones', () => {
   fail(9, 'ada', '192.0.2.1');
-  for (let i = 0; i < 100; i += 1) {
+  for (let i = 0; i < 50; i += 1) {
     expect(begin('ada', '192.0.2.1')).toBeUndefined();
     attempts.succeed({ account: 'ada', passwordSince: 0, source: '192.0.2.1' });
   }
   fail(1, 'ada', '192.0.2.1');
   expect(begin('ada', '192.0.2.1')).toBe(90);
+});
+
+test('an account may sign in sixty times at once, from whatever browsers and networks, then once a second', () => {
+  for (let i = 0; i < 60; i += 1) {
+    const attempt = { account: 'ada', passwordSince: 0, source: `192.0.2.${i}`, knownBrowser: i % 2 === 0 ? `browser ${i}` : undefined };
+    expect(attempts.begin(attempt)).toBeUndefined();
+    attempts.succeed(attempt);
+  }
+  expect(begin('ada', '192.0.2.99')).toBe(1);
+  expect(begin('ada', '192.0.2.99', { knownBrowser: 'browser 2' })).toBe(1);
+  expect(begin('bob', '192.0.2.99')).toBeUndefined();
+  clock.advance(1000);
+  expect(begin('ada', '192.0.2.99')).toBeUndefined();
 });
 
 test('a new password has not been guessed at yet', () => {
