@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import process from 'node:process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { UnexpectedErrors } from '../unexpected-errors.ts';
 import { activeResources, disturb, measure, nothingLeft, planDisturbances, type Sampling } from './disturb.ts';
@@ -36,6 +37,7 @@ export function describeHandshakes(sampling: Sampling, timeoutMs: number): void 
         expect(errors.take().slice(0, 5), handshake.name).toEqual([]);
         await nothingLeft(before);
         await measure(handshake);
+        if (sampling.offsets === 'all') process.stdout.write(`${handshake.name}: ${plans.length} disturbances\n`);
       }
     },
     timeoutMs,
