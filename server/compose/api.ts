@@ -22,6 +22,7 @@ import { protectEdge } from '../platform/http/security-headers.ts';
 import { admitServices } from '../platform/http/service-scope.ts';
 import { answers } from '../platform/storage/health.ts';
 import type { TlsCertificate } from '../platform/tls/certificate.ts';
+import { ChannelLimits } from '../platform/tunnel/channel-limits.ts';
 import { TunnelGateway } from '../platform/tunnel/gateway.ts';
 import { refuseUpgrade } from '../platform/tunnel/upgrade.ts';
 import { isConnectRequest } from '../work/forwards/feature.ts';
@@ -101,7 +102,9 @@ export function appOptions({ config, clock, log, tls }: Omit<EdgeDeps, 'services
 
 function attachGateway(app: App, { config, clock, services, log }: EdgeDeps): TunnelGateway<ChannelGrant> {
   const isTrusted = proxyRule(config.trustProxy);
+  const channels = new ChannelLimits({ counters: services.counters, monotonic: () => clock.monotonic() });
   const gateway = new TunnelGateway<ChannelGrant>({
+    channels,
     registry: services.tunnels,
     authenticateAgent: (bearer) => services.auth.authenticateAgent(bearer),
     authorizeChannel: async (token) => services.forwards.authorizeChannel(token),
@@ -115,6 +118,7 @@ function attachGateway(app: App, { config, clock, services, log }: EdgeDeps): Tu
     log: sampledLog(log.child({ component: 'gateway' }), clock),
   });
   services.metrics.watch('dial_checks', gateway.checking);
+  services.metrics.watch('open_channels', channels.open);
   gateway.attach(app.server);
   return gateway;
 }

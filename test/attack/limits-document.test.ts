@@ -16,6 +16,7 @@ import { KEPT_ANSWERS, SHORT_ANSWER } from '../../server/platform/idempotency/ke
 import { MAX_DEVICES_PER_ROUTER, MAX_DEVICES_PER_TEAM } from '../../server/fleet/devices/limits.ts';
 import { KEPT_PER_TEAM } from '../../server/operations/retention/service.ts';
 import { DEFAULT_MAX_PER_TEAM, MAX_ROUTERS_EVER_PER_AGENT } from '../../server/fleet/routers/limits.ts';
+import { CHANNEL_DIALS } from '../../server/platform/tunnel/channel-limits.ts';
 import { AGENT_BUDGET } from '../../server/platform/tunnel/budget.ts';
 import { MAX_TUNNELS_PER_AGENT } from '../../server/platform/tunnel/registry.ts';
 import { UNFINISHED_REPLIES } from '../../server/platform/tunnel/reply-memory.ts';
@@ -35,6 +36,7 @@ const numbers: [string, string][] = [
   ['processor time of the server for one agent', `${work.burst / 1000} s at once, ${work.perSecond / 1000} s a second`],
   ['messages of one agent that cannot be read', `${offences.burst} at once, ${offences.perSecond} a second`],
   ['new tunnels of one agent', `${dials.burst} at once, ${dials.perSecond} a second`],
+  ['new channels of one agent, for all its forwards', `${count(CHANNEL_DIALS.burst)} at once, ${count(CHANNEL_DIALS.perSecond)} a second`],
   ['open tunnels of one agent', `${MAX_TUNNELS_PER_AGENT}`],
   ['bytes of unfinished replies of one agent', `${UNFINISHED_REPLIES.tunnel / MB} MB`],
   ['bytes of unfinished replies of one team', `${UNFINISHED_REPLIES.team / MB} MB`],

@@ -8,6 +8,8 @@ import { AgentLink } from '../../agent/link/link.ts';
 import type { AgentNotice, JobHandlers, LinkHost, RequestHandlers } from '../../agent/link/types.ts';
 import type { ChannelSocket, OpenJob, RouterBeat } from '../../protocol/index.ts';
 import { systemClock } from '../../server/platform/core/clock.ts';
+import { ChannelLimits } from '../../server/platform/tunnel/channel-limits.ts';
+import type { ChannelOwner } from '../../server/platform/tunnel/channel-limits.ts';
 import { TunnelGateway } from '../../server/platform/tunnel/gateway.ts';
 import { TunnelRegistry } from '../../server/platform/tunnel/registry.ts';
 import type { TunnelCallbacks, TunnelSettings } from '../../server/platform/tunnel/types.ts';
@@ -62,7 +64,7 @@ export class TunnelServer {
   readonly events: RecordedEvents;
   readonly sessions: MemorySessions;
   readonly registry: TunnelRegistry;
-  readonly gateway: TunnelGateway<string>;
+  readonly gateway: TunnelGateway<ChannelOwner & { token: string }>;
   readonly channels: { context: string; socket: ChannelSocket }[] = [];
   readonly server = http.createServer();
   readonly callbacks: TunnelCallbacks;
@@ -77,8 +79,9 @@ export class TunnelServer {
     this.gateway = new TunnelGateway({
       registry: this.registry,
       authenticateAgent: (bearer) => this.#authenticate(bearer),
-      authorizeChannel: async (token) => (token.startsWith('forward-') ? token : undefined),
-      onChannel: (context, socket) => this.channels.push({ context, socket }),
+      authorizeChannel: async (token) => (token.startsWith('forward-') ? { teamId: 'team', agentId: 'agent', token } : undefined),
+      channels: new ChannelLimits({ monotonic: () => systemClock.monotonic() }),
+      onChannel: ({ token: context }, socket) => this.channels.push({ context, socket }),
       log: silentLog,
     });
     this.gateway.attach(this.server);

@@ -4,6 +4,7 @@ export const LIMITS = [
   'tunnel_budget',
   'tunnel_abuse',
   'tunnel_dials',
+  'channel_dials',
   'tunnels_per_agent',
   'replies_per_tunnel',
   'replies_per_team',

@@ -9,6 +9,7 @@ import { adoptWithPooledReads } from '../../../runtime/pooled-reads.ts';
 import type { ChannelSocket } from '../../../protocol/index.ts';
 import type { Log } from '../core/log.ts';
 import { networkOf } from '../core/network-of.ts';
+import type { ChannelLimits, ChannelOwner } from './channel-limits.ts';
 import { FailedDials } from './failed-dials.ts';
 import type { TunnelRegistry } from './registry.ts';
 import type { TunnelCallbacks, TunnelSocket } from './types.ts';
@@ -31,7 +32,7 @@ const FAILED_DIALS_PAUSE_MS = 60_000;
 /** A closing handshake the other side does not finish is cut after this long, milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000;
 
-export interface GatewayOptions<C> {
+export interface GatewayOptions<C extends ChannelOwner> {
   registry: TunnelRegistry;
   authenticateAgent: TunnelCallbacks['authenticateAgent'];
   /** The forward a channel token belongs to. */
@@ -42,13 +43,15 @@ export interface GatewayOptions<C> {
   clientAddress?(request: IncomingMessage): string;
   /** Upgrades of other paths; without it they get 404. */
   fallback?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** What agents may dial and hold of channels. */
+  channels: ChannelLimits;
   /** Elapsed milliseconds; those of this process by default. */
   monotonic?(): number;
   log: Log;
 }
 
 /** The WebSocket door: every tunnel and channel comes in here, already authenticated when it is upgraded. */
-export class TunnelGateway<C> {
+export class TunnelGateway<C extends ChannelOwner> {
   readonly #options: GatewayOptions<C>;
   readonly #tunnels = new WebSocketServer(serverOptions(MAX_MESSAGE_BYTES));
   /** Everything upgraded and not closed yet. */
@@ -190,6 +193,11 @@ export class TunnelGateway<C> {
       refuseUpgrade(socket, this.#closing ? 503 : 400);
       return true;
     }
+    const refusal = this.#options.channels.admit(context);
+    if (refusal) {
+      refuseUpgrade(socket, refusal.status, refusal.retryAfterMs);
+      return true;
+    }
     // Not `ws`: a channel's bytes are passed on as they arrive, in buffers that are used again.
     const early = Buffer.concat([head, (socket.read() as Buffer | null) ?? Buffer.alloc(0)]);
     const transport = adoptWithPooledReads(socket as Socket);
@@ -197,6 +205,7 @@ export class TunnelGateway<C> {
     transport.write(response);
     const channel = new StreamingWebSocket(transport, early, { role: 'server', plainMask: true });
     this.#adopt(channel);
+    channel.on('close', () => this.#options.channels.closed(context));
     this.#options.onChannel(context, channel, this.#address(request));
     return true;
   }

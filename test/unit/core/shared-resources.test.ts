@@ -14,6 +14,7 @@ import { WAITING_CHANGES } from '../../../server/fleet/faults/waiting-changes.ts
 import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
 import { PORTS_PER_TEAM } from '../../../server/work/forwards/entry/ports.ts';
 import { UNANSWERED_OFFERS } from '../../../server/work/jobs/dispatch/dispatcher.ts';
+import { OPEN_CHANNELS } from '../../../server/platform/tunnel/channel-limits.ts';
 import { CHECKED_DIALS } from '../../../server/platform/tunnel/gateway.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../../../server/outbound/webhooks/types.ts';
 
@@ -38,6 +39,7 @@ const SHARED = {
   event_streams: EVENT_RULES.streams,
   forward_ports: { total: 'the range', perParty: PORTS_PER_TEAM, perMember: FORWARD_LIMITS.openPerRouter },
   dial_checks: CHECKED_DIALS,
+  open_channels: OPEN_CHANNELS,
   fault_changes: WAITING_CHANGES,
 };
 
