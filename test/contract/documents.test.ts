@@ -4,6 +4,10 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { EVENT_TYPES } from '../../server/outbound/events/types.ts';
+import { AppError, ERROR_CODES } from '../../server/platform/core/errors.ts';
+import type { ErrorCode } from '../../server/platform/core/errors.ts';
+import { toProblem } from '../../server/platform/http/error-handler.ts';
 import { ENDPOINTS } from './interface/endpoints.ts';
 import { RECORDS } from './interface/records.ts';
 import type { RecordName } from './interface/records.ts';
@@ -86,4 +90,20 @@ test('CONTRIBUTING.md names every Debian package that the tests use', () => {
 
 test('README.md is short enough to be read', () => {
   expect(statSync(path.join(ROOT, 'README.md')).size).toBeLessThan(8_000);
+});
+
+describe('docs/api.md', () => {
+  const text = readFileSync(path.join(ROOT, 'docs/api.md'), 'utf8');
+  const rows = text.split('\n').filter((line) => /^\| \d{3}/.test(line)).map((line) => line.split('|').slice(1, 3).map((cell) => cell.trim()));
+
+  test('has every error code beside its status', () => {
+    const listed = rows.flatMap(([statuses, codes]) => [...codes!.matchAll(/`(\w+)`/g)].map(([, code]) => [code!, statuses!] as const));
+    expect(listed.map(([code]) => code).toSorted()).toEqual([...ERROR_CODES].toSorted());
+    for (const [code, statuses] of listed) expect(statuses.split(', '), code).toContain(String(toProblem(new AppError(code as ErrorCode, ''), '').status));
+  });
+
+  test('has every type of event', () => {
+    const listed = [...text.matchAll(/`((?:router|job|campaign|forward|fault)\.\w+)`/g)].map(([, type]) => type!);
+    expect([...new Set(listed)].toSorted()).toEqual([...EVENT_TYPES].toSorted());
+  });
 });
