@@ -2,6 +2,7 @@
 //
 //   runtime, routeros-text  <  protocol  <  agent | server          client knows neither: it has the HTTP interface only
 //   server: platform/core  <  platform/*  <  features  <  compose  <  main, cli
+//   features: fleet  <  work  <  access  <  outbound          operations knows none of them
 //
 // A feature is a folder in one of the server's rooms. The list is read from the disk, so that no feature can be forgotten.
 // A rule is relaxed only with its reason in the same commit.
@@ -60,6 +61,17 @@ module.exports = {
       { path: '^server/config', dependencyTypesNot: ['type-only'] }),
     forbid('features-meet-at-service-or-types', { path: `^(${room}/[^/]+)/` },
       { path: feature, pathNot: `^(?:$1/.*|${room}/[^/]+/(?:service|types)[.]ts)$` }),
+    // The exceptions: a removal ends a router's jobs and forwards in its own transaction; agents show their enrolment tokens and their
+    // secret; a connection through a forward is in the audit log.
+    forbid('fleet-is-the-lowest-room', { path: '^server/fleet/', pathNot: '^server/fleet/(?:removals|agents/(?:routes|feature)|routers/feature)' },
+      { path: '^server/(?:work|access|outbound|operations)/' }),
+    forbid('removals-know-work-only', { path: '^server/fleet/removals/' }, { path: '^server/(?:access|outbound|operations)/' }),
+    forbid('work-knows-fleet-only', { path: '^server/work/' },
+      { path: '^server/(?:access|outbound|operations)/', pathNot: '^server/access/audit/' }),
+    forbid('access-knows-fleet-and-work-only', { path: '^server/access/' }, { path: '^server/(?:outbound|operations)/' }),
+    forbid('outbound-knows-fleet-and-work-only', { path: '^server/outbound/' }, { path: '^server/(?:access|operations)/' }),
+    forbid('operations-know-no-room', { path: '^server/operations/' }, { path: '^server/(?:fleet|work|access|outbound)/' }),
+    forbid('one-writer-of-agents', { path: feature, pathNot: '^server/fleet/agents/' }, { path: '^server/fleet/agents/store[.]ts$' }),
     forbid('compose-is-the-top', { path: '^server/', pathNot: '^server/(main[.]ts$|compose/|cli/)' },
       { path: '^server/(main[.]ts$|compose/|cli/)' }),
 

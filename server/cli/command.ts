@@ -1,4 +1,4 @@
-import type { AuthService } from '../access/keys/service.ts';
+import type { CredentialsService } from '../access/credentials/service.ts';
 import type { Config } from '../config.ts';
 import type { Storage } from '../platform/storage/db.ts';
 import type { InvitationsService, TeamsService } from '../access/teams/service.ts';
@@ -9,7 +9,7 @@ export interface Administration {
   storage: Storage;
   teams: TeamsService;
   invitations: InvitationsService;
-  auth: AuthService;
+  auth: CredentialsService;
 }
 
 /** What a command came to: for programs (`--json`, one object) and for people (lines). */

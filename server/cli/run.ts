@@ -1,4 +1,4 @@
-import { AuthService } from '../access/keys/service.ts';
+import { CredentialsService } from '../access/credentials/service.ts';
 import { loadConfig } from '../config.ts';
 import { systemClock } from '../platform/core/clock.ts';
 import { AppError } from '../platform/core/errors.ts';
@@ -130,7 +130,7 @@ async function onDatabase(command: Command, input: Input, { env, stderr }: Surro
   try {
     await migrate(storage);
     const deps = { storage, clock: systemClock, log };
-    return await command.run({ config, storage, teams: new TeamsService(deps), invitations: new InvitationsService(deps), auth: new AuthService(deps) }, input);
+    return await command.run({ config, storage, teams: new TeamsService(deps), invitations: new InvitationsService(deps), auth: new CredentialsService(deps) }, input);
   } finally {
     await storage.close();
   }

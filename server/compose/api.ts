@@ -74,7 +74,7 @@ export async function createApi(deps: EdgeDeps & { features: Features }): Promis
   });
   await features.addOpenRoutes(app);
   await app.register(async (scope) => {
-    await admitServices(scope, (bearer) => services.auth.authenticateService(bearer), services.rateLimit);
+    await admitServices(scope, (bearer) => services.credentials.authenticateService(bearer), services.rateLimit);
     features.addInternalRoutes(scope);
   });
   return app;
@@ -106,7 +106,7 @@ function attachGateway(app: App, { config, clock, services, log }: EdgeDeps): Tu
   const gateway = new TunnelGateway<ChannelGrant>({
     channels,
     registry: services.tunnels,
-    authenticateAgent: (bearer) => services.auth.authenticateAgent(bearer),
+    authenticateAgent: (bearer) => services.credentials.authenticateAgent(bearer),
     authorizeChannel: async (token) => services.forwards.authorizeChannel(token),
     onChannel: (grant, socket) => services.forwards.onChannel(grant, socket),
     clientAddress: (request) => clientAddress(request, isTrusted),

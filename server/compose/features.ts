@@ -1,6 +1,6 @@
 import { audit } from '../access/audit/feature.ts';
 import { identity } from '../access/identity/feature.ts';
-import { keys } from '../access/keys/feature.ts';
+import { credentials } from '../access/credentials/feature.ts';
 import { revocations } from '../access/revocations/feature.ts';
 import { teams } from '../access/teams/feature.ts';
 import type { Platform } from '../feature.ts';
@@ -46,7 +46,7 @@ export interface Prepared extends Platform {
 export function buildFeatures(prepared: Prepared) {
   const all = Assembly.of(prepared)
     .add(audit)
-    .add(keys)
+    .add(credentials)
     .add(agents)
     .add(sites)
     .add(repeatedPosts)

@@ -23,7 +23,7 @@ const tryToken = (token: string) =>
   enrol({ server: world.server.url, token, name: 'depot', credentialsFile: path.join(folder, `${(count += 1)}.json`) });
 
 test('the agent says what became of its token, and the team’s audit log has every attempt', async () => {
-  const { auth } = world.server.services;
+  const { credentials: auth } = world.server.services;
   const make = () => auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   const [used, revoked] = [await make(), await make()];
   const { agent_id: agentId } = await tryToken(used.token);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { TeamsService } from '../../server/access/teams/service.ts';
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
@@ -95,7 +95,7 @@ const HOLDERS: Record<string, () => Promise<Holder>> = {
     const { id, api_key: bearer } = await newKey();
     const revoke = async (): Promise<void> => {
       const storage = await openStorage(database.url, { log: silentLog });
-      await new AuthService({ storage, clock: systemClock, log: silentLog }).revokeApiKey(world.caller.teamId, id);
+      await new CredentialsService({ storage, clock: systemClock, log: silentLog }).revokeApiKey(world.caller.teamId, id);
       await storage.close();
     };
     return { bearer, revoke };

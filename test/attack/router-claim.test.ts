@@ -273,7 +273,7 @@ describe('a hostile agent in the team', () => {
   beforeEach(async () => {
     world = await World.start({ server: { SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS: '60' } });
     [routerId] = (await world.routerIds()) as [string];
-    const { auth } = world.server.services;
+    const { credentials: auth } = world.server.services;
     const { token } = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
     const { agent_id: agentId, secret } = await auth.enrolAgent(token, 'hostile');
     hostile = new TestAgent({ agentId, secret }, Number(new URL(world.server.url).port)).start();
@@ -335,7 +335,7 @@ describe('a hostile agent in the team', () => {
   test('cannot be told from an agent that was installed anew: that one gets its router by one approval', async () => {
     await world.agent!.close();
     world.agent = undefined;
-    const { auth } = world.server.services;
+    const { credentials: auth } = world.server.services;
     const { token } = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
     const credentialsFile = `${world.folder}/new-credentials.json`;
     await enrol({ server: world.server.url, token, name: 'installed anew', credentialsFile });

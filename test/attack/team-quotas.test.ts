@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { CampaignsService } from '../../server/work/campaigns/service.ts';
 import { Counters } from '../../server/platform/core/counters.ts';
 import { newId } from '../../server/platform/core/ids.ts';
@@ -33,7 +33,7 @@ class World {
   readonly clock = new ManualClock();
   readonly counters = new Counters();
   readonly storage: Storage;
-  readonly auth: AuthService;
+  readonly auth: CredentialsService;
   readonly teams: TeamsService;
   readonly clients: ClientsService;
   /** Exchanged for one that has not counted yet when jobs were stored past it. */
@@ -43,7 +43,7 @@ class World {
   constructor(storage: Storage) {
     this.storage = storage;
     const deps = { storage, clock: this.clock, log: silentLog, counters: this.counters };
-    this.auth = new AuthService(deps);
+    this.auth = new CredentialsService(deps);
     this.teams = new TeamsService(deps);
     this.clients = new ClientsService(deps);
     this.jobs = this.newJobs();

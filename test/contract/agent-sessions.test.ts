@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
-import { AgentSessions } from '../../server/fleet/agents/service.ts';
+import { AgentSessions } from '../../server/fleet/agents/sessions.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { auditRoutes } from '../../server/access/audit/routes.ts';
 import { AuditService } from '../../server/access/audit/service.ts';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import type { App } from '../../server/platform/http/app.ts';
 import { reportWrites } from '../../server/platform/http/audit-hook.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -22,7 +22,7 @@ interface Entry {
 describeEachDatabase('the audit log', (open) => {
   let clock: ManualClock;
   let audit: AuditService;
-  let auth: AuthService;
+  let auth: CredentialsService;
   let app: TeamApp;
   let north: string;
   let south: string;
@@ -31,7 +31,7 @@ describeEachDatabase('the audit log', (open) => {
     const storage = await open();
     clock = new ManualClock(START);
     audit = new AuditService({ storage, clock, log: silentLog });
-    auth = new AuthService({ storage, clock, log: silentLog });
+    auth = new CredentialsService({ storage, clock, log: silentLog });
     app = new TeamApp((scope: App) => {
       reportWrites(scope, (record) => audit.record(record), () => performance.now());
       auditRoutes(scope, { audit });

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { newId } from '../../server/platform/core/ids.ts';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { AgentsService } from '../../server/fleet/agents/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -13,14 +14,14 @@ const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12
 describeEachDatabase('credentials', (open) => {
   let storage: Storage;
   let clock: ManualClock;
-  let auth: AuthService;
+  let auth: CredentialsService;
   let north: string;
   let south: string;
 
   beforeEach(async () => {
     storage = await open();
     clock = new ManualClock();
-    auth = new AuthService({ storage, clock, log: silentLog });
+    auth = new CredentialsService({ storage, clock, log: silentLog });
     north = (await seedTeam(storage)).teamId;
     south = (await seedTeam(storage)).teamId;
   });
@@ -128,8 +129,8 @@ describeEachDatabase('credentials', (open) => {
     expect(await auth.authenticateAgent(`${agent_id}:${secret}`)).toMatchObject({ agentId: agent_id, teamId: north });
     expect(await auth.authenticateAgent(`${agent_id}:${'A'.repeat(62)}`)).toBeUndefined();
     expect(await auth.listEnrolTokens(north)).toMatchObject([{ id: record.id, agentId: agent_id, usedAt: clock.now() }]);
-    expect(await auth.listAgents(north)).toMatchObject([{ id: agent_id, name: 'gw-1', connectedAt: null }]);
-    expect(await auth.listAgents(south)).toEqual([]);
+    expect(await new AgentsService(storage).list(north)).toMatchObject([{ id: agent_id, name: 'gw-1', connectedAt: null }]);
+    expect(await new AgentsService(storage).list(south)).toEqual([]);
   });
 
   test('of many that use one token at once exactly one is enrolled', async () => {
@@ -137,7 +138,7 @@ describeEachDatabase('credentials', (open) => {
     const results = await Promise.allSettled(Array.from({ length: 8 }, (_, index) => auth.enrolAgent(token, `gw-${index}`)));
     expect(results.filter((it) => it.status === 'fulfilled')).toHaveLength(1);
     for (const result of results) if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'unauthenticated' });
-    expect(await auth.listAgents(north)).toHaveLength(1);
+    expect(await new AgentsService(storage).list(north)).toHaveLength(1);
   });
 
   test('a used, expired or made-up token enrols nobody', async () => {
@@ -175,7 +176,7 @@ describeEachDatabase('credentials', (open) => {
     await expect(auth.createEnrolToken({ teamId: south, siteId })).rejects.toMatchObject({ code: 'invalid' });
     const { token } = await auth.createEnrolToken({ teamId: north, siteId });
     await auth.enrolAgent(token, 'gw');
-    expect(await auth.listAgents(north)).toMatchObject([{ siteId }]);
+    expect(await new AgentsService(storage).list(north)).toMatchObject([{ siteId }]);
   });
 
   test('a revoked agent is refused and its tunnel cut; another team cannot do that', async () => {

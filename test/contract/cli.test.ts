@@ -5,7 +5,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { runCli } from '../../server/cli/run.ts';
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
@@ -43,10 +43,10 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     return JSON.parse(stdout) as Record<string, unknown>;
   }
 
-  async function withAuth<T>(use: (auth: AuthService) => Promise<T>): Promise<T> {
+  async function withAuth<T>(use: (auth: CredentialsService) => Promise<T>): Promise<T> {
     const storage = await openStorage(database.url, { log: silentLog });
     try {
-      return await use(new AuthService({ storage, clock: systemClock, log: silentLog }));
+      return await use(new CredentialsService({ storage, clock: systemClock, log: silentLog }));
     } finally {
       await storage.close();
     }

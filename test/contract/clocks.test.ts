@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { momentNow, recalled } from '../../agent/jobs/boot.ts';
 import { atMoment, sleep } from '../../agent/core/clock.ts';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { insertBackup, selectDue } from '../../server/work/backups/store.ts';
 import { nextSteps } from '../../server/work/campaigns/steps.ts';
 import { AdoptedClock } from '../../server/platform/core/adopted-clock.ts';
@@ -240,7 +240,7 @@ const SERVER: Record<string, Scenario> = {
     });
   },
   'lifetime of API keys': async (run) => {
-    const auth = new AuthService({ storage: run.storage, clock: run.clock, log: silentLog });
+    const auth = new CredentialsService({ storage: run.storage, clock: run.clock, log: silentLog });
     const { apiKey } = await auth.createApiKey({ teamId: run.place.teamId, name: 'k', createdBy: null, expiresAt: run.clock.now() + 3 * DAY });
     try {
       return await run.until(30 * MINUTE, async () => (await auth.authenticateApiKey(apiKey)) === undefined);

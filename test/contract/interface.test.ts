@@ -278,7 +278,7 @@ describe('authentication (section 5)', () => {
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => values[name]!);
     const url = `${endpoint.isSandbox === true ? world.server.sandboxUrl : world.server.url}${path}`;
     expect((await fetch(url, { method: endpoint.method })).status).toBe(401);
-    const { token } = await world.server.services.auth.createServiceToken(`internal ${endpoint.number}`);
+    const { token } = await world.server.services.credentials.createServiceToken(`internal ${endpoint.number}`);
     const internal = await fetch(url, { method: endpoint.method, headers: { authorization: `Bearer ${token}` } });
     expect(internal.status).toBe(401);
   });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { OPERATOR } from '../../server/access/teams/grantors/types.ts';
 import type { Grantor } from '../../server/access/teams/grantors/types.ts';
@@ -150,7 +150,7 @@ describeEachDatabase('invitations and password links', (open) => {
     });
 
     test('when the key that made it is revoked, in the same moment too', async () => {
-      const auth = new AuthService({ storage, clock, log: silentLog });
+      const auth = new CredentialsService({ storage, clock, log: silentLog });
       const { key } = await auth.createApiKey({ teamId: north, name: 'billing', createdBy: null });
       const { code, invitation } = await offer(north, { kind: 'api_key', id: key.id });
       const late = new InvitationsService({ storage: interrupted(() => auth.revokeApiKey(north, key.id)), clock });

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { agentRoutes } from '../../server/fleet/agents/routes.ts';
-import { apiKeyRoutes } from '../../server/access/keys/routes.ts';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { apiKeyRoutes } from '../../server/access/credentials/routes.ts';
+import { AgentsService } from '../../server/fleet/agents/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { SitesService } from '../../server/fleet/sites/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -23,7 +24,7 @@ interface Made {
 describeEachDatabase('keys, agents and enrolment', (open) => {
   let storage: Storage;
   let clock: ManualClock;
-  let auth: AuthService;
+  let auth: CredentialsService;
   let app: TeamApp;
   let connected: Set<string>;
   let dropped: string[];
@@ -35,14 +36,14 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
     clock = new ManualClock(START);
     connected = new Set();
     dropped = [];
-    auth = new AuthService({ storage, clock, log: silentLog });
+    auth = new CredentialsService({ storage, clock, log: silentLog });
     const gateway = {
       epoch: (agentId: string) => (connected.has(agentId) ? 1 : undefined),
       disconnect: (agentId: string) => void connected.delete(agentId),
     };
     app = new TeamApp((scope) => {
-      apiKeyRoutes(scope, { auth, now: () => clock.now() });
-      agentRoutes(scope, { auth, gateway, sites: new SitesService({ storage, clock }), removals: { removeAgent: async () => 0 }, onRevoked: async (teamId, agentId) => void dropped.push(`${teamId} ${agentId}`) });
+      apiKeyRoutes(scope, { credentials: auth, now: () => clock.now() });
+      agentRoutes(scope, { agents: new AgentsService(storage), credentials: auth, gateway, sites: new SitesService({ storage, clock }), removals: { removeAgent: async () => 0 }, onRevoked: async (teamId, agentId) => void dropped.push(`${teamId} ${agentId}`) });
     });
     north = (await seedTeam(storage)).teamId;
     south = (await seedTeam(storage)).teamId;

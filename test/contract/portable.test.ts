@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
 import { SchedulesService } from '../../server/outbound/notifications/schedules/service.ts';
@@ -29,7 +29,7 @@ async function everything({ db }: Storage): Promise<Record<string, unknown[]>> {
 async function fill(storage: Storage): Promise<string> {
   const north = await seedRouter(storage);
   await seedRouter(storage);
-  const auth = new AuthService({ storage, clock: new ManualClock(), log: silentLog });
+  const auth = new CredentialsService({ storage, clock: new ManualClock(), log: silentLog });
   const { apiKey } = await auth.createApiKey({ teamId: north.teamId, name: 'ключ "1"\n', createdBy: null });
   const siteId = newId(1);
   await storage.db
@@ -100,7 +100,7 @@ describeEachDatabase('export and import', (open) => {
     await migrate(target);
     expect(await importDatabase(target, file)).toBe(rows);
     expect(await everything(target)).toEqual(await everything(source));
-    const auth = new AuthService({ storage: target, clock: new ManualClock(), log: silentLog });
+    const auth = new CredentialsService({ storage: target, clock: new ManualClock(), log: silentLog });
     expect(await auth.authenticateApiKey(apiKey)).toBeDefined();
     await auth.stop();
     await target.close();

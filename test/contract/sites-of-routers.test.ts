@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Devices, SeenDevice } from '../../protocol/index.ts';
 import { agentRoutes } from '../../server/fleet/agents/routes.ts';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { AgentsService } from '../../server/fleet/agents/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { deviceRoutes } from '../../server/fleet/devices/routes.ts';
 import { DevicesService } from '../../server/fleet/devices/service.ts';
@@ -38,12 +39,12 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
     clock = new ManualClock(1_700_000_000_000);
     routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75_000 } });
     devices = new DevicesService({ storage, clock, log: silentLog, routers, manufacturers: { lookup: async () => () => null } });
-    const auth = new AuthService({ storage, clock, log: silentLog });
+    const auth = new CredentialsService({ storage, clock, log: silentLog });
     const sites = new SitesService({ storage, clock });
     const gateway = { epoch: () => undefined, disconnect: () => undefined };
     app = new TeamApp((scope) => {
       routerRoutes(scope, { routers, sites, now: () => clock.now() });
-      agentRoutes(scope, { auth, gateway, sites, removals: { removeAgent: async () => 0 } });
+      agentRoutes(scope, { agents: new AgentsService(storage), credentials: auth, gateway, sites, removals: { removeAgent: async () => 0 } });
       deviceRoutes(scope, { devices });
     });
     first = await seedRouter(storage);

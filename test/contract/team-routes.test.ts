@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Role } from '../../server/platform/core/principal.ts';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { teamRoutes } from '../../server/access/teams/routes.ts';
 import { OPERATOR } from '../../server/access/teams/grantors/types.ts';
@@ -99,7 +99,7 @@ describeEachDatabase('sites and members', (open) => {
       const { agentId, routerId } = await seedRouter(storage, { teamId: north });
       await storage.db.updateTable('routers').set({ site_id: id }).where('id', '=', routerId).execute();
       await storage.db.updateTable('agents').set({ site_id: id }).where('id', '=', agentId).execute();
-      const auth = new AuthService({ storage, clock, log: silentLog });
+      const auth = new CredentialsService({ storage, clock, log: silentLog });
       const { token } = await auth.createEnrolToken({ teamId: north, siteId: id });
       expect(await app.ask(north, 'DELETE', `/api/sites/${id}`)).toMatchObject({ status: 409, body: { code: 'conflict' } });
       await storage.db.updateTable('routers').set({ site_id: null }).execute();

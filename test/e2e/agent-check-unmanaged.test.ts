@@ -31,7 +31,7 @@ afterEach(async () => {
 
 /** Another agent of the team, with these entries for the one simulated router. */
 async function enrolSecond(names: string[]): Promise<AgentConfig> {
-  const { token } = await world.server.services.auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
+  const { token } = await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   const credentials = path.join(world.folder, 'second.json');
   await enrol({ server: world.server.url, token, name: 'second', credentialsFile: credentials });
   return configOf(names, 'second');
@@ -110,7 +110,7 @@ test('an agent that was revoked, and one with a wrong secret', async () => {
 });
 
 test('neither an API key nor an enrolment token nor no credential at all is let in', async () => {
-  const { token } = await world.server.services.auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
+  const { token } = await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   for (const bearer of [world.caller.apiKey, token, undefined]) {
     const answer = await fetch(`${world.server.url}/agent/v1/unmanaged`, { headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` } });
     expect(answer.status).toBe(401);

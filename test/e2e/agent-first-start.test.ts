@@ -50,7 +50,7 @@ afterEach(async () => {
 const exists = (file: string): Promise<boolean> => access(file).then(() => true, () => false);
 
 async function newToken(): Promise<string> {
-  return (await world.server.services.auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null })).token;
+  return (await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null })).token;
 }
 
 async function writeConfig(server = world.server.url): Promise<string> {
@@ -132,7 +132,7 @@ test('the wait for a control plane ends when the agent is told to end, and the t
 
 test('a token that is used ends the program with its reason', async () => {
   const token = await newToken();
-  await world.server.services.auth.enrolAgent(token, 'another');
+  await world.server.services.credentials.enrolAgent(token, 'another');
   await writeFile(tokenFile, token);
   const output = await startProgram(await writeConfig());
   expect(await once(child!, 'exit')).toEqual([1, null]);

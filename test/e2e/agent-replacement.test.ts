@@ -57,7 +57,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   });
 
   const ask = <T = Problem>(method: string, route: string, body?: unknown) => world.caller.call<T>(method, route, body);
-  const auth = () => world.server.services.auth;
+  const auth = () => world.server.services.credentials;
   const list = async (route: string) => (await ask<Rows>('GET', route)).body.data.map(({ id }) => id);
   const jobOf = async (routerId: string, jobId: string) => (await ask<{ data: Job }>('GET', `/api/routers/${routerId}/jobs/${jobId}`)).body.data;
   const submit = async (routerId: string) => (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, JOB)).body.data.job_id;
@@ -179,7 +179,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const identity = await auth().authenticateAgent(`${agentId}:${secret}`);
     await enrol((await replacement(agentId)).token, 'new');
     const hello = { type: 'hello' as const, versions: [1], agent_version: '1', journal_id: old.journalId, last_epoch: old.lastEpoch, routers: [] };
-    expect(await world.server.services.agents.begin({ agentId, credential: identity!.credential, hello })).toBeUndefined();
+    expect(await world.server.services.agentSessions.begin({ agentId, credential: identity!.credential, hello })).toBeUndefined();
   });
 
   test('only a living agent of the same team can be replaced, and its revocation ends the tokens for it', async () => {

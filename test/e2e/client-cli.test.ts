@@ -138,7 +138,7 @@ describe('routers', () => {
     silent.silent = true;
     expect(await run('run', ids[1]!, '/system/identity/print', '--timeout-seconds', '1')).toMatchObject({ code: 4 });
     silent.silent = false;
-    const viewer = await world.server.services.auth.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });
+    const viewer = await world.server.services.credentials.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });
     expect(await run('run', 'router-0', '/system/identity/print', '--key', viewer.apiKey)).toMatchObject({ code: 5 });
     const nobodyListens = { SIGNALBOX_SERVER: `http://127.0.0.1:${await freePort()}`, SIGNALBOX_KEY: world.caller.apiKey };
     expect(await runWith(['routers'], { env: nobodyListens })).toMatchObject({ code: 3, stderr: expect.stringContaining('ECONNREFUSED') });
@@ -227,7 +227,7 @@ test('an export is printed as text', async () => {
 });
 
 test('a router that is named by its identity costs one request', async () => {
-  const key = await world.server.services.auth.createApiKey({ teamId: world.caller.teamId, name: 'counted', createdBy: null });
+  const key = await world.server.services.credentials.createApiKey({ teamId: world.caller.teamId, name: 'counted', createdBy: null });
   const remaining = async (): Promise<number> => {
     const answer = await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${key.apiKey}` } });
     return Number(answer.headers.get('ratelimit-remaining'));
@@ -251,7 +251,7 @@ test('devices are listed, searched and named', async () => {
 
 describe('agents', () => {
   test('a token to replace one is made; one is revoked and removed, with its routers', async () => {
-    const { auth } = world.server.services;
+    const { credentials: auth } = world.server.services;
     const made = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
     const { agent_id: id } = await auth.enrolAgent(made.token, 'spare');
     const { stdout } = await run('agent', 'replace', id);
@@ -332,7 +332,7 @@ test.each([
 
 test('router moves: listed, refused, and an unknown one named', async () => {
   expect(await run('router-moves')).toMatchObject({ code: 0, stdout: 'no router waits for a move\n' });
-  const { auth } = world.server.services;
+  const { credentials: auth } = world.server.services;
   const { token } = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   const { agent_id: agentId, secret } = await auth.enrolAgent(token, 'depot-new');
   const agent = new TestAgent({ agentId, secret }, Number(new URL(world.server.url).port)).start();

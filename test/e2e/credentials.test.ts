@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(async () => world.close());
 
 async function credentials(): Promise<Record<Credential, string | undefined>> {
-  const { auth } = world.server.services;
+  const { credentials: auth } = world.server.services;
   const { teamId } = world.caller;
   const other = await world.addTeam('Other');
   const key = async (role: Role) => auth.createApiKey({ teamId, name: role, role, createdBy: null });
@@ -169,7 +169,7 @@ describe.each(INTERNAL_ROUTES)('%s', (path) => {
   });
 
   test('a revoked service token: 401', async () => {
-    const { auth } = world.server.services;
+    const { credentials: auth } = world.server.services;
     const { record, token } = await auth.createServiceToken('short');
     const status = async () => (await fetch(world.server.url + path, { headers: { authorization: `Bearer ${token}` } })).status;
     expect(await status()).toBe(200);

@@ -52,7 +52,7 @@ test('a creation names the forward and where it leads', async () => {
 
 test('each entry by the WebSocket door is there, with who, from where, into which forward, and those who were refused', async () => {
   const { services } = world.server;
-  const viewer = await services.auth.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });
+  const viewer = await services.credentials.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });
   const id = await makeForward();
   expect(await enter(id, world.caller.apiKey)).toBe(101);
   expect(await enter(id, world.caller.apiKey)).toBe(101);

@@ -239,7 +239,7 @@ describe('who may not come in hears why before the upgrade', () => {
   });
 
   test('a viewer is 403', async () => {
-    const viewer = await world.server.services.auth.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });
+    const viewer = await world.server.services.credentials.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });
     expect(await refusal(open(await makeForward(), { key: viewer.apiKey }))).toEqual({ status: 403, type, code: 'forbidden' });
   });
 

@@ -12,7 +12,7 @@ const read = (bearer: string) =>
   fetch(`${world.server.url}/internal/metrics`, { headers: { authorization: `Bearer ${bearer}` } });
 
 test('a service token reads what happens, by route and not by id', async () => {
-  const { token } = await world.server.services.auth.createServiceToken('prometheus');
+  const { token } = await world.server.services.credentials.createServiceToken('prometheus');
   const [id] = await world.routerIds();
   await world.caller.call('GET', `/api/routers/${id}/jobs`);
   const text = await (await read(token)).text();

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
 import type { Answer } from '../harness/http-burst.ts';
@@ -48,7 +48,7 @@ afterAll(async () => {
 /** With a router for jobs. */
 async function anotherKey(databaseUrl: string): Promise<string> {
   const storage = await openStorage(databaseUrl, { log: silentLog });
-  const auth = new AuthService({ storage, clock: systemClock, log: silentLog });
+  const auth = new CredentialsService({ storage, clock: systemClock, log: silentLog });
   try {
     const { id: teamId } = await storage.db.selectFrom('teams').select('id').executeTakeFirstOrThrow();
     jobsPath = `/api/asynchronous/${(await seedRouter(storage, { teamId, now: Date.now() })).routerId}`;

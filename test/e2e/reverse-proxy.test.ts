@@ -192,8 +192,8 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
   });
 
   test.skipIf(isMissing)('an agent’s WebSocket is passed on', async () => {
-    const { token } = await world.server.services.auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
-    const { agent_id: agentId, secret } = await world.server.services.auth.enrolAgent(token, 'behind a proxy');
+    const { token } = await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
+    const { agent_id: agentId, secret } = await world.server.services.credentials.enrolAgent(token, 'behind a proxy');
     const socket = new WebSocket(`wss://localhost:${place.port}/agent/v1/tunnel`, 'signalbox.v1', {
       headers: { authorization: `Bearer ${agentId}:${secret}` },
       rejectUnauthorized: false,
@@ -207,7 +207,7 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
 test('a proxy that is not trusted is told of in the status and the metrics', async () => {
   const world = await World.start({ routers: [] });
   try {
-    const { token } = await world.server.services.auth.createServiceToken('prometheus');
+    const { token } = await world.server.services.credentials.createServiceToken('prometheus');
     const internal = (what: string) => fetch(`${world.server.url}/internal/${what}`, { headers: { authorization: `Bearer ${token}` } });
     expect(await (await internal('status')).json()).toMatchObject({ data: { ignored_forwarding: 0, warnings: [] } });
     await fetch(`${world.server.url}/healthz`, { headers: { 'x-forwarded-for': '203.0.113.9' } });

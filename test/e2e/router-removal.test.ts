@@ -45,7 +45,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   const told = (type: string) => world.server.services.events.kept.flatMap(({ entries }) => entries).filter((entry) => entry.type === type);
 
   async function startAgent(name: string, ...routers: string[]): Promise<TestAgent & { id: string }> {
-    const { auth } = world.server.services;
+    const { credentials: auth } = world.server.services;
     const { token } = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
     const { agent_id: agentId, secret } = await auth.enrolAgent(token, name);
     const agent = Object.assign(new TestAgent({ agentId, secret }, Number(new URL(world.server.url).port)), { id: agentId });
@@ -227,7 +227,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     await ask('DELETE', `/api/agents/${agent.id}`);
     const other = await world.addTeam('Other');
     expect((await other.call('DELETE', `/api/routers/${id}?purge=true`)).status).toBe(404);
-    const { apiKey } = await world.server.services.auth.createApiKey({ teamId: world.caller.teamId, name: 'op', role: 'operator', createdBy: null });
+    const { apiKey } = await world.server.services.credentials.createApiKey({ teamId: world.caller.teamId, name: 'op', role: 'operator', createdBy: null });
     expect((await world.caller.call('DELETE', `/api/routers/${id}`, undefined, { authorization: `Bearer ${apiKey}` })).status).toBe(403);
     expect(await list()).toEqual([id]);
   });

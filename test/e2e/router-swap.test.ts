@@ -22,7 +22,7 @@ function factsOf(hardware: string): Inventory['facts'] {
 
 async function startWorld(): Promise<string> {
   world = await World.start({ routers: [] });
-  const { auth } = world.server.services;
+  const { credentials: auth } = world.server.services;
   const { token } = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   const { agent_id: agentId, secret } = await auth.enrolAgent(token, 'test');
   agent = new TestAgent({ agentId, secret }, Number(new URL(world.server.url).port));

@@ -59,7 +59,7 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
 
 /** Another agent of the team reports the same router. @returns the id of its claim, which waits */
 async function claimRouter(): Promise<string> {
-  const { auth } = world.server.services;
+  const { credentials: auth } = world.server.services;
   const { token } = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   const { agent_id: agentId, secret } = await auth.enrolAgent(token, 'another');
   const agent = new TestAgent({ agentId, secret }, Number(new URL(world.server.url).port)).start();

@@ -231,7 +231,7 @@ describe('what a session is worth', () => {
         headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
         body: JSON.stringify({ id: 1, name: 'Ficus' }),
       })).status;
-    const { token: service } = await world.server.services.auth.createServiceToken('other');
+    const { token: service } = await world.server.services.credentials.createServiceToken('other');
     expect([await plant(token), await plant(world.caller.apiKey), await plant(`${token}x`), await plant(service)]).toEqual([200, 200, 401, 401]);
   });
 

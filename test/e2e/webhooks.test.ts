@@ -148,7 +148,7 @@ describe('the secret of a team', () => {
   });
 
   test('is for administrators only', async () => {
-    const { auth } = world.server.services;
+    const { credentials: auth } = world.server.services;
     const { apiKey } = await auth.createApiKey({ teamId: world.caller.teamId, name: 'operator', role: 'operator', createdBy: null });
     for (const method of ['GET', 'POST']) {
       const answer = await fetch(`${world.server.url}/api/webhook-secret`, { method, headers: { authorization: `Bearer ${apiKey}` } });

@@ -24,7 +24,7 @@ export async function serveFromContainer(image: UnpackedImage, options: Containe
   try {
     // JSON is YAML too.
     await writeFile(path.join(etc, 'agent.yaml'), JSON.stringify(config));
-    const { token } = await world.server.services.auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
+    const { token } = await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
     await writeFile(path.join(etc, 'enrol-token'), token);
     const check = await runInContainer(image, ['check', '--config', '/etc/signalbox/agent.yaml'], options);
     expect(check).toMatchObject({ code: 0, output: expect.stringContaining('none yet: the first run enrols') as string });

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -61,9 +61,9 @@ export class AttackedServer {
   }
 
   /** As an administrator at the machine. */
-  async administer<T>(work: (storage: Storage, auth: AuthService) => Promise<T>): Promise<T> {
+  async administer<T>(work: (storage: Storage, auth: CredentialsService) => Promise<T>): Promise<T> {
     const storage = await openStorage(this.databaseUrl, { log: silentLog });
-    const auth = new AuthService({ storage, clock: systemClock, log: silentLog });
+    const auth = new CredentialsService({ storage, clock: systemClock, log: silentLog });
     try {
       return await work(storage, auth);
     } finally {

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { enrol } from '../../agent/link/enrol.ts';
-import { AuthService } from '../../server/access/keys/service.ts';
+import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
 import { TeamsService } from '../../server/access/teams/service.ts';
@@ -90,7 +90,7 @@ export class Installation {
 /** A team with an API key and a token for its agent, made beside the running control plane. */
 export async function createTeam(databaseUrl: string): Promise<{ apiKey: string; token: string }> {
   const storage = await openStorage(databaseUrl, { log: silentLog });
-  const auth = new AuthService({ storage, clock: systemClock, log: silentLog });
+  const auth = new CredentialsService({ storage, clock: systemClock, log: silentLog });
   try {
     const { id: teamId } = await new TeamsService({ storage, clock: systemClock }).createTeam('Test');
     const { apiKey } = await auth.createApiKey({ teamId, name: 'test', createdBy: null });

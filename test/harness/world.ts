@@ -79,7 +79,7 @@ export class World {
     const storage = await openStorage(this.#databaseUrl, { log: silentLog });
     try {
       const team = await new TeamsService({ storage, clock: systemClock }).createTeam(name);
-      const { apiKey } = await this.server.services.auth.createApiKey({ teamId: team.id, name: 'test', createdBy: null });
+      const { apiKey } = await this.server.services.credentials.createApiKey({ teamId: team.id, name: 'test', createdBy: null });
       return this.#callerOf(team.id, apiKey);
     } finally {
       await storage.close();
@@ -143,7 +143,7 @@ export class World {
     await this.#startServer('0');
     this.caller = await this.addTeam('Test');
     if (this.simulators.length === 0) return;
-    const { token } = await this.server.services.auth.createEnrolToken({ teamId: this.caller.teamId, siteId: null });
+    const { token } = await this.server.services.credentials.createEnrolToken({ teamId: this.caller.teamId, siteId: null });
     await enrol({ server: this.server.url, token, name: 'test', credentialsFile: path.join(this.folder, 'credentials.json') });
     await this.startAgent();
   }

@@ -36,8 +36,8 @@ export async function startServerPart({ folder, tls }: ServerPartOptions): Promi
   const storage = await openStorage(databaseUrl, { log: quietLog });
   try {
     const team = await new TeamsService({ storage, clock: systemClock }).createTeam('bench');
-    const { apiKey } = await server.services.auth.createApiKey({ teamId: team.id, name: 'bench', createdBy: null });
-    const { token } = await server.services.auth.createEnrolToken({ teamId: team.id, siteId: null });
+    const { apiKey } = await server.services.credentials.createApiKey({ teamId: team.id, name: 'bench', createdBy: null });
+    const { token } = await server.services.credentials.createEnrolToken({ teamId: team.id, siteId: null });
     return { url: server.url, apiKey, enrolToken: token };
   } finally {
     await storage.close();

@@ -1,4 +1,4 @@
-import type { AuthService } from '../keys/service.ts';
+import type { CredentialsService } from '../credentials/service.ts';
 import type { CampaignsService } from '../../work/campaigns/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { Clock, Timer } from '../../platform/core/clock.ts';
@@ -29,7 +29,7 @@ export interface RevocationsDeps {
   storage: Storage;
   clock: Clock;
   log: Log;
-  auth: Pick<AuthService, 'revokeApiKey'>;
+  credentials: Pick<CredentialsService, 'revokeApiKey'>;
   forwards: Pick<ForwardsService, 'revoke' | 'dropAgent'>;
   jobs: Pick<JobsService, 'takeBackJob'>;
   campaigns: Pick<CampaignsService, 'cancelCampaign'>;
@@ -265,10 +265,10 @@ export class RevocationsService {
   }
 
   async #endKeys(revocation: Revocation): Promise<{ ended: string[]; goesOn: string[] }> {
-    const { storage, auth, clock } = this.#deps;
+    const { storage, credentials, clock } = this.#deps;
     const made = (await selectKeysMadeBy(storage.db, revocation, clock.now())).map(({ id }) => id);
     if (!revocation.revokeKeys) return { ended: [], goesOn: made };
-    for (const id of made) await auth.revokeApiKey(revocation.teamId, id, { revokeKeys: true });
+    for (const id of made) await credentials.revokeApiKey(revocation.teamId, id, { revokeKeys: true });
     return { ended: made, goesOn: [] };
   }
 }

@@ -60,7 +60,7 @@ export interface TeamsDeps {
   counters?: Counters | undefined;
 }
 
-/** Teams, the people in them and their sites. Credentials of programs are in auth/service.ts. */
+/** Teams, the people in them and their sites. Credentials of programs are in access/credentials. */
 export class TeamsService {
   /** For whatever a person has open in a team: connections, streams, terminals. Does not tell of other processes. */
   readonly losses = new Listeners<MembershipLoss>();

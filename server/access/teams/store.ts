@@ -1,3 +1,4 @@
+import { clearSiteOfRevoked } from '../../fleet/agents/service.ts';
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
@@ -250,8 +251,7 @@ export async function deleteSite(tx: Tx, teamId: string, siteId: string): Promis
   const unused = tx.deleteFrom('enrol_tokens').where('used_at', 'is', null);
   await unused.where((eb) => eb.and(here)).execute();
   await tx.updateTable('enrol_tokens').set({ site_id: null }).where((eb) => eb.and(here)).execute();
-  const revoked = tx.updateTable('agents').set({ site_id: null }).where('revoked_at', 'is not', null);
-  await revoked.where((eb) => eb.and(here)).execute();
+  await clearSiteOfRevoked(tx, teamId, siteId);
   await tx.deleteFrom('devices').where((eb) => eb.and(here)).execute();
   await tx.deleteFrom('sites').where('team_id', '=', teamId).where('id', '=', siteId).execute();
 }

@@ -2,15 +2,19 @@ import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import { agentRoutes } from './routes.ts';
 import type { AgentRoutesDeps } from './routes.ts';
-import { AgentSessions } from './service.ts';
+import { AgentsService } from './service.ts';
+import { AgentSessions } from './sessions.ts';
 
-interface Routes extends Pick<AgentRoutesDeps, 'auth' | 'sites' | 'removals'> {
+interface Routes extends Pick<AgentRoutesDeps, 'agents' | 'credentials' | 'sites' | 'removals'> {
   tunnels: AgentRoutesDeps['gateway'];
   revocations: { settle(teamId: string): Promise<void> };
 }
 
 export const agents = feature({
-  create: ({ storage, clock }: Pick<Platform, 'storage' | 'clock'>) => ({ agents: new AgentSessions(storage, clock) }),
+  create: ({ storage, clock }: Pick<Platform, 'storage' | 'clock'>) => ({
+    agents: new AgentsService(storage),
+    agentSessions: new AgentSessions(storage, clock),
+  }),
   routes: (scope, { tunnels, revocations, ...services }: Routes) =>
     agentRoutes(scope, { ...services, gateway: tunnels, onRevoked: (teamId) => revocations.settle(teamId) }),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AuthService } from '../../access/keys/service.ts';
-import type { Agent, EnrolToken } from '../../access/keys/types.ts';
+import type { CredentialsService } from '../../access/credentials/service.ts';
+import type { EnrolToken } from '../../access/credentials/types.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { App } from '../../platform/http/app.ts';
 import { principalOf } from '../../platform/http/authentication.ts';
@@ -8,6 +8,8 @@ import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull
 import { problemSchema } from '../../platform/http/error-handler.ts';
 import { nameField, pathId, uuidField } from '../../platform/http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
+import type { AgentsService } from './service.ts';
+import type { Agent } from './types.ts';
 import type { SitesService } from '../sites/service.ts';
 import type { RemovalsService } from '../removals/service.ts';
 
@@ -84,7 +86,8 @@ const newTokenBody = z
 type Gateway = Pick<AgentGateway, 'epoch' | 'disconnect'>;
 
 export interface AgentRoutesDeps {
-  auth: AuthService;
+  agents: AgentsService;
+  credentials: CredentialsService;
   gateway: Gateway;
   sites: SitesService;
   removals: Pick<RemovalsService, 'removeAgent'>;
@@ -94,15 +97,15 @@ export interface AgentRoutesDeps {
 
 /** Agents, and the tokens with which they enrol. */
 export function agentRoutes(app: App, deps: AgentRoutesDeps): void {
-  agentList(app, deps.auth, deps.gateway);
+  agentList(app, deps.agents, deps.gateway);
   oneAgent(app, deps);
   agentRevocation(app, deps);
-  tokenList(app, deps.auth);
-  tokenCreation(app, deps.auth);
-  tokenRevocation(app, deps.auth);
+  tokenList(app, deps.credentials);
+  tokenCreation(app, deps.credentials);
+  tokenRevocation(app, deps.credentials);
 }
 
-function agentList(app: App, auth: AuthService, gateway: Gateway): void {
+function agentList(app: App, service: AgentsService, gateway: Gateway): void {
   app.get(
     '/api/agents',
     {
@@ -115,17 +118,17 @@ function agentList(app: App, auth: AuthService, gateway: Gateway): void {
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const agents = await auth.listAgents(principalOf(request).teamId, page, request.query.removed === 'true');
+      const agents = await service.list(principalOf(request).teamId, page, request.query.removed === 'true');
       linkNext(request, reply, page, agents, (agent) => ({ at: agent.createdAt, id: agent.id }));
       return success(agents.map((agent) => presentAgent(agent, gateway.epoch(agent.id) !== undefined)));
     },
   );
 }
 
-function oneAgent(app: App, { auth, gateway, sites }: AgentRoutesDeps): void {
+function oneAgent(app: App, { agents, gateway, sites }: AgentRoutesDeps): void {
   const params = z.object({ agent_id: pathId });
   const response = { 200: envelope(agentSchema), ...commonErrors };
-  const read = async (teamId: string, agentId: string) => success(presentAgent(await auth.getAgent(teamId, agentId), gateway.epoch(agentId) !== undefined));
+  const read = async (teamId: string, agentId: string) => success(presentAgent(await agents.get(teamId, agentId), gateway.epoch(agentId) !== undefined));
   app.get('/api/agents/:agent_id', { schema: { tags: ['agents'], summary: 'Read one agent', params, response } }, async (request) =>
     read(principalOf(request).teamId, request.params.agent_id),
   );
@@ -153,7 +156,7 @@ function oneAgent(app: App, { auth, gateway, sites }: AgentRoutesDeps): void {
   );
 }
 
-function agentRevocation(app: App, { auth, gateway, removals, onRevoked }: AgentRoutesDeps): void {
+function agentRevocation(app: App, { credentials, gateway, removals, onRevoked }: AgentRoutesDeps): void {
   app.delete(
     '/api/agents/:agent_id',
     {
@@ -178,7 +181,7 @@ function agentRevocation(app: App, { auth, gateway, removals, onRevoked }: Agent
     async (request, reply) => {
       const { teamId } = principalOf(request);
       const { agent_id: agentId } = request.params;
-      await auth.revokeAgent(teamId, agentId, gateway);
+      await credentials.revokeAgent(teamId, agentId, gateway);
       await onRevoked?.(teamId, agentId);
       if (request.query.remove === 'true') {
         const count = await removals.removeAgent(teamId, agentId);
@@ -189,7 +192,7 @@ function agentRevocation(app: App, { auth, gateway, removals, onRevoked }: Agent
   );
 }
 
-function tokenList(app: App, auth: AuthService): void {
+function tokenList(app: App, credentials: CredentialsService): void {
   app.get(
     '/api/enrol-tokens',
     {
@@ -203,14 +206,14 @@ function tokenList(app: App, auth: AuthService): void {
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const tokens = await auth.listEnrolTokens(principalOf(request).teamId, page);
+      const tokens = await credentials.listEnrolTokens(principalOf(request).teamId, page);
       linkNext(request, reply, page, tokens, (token) => ({ at: token.createdAt, id: token.id }));
-      return success(tokens.map((token) => presentToken(auth, token)));
+      return success(tokens.map((token) => presentToken(credentials, token)));
     },
   );
 }
 
-function tokenCreation(app: App, auth: AuthService): void {
+function tokenCreation(app: App, credentials: CredentialsService): void {
   app.post(
     '/api/enrol-tokens',
     {
@@ -229,15 +232,15 @@ function tokenCreation(app: App, auth: AuthService): void {
     async (request, reply) => {
       const { teamId } = principalOf(request);
       const { site_id: siteId = null, replaces_agent_id: replacesAgentId } = request.body ?? {};
-      const { record, token } = await auth.createEnrolToken({ teamId, siteId, replacesAgentId });
+      const { record, token } = await credentials.createEnrolToken({ teamId, siteId, replacesAgentId });
       if (replacesAgentId !== undefined) request.auditDetail = `to replace agent ${replacesAgentId}`;
       reply.header('cache-control', 'no-store');
-      return success({ ...presentToken(auth, record), token });
+      return success({ ...presentToken(credentials, record), token });
     },
   );
 }
 
-function tokenRevocation(app: App, auth: AuthService): void {
+function tokenRevocation(app: App, credentials: CredentialsService): void {
   app.delete(
     '/api/enrol-tokens/:token_id',
     {
@@ -255,7 +258,7 @@ function tokenRevocation(app: App, auth: AuthService): void {
       },
     },
     async (request, reply) => {
-      await auth.revokeEnrolToken(principalOf(request).teamId, request.params.token_id);
+      await credentials.revokeEnrolToken(principalOf(request).teamId, request.params.token_id);
       return reply.code(204).send(null);
     },
   );
@@ -276,13 +279,13 @@ function presentAgent(agent: Agent, connected: boolean): z.infer<typeof agentSch
   };
 }
 
-function presentToken(auth: AuthService, token: EnrolToken): z.infer<typeof tokenSchema> {
+function presentToken(credentials: CredentialsService, token: EnrolToken): z.infer<typeof tokenSchema> {
   return {
     id: token.id,
     site_id: token.siteId,
     created_at: toDateTime(token.createdAt),
     expires_at: toDateTime(token.expiresAt),
-    status: auth.enrolTokenStatus(token),
+    status: credentials.enrolTokenStatus(token),
     used_at: toDateTimeOrNull(token.usedAt),
     revoked_at: toDateTimeOrNull(token.revokedAt),
     agent_id: token.agentId,

@@ -1,36 +1,40 @@
-import type { Hello } from '../../../protocol/index.ts';
-import type { Clock } from '../../platform/core/clock.ts';
+import { notFound } from '../../platform/core/errors.ts';
+import { FIRST_PAGE } from '../../platform/core/page.ts';
+import type { Page } from '../../platform/core/page.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import { mustReset } from './memory.ts';
-import { confirmEpoch, raiseEpoch, recordDisconnect } from './store.ts';
-import type { SessionStart } from './types.ts';
+import { selectAgent, selectAgents } from './store.ts';
+import type { Agent } from './types.ts';
 
-/** The sessions of agents in the database: what makes an older connection harmless on every node. */
-export class AgentSessions {
+/** What other features do to the record of an agent inside their own transactions. Nobody else writes the table. */
+export {
+  clearSiteOfRevoked,
+  countAgents,
+  hasLiveAgent,
+  insertAgent,
+  replaceAgentCredential,
+  revokeAgent,
+  selectAgentCredential,
+  selectAgentSite,
+  updateAgent,
+} from './store.ts';
+
+/** The agents of a team. Their credentials are in access/credentials, their sessions in {@link ./sessions.ts}. */
+export class AgentsService {
   readonly #storage: Storage;
-  readonly #clock: Clock;
 
-  constructor(storage: Storage, clock: Clock) {
+  constructor(storage: Storage) {
     this.#storage = storage;
-    this.#clock = clock;
   }
 
-  /** Gives the connection its epoch. Undefined: no such agent, revoked, or its credential was replaced. */
-  async begin({ agentId, credential, hello }: { agentId: string; credential: string; hello: Hello }): Promise<SessionStart | undefined> {
-    const known = await this.#storage.writes.write((tx) => raiseEpoch(tx, { agentId, credential, version: hello.agent_version, lastEpoch: hello.last_epoch }));
-    if (!known) return undefined;
-    const memory = { journalId: hello.journal_id, lastEpoch: hello.last_epoch };
-    return { epoch: known.epoch, reset: mustReset(memory, known) };
+  /** Newest first. @param removed those that were removed, instead of the others */
+  async list(teamId: string, page: Page = FIRST_PAGE, removed = false): Promise<Agent[]> {
+    return selectAgents(this.#storage.db, teamId, page, removed);
   }
 
-  /** The agent has the epoch on disk. False: another connection is newer. */
-  confirm(agentId: string, epoch: number, journalId: string): Promise<boolean> {
-    const now = this.#clock.now();
-    return this.#storage.writes.write((tx) => confirmEpoch(tx, { agentId, epoch, journalId, now }));
-  }
-
-  async end(agentId: string, epoch: number): Promise<void> {
-    const now = this.#clock.now();
-    await this.#storage.writes.write((tx) => recordDisconnect(tx, { agentId, epoch, now }));
+  /** @throws AppError `not_found`, also for another team's agent */
+  async get(teamId: string, agentId: string): Promise<Agent> {
+    const agent = await selectAgent(this.#storage.db, teamId, agentId);
+    if (!agent) throw notFound('agent');
+    return agent;
   }
 }

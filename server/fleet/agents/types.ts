@@ -1,3 +1,18 @@
+/** An agent as its team sees it. Its session (epoch, journal) belongs to the tunnel's store. */
+export interface Agent {
+  id: string;
+  teamId: string;
+  siteId: string | null;
+  name: string;
+  version: string | null;
+  createdAt: number;
+  revokedAt: number | null;
+  connectedAt: number | null;
+  disconnectedAt: number | null;
+  /** Since when it is in no list of the team's agents. */
+  removedAt: number | null;
+}
+
 /** What an agent says of its memory when it connects. */
 export interface AgentMemory {
   journalId: string;

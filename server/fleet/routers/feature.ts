@@ -1,4 +1,4 @@
-import type { AuthService } from '../../access/keys/service.ts';
+import type { CredentialsService } from '../../access/credentials/service.ts';
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import { admitAgents } from '../../platform/http/agent-scope.ts';
@@ -12,7 +12,7 @@ import { unmanagedRoutes } from './unmanaged/routes.ts';
 
 /** For `signalbox-agent check`, which has no tunnel. */
 interface AgentRoutes extends Pick<Platform, 'rateLimit'> {
-  auth: AuthService;
+  credentials: CredentialsService;
   routers: RoutersService;
 }
 
@@ -40,8 +40,8 @@ export const routers = feature({
     routerMoveRoutes(scope, services.routers);
     agentEntryRoutes(scope, services);
   },
-  openRoutes: async (scope, { auth, rateLimit, routers }: AgentRoutes) => {
-    await admitAgents(scope, (bearer) => auth.authenticateAgent(bearer), rateLimit);
+  openRoutes: async (scope, { credentials, rateLimit, routers }: AgentRoutes) => {
+    await admitAgents(scope, (bearer) => credentials.authenticateAgent(bearer), rateLimit);
     unmanagedRoutes(scope, { routers });
   },
 });

@@ -3,7 +3,8 @@ import { invalidField, notFound } from '../../platform/core/errors.ts';
 import type { AppError } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
-import { isForeignKey, moveRouter, selectAgentSite, selectRoutersAt, siteExists, updateAgent } from './store.ts';
+import { selectAgentSite, updateAgent } from '../agents/service.ts';
+import { isForeignKey, moveRouter, selectRoutersAt, siteExists } from './store.ts';
 
 export interface AgentChange {
   /** Null: in no site. */

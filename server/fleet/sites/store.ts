@@ -8,20 +8,11 @@ export async function siteExists(db: DbOrTx, teamId: string, siteId: string): Pr
   return row !== undefined;
 }
 
-/** Undefined when the team has no such agent. */
-export async function selectAgentSite(db: DbOrTx, teamId: string, agentId: string): Promise<{ site_id: string | null } | undefined> {
-  return db.selectFrom('agents').select('site_id').where('team_id', '=', teamId).where('id', '=', agentId).where('removed_at', 'is', null).executeTakeFirst();
-}
-
 /** Routers behind an agent that stand in this site, or in none. */
 export async function selectRoutersAt(db: DbOrTx, teamId: string, agentId: string, siteId: string | null): Promise<string[]> {
   const behind = db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('agent_id', '=', agentId).where('removed_at', 'is', null);
   const rows = await (siteId === null ? behind.where('site_id', 'is', null) : behind.where('site_id', '=', siteId)).execute();
   return rows.map(({ id }) => id);
-}
-
-export async function updateAgent(db: DbOrTx, teamId: string, agentId: string, change: { site_id?: string | null; name?: string }): Promise<void> {
-  await db.updateTable('agents').set(change).where('team_id', '=', teamId).where('id', '=', agentId).execute();
 }
 
 export interface Move {

@@ -36,7 +36,7 @@ export class HostileTeam {
 
   /** An agent that is connected and says no more than its heartbeats, until it is told otherwise. */
   async agent(prepare: (agent: TestAgent) => void = () => undefined): Promise<TestAgent> {
-    const { token } = await this.#world.server.services.auth.createEnrolToken({ teamId: this.caller.teamId, siteId: null });
+    const { token } = await this.#world.server.services.credentials.createEnrolToken({ teamId: this.caller.teamId, siteId: null });
     const answer = await fetch(`${this.#world.server.url}/agent/v1/enrol`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { enrol } from '../../../agent/link/enrol.ts';
-import { AuthService } from '../../../server/access/keys/service.ts';
+import { CredentialsService } from '../../../server/access/credentials/service.ts';
 import { systemClock } from '../../../server/platform/core/clock.ts';
 import { openStorage } from '../../../server/platform/storage/open.ts';
 import { TeamsService } from '../../../server/access/teams/service.ts';
@@ -210,7 +210,7 @@ async function createAgent(folder: string, { port, chance, routers, fleet, route
 
 async function createTeam(databaseUrl: string, agents: number): Promise<{ apiKey: string; tokens: string[] }> {
   const storage = await openStorage(databaseUrl, { log: silentLog });
-  const auth = new AuthService({ storage, clock: systemClock, log: silentLog });
+  const auth = new CredentialsService({ storage, clock: systemClock, log: silentLog });
   try {
     const { id: teamId } = await new TeamsService({ storage, clock: systemClock }).createTeam('Chaos');
     const { apiKey } = await auth.createApiKey({ teamId, name: 'chaos', createdBy: null });

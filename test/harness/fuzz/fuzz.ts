@@ -73,7 +73,7 @@ async function newest(world: World, path: string): Promise<string[]> {
 
 /** One that never connects: the other, without which nothing works, must not be revoked. */
 async function enrolAnotherAgent({ server, caller }: World): Promise<string> {
-  const { auth } = server.services;
+  const { credentials: auth } = server.services;
   const { token } = await auth.createEnrolToken({ teamId: caller.teamId, siteId: null });
   return (await auth.enrolAgent(token, 'another')).agent_id;
 }

@@ -3,7 +3,7 @@ import { Journal } from '../../../agent/jobs/journal/journal.ts';
 import type { JournalDisk } from '../../../agent/jobs/journal/disk.ts';
 import { JobRunner } from '../../../agent/jobs/runner.ts';
 import type { Notice } from '../../../server/platform/core/agent-gateway.ts';
-import { AgentSessions } from '../../../server/fleet/agents/service.ts';
+import { AgentSessions } from '../../../server/fleet/agents/sessions.ts';
 import { JobsService } from '../../../server/work/jobs/service.ts';
 import { DEFAULT_JOB_RULES } from '../../../server/work/jobs/types.ts';
 import type { JobRecord, NewJob } from '../../../server/work/jobs/types.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AuthService } from '../../../access/keys/service.ts';
+import type { AgentsService } from '../../agents/service.ts';
 import type { App } from '../../../platform/http/app.ts';
 import { principalOf } from '../../../platform/http/authentication.ts';
 import { commonErrors, envelope, success } from '../../../platform/http/envelope.ts';
@@ -32,10 +32,10 @@ const listSchema = z
 /** What an agent has in its configuration, known to the list of routers or not. */
 export interface AgentEntryRoutesDeps {
   routers: Pick<RoutersService, 'entriesOf'>;
-  auth: Pick<AuthService, 'getAgent'>;
+  agents: Pick<AgentsService, 'get'>;
 }
 
-export function agentEntryRoutes(app: App, { routers, auth }: AgentEntryRoutesDeps): void {
+export function agentEntryRoutes(app: App, { routers, agents }: AgentEntryRoutesDeps): void {
   app.get(
     '/api/agents/:agent_id/routers',
     {
@@ -49,7 +49,7 @@ export function agentEntryRoutes(app: App, { routers, auth }: AgentEntryRoutesDe
     },
     async (request) => {
       const { teamId } = principalOf(request);
-      const { id } = await auth.getAgent(teamId, request.params.agent_id);
+      const { id } = await agents.get(teamId, request.params.agent_id);
       const entries = await routers.entriesOf(teamId, id);
       return success({ routers: entries.map(present) });
     },

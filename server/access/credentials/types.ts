@@ -70,21 +70,6 @@ export type Enrolment =
   | { status: Exclude<EnrolTokenStatus, 'open'>; token: EnrolToken }
   | { status: 'unknown' };
 
-/** An agent as its team sees it. Its session (epoch, journal) belongs to the tunnel's store. */
-export interface Agent {
-  id: string;
-  teamId: string;
-  siteId: string | null;
-  name: string;
-  version: string | null;
-  createdAt: number;
-  revokedAt: number | null;
-  connectedAt: number | null;
-  disconnectedAt: number | null;
-  /** Since when it is in no list of the team's agents. */
-  removedAt: number | null;
-}
-
 /** Whom a tunnel's credential belongs to. */
 export interface AgentIdentity {
   agentId: string;

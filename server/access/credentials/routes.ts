@@ -11,7 +11,7 @@ import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts
 import { limitRequests } from '../../platform/http/rate-limit.ts';
 import type { RateLimit } from '../../platform/http/rate-limit.ts';
 import { enrolledOrRefused } from './service.ts';
-import type { AuthService } from './service.ts';
+import type { CredentialsService } from './service.ts';
 import type { ApiKey, Enrolment } from './types.ts';
 
 const DEFAULT_OVERLAP_MIN = 60;
@@ -75,7 +75,7 @@ const keyParams = z.object({ key_id: pathId });
 const tags = ['api keys'];
 
 interface KeyRoutesDeps {
-  auth: AuthService;
+  credentials: CredentialsService;
   now: () => number;
   /** Awaited before the answer: what the key opened has to end. */
   onRevoked?: (teamId: string) => Promise<void>;
@@ -89,7 +89,7 @@ export function apiKeyRoutes(app: App, deps: KeyRoutesDeps): void {
   keyRevocation(app, deps);
 }
 
-function keyList(app: App, { auth, now }: KeyRoutesDeps): void {
+function keyList(app: App, { credentials, now }: KeyRoutesDeps): void {
   app.get(
     '/api/api-keys',
     {
@@ -103,14 +103,14 @@ function keyList(app: App, { auth, now }: KeyRoutesDeps): void {
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const keys = await auth.listApiKeys(principalOf(request).teamId, page);
+      const keys = await credentials.listApiKeys(principalOf(request).teamId, page);
       linkNext(request, reply, page, keys, (key) => ({ at: key.createdAt, id: key.id }));
       return success(keys.map((key) => presentKey(key, now())));
     },
   );
 }
 
-function keyCreation(app: App, { auth, now }: KeyRoutesDeps): void {
+function keyCreation(app: App, { credentials, now }: KeyRoutesDeps): void {
   app.post(
     '/api/api-keys',
     {
@@ -131,14 +131,14 @@ function keyCreation(app: App, { auth, now }: KeyRoutesDeps): void {
       const { name, role = own, expires_at: expiry } = request.body;
       checkGrant(request, role);
       const expiresAt = expiry === undefined ? undefined : Date.parse(expiry);
-      const { key, apiKey } = await auth.createApiKey({ teamId, name, role, createdBy, expiresAt });
+      const { key, apiKey } = await credentials.createApiKey({ teamId, name, role, createdBy, expiresAt });
       reply.header('cache-control', 'no-store');
       return success({ ...presentKey(key, now()), api_key: apiKey });
     },
   );
 }
 
-function keyRotation(app: App, { auth, now }: KeyRoutesDeps): void {
+function keyRotation(app: App, { credentials, now }: KeyRoutesDeps): void {
   app.post(
     '/api/api-keys/:key_id/rotate',
     {
@@ -159,14 +159,14 @@ function keyRotation(app: App, { auth, now }: KeyRoutesDeps): void {
     async (request, reply) => {
       const { teamId, id: createdBy } = principalOf(request);
       const overlapMs = (request.body?.overlap_minutes ?? DEFAULT_OVERLAP_MIN) * MINUTE_MS;
-      const { key, apiKey } = await auth.rotateApiKey(teamId, request.params.key_id, { createdBy, overlapMs });
+      const { key, apiKey } = await credentials.rotateApiKey(teamId, request.params.key_id, { createdBy, overlapMs });
       reply.header('cache-control', 'no-store');
       return success({ ...presentKey(key, now()), api_key: apiKey });
     },
   );
 }
 
-function keyRevocation(app: App, { auth, onRevoked }: KeyRoutesDeps): void {
+function keyRevocation(app: App, { credentials, onRevoked }: KeyRoutesDeps): void {
   app.delete(
     '/api/api-keys/:key_id',
     {
@@ -186,7 +186,7 @@ function keyRevocation(app: App, { auth, onRevoked }: KeyRoutesDeps): void {
     },
     async (request, reply) => {
       const { teamId } = principalOf(request);
-      await auth.revokeApiKey(teamId, request.params.key_id, { revokeKeys: request.query.revoke_keys === 'true' });
+      await credentials.revokeApiKey(teamId, request.params.key_id, { revokeKeys: request.query.revoke_keys === 'true' });
       await onRevoked?.(teamId);
       return reply.code(204).send(null);
     },
@@ -233,7 +233,7 @@ function enrolled({ agentId, token }: Extract<Enrolment, { status: 'enrolled' }>
 }
 
 export interface EnrolmentRoutesDeps {
-  auth: AuthService;
+  credentials: CredentialsService;
   audit: Pick<AuditService, 'record'>;
   /** Awaited before the answer: what the former agent carried has to end. */
   onReplaced: (teamId: string, agentId: string) => Promise<void>;
@@ -247,7 +247,7 @@ export async function openEnrolmentRoutes(app: App, deps: EnrolmentRoutesDeps & 
 }
 
 /** The one request an agent makes before it has a credential. Its scope must limit strangers by address. */
-export function enrolmentRoutes(app: App, { auth, audit, onReplaced }: EnrolmentRoutesDeps): void {
+export function enrolmentRoutes(app: App, { credentials, audit, onReplaced }: EnrolmentRoutesDeps): void {
   app.post(
     ENROL_PATH,
     {
@@ -259,7 +259,7 @@ export function enrolmentRoutes(app: App, { auth, audit, onReplaced }: Enrolment
       },
     },
     async (request) => {
-      const enrolment = await auth.presentEnrolToken(request.body.token, request.body.name);
+      const enrolment = await credentials.presentEnrolToken(request.body.token, request.body.name);
       // Of a token that nobody made there is no team to tell.
       if (enrolment.status === 'unknown') request.log.info({ source: request.ip }, 'an agent came with an enrolment token that is not known');
       else audit.record(auditEntryOf(enrolment, request.ip));

@@ -1,3 +1,4 @@
+import { countAgents, hasLiveAgent, insertAgent, replaceAgentCredential, revokeAgent, selectAgentCredential } from '../../fleet/agents/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
@@ -9,16 +10,6 @@ import type { Page } from '../../platform/core/page.ts';
 import type { Principal } from '../../platform/core/principal.ts';
 import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
-import {
-  countAgents,
-  hasLiveAgent,
-  insertAgent,
-  replaceAgentCredential,
-  revokeAgent,
-  selectAgent,
-  selectAgentCredential,
-  selectAgents,
-} from './agents/store.ts';
 import {
   API_KEY_SECRET_LENGTH,
   ENROL_TOKEN_PREFIX,
@@ -52,7 +43,7 @@ import {
   selectTeamOfApiKey,
   selectTeamOfEnrolToken,
 } from './store.ts';
-import type { Agent, AgentIdentity, ApiKey, EnrolToken, EnrolTokenStatus, Enrolment, NewApiKey, NewEnrolToken, Rotation, ServiceToken } from './types.ts';
+import type { AgentIdentity, ApiKey, EnrolToken, EnrolTokenStatus, Enrolment, NewApiKey, NewEnrolToken, Rotation, ServiceToken } from './types.ts';
 
 /** Long enough to walk to the router, short enough that a forgotten one is harmless. */
 const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
@@ -60,7 +51,7 @@ const LONGEST_NAME = 100;
 /** Compared with when there is no record, so that every refusal does the same work. Nothing hashes to it. */
 const NO_HASH = '0'.repeat(64);
 
-export interface AuthDeps {
+export interface CredentialsDeps {
   storage: Storage;
   clock: Clock;
   log: Log;
@@ -72,11 +63,11 @@ export interface AuthDeps {
  * interchangeable; each has its own check. A check answers undefined for whatever is wrong (malformed, unknown,
  * other team, other secret, revoked, expired), so that nothing can be learnt from a refusal.
  */
-export class AuthService {
-  readonly #deps: AuthDeps;
+export class CredentialsService {
+  readonly #deps: CredentialsDeps;
   readonly #lastUsed: LastUsed;
 
-  constructor(deps: AuthDeps) {
+  constructor(deps: CredentialsDeps) {
     this.#deps = deps;
     this.#lastUsed = new LastUsed({ writes: deps.storage.writes, clock: deps.clock, log: deps.log });
   }
@@ -293,18 +284,6 @@ export class AuthService {
    */
   async enrolAgent(token: string, name: string): Promise<{ agent_id: string; secret: string }> {
     return enrolledOrRefused(await this.presentEnrolToken(token, name));
-  }
-
-  /** @param removed those that were removed, instead of the others */
-  async listAgents(teamId: string, page: Page = FIRST_PAGE, removed = false): Promise<Agent[]> {
-    return selectAgents(this.#deps.storage.db, teamId, page, removed);
-  }
-
-  /** @throws AppError `not_found`, also for another team's agent */
-  async getAgent(teamId: string, agentId: string): Promise<Agent> {
-    const agent = await selectAgent(this.#deps.storage.db, teamId, agentId);
-    if (!agent) throw notFound('agent');
-    return agent;
   }
 
   /**

@@ -3,10 +3,10 @@ import type { Platform } from '../../feature.ts';
 import type { RevocationsService } from '../revocations/service.ts';
 import { apiKeyRoutes, openEnrolmentRoutes } from './routes.ts';
 import type { EnrolmentRoutesDeps } from './routes.ts';
-import { AuthService } from './service.ts';
+import { CredentialsService } from './service.ts';
 
 interface Routes extends Pick<Platform, 'now'> {
-  auth: AuthService;
+  credentials: CredentialsService;
   revocations: Pick<RevocationsService, 'settle'>;
 }
 
@@ -14,13 +14,13 @@ interface EnrolmentRoutes extends Omit<EnrolmentRoutesDeps, 'onReplaced'>, Pick<
   endReplacedAgent: EnrolmentRoutesDeps['onReplaced'];
 }
 
-export const keys = feature({
+export const credentials = feature({
   create: ({ storage, clock, log, counters }: Pick<Platform, 'storage' | 'clock' | 'log' | 'counters'>) => ({
-    auth: new AuthService({ storage, clock, log: log.child({ component: 'auth' }), counters }),
+    credentials: new CredentialsService({ storage, clock, log: log.child({ component: 'auth' }), counters }),
   }),
-  stop: (own) => own.auth.stop(),
-  routes: (scope, { auth, now, revocations }: Routes) =>
-    apiKeyRoutes(scope, { auth, now, onRevoked: (teamId) => revocations.settle(teamId) }),
+  stop: (own) => own.credentials.stop(),
+  routes: (scope, { credentials, now, revocations }: Routes) =>
+    apiKeyRoutes(scope, { credentials, now, onRevoked: (teamId) => revocations.settle(teamId) }),
   openRoutes: (scope, { endReplacedAgent, ...services }: EnrolmentRoutes) =>
     openEnrolmentRoutes(scope, { ...services, onReplaced: endReplacedAgent }),
 });

@@ -1,0 +1,36 @@
+import type { Hello } from '../../../protocol/index.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { mustReset } from './memory.ts';
+import { confirmEpoch, raiseEpoch, recordDisconnect } from './store.ts';
+import type { SessionStart } from './types.ts';
+
+/** The sessions of agents in the database: what makes an older connection harmless on every node. */
+export class AgentSessions {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+
+  constructor(storage: Storage, clock: Clock) {
+    this.#storage = storage;
+    this.#clock = clock;
+  }
+
+  /** Gives the connection its epoch. Undefined: no such agent, revoked, or its credential was replaced. */
+  async begin({ agentId, credential, hello }: { agentId: string; credential: string; hello: Hello }): Promise<SessionStart | undefined> {
+    const known = await this.#storage.writes.write((tx) => raiseEpoch(tx, { agentId, credential, version: hello.agent_version, lastEpoch: hello.last_epoch }));
+    if (!known) return undefined;
+    const memory = { journalId: hello.journal_id, lastEpoch: hello.last_epoch };
+    return { epoch: known.epoch, reset: mustReset(memory, known) };
+  }
+
+  /** The agent has the epoch on disk. False: another connection is newer. */
+  confirm(agentId: string, epoch: number, journalId: string): Promise<boolean> {
+    const now = this.#clock.now();
+    return this.#storage.writes.write((tx) => confirmEpoch(tx, { agentId, epoch, journalId, now }));
+  }
+
+  async end(agentId: string, epoch: number): Promise<void> {
+    const now = this.#clock.now();
+    await this.#storage.writes.write((tx) => recordDisconnect(tx, { agentId, epoch, now }));
+  }
+}
