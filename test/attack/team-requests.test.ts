@@ -15,7 +15,7 @@ afterAll(() => world.close());
 
 test('a team whose keys use up its share is refused with the time to wait; another team, and a key of each, is not', async () => {
   const hostile = await world.addTeam('Hostile');
-  const { auth } = world.server.services;
+  const { credentials: auth } = world.server.services;
   const answers: { status: number; retryAfter: string | null }[] = [];
   const ask = async (apiKey: string): Promise<void> => {
     const answer = await fetch(`${world.server.url}/api/routers`, { headers: { authorization: `Bearer ${apiKey}` } });

@@ -73,7 +73,7 @@ const PROGRAMS = {
 
 async function measure(how: keyof typeof PROGRAMS): Promise<Memory> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'agent-memory-'));
-  const { token } = await world.server.services.auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
+  const { token } = await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   await enrol({ server: world.server.url, token, name: how, credentialsFile: path.join(folder, 'credentials.json') });
   const entries = ports.map((port, index) => ({ name: `hostile-${index}`, host: '127.0.0.1', api: { port, username: 'admin', password: '' } }));
   const config = path.join(folder, 'agent.yaml');
