@@ -2,7 +2,11 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { stateUnwritable } from '../core/file-errors.ts';
+import { fileNameOf } from '../core/file-name.ts';
 import { syncFolder } from '../core/sync-folder.ts';
+
+/** With the ending of the draft it is as long as a file's name may be. */
+const LONGEST_NAME = 245;
 
 const recordSchema = z.object({
   /** Value of `forwarding-enabled` before the agent changed it. */
@@ -62,12 +66,12 @@ export class ForwardingMemory {
 
   /** Both may hold any character; none of them becomes the `@`. */
   #file({ router, hardwareId }: NamedDevice): string {
-    return path.join(this.#folder, `${encodeURIComponent(router)}@${encodeURIComponent(hardwareId)}.json`);
+    return path.join(this.#folder, `${fileNameOf(`${encodeURIComponent(router)}@${encodeURIComponent(hardwareId)}`, LONGEST_NAME)}.json`);
   }
 
   /** Where agents kept one record for each name, before they told devices apart. */
   #oldFile({ router }: NamedDevice): string {
-    return path.join(this.#folder, `${encodeURIComponent(router)}.json`);
+    return path.join(this.#folder, `${fileNameOf(encodeURIComponent(router), LONGEST_NAME)}.json`);
   }
 }
 

@@ -1,14 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileNameOf } from '../../core/file-name.ts';
 import { syncFolder } from '../../core/sync-folder.ts';
 
 /** Which host key is accepted: one that is known, or the first one seen, recorded in a file. */
 export type HostKeyPolicy = { fingerprint: string } | { file: string };
 
+/** With the ending of the draft it is as long as a file's name may be. */
+const LONGEST_NAME = 210;
+
 /** The recording of a router's first key, in the agent's state folder. The name may hold any character. */
 export function hostKeyFile(stateFolder: string, routerName: string): { file: string } {
-  return { file: path.join(stateFolder, 'host-keys', `${encodeURIComponent(routerName)}.hostkey`) };
+  return { file: path.join(stateFolder, 'host-keys', `${fileNameOf(encodeURIComponent(routerName), LONGEST_NAME)}.hostkey`) };
 }
 
 /** `SHA256:…` as `ssh-keygen -l` prints it: base64 without padding. */
