@@ -4,6 +4,7 @@ import { insertKept, takeKept } from '../../server/outbound/events/store.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
+import { silentLog } from '../harness/silent-log.ts';
 import { seedTeam } from '../harness/seed.ts';
 
 describeEachDatabase('events over a restart', (open) => {
@@ -23,13 +24,13 @@ describeEachDatabase('events over a restart', (open) => {
   const idsOf = (stream: { read: () => unknown }) => [...String(stream.read()).matchAll(/^id: (\S+)\nevent: (\S+)$/gm)].map(([, id, type]) => `${id!.split('.')[1]} ${type}`);
 
   test('each team goes on where it was, and what is taken is taken once', async () => {
-    const before = new EventsService(new ManualClock());
+    const before = new EventsService({ clock: new ManualClock(), log: silentLog });
     for (let i = 0; i < 1200; i += 1) before.publish({ teamId: north, type: 'job.pending', data: { i } });
     before.publish({ teamId: south, type: 'fault.opened', data: { message: 'half \ud800 and \0' } });
     const { origin } = before.kept.find(({ teamId }) => teamId === north)!;
     await keep(before, ['router']);
 
-    const after = new EventsService(new ManualClock());
+    const after = new EventsService({ clock: new ManualClock(), log: silentLog });
     const kept = await take();
     const found = new Map(kept.map(({ teamId, last, entries, online }) => [teamId, [last, entries.length, online]]));
     expect(found).toEqual(new Map([[north, [1200, 1000, ['router']]], [south, [1, 1, ['router']]]]));
@@ -42,7 +43,7 @@ describeEachDatabase('events over a restart', (open) => {
   });
 
   test('what was kept may be kept again', async () => {
-    const before = new EventsService(new ManualClock());
+    const before = new EventsService({ clock: new ManualClock(), log: silentLog });
     before.publish({ teamId: north, type: 'job.pending', data: {} });
     await keep(before);
     const first = await take();

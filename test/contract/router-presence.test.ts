@@ -42,6 +42,14 @@ describeEachDatabase('the pulse of a router', (open) => {
   };
   const pulse = (id: string): boolean => routers.presence.hasPulse(id);
 
+  test('is written no more after the stop, also when a write was under way at that moment', async () => {
+    await routers.start();
+    clock.advance(5 * SECOND);
+    await routers.stop();
+    await new Promise(setImmediate);
+    expect(clock.pending).toBe(0);
+  });
+
   test('is there as soon as a new router is known, whichever of the two came first', async () => {
     beat(true);
     const first = await inventory();

@@ -2,10 +2,11 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuditService } from '../audit/service.ts';
 import type { Counters } from '../../platform/core/counters.ts';
-import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Clock } from '../../platform/core/clock.ts';
 import { AppError } from '../../platform/core/errors.ts';
 import { secretMatches } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
 import { ROLES } from '../../platform/core/principal.ts';
 import type { Principal, Role } from '../../platform/core/principal.ts';
 import type { Storage } from '../../platform/storage/db.ts';
@@ -81,12 +82,17 @@ export class IdentityService {
   readonly #upstream: UpstreamProvider | undefined;
   #baseUrl = '';
   #open: Open | undefined;
-  #timer: Timer | undefined;
-  #refreshing: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #refreshes: Periodic;
 
   constructor(deps: IdentityDeps) {
     this.#deps = deps;
+    this.#refreshes = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: KEYS_EVERY_MS,
+      failure: 'the signing keys could not be read; those in use stay',
+      run: () => this.#refresh(),
+    });
     this.clients = new ClientsService(deps);
     this.#keyring = new ProviderKeyring(deps);
     this.#attempts = new SignInAttempts(() => deps.clock.monotonic());
@@ -97,13 +103,11 @@ export class IdentityService {
   async start(baseUrl: string): Promise<void> {
     this.#baseUrl = baseUrl;
     this.#open = this.#openWith(await this.#keyring.load());
-    this.#schedule();
+    this.#refreshes.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#refreshing;
+    await this.#refreshes.stop();
   }
 
   /** What browsers see before the provider's own paths. */
@@ -257,15 +261,6 @@ export class IdentityService {
       invitations: new InvitationVisits({ ...shared, visits: visitsOf(INVITATION_PATH) }),
       passwords: new PasswordVisits({ visits: visitsOf(PASSWORD_PATH), passwordLinks, audit }),
     };
-  }
-
-  #schedule(): void {
-    if (this.#stopped) return;
-    this.#timer = this.#deps.clock.setTimeout(() => {
-      this.#refreshing = this.#refresh()
-        .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'the signing keys could not be read; those in use stay'))
-        .then(() => this.#schedule());
-    }, KEYS_EVERY_MS);
   }
 
   /** The provider cannot change its keys: a new one takes its place over the same records. */

@@ -1,11 +1,12 @@
 import type { CredentialsService } from '../credentials/service.ts';
 import type { CampaignsService } from '../../work/campaigns/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
-import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Clock } from '../../platform/core/clock.ts';
 import { AppError } from '../../platform/core/errors.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
 import { within } from '../../platform/core/within.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
@@ -68,7 +69,7 @@ export class RevocationsService {
   /** Somebody in this team has lost a right: connections that outlive their request must be checked again. */
   readonly noticed = new Listeners<{ teamId: string }>();
   readonly #deps: RevocationsDeps;
-  #timer: Timer | undefined;
+  readonly #finding: Periodic;
   /**
    * The looks at each team, one after the other: two that end the same things would wait for each other's answers. Teams do not wait
    * for each other: an agent that never answers makes a look at its team last for minutes.
@@ -81,25 +82,24 @@ export class RevocationsService {
   readonly #cuts = new Map<string, Promise<string[]>>();
   /** The look at each team that waits for the one under way. */
   readonly #waiting = new Map<string, Promise<void>>();
-  #finding: Promise<void> = Promise.resolve();
-  #stopped = false;
 
   constructor(deps: RevocationsDeps) {
     this.#deps = deps;
+    this.#finding = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: LOOK_EVERY_MS,
+      failure: 'revocations could not be read; they are looked for again',
+      run: () => this.#findDue(),
+    });
   }
 
   start(): void {
-    this.#timer = this.#deps.clock.setTimeout(() => {
-      this.#finding = this.#findDue().then(() => {
-        if (!this.#stopped) this.start();
-      });
-    }, LOOK_EVERY_MS);
+    this.#finding.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#finding;
+    await this.#finding.stop();
     await Promise.all(this.#looking.values());
   }
 
@@ -120,18 +120,14 @@ export class RevocationsService {
     while ((await storage.writes.write((tx) => deleteRevocations(tx, before, CHUNK))) === CHUNK);
   }
 
-  /** Begins a look at every team with something due at which none is under way. Never rejects. */
+  /** Begins a look at every team with something due at which none is under way. @throws a storage error */
   async #findDue(): Promise<void> {
-    const { storage, clock, log } = this.#deps;
-    try {
-      const now = clock.now();
-      const teams = await selectDueTeams(storage.db, now, now + Math.max(...LOOK_AGAIN_MS));
-      for (const teamId of teams) {
-        void this.#cutDue(teamId);
-        if (!this.#looking.has(teamId)) void this.#look(teamId);
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'revocations could not be read; they are looked for again');
+    const { storage, clock } = this.#deps;
+    const now = clock.now();
+    const teams = await selectDueTeams(storage.db, now, now + Math.max(...LOOK_AGAIN_MS));
+    for (const teamId of teams) {
+      void this.#cutDue(teamId);
+      if (!this.#looking.has(teamId)) void this.#look(teamId);
     }
   }
 
@@ -195,7 +191,7 @@ export class RevocationsService {
     try {
       const now = clock.now();
       for (const revocation of await selectDue(storage.db, teamId, now, now + Math.max(...LOOK_AGAIN_MS), AT_ONCE)) {
-        if (this.#stopped) return;
+        if (this.#finding.isStopped) return;
         await this.#carryOut(revocation).catch((error: unknown) => {
           log.warn({ err: error, team_id: revocation.teamId }, 'not everything that a revocation ends has ended; it is tried again');
         });

@@ -1,11 +1,12 @@
 import type { Devices, SeenDevice } from '../../../protocol/index.ts';
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
-import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { newestDevice, toDevices } from './assemble.ts';
@@ -43,25 +44,30 @@ export class DevicesService {
   readonly #damaged = new Set<string>();
   /** Routers that have more devices than their agents tell; at most one for each router there is. */
   readonly #truncated = new Set<string>();
-  #timer: Timer | undefined;
+  readonly #sweeps: Periodic;
   #forgottenAt = Number.NEGATIVE_INFINITY;
-  #sweeping: Promise<void> = Promise.resolve();
+  /** What is written for agents that have gone. Never rejects. */
+  #confirming: Promise<void> = Promise.resolve();
 
   constructor(deps: DevicesDeps) {
     this.#deps = deps;
     this.#limits = new DeviceLimits(deps.counters);
+    this.#sweeps = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: CONFIRM_EVERY_MS,
+      failure: 'last-seen of devices could not be stored',
+      run: () => this.sweep(),
+    });
   }
 
   start(): void {
-    this.#timer = this.#deps.clock.setTimeout(() => {
-      this.#sweeping = this.sweep();
-      this.start();
-    }, CONFIRM_EVERY_MS);
+    this.#sweeps.start();
   }
 
   async stop(): Promise<void> {
-    this.#timer?.cancel();
-    await this.#sweeping;
+    await this.#sweeps.stop();
+    await this.#confirming;
     await this.#confirmAll();
   }
 
@@ -69,7 +75,7 @@ export class DevicesService {
   onGone({ agentId }: AgentConnection): void {
     const routerIds = this.#followed.get(agentId);
     this.#followed.delete(agentId);
-    if (routerIds) this.#sweeping = this.#sweeping.then(() => this.#confirm([...routerIds]));
+    if (routerIds) this.#confirming = this.#confirming.then(() => this.#confirm([...routerIds]));
   }
 
   /** The router is no more; what it reports is its successor's. */

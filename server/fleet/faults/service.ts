@@ -1,10 +1,11 @@
 import type { Health, Heartbeat } from '../../../protocol/index.ts';
 import type { SharedUse } from '../../../runtime/fair-shares.ts';
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
-import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Storage } from '../../platform/storage/db.ts';
@@ -51,11 +52,19 @@ export class FaultsService {
   /** Router ids by agent and the router's name there. */
   readonly #byName = new Map<string, string>();
   readonly #agents = new Map<string, AgentState>();
-  #timer: Timer | undefined;
+  readonly #sweeps: Periodic;
 
   constructor(deps: FaultsDeps) {
     this.#deps = deps;
     this.#changes = new Changes(deps);
+    this.#sweeps = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      // Often enough that a fault is noticed about when it is one.
+      everyMs: Math.min(10_000, Math.max(250, deps.rules.offlineAfterMs / 5)),
+      failure: 'faults could not be looked for',
+      run: () => this.sweep(),
+    });
   }
 
   /** Changes that wait for the database. */
@@ -78,12 +87,11 @@ export class FaultsService {
       });
       if (!this.#agents.has(row.agent_id)) this.#agents.set(row.agent_id, { connected: false, since: now });
     }
-    this.#schedule();
+    this.#sweeps.start();
   }
 
   async stop(): Promise<void> {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    await this.#sweeps.stop();
     await this.#changes.stored();
   }
 
@@ -219,16 +227,6 @@ export class FaultsService {
     const watched = this.#byAgent.get(agentId) ?? new Set<Watched>();
     this.#byAgent.set(agentId, watched);
     return watched;
-  }
-
-  #schedule(): void {
-    const { clock, rules } = this.#deps;
-    // Often enough that a fault is noticed about when it is one.
-    const everyMs = Math.min(10_000, Math.max(250, rules.offlineAfterMs / 5));
-    this.#timer = clock.setTimeout(() => {
-      this.sweep();
-      this.#schedule();
-    }, everyMs);
   }
 }
 

@@ -1,12 +1,13 @@
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
 import { MAX_ROUTERS_PER_AGENT } from '../../../protocol/index.ts';
 import type { Heartbeat, Inventory, UnmanagedRouter } from '../../../protocol/index.ts';
-import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { deviceProblem } from './device-ids.ts';
 import { describeEntries } from './entries/describe.ts';
@@ -71,14 +72,20 @@ export class RoutersService {
   readonly #goneSince = new Map<string, number>();
   readonly #startedAt: number;
   readonly #presenceFlush: PresenceFlush;
-  #flushTimer: Timer | undefined;
-  #flushing: Promise<void> = Promise.resolve();
+  readonly #flushes: Periodic;
 
   constructor(deps: RoutersDeps) {
     this.#deps = deps;
     this.#limits = new RouterLimits(deps);
     this.presence = new PresenceBoard(deps.rules, deps.clock);
     this.#presenceFlush = new PresenceFlush(deps, this.presence);
+    this.#flushes = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: FLUSH_EVERY_MS,
+      failure: 'presence and moves of routers could not be stored',
+      run: () => Promise.all([this.#presenceFlush.run(), this.moves.look()]),
+    });
     this.#startedAt = deps.clock.monotonic();
     this.moves = new RouterMoves({
       ...deps,
@@ -94,13 +101,12 @@ export class RoutersService {
     for (const [routerId, presence] of await selectAllPresence(this.#deps.storage.db)) {
       this.presence.load(routerId, presence);
     }
-    this.#scheduleFlush();
+    this.#flushes.start();
   }
 
   /** Writes what is still in memory. */
   async stop(): Promise<void> {
-    this.#flushTimer?.cancel();
-    await this.#flushing;
+    await this.#flushes.stop();
     await this.#presenceFlush.run();
   }
 
@@ -281,12 +287,5 @@ export class RoutersService {
     told.ids.set(name, routerId);
     const beat = told.beats.get(name);
     if (isNews && beat) this.presence.record(routerId, beat);
-  }
-
-  #scheduleFlush(): void {
-    this.#flushTimer = this.#deps.clock.setTimeout(() => {
-      this.#flushing = Promise.all([this.#presenceFlush.run(), this.moves.look()]).then(() => undefined);
-      void this.#flushing.then(() => this.#scheduleFlush());
-    }, FLUSH_EVERY_MS);
   }
 }

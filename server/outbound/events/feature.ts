@@ -17,8 +17,9 @@ interface Routes extends Pick<EventRoutesDeps, 'events'> {
 /** Starts before the features whose changes it publishes, and stops after them. */
 export const events = feature({
   create: ({ config, storage, clock, log, routers }: Needs) => {
-    const events = new EventsService(clock);
-    const deps = { events, routers, storage, clock, log: log.child({ component: 'events' }), offlineAfterMs: config.offlineAfterMs };
+    const own = { clock, log: log.child({ component: 'events' }) };
+    const events = new EventsService(own);
+    const deps = { ...own, events, routers, storage, offlineAfterMs: config.offlineAfterMs };
     return { events, eventSources: new EventSources(deps) };
   },
   start: (own) => own.eventSources.start(),

@@ -1,4 +1,6 @@
-import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
 
 export interface KnownRouter {
   id: string;
@@ -8,6 +10,7 @@ export interface KnownRouter {
 
 export interface PulseDeps {
   clock: Clock;
+  log: Log;
   /** Does the router answer, as far as is known now? */
   hasPulse: (routerId: string) => boolean;
   onChange: (router: KnownRouter, online: boolean) => void;
@@ -19,10 +22,19 @@ export interface PulseDeps {
 export class RouterPulses {
   readonly #deps: PulseDeps;
   readonly #routers = new Map<string, { router: KnownRouter; online: boolean }>();
-  #timer: Timer | undefined;
+  readonly #sweeps: Periodic;
 
   constructor(deps: PulseDeps) {
     this.#deps = deps;
+    this.#sweeps = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: deps.sweepMs,
+      failure: 'routers that fell silent could not be looked for',
+      run: () => {
+        for (const routerId of this.#routers.keys()) this.onBeat(routerId);
+      },
+    });
   }
 
   /**
@@ -31,7 +43,7 @@ export class RouterPulses {
    */
   start(routers: readonly KnownRouter[], told: (router: KnownRouter) => boolean | undefined): void {
     for (const router of routers) this.#routers.set(router.id, { router, online: told(router) ?? this.#deps.hasPulse(router.id) });
-    this.#schedule();
+    this.#sweeps.start();
   }
 
   /** Routers of which the last word is that they are online, by team. */
@@ -40,8 +52,8 @@ export class RouterPulses {
     return new Map([...Map.groupBy(known, ({ team_id: teamId }) => teamId)].map(([teamId, routers]) => [teamId, routers.map(({ id }) => id)]));
   }
 
-  stop(): void {
-    this.#timer?.cancel();
+  async stop(): Promise<void> {
+    await this.#sweeps.stop();
   }
 
   /** Who a router is; a new one is news if it answers. */
@@ -63,12 +75,5 @@ export class RouterPulses {
     if (online === known.online) return;
     known.online = online;
     this.#deps.onChange(known.router, online);
-  }
-
-  #schedule(): void {
-    this.#timer = this.#deps.clock.setTimeout(() => {
-      for (const routerId of this.#routers.keys()) this.onBeat(routerId);
-      this.#schedule();
-    }, this.#deps.sweepMs);
   }
 }

@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { FairShares } from '../../../runtime/fair-shares.ts';
 import type { Holder, ShareLimits } from '../../../runtime/fair-shares.ts';
-import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Clock } from '../../platform/core/clock.ts';
 import { AppError } from '../../platform/core/errors.ts';
 import { newSecret } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
 import { EventRing, eventText } from './ring.ts';
 import { EventStream } from './stream.ts';
 import type { EventType, KeptStream, TeamEvent } from './types.ts';
@@ -60,13 +62,19 @@ export class EventsService {
   readonly #readers = new Map<string, Set<Reader>>();
   /** Open streams: of teams, and of their keys and users. */
   readonly shares: FairShares;
-  #timer: Timer | undefined;
-  #checking: Promise<void> = Promise.resolve();
+  readonly #beats: Periodic;
   #stopped = false;
 
-  constructor(clock: Clock, rules: EventRules = EVENT_RULES) {
+  constructor({ clock, log, rules = EVENT_RULES }: { clock: Clock; log: Log; rules?: EventRules }) {
     this.#clock = clock;
     this.#rules = rules;
+    this.#beats = new Periodic({
+      clock,
+      log,
+      everyMs: rules.heartbeatMs,
+      failure: 'listeners could not be told that their streams are alive',
+      run: () => this.#beat(),
+    });
     this.shares = new FairShares(rules.streams);
   }
 
@@ -89,18 +97,15 @@ export class EventsService {
   }
 
   start(): void {
-    this.#timer = this.#clock.setTimeout(() => {
-      this.#checking = this.#beat();
-      this.start();
-    }, this.#rules.heartbeatMs);
+    this.#beats.start();
   }
 
   /** Ends every stream; readers come back to whoever listens next. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#timer?.cancel();
+    const beating = this.#beats.stop();
     for (const readers of this.#readers.values()) for (const { stream } of readers) stream.finish();
-    await this.#checking;
+    await beating;
   }
 
   /** Asks at once whether those who listen for a team still may: somebody in it has lost a right. */

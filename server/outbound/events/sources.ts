@@ -45,10 +45,11 @@ export class EventSources {
   #unsubscribe: (() => void)[] = [];
 
   constructor(deps: EventSourcesDeps) {
-    const { events, routers, clock, offlineAfterMs } = deps;
+    const { events, routers, clock, log, offlineAfterMs } = deps;
     this.#deps = deps;
     this.#pulses = new RouterPulses({
       clock,
+      log,
       hasPulse: (id) => routers.presence.hasPulse(id),
       onChange: ({ id, team_id: teamId, identity }, online) =>
         events.publish({ teamId, type: online ? 'router.online' : 'router.offline', data: { router_id: id, identity } }),
@@ -75,7 +76,7 @@ export class EventSources {
 
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    this.#pulses.stop();
+    await this.#pulses.stop();
     await this.#deps.events.stop();
     await this.#keep();
   }

@@ -1,8 +1,9 @@
 import type { SharedUse } from '../../../runtime/fair-shares.ts';
-import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Clock } from '../../platform/core/clock.ts';
 import { notFound } from '../../platform/core/errors.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
 import type { AddressRules } from '../../platform/core/public-address.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
 import type { Storage } from '../../platform/storage/db.ts';
@@ -43,14 +44,19 @@ export class WebhooksService {
   readonly #poster: Poster;
   readonly #sender: Sender;
   #unsubscribe: (() => void) | undefined;
-  #sweepTimer: Timer | undefined;
-  #sweeping: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #sweeps: Periodic;
 
   constructor(deps: WebhooksDeps) {
     const { storage, clock, log, jobs, targets, rules = DEFAULT_WEBHOOK_RULES } = deps;
     this.#deps = deps;
     this.#secrets = new TeamSecrets(deps);
+    this.#sweeps = new Periodic({
+      clock,
+      log,
+      everyMs: SWEEP_EVERY_MS,
+      failure: 'old job updates stay in the log',
+      run: (signal) => this.#sweep(signal),
+    });
     this.#poster = new Poster({ rules: targets, resolve: deps.resolve ?? nameServerResolver(), deadlineMs: rules.deadlineMs });
     this.#sender = new Sender({
       storage,
@@ -64,25 +70,23 @@ export class WebhooksService {
     });
   }
 
-  /** Sends what an earlier process has left, and from now on what happens. */
   /** Attempts under way. */
   get attempts(): SharedUse {
     return this.#sender.shares;
   }
 
+  /** Sends what an earlier process has left, and from now on what happens. */
   start(): void {
     this.#unsubscribe = this.#deps.jobs.changes.subscribe((job) => {
       if (job.notify_url !== null) this.#sender.wake();
     });
     this.#sender.wake();
-    this.#scheduleSweep();
+    this.#sweeps.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
     this.#unsubscribe?.();
-    this.#sweepTimer?.cancel();
-    await this.#sweeping;
+    await this.#sweeps.stop();
     await this.#sender.stop();
     await this.#poster.close();
   }
@@ -129,24 +133,12 @@ export class WebhooksService {
     return this.#secrets.rotate(teamId, overlapMs);
   }
 
-  #scheduleSweep(): void {
-    this.#sweepTimer = this.#deps.clock.setTimeout(() => {
-      this.#sweeping = this.#sweep().then(() => {
-        if (!this.#stopped) this.#scheduleSweep();
-      });
-    }, SWEEP_EVERY_MS);
-  }
-
-  /** Never rejects; the next one tries again. */
-  async #sweep(): Promise<void> {
-    const { storage, clock, log } = this.#deps;
+  /** @throws a storage error; the next one tries again */
+  async #sweep(signal: AbortSignal): Promise<void> {
+    const { storage, clock } = this.#deps;
     const before = clock.now() - KEEP_MS;
-    try {
-      for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped; ) {
-        count = await storage.writes.write((tx) => deleteSettledBefore(tx, before, SWEEP_AT_ONCE));
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'old job updates stay in the log');
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !signal.aborted; ) {
+      count = await storage.writes.write((tx) => deleteSettledBefore(tx, before, SWEEP_AT_ONCE));
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from './clock.ts';
 import type { Log } from './log.ts';
+import { Periodic } from './periodic.ts';
 
 /** Smaller differences are what NTP slews and what passes between two readings: they are adopted at once. */
 const LEAST_STEP_MS = 1000;
@@ -23,9 +24,7 @@ export class AdoptedClock implements Clock {
   readonly #elapsed: () => number;
   /** Wall time minus elapsed time, as adopted. */
   #offset: number;
-  #timer: Timer | undefined;
-  #adopting: Promise<void> = Promise.resolve();
-  #stopped = false;
+  #looks: Periodic | undefined;
 
   /** @param elapsed milliseconds that also count while the machine is suspended: sleeping is no step */
   constructor(machine: Clock, elapsed: () => number = () => machine.monotonic()) {
@@ -48,23 +47,22 @@ export class AdoptedClock implements Clock {
 
   /** From here on steps are followed. A failed move is tried again with the next look. */
   follow(move: MovePlans, log: Log): void {
-    this.#timer = this.#machine.setTimeout(() => {
-      this.#adopting = this.adopt(move).then(
-        (stepMs) => {
-          if (stepMs !== 0) log.warn({ duration_ms: stepMs }, 'the clock of this machine was set; whatever waits keeps its wait');
-        },
-        (error: unknown) => log.error({ err: error }, 'the clock of this machine was set, and waits could not be moved along yet'),
-      );
-      void this.#adopting.then(() => {
-        if (!this.#stopped) this.follow(move, log);
-      });
-    }, LOOK_EVERY_MS);
+    this.#looks = new Periodic({
+      clock: this.#machine,
+      log,
+      everyMs: LOOK_EVERY_MS,
+      failure: 'the clock of this machine was set, and waits could not be moved along yet',
+      level: 'error',
+      run: async () => {
+        const stepMs = await this.adopt(move);
+        if (stepMs !== 0) log.warn({ duration_ms: stepMs }, 'the clock of this machine was set; whatever waits keeps its wait');
+      },
+    });
+    this.#looks.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#adopting;
+    await this.#looks?.stop();
   }
 
   /** Looks for a step. @returns what it adopted, 0 for nothing @throws what `move` throws; then nothing is adopted */

@@ -1,7 +1,8 @@
 import type { Server as HttpServer } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
-import type { Clock, Timer } from '../core/clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { Periodic } from '../core/periodic.ts';
 import { readTlsFiles } from './files.ts';
 import type { TlsFiles, TlsPair } from './files.ts';
 
@@ -10,7 +11,7 @@ const READ_EVERY_MS = 60_000;
 
 export interface TlsCertificateDeps {
   clock: Clock;
-  log: Pick<Log, 'info' | 'warn'>;
+  log: Pick<Log, 'info' | 'warn' | 'error'>;
 }
 
 /**
@@ -22,20 +23,26 @@ export class TlsCertificate {
   readonly #deps: TlsCertificateDeps;
   readonly #servers: HttpsServer[] = [];
   #current: TlsPair;
-  #timer: Timer | undefined;
+  readonly #reads: Periodic;
   #reading: Promise<void> = Promise.resolve();
-  #stopped = false;
 
   private constructor(files: TlsFiles, pair: TlsPair, deps: TlsCertificateDeps) {
     this.#files = files;
     this.#current = pair;
     this.#deps = deps;
+    this.#reads = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: READ_EVERY_MS,
+      failure: 'the TLS certificate could not be read again; the one in use stays',
+      run: () => this.read(),
+    });
   }
 
   /** @throws AppError `invalid` naming the setting, the file and the reason */
   static async open(files: TlsFiles, deps: TlsCertificateDeps): Promise<TlsCertificate> {
     const certificate = new TlsCertificate(files, await readTlsFiles(files), deps);
-    certificate.#schedule();
+    certificate.#reads.start();
     return certificate;
   }
 
@@ -55,14 +62,8 @@ export class TlsCertificate {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
+    await this.#reads.stop();
     await this.#reading;
-  }
-
-  #schedule(): void {
-    if (this.#stopped) return;
-    this.#timer = this.#deps.clock.setTimeout(() => void this.read().then(() => this.#schedule()), READ_EVERY_MS);
   }
 
   async #exchange(): Promise<void> {

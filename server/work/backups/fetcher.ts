@@ -3,9 +3,10 @@ import type { BackupPart } from '../../../protocol/index.ts';
 import type { Holder } from '../../../runtime/fair-shares.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import { chooseFairly } from '../../platform/core/choose-fairly.ts';
-import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Clock } from '../../platform/core/clock.ts';
 import { AppError } from '../../platform/core/errors.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { Secrets } from '../../platform/storage/secrets.ts';
 import { seal, sha256Of, whyNotBackup } from './content.ts';
@@ -50,26 +51,30 @@ export class BackupFetcher {
   readonly shares: FairShares;
   readonly #fetching = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
-  #timer: Timer | undefined;
+  readonly #polls: Periodic;
   #claiming: Promise<void> | undefined;
   #again = false;
 
   constructor(deps: FetcherDeps) {
     this.#deps = deps;
     this.shares = new FairShares(deps.rules.fetchAtOnce);
+    this.#polls = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: POLL_EVERY_MS,
+      failure: 'backups that are due could not be looked for',
+      run: () => this.wake(),
+    });
   }
 
   start(): void {
-    this.#timer = this.#deps.clock.setTimeout(() => {
-      this.wake();
-      this.start();
-    }, POLL_EVERY_MS);
+    this.#polls.start();
   }
 
   /** What is under way is given up; it is due again later. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#timer?.cancel();
+    await this.#polls.stop();
     await this.#claiming;
     await Promise.all(this.#fetching);
   }

@@ -1,12 +1,13 @@
 import type { BackupPart } from '../../../protocol/index.ts';
 import type { SharedUse } from '../../../runtime/fair-shares.ts';
 import type { AgentConnection, AgentGateway } from '../../platform/core/agent-gateway.ts';
-import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
 import type { JobsService } from '../jobs/service.ts';
 import type { JobRecord } from '../jobs/types.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
@@ -39,6 +40,8 @@ export interface BackupsDeps {
   rules?: BackupRules;
 }
 
+const FAILURE = 'backups could not be looked after';
+
 /** Backups of routers: noted when a job with one ends, fetched, kept for a while, compared. */
 export class BackupsService {
   readonly #deps: BackupsDeps;
@@ -48,7 +51,7 @@ export class BackupsService {
   /** Bytes stored since a team's backups were last added up; only of teams that stored some. */
   readonly #stored = new Map<string, number>();
   #unsubscribe: (() => void) | undefined;
-  #sweepTimer: Timer | undefined;
+  readonly #sweeps: Periodic;
   #stopped = false;
   /** Writes that nobody waits for. Never rejects. */
   #background: Promise<void> = Promise.resolve();
@@ -57,6 +60,14 @@ export class BackupsService {
     this.#deps = deps;
     this.#rules = deps.rules ?? DEFAULT_BACKUP_RULES;
     this.#diffs = new DiffThreads(deps.counters);
+    this.#sweeps = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: SWEEP_EVERY_MS,
+      failure: FAILURE,
+      level: 'error',
+      run: () => this.#later(() => this.#sweep()),
+    });
     this.#fetcher = new BackupFetcher({ ...deps, rules: this.#rules, onStored: (teamId, bytes) => this.#count(teamId, bytes) });
   }
 
@@ -67,17 +78,17 @@ export class BackupsService {
 
   start(): void {
     this.#unsubscribe = this.#deps.jobs.changes.subscribe((job) => {
-      if (hasLeftBackup(job)) this.#later(() => this.#note([job]));
+      if (hasLeftBackup(job)) void this.#later(() => this.#note([job]));
     });
     this.#fetcher.start();
-    this.#sweepNext();
-    this.#later(() => this.#noteMissed());
+    this.#sweeps.start();
+    void this.#later(() => this.#noteMissed());
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#unsubscribe?.();
-    this.#sweepTimer?.cancel();
+    await this.#sweeps.stop();
     await this.#background;
     await this.#fetcher.stop();
   }
@@ -85,7 +96,7 @@ export class BackupsService {
   /** The agent is back, and with it what its routers hold. */
   onReady({ teamId, agentId }: AgentConnection): void {
     const { storage, clock } = this.#deps;
-    this.#later(async () => {
+    void this.#later(async () => {
       await storage.writes.write((tx) => hastenOf(tx, { teamId, agentId }, clock.now()));
       this.#fetcher.wake();
     });
@@ -171,13 +182,6 @@ export class BackupsService {
     if (jobs.length > 0) await this.#note(jobs);
   }
 
-  #sweepNext(): void {
-    this.#sweepTimer = this.#deps.clock.setTimeout(() => {
-      this.#later(() => this.#sweep());
-      if (!this.#stopped) this.#sweepNext();
-    }, SWEEP_EVERY_MS);
-  }
-
   async #sweep(): Promise<void> {
     const { storage, clock } = this.#deps;
     await this.#noteMissed();
@@ -197,7 +201,7 @@ export class BackupsService {
     const stored = (this.#stored.get(teamId) ?? 0) + bytes;
     const isMuch = stored >= this.#rules.keepBytesPerTeam / LOOK_AFTER_SHARE;
     this.#stored.set(teamId, isMuch ? 0 : stored);
-    if (isMuch) this.#later(() => this.#makeRoom(teamId));
+    if (isMuch) void this.#later(() => this.#makeRoom(teamId));
   }
 
   async #makeRoom(teamId: string): Promise<void> {
@@ -210,10 +214,10 @@ export class BackupsService {
     }
   }
 
-  #later(work: () => Promise<void>): void {
-    this.#background = this.#background
-      .then(work)
-      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'backups could not be looked after'));
+  /** One after the other. @returns what resolves when it is done; never rejects */
+  #later(work: () => Promise<void>): Promise<void> {
+    this.#background = this.#background.then(work).catch((error: unknown) => this.#deps.log.error({ err: error }, FAILURE));
+    return this.#background;
   }
 }
 

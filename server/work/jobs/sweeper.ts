@@ -1,5 +1,6 @@
-import type { Clock, Timer } from '../../platform/core/clock.ts';
+import type { Clock } from '../../platform/core/clock.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { JobChanges } from './changes.ts';
 import { expireJobs, giveUpOverdue } from './hand-over/store.ts';
@@ -13,41 +14,37 @@ const SWEEP_AT_ONCE = 500;
 /** Ends what waited too long: queued jobs expire, jobs whose agent is silent become unknown. */
 export class JobSweeper {
   readonly #deps: { storage: Storage; clock: Clock; log: Log; changes: JobChanges };
-  #timer: Timer | undefined;
-  #sweeping: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #sweeps: Periodic;
 
   constructor(deps: { storage: Storage; clock: Clock; log: Log; changes: JobChanges }) {
     this.#deps = deps;
+    this.#sweeps = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: SWEEP_EVERY_MS,
+      failure: 'overdue jobs could not be settled',
+      level: 'error',
+      run: () => this.sweep(),
+    });
   }
 
   start(): void {
-    this.#timer = this.#deps.clock.setTimeout(() => {
-      this.#sweeping = this.sweep().then(() => {
-        if (!this.#stopped) this.start();
-      });
-    }, SWEEP_EVERY_MS);
+    this.#sweeps.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#sweeping;
+    await this.#sweeps.stop();
   }
 
-  /** One sweep; never rejects, the next one tries again. */
+  /** One sweep. @throws a storage error; the next one tries again */
   async sweep(): Promise<void> {
-    try {
-      await this.#drain((now) => this.#deps.storage.writes.write((tx) => expireJobs(tx, now, SWEEP_AT_ONCE)));
-      await this.#drain((now) => this.#deps.storage.writes.write((tx) => giveUpOverdue(tx, now, SWEEP_AT_ONCE)));
-    } catch (error) {
-      this.#deps.log.error({ err: error }, 'overdue jobs could not be settled');
-    }
+    await this.#drain((now) => this.#deps.storage.writes.write((tx) => expireJobs(tx, now, SWEEP_AT_ONCE)));
+    await this.#drain((now) => this.#deps.storage.writes.write((tx) => giveUpOverdue(tx, now, SWEEP_AT_ONCE)));
   }
 
   async #drain(step: (now: number) => Promise<JobRecord[]>): Promise<void> {
     const now = this.#deps.clock.now();
-    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped; ) {
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#sweeps.isStopped; ) {
       const jobs = await step(now);
       for (const job of jobs) this.#deps.changes.publish(job);
       count = jobs.length;

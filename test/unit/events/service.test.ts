@@ -6,6 +6,7 @@ import type { Subscription } from '../../../server/outbound/events/service.ts';
 import { MAX_WAITING_BYTES } from '../../../server/outbound/events/stream.ts';
 import type { EventStream } from '../../../server/outbound/events/stream.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
+import { silentLog } from '../../harness/silent-log.ts';
 
 function subscription(parts: Partial<Subscription> = {}): Subscription {
   return { teamId: 'north', callerId: 'key', lastEventId: undefined, types: [], isStillAllowed: async () => true, ...parts };
@@ -59,7 +60,7 @@ describe('the ring of a team', () => {
 
 describe('the event streams', () => {
   test('each reader hears of its own team, and of the kinds it asked for', () => {
-    const events = new EventsService(new ManualClock());
+    const events = new EventsService({ clock: new ManualClock(), log: silentLog });
     const all = events.open(subscription());
     const faults = events.open(subscription({ types: ['fault.opened'] }));
     const other = events.open(subscription({ teamId: 'south' }));
@@ -71,7 +72,7 @@ describe('the event streams', () => {
   });
 
   test('an event is one block of the event-stream format', () => {
-    const events = new EventsService(new ManualClock(Date.UTC(2031, 4, 1)));
+    const events = new EventsService({ clock: new ManualClock(Date.UTC(2031, 4, 1)), log: silentLog });
     const stream = events.open(subscription());
     stream.read();
     events.publish({ teamId: 'north', type: 'job.failed', data: { error: 'two\nlines' } });
@@ -81,17 +82,17 @@ describe('the event streams', () => {
   });
 
   test('a reader who comes back hears what was missed; one from another life is told to look again', () => {
-    const events = new EventsService(new ManualClock());
+    const events = new EventsService({ clock: new ManualClock(), log: silentLog });
     const first = events.open(subscription());
     const start = /^id: (\S+)$/m.exec(String(first.read()))![1]!;
     events.publish({ teamId: 'north', type: 'job.pending', data: {} });
     events.publish({ teamId: 'north', type: 'job.running', data: {} });
     expect(read(events.open(subscription({ lastEventId: start })))).toEqual(['job.pending', 'job.running']);
-    expect(read(new EventsService(new ManualClock()).open(subscription({ lastEventId: start })))).toEqual(['resync']);
+    expect(read(new EventsService({ clock: new ManualClock(), log: silentLog }).open(subscription({ lastEventId: start })))).toEqual(['resync']);
   });
 
   test('a reader who does not read is cut off, and the others are not', async () => {
-    const events = new EventsService(new ManualClock());
+    const events = new EventsService({ clock: new ManualClock(), log: silentLog });
     const slow = events.open(subscription());
     const quick = events.open(subscription());
     const cut = once(slow, 'close');
@@ -106,7 +107,7 @@ describe('the event streams', () => {
   });
 
   test('one key has so many streams and no more, another key its own', () => {
-    const events = new EventsService(new ManualClock());
+    const events = new EventsService({ clock: new ManualClock(), log: silentLog });
     for (let i = 0; i < EVENT_RULES.streams.perMember; i += 1) events.open(subscription());
     expect(() => events.open(subscription())).toThrow('event streams open already');
     expect(() => events.open(subscription({ callerId: 'other key' }))).not.toThrow();
@@ -114,7 +115,7 @@ describe('the event streams', () => {
 
   test('a silent stream says something now and then', async () => {
     const clock = new ManualClock();
-    const events = new EventsService(clock);
+    const events = new EventsService({ clock, log: silentLog });
     events.start();
     const stream = events.open(subscription());
     stream.read();
@@ -125,7 +126,7 @@ describe('the event streams', () => {
 
   test('a stream ends soon after its key is revoked', async () => {
     const clock = new ManualClock();
-    const events = new EventsService(clock);
+    const events = new EventsService({ clock, log: silentLog });
     events.start();
     let allowed = true;
     const stream = events.open(subscription({ isStillAllowed: async () => allowed })).resume();
@@ -136,7 +137,7 @@ describe('the event streams', () => {
   });
 
   test('at shutdown every stream ends and no new one begins', async () => {
-    const events = new EventsService(new ManualClock());
+    const events = new EventsService({ clock: new ManualClock(), log: silentLog });
     const stream = events.open(subscription()).resume();
     const ended = once(stream, 'end');
     await events.stop();

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../../platform/core/clock.ts';
 import { FairTurns } from '../../../platform/core/fair-turns.ts';
 import type { Log } from '../../../platform/core/log.ts';
+import { Periodic } from '../../../platform/core/periodic.ts';
 import type { JobsService } from '../../jobs/service.ts';
 import type { JobRecord } from '../../jobs/types.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
@@ -49,28 +50,36 @@ export class CampaignRunner {
   readonly #working = new Map<string, Promise<void>>();
   /** `at` by the clock that nobody sets. */
   readonly #timers = new Map<string, { at: number; timer: Timer }>();
-  #pollTimer: Timer | undefined;
-  #polling: Promise<void> = Promise.resolve();
+  readonly #polls: Periodic;
+  #starting: Promise<void> = Promise.resolve();
   #unsubscribe: (() => void) | undefined;
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
+    this.#polls = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: POLL_EVERY_MS,
+      failure: 'campaigns could not be read',
+      level: 'error',
+      run: () => this.#runAll([selectOpenCampaigns]),
+    });
   }
 
   /** Carries on with what an earlier run of the program left. */
   start(): void {
     this.#unsubscribe = this.#deps.jobs.changes.subscribe((job) => this.#onChange(job));
-    this.#poll([selectOpenCampaigns, selectCampaignsToCorrect]);
+    this.#starting = this.#runAll([selectOpenCampaigns, selectCampaignsToCorrect]).then(() => this.#polls.start());
   }
 
   /** Ends after the step that is being made; the rest is done after the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#unsubscribe?.();
-    this.#pollTimer?.cancel();
     for (const { timer } of this.#timers.values()) timer.cancel();
     this.#timers.clear();
-    await this.#polling;
+    await this.#polls.stop();
+    await this.#starting;
     await Promise.all(this.#working.values());
   }
 
@@ -121,13 +130,6 @@ export class CampaignRunner {
     const campaignId = campaignOfKey(job.idempotency_key);
     const hasNews = job.phase !== 'queued' && job.phase !== 'running' && (job.phase !== 'accepted' || job.completed_at !== null);
     if (campaignId !== undefined && hasNews) this.#runIn({ id: campaignId, teamId: job.team_id }, GATHER_MS);
-  }
-
-  #poll(questions: readonly Question[]): void {
-    this.#polling = this.#runAll(questions).then(() => {
-      if (this.#stopping.signal.aborted) return;
-      this.#pollTimer = this.#deps.clock.setTimeout(() => this.#poll([selectOpenCampaigns]), POLL_EVERY_MS);
-    });
   }
 
   /** Never rejects. */

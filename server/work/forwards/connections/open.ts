@@ -1,5 +1,6 @@
-import type { Clock, Timer } from '../../../platform/core/clock.ts';
+import type { Clock } from '../../../platform/core/clock.ts';
 import type { Log } from '../../../platform/core/log.ts';
+import { Periodic } from '../../../platform/core/periodic.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import { settleOpenConnections, writeOpenConnections } from './store.ts';
 import type { LoggedConnection } from './store.ts';
@@ -28,36 +29,29 @@ export class OpenConnections {
   readonly #deps: OpenConnectionsDeps;
   /** When each of them was written down. */
   #written = new Map<string, number>();
-  #timer: Timer | undefined;
-  #writing: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #writes: Periodic;
 
   constructor(deps: OpenConnectionsDeps) {
     this.#deps = deps;
+    this.#writes = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: deps.flushMs,
+      failure: 'open connections of forwards could not be stored',
+      run: () => this.#write(),
+    });
   }
 
   /** Call it before the first connection of this process. @throws a storage error */
   async start(): Promise<void> {
     const { storage, clock } = this.#deps;
     await storage.writes.write((tx) => settleOpenConnections(tx, clock.now() - LOOK_BACK_MS));
-    this.#schedule();
+    this.#writes.start();
   }
 
   /** Resolves when what is being written is written. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#writing;
-  }
-
-  #schedule(): void {
-    this.#timer = this.#deps.clock.setTimeout(() => {
-      this.#writing = this.#write()
-        .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'open connections of forwards could not be stored'))
-        .finally(() => {
-          if (!this.#stopped) this.#schedule();
-        });
-    }, this.#deps.flushMs);
+    await this.#writes.stop();
   }
 
   async #write(): Promise<void> {

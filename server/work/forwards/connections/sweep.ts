@@ -1,6 +1,7 @@
-import type { Clock, Timer } from '../../../platform/core/clock.ts';
+import type { Clock } from '../../../platform/core/clock.ts';
 import { idFloor } from '../../../platform/core/ids.ts';
 import type { Log } from '../../../platform/core/log.ts';
+import { Periodic } from '../../../platform/core/periodic.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import { deleteConnectionsBeyond, deleteConnectionsUntil } from './store.ts';
 import type { ForwardLimits } from '../limits.ts';
@@ -22,29 +23,26 @@ const LONGEST_FORWARD_MS = 2 * 24 * 3_600_000;
 /** Forgets finished connections by age and by number, every hour and a little at a time. */
 export class ConnectionSweep {
   readonly #deps: ConnectionSweepDeps;
-  #timer: Timer | undefined;
-  #sweeping: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #sweeps: Periodic;
 
   constructor(deps: ConnectionSweepDeps) {
     this.#deps = deps;
+    this.#sweeps = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: SWEEP_EVERY_MS,
+      failure: 'old connections of forwards stay',
+      run: () => this.#sweep(),
+    });
   }
 
   start(): void {
-    this.#timer = this.#deps.clock.setTimeout(() => {
-      this.#sweeping = this.#sweep()
-        .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'old connections of forwards stay'))
-        .finally(() => {
-          if (!this.#stopped) this.start();
-        });
-    }, SWEEP_EVERY_MS);
+    this.#sweeps.start();
   }
 
   /** Resolves when the chunk under way is done. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#sweeping;
+    await this.#sweeps.stop();
   }
 
   async #sweep(): Promise<void> {
@@ -53,7 +51,7 @@ export class ConnectionSweep {
     await this.#inChunks(() => storage.writes.write((tx) => deleteConnectionsUntil(tx, oldest, CHUNK)));
     // Ids begin with the time, so this is where the forwards begin that may still have connections.
     let after = idFloor(Math.max(0, oldest - LONGEST_FORWARD_MS));
-    while (!this.#stopped) {
+    while (!this.#sweeps.isStopped) {
       const keys = await selectForwardKeys(storage.db, after, CHUNK);
       for (const key of keys) {
         await this.#inChunks(() => storage.writes.write((tx) => deleteConnectionsBeyond(tx, key, limits.keepConnections, CHUNK)));
@@ -65,6 +63,6 @@ export class ConnectionSweep {
   }
 
   async #inChunks(deleteSome: () => Promise<number>): Promise<void> {
-    while (!this.#stopped && (await deleteSome()) === CHUNK);
+    while (!this.#sweeps.isStopped && (await deleteSome()) === CHUNK);
   }
 }

@@ -2,9 +2,10 @@ import { FairShares } from '../../../../runtime/fair-shares.ts';
 import type { JobDeclined } from '../../../../protocol/index.ts';
 import type { Holder } from '../../../../runtime/fair-shares.ts';
 import type { AgentConnection, AgentGateway } from '../../../platform/core/agent-gateway.ts';
-import type { Clock, Timer } from '../../../platform/core/clock.ts';
+import type { Clock } from '../../../platform/core/clock.ts';
 import { FairQueue } from '../../../platform/core/fair-queue.ts';
 import type { Log } from '../../../platform/core/log.ts';
+import { Periodic } from '../../../platform/core/periodic.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import type { WaitingRouter } from '../types.ts';
 import { BackOff } from './back-off.ts';
@@ -74,11 +75,20 @@ export class Dispatcher {
   readonly #agentOf = new Map<string, string>();
   #looks = new Map<string, Look>();
   #looking: Promise<void> | undefined;
-  #pollTimer: Timer | undefined;
+  readonly #polls: Periodic;
   #stopped = false;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
+    this.#polls = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: POLL_EVERY_MS,
+      failure: 'jobs that wait for their agents could not be looked for',
+      run: () => {
+        for (const agentId of this.#agents.keys()) this.expressIsWaiting(agentId);
+      },
+    });
     this.#backOff = new BackOff({
       clock: deps.clock,
       random: deps.random ?? Math.random,
@@ -87,13 +97,13 @@ export class Dispatcher {
   }
 
   start(): void {
-    this.#schedulePoll();
+    this.#polls.start();
   }
 
   /** Ends every wait; what was offered may still be accepted by its agent, and is then settled at its next `ready`. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#pollTimer?.cancel();
+    await this.#polls.stop();
     this.#backOff.stop();
     this.#waiting.clear();
     for (const offer of this.#offers.values()) offer.answer.resolve('gone');
@@ -261,12 +271,5 @@ export class Dispatcher {
     } finally {
       timer.cancel();
     }
-  }
-
-  #schedulePoll(): void {
-    this.#pollTimer = this.#deps.clock.setTimeout(() => {
-      for (const agentId of this.#agents.keys()) this.expressIsWaiting(agentId);
-      if (!this.#stopped) this.#schedulePoll();
-    }, POLL_EVERY_MS);
   }
 }

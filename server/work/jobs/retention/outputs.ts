@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock, Timer } from '../../../platform/core/clock.ts';
+import type { Clock } from '../../../platform/core/clock.ts';
 import type { Counters } from '../../../platform/core/counters.ts';
 import type { Log } from '../../../platform/core/log.ts';
+import { Periodic } from '../../../platform/core/periodic.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import type { JobRecord } from '../types.ts';
 import { forgetOutputs, selectOutputSizes } from './store.ts';
@@ -24,6 +25,8 @@ export interface OutputRetentionDeps {
   keepBytes?: number;
 }
 
+const FAILURE = 'outputs of old jobs are kept for now';
+
 /**
  * Keeps what scripts have printed within bounds: one key may store 64 kB with every job, and jobs are kept for a year. Of a
  * team beyond its bytes the oldest outputs are forgotten; the jobs stay.
@@ -33,23 +36,21 @@ export class OutputRetention {
   readonly #keepBytes: number;
   /** Bytes of each team since the last look. */
   readonly #stored = new Map<string, number>();
-  #timer: Timer | undefined;
+  readonly #sweeps: Periodic;
   #sweeping: Promise<void> | undefined;
-  #stopped = false;
 
   constructor(deps: OutputRetentionDeps) {
     this.#deps = deps;
     this.#keepBytes = deps.keepBytes ?? KEPT_OUTPUT_BYTES;
+    this.#sweeps = new Periodic({ clock: deps.clock, log: deps.log, everyMs: SWEEP_EVERY_MS, failure: FAILURE, run: () => this.sweep() });
   }
 
   start(): void {
-    if (this.#stopped) return;
-    this.#timer = this.#deps.clock.setTimeout(() => void this.sweep().then(() => this.start()), SWEEP_EVERY_MS);
+    this.#sweeps.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
+    await this.#sweeps.stop();
     await this.#sweeping;
   }
 
@@ -64,7 +65,7 @@ export class OutputRetention {
   /** Looks at every output, newest first, in small steps. Never rejects; one at a time. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweep()
-      .catch((error: unknown) => this.#deps.log.warn({ err: error }, 'outputs of old jobs are kept for now'))
+      .catch((error: unknown) => this.#deps.log.warn({ err: error }, FAILURE))
       .finally(() => (this.#sweeping = undefined));
     return this.#sweeping;
   }
@@ -72,7 +73,7 @@ export class OutputRetention {
   async #sweep(): Promise<void> {
     this.#stored.clear();
     const kept = new Map<string, number>();
-    for (let before: string | undefined; !this.#stopped; ) {
+    for (let before: string | undefined; !this.#sweeps.isStopped; ) {
       const jobs = await selectOutputSizes(this.#deps.storage.db, before, CHUNK);
       const beyond = jobs.filter(({ teamId, bytes }) => {
         const sum = (kept.get(teamId) ?? 0) + bytes;

@@ -1,5 +1,6 @@
-import type { Clock, Timer } from '../../../platform/core/clock.ts';
+import type { Clock } from '../../../platform/core/clock.ts';
 import type { Log } from '../../../platform/core/log.ts';
+import { Periodic } from '../../../platform/core/periodic.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import { deleteEndedJobs, selectJobsBefore } from './store.ts';
 
@@ -19,40 +20,35 @@ export interface RetentionDeps {
 /** Forgets jobs that ended long ago. */
 export class JobRetention {
   readonly #deps: RetentionDeps;
-  #timer: Timer | undefined;
-  #sweeping: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #sweeps: Periodic;
 
   constructor(deps: RetentionDeps) {
     this.#deps = deps;
+    this.#sweeps = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: SWEEP_EVERY_MS,
+      failure: 'old jobs are kept for now',
+      run: () => this.sweep(),
+    });
   }
 
   start(): void {
-    this.#timer = this.#deps.clock.setTimeout(() => {
-      this.#sweeping = this.sweep().then(() => {
-        if (!this.#stopped) this.start();
-      });
-    }, SWEEP_EVERY_MS);
+    this.#sweeps.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#sweeping;
+    await this.#sweeps.stop();
   }
 
-  /** One sweep, in small steps; never rejects, the next one goes on. */
+  /** One sweep, in small steps. @throws a storage error; the next one goes on */
   async sweep(): Promise<void> {
-    const { storage, clock, log, keepMs } = this.#deps;
+    const { storage, clock, keepMs } = this.#deps;
     const before = clock.now() - keepMs;
-    try {
-      for (let after: string | undefined = ''; after !== undefined && !this.#stopped; ) {
-        const ids: string[] = await selectJobsBefore(storage.db, { before, after, limit: LOOK_AT });
-        if (ids.length > 0) await storage.writes.write((tx) => deleteEndedJobs(tx, ids, before));
-        after = ids.length < LOOK_AT ? undefined : ids.at(-1);
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'old jobs are kept for now');
+    for (let after: string | undefined = ''; after !== undefined && !this.#sweeps.isStopped; ) {
+      const ids: string[] = await selectJobsBefore(storage.db, { before, after, limit: LOOK_AT });
+      if (ids.length > 0) await storage.writes.write((tx) => deleteEndedJobs(tx, ids, before));
+      after = ids.length < LOOK_AT ? undefined : ids.at(-1);
     }
   }
 }
