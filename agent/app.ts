@@ -54,7 +54,14 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
   const closeRouters = async (): Promise<void> => {
     await Promise.all([...routers.values()].map((router) => router.close()));
   };
-  const jobs = await openJobRunner({ routers, stateFolder: config.state, send, isAlive: (deadline) => link.isAlive(deadline), clock, log }).catch(async (error: unknown) => {
+  const jobs = await openJobRunner({
+    routers,
+    stateFolder: config.state,
+    send,
+    isAlive: (deadline) => link.isAlive(deadline),
+    clock,
+    log,
+  }).catch(async (error: unknown) => {
     // Sessions with routers would keep the process alive, and a supervisor would not notice.
     await closeRouters();
     throw error;
@@ -102,12 +109,7 @@ interface Features {
 
 function linkHost({ routers, jobs, forwards, collector, send, log }: Features): LinkHost {
   return {
-    hello: () => ({
-      agent_version: AGENT_VERSION,
-      journal_id: jobs.journalId,
-      last_epoch: jobs.lastEpoch,
-      routers: [...routers.keys()],
-    }),
+    hello: () => ({ agent_version: AGENT_VERSION, journal_id: jobs.journalId, last_epoch: jobs.lastEpoch, routers: [...routers.keys()] }),
     adopt: ({ epoch, reset }) => jobs.adopt(epoch, reset),
     onReady: () => {
       // What is remembered of the others would pass for news of them.

@@ -20,7 +20,10 @@ export async function checkAgent(config: AgentConfig): Promise<CheckRow[]> {
     checkServer(config),
     ...config.routers.map((router) => checkRouter(router, { stateFolder: config.state })),
   ]);
-  const ofRouters = config.routers.flatMap(({ name }, index) => [...(routers[index] ?? []), ...server.unmanaged.filter((each) => each.router === name)]);
+  const ofRouters = config.routers.flatMap(({ name }, index) => [
+    ...(routers[index] ?? []),
+    ...server.unmanaged.filter((each) => each.router === name),
+  ]);
   return [state, ...server.rows, ...ofRouters];
 }
 
@@ -52,7 +55,9 @@ async function checkAcceptance(config: AgentConfig): Promise<{ accepted: CheckRo
   let told: UnmanagedRouter[] | undefined;
   const accepted = await row('control plane', 'accepted', async () => {
     told = await askUnmanaged(config.server, await readCredentials(config.credentials), await readCa(config));
-    return told ? 'the control plane accepts this agent' : 'not known: this control plane is older and does not say which routers wait for approval';
+    return told
+      ? 'the control plane accepts this agent'
+      : 'not known: this control plane is older and does not say which routers wait for approval';
   });
   const unmanaged = (told ?? []).map((router) => ({ router: router.name, what: 'managed', ok: false, detail: describeUnmanaged(router) }));
   return { accepted: accepted.ok && !told ? { ...accepted, warning: true } : accepted, unmanaged };

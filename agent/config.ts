@@ -11,9 +11,7 @@ import { AgentError } from './core/errors.ts';
  */
 
 const port = z.int().min(1).max(65_535);
-const fingerprint = z
-  .string()
-  .regex(/^(?:[0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}$/, 'must be a SHA-256 fingerprint: 32 bytes in hex');
+const fingerprint = z.string().regex(/^(?:[0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}$/, 'must be a SHA-256 fingerprint: 32 bytes in hex');
 
 const apiSchema = z.strictObject({
   port: port.optional(),
@@ -35,7 +33,10 @@ const sshSchema = z.strictObject({
   password_file: z.string().optional(),
   private_key_file: z.string().optional(),
   /** `SHA256:…` as OpenSSH prints it. Without it the first key seen is recorded and required from then on. */
-  host_key: z.string().regex(/^SHA256:[A-Za-z0-9+/]{43}=?$/, 'must look like SHA256:… as ssh-keygen -l prints it').optional(),
+  host_key: z
+    .string()
+    .regex(/^SHA256:[A-Za-z0-9+/]{43}=?$/, 'must look like SHA256:… as ssh-keygen -l prints it')
+    .optional(),
 });
 
 const routerSchema = z

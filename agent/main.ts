@@ -94,7 +94,10 @@ async function enrolIfNew(config: AgentConfig, log: Log, signal: AbortSignal): P
   if (tokenFile === undefined) return true;
   return enrolAtFirstStart(
     {
-      server, tokenFile, signal, credentialsFile: credentials,
+      server,
+      tokenFile,
+      signal,
+      credentialsFile: credentials,
       // People know an agent with one router, as on the router itself, by that router.
       name: routers.length === 1 ? routers[0]!.name : os.hostname(),
       ...(ca === undefined ? {} : { ca: await readNamedFile('server_ca', ca) }),
@@ -122,7 +125,9 @@ const LONGEST_DETAIL = 1000;
 function formatTable(rows: CheckRow[]): string {
   const width = (column: 'router' | 'what') => Math.max(...rows.map((row) => row[column].length));
   const [first, second] = [width('router'), width('what')];
-  return rows.map((row) => `${verdict(row)}  ${row.router.padEnd(first)}  ${row.what.padEnd(second)}  ${cleanText(row.detail, LONGEST_DETAIL)}\n`).join('');
+  return rows
+    .map((row) => `${verdict(row)}  ${row.router.padEnd(first)}  ${row.what.padEnd(second)}  ${cleanText(row.detail, LONGEST_DETAIL)}\n`)
+    .join('');
 }
 
 function verdict({ ok, warning }: CheckRow): string {

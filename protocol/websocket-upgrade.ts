@@ -7,7 +7,9 @@ const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const VERSION = '13';
 
 function acceptKey(key: string): string {
-  return createHash('sha1').update(key + MAGIC).digest('base64');
+  return createHash('sha1')
+    .update(key + MAGIC)
+    .digest('base64');
 }
 
 /** The answer to a client's handshake, ready to be written; undefined when it is not one (answer 400). */

@@ -12,7 +12,10 @@ const UNWANTED = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 /** One line of text without control characters or broken surrogates, at most so many UTF-16 units long. */
 export function cleanText(text: string, max: number): string {
   // Longer ones are cut first: what is thrown away need not be looked at.
-  const whole = text.slice(0, max * 2).toWellFormed().replace(UNWANTED, '');
+  const whole = text
+    .slice(0, max * 2)
+    .toWellFormed()
+    .replace(UNWANTED, '');
   return whole.length <= max ? whole : whole.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
 
@@ -43,7 +46,11 @@ const UNWANTED_IN_LINES = /[^\P{Cc}\n]|[\u202A-\u202E\u2066-\u2069]/gu;
 
 /** The same of a text that may have several lines, such as what a router says of a script that failed. */
 export function cleanLines(text: string, max: number): string {
-  const whole = text.slice(0, max * 2).toWellFormed().replaceAll('\r\n', '\n').replace(UNWANTED_IN_LINES, '');
+  const whole = text
+    .slice(0, max * 2)
+    .toWellFormed()
+    .replaceAll('\r\n', '\n')
+    .replace(UNWANTED_IN_LINES, '');
   return whole.length <= max ? whole : whole.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
 

@@ -116,6 +116,8 @@ export class FairShares implements SharedUse {
   /** Members of the party that may not have more now. */
   busyMembers(party: string): string[] {
     const { members } = this.#parties.get(party) ?? {};
-    return [...(members?.keys() ?? [])].filter((member) => member !== undefined && this.limitFor({ party, member }) !== undefined) as string[];
+    return [...(members?.keys() ?? [])].filter(
+      (member) => member !== undefined && this.limitFor({ party, member }) !== undefined,
+    ) as string[];
   }
 }

@@ -58,10 +58,7 @@ class ReadBuffers {
 
   /** For the `onread` option of net.connect, tls.connect and net.Socket. */
   get options(): OnReadOpts {
-    return {
-      buffer: () => this.#next(),
-      callback: (length, buffer) => this.#read(length, buffer as Buffer),
-    };
+    return { buffer: () => this.#next(), callback: (length, buffer) => this.#read(length, buffer as Buffer) };
   }
 
   #read(length: number, buffer: Buffer): boolean {

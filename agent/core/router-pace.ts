@@ -23,10 +23,7 @@ export interface PaceClock {
   setTimeout(callback: () => void, ms: number): void;
 }
 
-const systemClock: PaceClock = {
-  now: () => performance.now(),
-  setTimeout: (callback, ms) => void setTimeout(callback, ms),
-};
+const systemClock: PaceClock = { now: () => performance.now(), setTimeout: (callback, ms) => void setTimeout(callback, ms) };
 
 /**
  * What reading from routers may cost. Everything that a router says is parsed in the one thread that serves all of them, so a

@@ -108,7 +108,12 @@ export class ForwardAcceptor {
     this.#forwards.delete(forwardId);
     this.#ready.delete(forwardId);
     const closing = (this.#closing.get(forwardId) ?? Promise.resolve())
-      .then(() => opening.then((forward) => forward.close(reason), () => this.#leftovers.settle(forwardId)))
+      .then(() =>
+        opening.then(
+          (forward) => forward.close(reason),
+          () => this.#leftovers.settle(forwardId),
+        ),
+      )
       .finally(() => {
         if (this.#closing.get(forwardId) === closing) this.#closing.delete(forwardId);
       });

@@ -30,7 +30,8 @@ export class AllowList {
     if (isIP(host) === 0) return `${host} is not an IP address`;
     const address = ipaddr.process(host);
     if (NEVER.has(address.range())) return `${host} is not the address of one host`;
-    if (!this.#networks.some((network) => contains(network, address))) return `${host} is not in forwards.allow of the agent's configuration`;
+    if (!this.#networks.some((network) => contains(network, address)))
+      return `${host} is not in forwards.allow of the agent's configuration`;
     if (isLoopback(address) || !this.#own.has(address) || this.#networks.some((network) => isExactly(network, address))) return undefined;
     return `${host} is an address of the agent's own machine, which forwards.allow of its configuration must list by itself`;
   }

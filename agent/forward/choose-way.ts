@@ -52,10 +52,7 @@ interface Candidate {
  * Which ways are worth trying, best first: a target that is the router itself is dialled directly; SSH leaves no trace
  * in the firewall; the API way needs rules on the router.
  */
-export function candidates(
-  router: Pick<RouterAdapter, 'forwardWay' | 'hasApi' | 'hasSsh'>,
-  targetIsRouter: boolean,
-): Candidate[] {
+export function candidates(router: Pick<RouterAdapter, 'forwardWay' | 'hasApi' | 'hasSsh'>, targetIsRouter: boolean): Candidate[] {
   if (router.forwardWay !== 'auto') return [{ name: router.forwardWay, why: 'fixed by the configuration of the agent' }];
   const ways: Candidate[] = [];
   if (targetIsRouter) ways.push({ name: 'direct', why: 'the target is the router itself' });

@@ -15,12 +15,7 @@ const ATTEMPTS = 3;
  * Removes items of a menu. Where somebody else removes one of them at the same time, the router refuses the command, so
  * they are looked for again. @returns how many were removed @throws AgentError
  */
-export async function removeFound(
-  router: RouterAdapter,
-  menu: string,
-  find: () => Promise<string[]>,
-  deadline: Deadline,
-): Promise<number> {
+export async function removeFound(router: RouterAdapter, menu: string, find: () => Promise<string[]>, deadline: Deadline): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
     const ids = await find();
     if (ids.length === 0) return 0;

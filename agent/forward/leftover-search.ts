@@ -96,7 +96,12 @@ export class LeftoverSearch {
     suspect.running = undefined;
     suspect.failures = result === 'failed' ? suspect.failures + 1 : 0;
     if (result === 'searched' && !suspect.again) this.#suspects.delete(router);
-    else this.#schedule(router, suspect, result === 'held' && !suspect.again ? LONGEST_WAIT_MS : FIRST_WAIT_MS * 2 ** Math.min(suspect.failures, 10));
+    else
+      this.#schedule(
+        router,
+        suspect,
+        result === 'held' && !suspect.again ? LONGEST_WAIT_MS : FIRST_WAIT_MS * 2 ** Math.min(suspect.failures, 10),
+      );
   }
 
   async #remove(router: RouterAdapter): Promise<SearchResult> {

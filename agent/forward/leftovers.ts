@@ -19,7 +19,12 @@ export interface LeftoverQuestions {
  * tag and belong to no forward that is open now. Rules that an administrator disabled stay, and their removal by the router
  * with them, until the forward is over: they are what keeps it from being opened again. Never rejects.
  */
-export async function removeLeftovers(router: RouterAdapter, agentTag: string, { isOpen, isOver }: LeftoverQuestions, log: Log): Promise<SearchResult> {
+export async function removeLeftovers(
+  router: RouterAdapter,
+  agentTag: string,
+  { isOpen, isOver }: LeftoverQuestions,
+  log: Log,
+): Promise<SearchResult> {
   const prefix = `${agentTag}-`;
   const forwardOf = (text: string): string => text.slice(prefix.length).replace(/-boot$/, '');
   const isSuspect = (text: string): boolean => text.startsWith(prefix) && !isOpen(forwardOf(text));
@@ -27,7 +32,10 @@ export async function removeLeftovers(router: RouterAdapter, agentTag: string, {
   const isLeftover = (text: string): boolean => isSuspect(text) && !held.has(prefix + forwardOf(text));
   const findRules = async (): Promise<string[]> => {
     const rules = await findMarked(router, isSuspect, CLEAN_UP_DEADLINE);
-    held = await findHeld(router, rules.filter(({ disabled, mark }) => disabled && !isOver(forwardOf(mark))));
+    held = await findHeld(
+      router,
+      rules.filter(({ disabled, mark }) => disabled && !isOver(forwardOf(mark))),
+    );
     return rules.filter(({ mark }) => isLeftover(mark)).map(({ id }) => id);
   };
   try {

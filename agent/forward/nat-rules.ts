@@ -57,13 +57,26 @@ export async function addRules(router: RouterAdapter, rules: NatRules, deadline:
   const first = await firstRule(router, deadline);
   const { source, target, mark, entryPort } = rules;
   const common = ['=protocol=tcp', `=src-address=${source}`, `=comment=${mark}`];
-  await addFirst(router, first, [
-    '=chain=dstnat', '=action=dst-nat', ...common, '=dst-address-type=local', `=dst-port=${entryPort}`,
-    `=to-addresses=${target.host}`, `=to-ports=${target.port}`,
-  ], deadline);
-  await addFirst(router, first, [
-    '=chain=srcnat', '=action=masquerade', ...common, `=dst-address=${target.host}`, `=dst-port=${target.port}`,
-  ], deadline);
+  await addFirst(
+    router,
+    first,
+    [
+      '=chain=dstnat',
+      '=action=dst-nat',
+      ...common,
+      '=dst-address-type=local',
+      `=dst-port=${entryPort}`,
+      `=to-addresses=${target.host}`,
+      `=to-ports=${target.port}`,
+    ],
+    deadline,
+  );
+  await addFirst(
+    router,
+    first,
+    ['=chain=srcnat', '=action=masquerade', ...common, `=dst-address=${target.host}`, `=dst-port=${target.port}`],
+    deadline,
+  );
 }
 
 async function firstRule(router: RouterAdapter, deadline: Deadline): Promise<string | undefined> {

@@ -40,7 +40,11 @@ export class OwnAddresses {
  */
 export function readOwnAddresses(): string[] {
   const ofInterfaces = Object.values(os.networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  return [...ofInterfaces.map(({ address }) => address), ...localRoutes(textOf('/proc/net/fib_trie')), ...interfaceAddresses(textOf('/proc/net/if_inet6'))];
+  return [
+    ...ofInterfaces.map(({ address }) => address),
+    ...localRoutes(textOf('/proc/net/fib_trie')),
+    ...interfaceAddresses(textOf('/proc/net/if_inet6')),
+  ];
 }
 
 /** The entries of type LOCAL in the kernel's table of IPv4 routes: the address stands above its lines of length and type. */

@@ -21,8 +21,7 @@ export async function sourceAddress(router: RouterAdapter, deadline: Deadline): 
 async function addressesOfApiUsers(router: RouterAdapter, deadline: Deadline): Promise<string[]> {
   try {
     const { rows } = await router.command({ path: '/user/active/print', words: ['=.proplist=name,address,via'] }, deadline);
-    const isOurs = (row: RouterRow): boolean =>
-      row['via'] === 'api' && (router.apiUser === undefined || row['name'] === router.apiUser);
+    const isOurs = (row: RouterRow): boolean => row['via'] === 'api' && (router.apiUser === undefined || row['name'] === router.apiUser);
     return [...new Set(rows.filter(isOurs).map((row) => row['address'] ?? ''))].filter((address) => isIPv4(address));
   } catch {
     // Reading it needs a policy that not every user has.

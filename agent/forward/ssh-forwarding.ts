@@ -123,7 +123,13 @@ export class SshForwarding {
   }
 
   /** For the last of those who need it; one that is over sooner leaves it as it is. */
-  async #arm(router: RouterAdapter, device: NamedDevice, change: { previous: string; set?: string | undefined }, forMs: number, deadline: Deadline): Promise<void> {
+  async #arm(
+    router: RouterAdapter,
+    device: NamedDevice,
+    change: { previous: string; set?: string | undefined },
+    forMs: number,
+    deadline: Deadline,
+  ): Promise<void> {
     const overAt = this.#clock.sinceBoot() + forMs;
     const armed = this.#armed.get(keyOf(device));
     if (armed && armed.overAt >= overAt) return;
@@ -202,7 +208,8 @@ function presentDevice(router: RouterAdapter): NamedDevice | undefined {
 /** What was read may be another device's by now. @throws AgentError `wrong_router` */
 function checkPresent(router: RouterAdapter, device: NamedDevice): void {
   const hardwareId = presentDevice(router)?.hardwareId;
-  if (hardwareId !== device.hardwareId) throw new AgentError('wrong_router', `another device (${hardwareId ?? 'unknown'}) answers at ${router.name}`);
+  if (hardwareId !== device.hardwareId)
+    throw new AgentError('wrong_router', `another device (${hardwareId ?? 'unknown'}) answers at ${router.name}`);
 }
 
 async function readValue(router: RouterAdapter, deadline: Deadline): Promise<string> {

@@ -12,14 +12,7 @@ const TCP_KEEP_ALIVE_MS = 30_000;
  * and failing to connect by the deadline destroys it with an error.
  */
 export function connectTcp({ host, port }: Target, deadline: Deadline): net.Socket {
-  const socket = net.connect({
-    host,
-    port,
-    allowHalfOpen: true,
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
-  });
+  const socket = net.connect({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS });
   const endWait = onExpiry(deadline, (reason) => socket.destroy(new AgentError('rejected', `${host}:${port}: ${reason}`)));
   socket.once('connect', endWait);
   socket.once('close', endWait);

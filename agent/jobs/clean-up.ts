@@ -40,7 +40,9 @@ export class CleanUp {
 
   /** The stored script and the undo guard of a job that is over; then the journal forgets it. */
   async finish({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
-    await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#onRouter(offer, (router) => this.#removeAll(router, offer, signal)));
+    await this.#untilDone({ job_id: offer.job_id }, signal, () =>
+      this.#onRouter(offer, (router) => this.#removeAll(router, offer, signal)),
+    );
     // Also however long the disk is full: until then the journal holds the router for its guard.
     await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#deps.journal.cleaned(offer.job_id));
   }
@@ -49,7 +51,9 @@ export class CleanUp {
   async standDown({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
     const { errandMs, guard } = this.#deps.times;
     // Its time is short: every chance counts.
-    await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#standDownOnce(offer, { timeoutMs: errandMs, signal }), { longestMs: guard.pollMs });
+    await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#standDownOnce(offer, { timeoutMs: errandMs, signal }), {
+      longestMs: guard.pollMs,
+    });
   }
 
   /** As {@link standDown} in the short time that is left to an agent that stops. */

@@ -225,7 +225,9 @@ export class Execution {
   #endBeforeBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
     const isDisk = step === 'begin' || step === 'admit' || step === 'end';
     if (!isDoubt(cause) && !isDisk) return { result: neverRan(step === 'back_up' ? 'backup_failed' : 'rejected', cause.message) };
-    return this.#isTooLate() && step !== 'end' ? { result: neverRan('timed_out', `the script was not started: ${cause.message}`) } : undefined;
+    return this.#isTooLate() && step !== 'end'
+      ? { result: neverRan('timed_out', `the script was not started: ${cause.message}`) }
+      : undefined;
   }
 
   #isTooLate(): boolean {
@@ -279,4 +281,3 @@ function isDoubt(cause: AgentError): boolean {
 
 /** The router has answered the call itself: there is nothing more to read. */
 const ANSWERED: Aftermath = { marker: { state: 'begun' }, running: false, rebooted: false, stopped: false };
-

@@ -262,7 +262,9 @@ export class JobRunner {
     for (const router of this.#deps.routers.values()) {
       const cleared = Promise.withResolvers<void>();
       this.#cleared.set(router.name, cleared.promise);
-      this.#tasks.start(`leftovers of ${router.name}`, 'tidy', (signal) => this.#cleanUp.clearLeftovers(router, signal).finally(cleared.resolve));
+      this.#tasks.start(`leftovers of ${router.name}`, 'tidy', (signal) =>
+        this.#cleanUp.clearLeftovers(router, signal).finally(cleared.resolve),
+      );
     }
   }
 

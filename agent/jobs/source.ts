@@ -47,7 +47,9 @@ export function wrapScript(jobId: string, script: string, version: string): stri
 export function withOwnColumn(message: string, jobId: string, version: string): string {
   // Columns count bytes, from 1.
   const before = Buffer.byteLength(wrapScript(jobId, '', version).split('\n', 1)[0] ?? '');
-  return message.replace(/\(line 1 column (\d+)\)/g, (place, column: string) => (Number(column) > before ? `(line 1 column ${Number(column) - before})` : place));
+  return message.replace(/\(line 1 column (\d+)\)/g, (place, column: string) =>
+    Number(column) > before ? `(line 1 column ${Number(column) - before})` : place,
+  );
 }
 
 export function readMarker(jobId: string, source: string | undefined): Marker {

@@ -29,7 +29,9 @@ export async function readCredentials(file: string): Promise<Credentials> {
   try {
     return credentialsSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw new AgentError('invalid', `${file} is damaged or not a credentials file: put back the one of the enrolment, or enrol anew`, { cause: error });
+    throw new AgentError('invalid', `${file} is damaged or not a credentials file: put back the one of the enrolment, or enrol anew`, {
+      cause: error,
+    });
   }
 }
 
@@ -97,5 +99,8 @@ export class CredentialsFile {
 
 /** Also one that this user may not open: it is somebody's, and would be replaced. */
 async function exists(file: string): Promise<boolean> {
-  return lstat(file).then(() => true, () => false);
+  return lstat(file).then(
+    () => true,
+    () => false,
+  );
 }

@@ -100,5 +100,8 @@ async function removeToken(tokenFile: string, log: Log): Promise<void> {
 }
 
 async function exists(file: string): Promise<boolean> {
-  return lstat(file).then(() => true, () => false);
+  return lstat(file).then(
+    () => true,
+    () => false,
+  );
 }

@@ -129,7 +129,11 @@ export class ServedRequests {
 
   #reply(id: number, outcome: ReplyOutcome): void {
     if (this.#port.send({ type: 'reply', id, outcome })) return;
-    this.#port.send({ type: 'reply', id, outcome: { ok: false, error: { code: 'outcome_unknown', message: 'the answer is too large for the tunnel' } } });
+    this.#port.send({
+      type: 'reply',
+      id,
+      outcome: { ok: false, error: { code: 'outcome_unknown', message: 'the answer is too large for the tunnel' } },
+    });
   }
 }
 

@@ -48,7 +48,8 @@ export function* rowBatches(rows: Row[]): Generator<Row[]> {
 function namesOf(row: Row): string[] {
   const names = Object.keys(row);
   if (names.length > MAX_BATCH_NAMES) throw new AgentError('unsupported', `the answer has a row of ${names.length} properties`);
-  if (names.some((name) => name.length > MAX_NAME_CHARS)) throw new AgentError('unsupported', 'the answer has a property with a name too long for the tunnel');
+  if (names.some((name) => name.length > MAX_NAME_CHARS))
+    throw new AgentError('unsupported', 'the answer has a property with a name too long for the tunnel');
   return names;
 }
 

@@ -1,4 +1,11 @@
-import { CLOSE, decodeServerMessage, HELLO_TIMEOUT_MS, Liveness, MAX_OPEN_JOBS_PER_AGENT, PROTOCOL_VERSIONS } from '../../protocol/index.ts';
+import {
+  CLOSE,
+  decodeServerMessage,
+  HELLO_TIMEOUT_MS,
+  Liveness,
+  MAX_OPEN_JOBS_PER_AGENT,
+  PROTOCOL_VERSIONS,
+} from '../../protocol/index.ts';
 import { Lane } from '../../runtime/lane.ts';
 import type { AgentMessage, RouterBeat, ServerMessage, Welcome } from '../../protocol/index.ts';
 import type { AbsenceLog } from '../core/absence-log.ts';

@@ -1,13 +1,4 @@
-import type {
-  AgentMessage,
-  Hello,
-  JobOffer,
-  OpenJob,
-  ReplyOutcome,
-  Request,
-  RouterBeat,
-  ServerMessage,
-} from '../../protocol/index.ts';
+import type { AgentMessage, Hello, JobOffer, OpenJob, ReplyOutcome, Request, RouterBeat, ServerMessage } from '../../protocol/index.ts';
 import type { LastConnection } from './backoff.ts';
 
 /** A WebSocket as the link's logic sees it: dialer.ts makes one from `ws`, unit tests from memory. */

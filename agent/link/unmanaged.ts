@@ -9,11 +9,19 @@ import { LinkError } from './errors.ts';
  * @returns undefined when the control plane is older than this question
  * @throws LinkError `unauthorized` when it does not accept the agent, otherwise `refused`
  */
-export async function askUnmanaged(server: string, credentials: Credentials, ca: string | undefined): Promise<UnmanagedRouter[] | undefined> {
+export async function askUnmanaged(
+  server: string,
+  credentials: Credentials,
+  ca: string | undefined,
+): Promise<UnmanagedRouter[] | undefined> {
   const bearer = `${credentials.agent_id}:${credentials.secret}`;
   const { status, body } = await askServer({ server, path: UNMANAGED_PATH, ca, bearer });
   if (status === 404) return undefined;
-  if (status === 401) throw new LinkError('unauthorized', 'the control plane does not accept these credentials: the agent was revoked, or they are for another control plane');
+  if (status === 401)
+    throw new LinkError(
+      'unauthorized',
+      'the control plane does not accept these credentials: the agent was revoked, or they are for another control plane',
+    );
   if (status !== 200) throw new LinkError('refused', `the control plane answers ${status}`);
   const answer = unmanagedResponse.safeParse(parseJson(body));
   if (!answer.success) throw new LinkError('refused', 'the answer is not one of a control plane');

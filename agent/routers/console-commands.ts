@@ -97,7 +97,13 @@ function upTo(output: string, nonce: string): string {
   const end = output.trimEnd();
   if (end === nonce) return '';
   if (end.endsWith(`\n${nonce}`)) return end.slice(0, -nonce.length - 1);
-  throw new AgentError('rejected', end.split('\n').find((line) => line.trim() !== '')?.trim() ?? 'the router printed nothing');
+  throw new AgentError(
+    'rejected',
+    end
+      .split('\n')
+      .find((line) => line.trim() !== '')
+      ?.trim() ?? 'the router printed nothing',
+  );
 }
 
 /**

@@ -34,6 +34,7 @@ export function exportLine({ path, words }: ApiCommand): string {
  */
 export function readExport(text: string): CommandReply {
   const lines = text.trimEnd().split('\n');
-  if (!isExportText(text)) throw new AgentError('rejected', lines.find((line) => line.trim() !== '')?.trim() ?? 'the router printed nothing');
+  if (!isExportText(text))
+    throw new AgentError('rejected', lines.find((line) => line.trim() !== '')?.trim() ?? 'the router printed nothing');
   return { rows: lines.map((line) => ({ line })) };
 }

@@ -55,9 +55,7 @@ function glanceOf(resource: RouterRow, identity: RouterRow): Glance {
 export const apiReader: InventoryReader<RouterOsApi> = {
   async read(api, deadline) {
     const [resource, identity, routerboard, license, clock] = await Promise.all([
-      firstRow(api, '/system/resource/print', deadline, [
-        '=.proplist=uptime,version,board-name,architecture-name,platform',
-      ]),
+      firstRow(api, '/system/resource/print', deadline, ['=.proplist=uptime,version,board-name,architecture-name,platform']),
       firstRow(api, '/system/identity/print', deadline),
       optionalRow(api, '/system/routerboard/print', deadline),
       optionalRow(api, '/system/license/print', deadline),

@@ -1,6 +1,5 @@
 const NO_AUTHORITY = 'the certificate is not from a known authority: set ca or fingerprint';
-const NO_HANDSHAKE =
-  'TLS handshake refused: a router without a certificate in /ip/service offers only anonymous TLS (anonymous_tls)';
+const NO_HANDSHAKE = 'TLS handshake refused: a router without a certificate in /ip/service offers only anonymous TLS (anonymous_tls)';
 
 /** What the codes of a failed connection mean to the person who has to mend it. */
 const MEANINGS: Readonly<Record<string, string>> = {

@@ -44,8 +44,10 @@ export function createRouterAdapter(config: RouterConfig, deps: RouterDeps): Rou
     api: (deadline: Deadline): Promise<RouterOsApi> => openApi(config, deadline),
     ssh: (deadline: Deadline): Promise<SshSession> => openSsh(config, deps.stateFolder, deadline),
   };
-  const present = <S extends RouterOsApi | SshSession>(openIt: (deadline: Deadline) => Promise<S>, reader: InventoryReader<S>): RouterPresence<S> =>
-    new RouterPresence({ router: config.name, open: openIt, reader, clock, random, log: deps.log });
+  const present = <S extends RouterOsApi | SshSession>(
+    openIt: (deadline: Deadline) => Promise<S>,
+    reader: InventoryReader<S>,
+  ): RouterPresence<S> => new RouterPresence({ router: config.name, open: openIt, reader, clock, random, log: deps.log });
   if (!config.api) {
     const presence = present(open.ssh, sshReader);
     return new Router(config, { presence, ssh: presence, open });
@@ -65,10 +67,7 @@ interface RouterParts {
   presence: RouterPresence<RouterOsApi> | RouterPresence<SshSession>;
   api?: SessionSource<RouterOsApi> | undefined;
   ssh?: SessionSource<SshSession> | undefined;
-  open: {
-    api: (deadline: Deadline) => Promise<RouterOsApi>;
-    ssh: (deadline: Deadline) => Promise<SshSession>;
-  };
+  open: { api: (deadline: Deadline) => Promise<RouterOsApi>; ssh: (deadline: Deadline) => Promise<SshSession> };
 }
 
 class Router implements RouterAdapter {
@@ -194,6 +193,11 @@ function bounded(text: string, maxBytes: number): ConsoleOutput {
   const lines = text.replaceAll('\r\n', '\n');
   const bytes = Buffer.from(lines);
   if (bytes.length <= maxBytes) return { text: lines, truncated: false };
-  return { text: bytes.subarray(0, maxBytes).toString('utf8').replace(/\uFFFD$/, ''), truncated: true };
+  return {
+    text: bytes
+      .subarray(0, maxBytes)
+      .toString('utf8')
+      .replace(/\uFFFD$/, ''),
+    truncated: true,
+  };
 }
-

@@ -75,6 +75,7 @@ export function deltaMessages({ changed, gone }: Pick<Delta, 'changed' | 'gone'>
 
 function inChunks<T>(items: readonly T[]): T[][] {
   const chunks: T[][] = [];
-  for (let start = 0; start < items.length; start += MAX_DEVICES_PER_MESSAGE) chunks.push(items.slice(start, start + MAX_DEVICES_PER_MESSAGE));
+  for (let start = 0; start < items.length; start += MAX_DEVICES_PER_MESSAGE)
+    chunks.push(items.slice(start, start + MAX_DEVICES_PER_MESSAGE));
   return chunks;
 }

@@ -17,10 +17,9 @@ export async function readPoe(router: RouterAdapter, signal: AbortSignal, cleane
   const numbers = ports.slice(0, MAX_POE_PORTS).map(itemNumber);
   const rows = await sampleItems(router, { path: '/interface/ethernet/poe/monitor', numbers }, signal);
   const told = rows?.filter((row) => (row['name'] ?? '') !== '' && (row['poe-out-status'] ?? '') !== '');
-  return told?.slice(0, MAX_POE_PORTS).map((row) => ({
-    interface: cleaner.text(row['name']!, 128),
-    status: cleaner.text(row['poe-out-status']!, 64),
-  }));
+  return told
+    ?.slice(0, MAX_POE_PORTS)
+    .map((row) => ({ interface: cleaner.text(row['name']!, 128), status: cleaner.text(row['poe-out-status']!, 64) }));
 }
 
 /**
@@ -45,7 +44,8 @@ async function readCells(router: RouterAdapter, signal: AbortSignal, cleaner: Cl
   for (const modem of modems.slice(0, MAX_SENSORS)) {
     const row = await sampleModem(router, itemNumber(modem), signal);
     const dbm = row && leadingNumber(row['rsrp']);
-    if (row && (dbm !== undefined || isUnregistered(row))) links.push({ interface: cleaner.text(modem.name, 128), kind: 'lte', dbm: dbm ?? null });
+    if (row && (dbm !== undefined || isUnregistered(row)))
+      links.push({ interface: cleaner.text(modem.name, 128), kind: 'lte', dbm: dbm ?? null });
   }
   return links;
 }
@@ -69,10 +69,12 @@ async function readAccessPoints(router: RouterAdapter, signal: AbortSignal, clea
     { menu, properties: ['interface', 'ap', 'signal-strength'], where: { property: 'ap', anyOf: ['true'] }, flags: {} },
     signal,
   );
-  const links = rows?.filter((row) => isTrue(row['ap'])).flatMap((row): Signals => {
-    const dbm = leadingNumber(row['signal-strength']);
-    return dbm === undefined ? [] : [{ interface: cleaner.text(row['interface'] ?? '', 128), kind: 'wireless', dbm }];
-  });
+  const links = rows
+    ?.filter((row) => isTrue(row['ap']))
+    .flatMap((row): Signals => {
+      const dbm = leadingNumber(row['signal-strength']);
+      return dbm === undefined ? [] : [{ interface: cleaner.text(row['interface'] ?? '', 128), kind: 'wireless', dbm }];
+    });
   return links?.slice(0, MAX_SENSORS);
 }
 

@@ -25,7 +25,9 @@ const LONGEST_WORD = 64;
  */
 function readPairs(rows: readonly RouterRow[], cleaner: Cleaner): Pair[] {
   const pairs = rows.flatMap((row): [string, string, string | undefined][] =>
-    row['name'] === undefined ? Object.entries(row).map(([name, value]) => [name, value, undefined]) : [[row['name'], row['value'] ?? '', row['type']]],
+    row['name'] === undefined
+      ? Object.entries(row).map(([name, value]) => [name, value, undefined])
+      : [[row['name'], row['value'] ?? '', row['type']]],
   );
   return pairs
     .filter(([name]) => !name.startsWith('.'))

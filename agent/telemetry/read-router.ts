@@ -76,7 +76,9 @@ export class RouterReader {
     const router = this.#router;
     const poe = await this.#unlessAbsent('/interface/ethernet/poe', () => readPoe(router, signal, cleaner));
     const lte = await this.#unlessAbsent('/interface/lte', () => readSignals(router, 'lte', signal, cleaner));
-    const wireless = await this.#unlessAbsent('/interface/wireless/registration-table', () => readSignals(router, 'wireless', signal, cleaner));
+    const wireless = await this.#unlessAbsent('/interface/wireless/registration-table', () =>
+      readSignals(router, 'wireless', signal, cleaner),
+    );
     const disks = await this.#unlessAbsent('/disk', () => readBadDisks(router, signal, cleaner));
     return {
       ...(poe ? { poe } : {}),

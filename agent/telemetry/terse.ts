@@ -26,7 +26,10 @@ function readPairs(text: string): RouterRow {
   const row: RouterRow = {};
   for (const pair of text.trimEnd().split(/ (?=[a-z.][\w.-]*=)/i)) {
     const at = pair.indexOf('=');
-    row[pair.slice(0, at)] = pair.slice(at + 1).trim().replace(/^"(.*)"$/s, '$1');
+    row[pair.slice(0, at)] = pair
+      .slice(at + 1)
+      .trim()
+      .replace(/^"(.*)"$/s, '$1');
   }
   return row;
 }

@@ -30,7 +30,11 @@ export async function findWanInterfaces(router: RouterAdapter, signal: AbortSign
     signal,
   );
   const routed = clients?.filter((row) => row['add-default-route'] !== 'no' && row['add-default-route'] !== 'false');
-  const pppoe = await readMenu(router, { menu: '/interface/pppoe-client', properties: ['name', 'disabled'], flags: { X: 'disabled' } }, signal);
+  const pppoe = await readMenu(
+    router,
+    { menu: '/interface/pppoe-client', properties: ['name', 'disabled'], flags: { X: 'disabled' } },
+    signal,
+  );
   return [...namesOf(routed, 'interface'), ...namesOf(pppoe, 'name')].slice(0, MAX_WAN_INTERFACES);
 }
 

@@ -15,7 +15,11 @@ export const hardwareId = z.string().min(1).max(128);
 export const routerText = (max: number) => z.string().transform((value) => cleanText(value, max));
 
 /** A message of an error, which may be a router's own words. Longer ones are refused: agents cut them. */
-export const errorText = (max: number) => z.string().max(max).transform((value) => cleanLines(value, max));
+export const errorText = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .transform((value) => cleanLines(value, max));
 
 /** A list of such things: one that is no such thing is left out. */
 export const routerList = <T>(item: z.ZodType<T>, max: number) =>
@@ -31,7 +35,10 @@ export const forwardId = z.uuid();
 export const requestId = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
 
 /** Remaining time in milliseconds, not a moment: router, agent and server clocks disagree. A week at most. */
-export const remainingMs = z.int().min(0).max(7 * 24 * 3600 * 1000);
+export const remainingMs = z
+  .int()
+  .min(0)
+  .max(7 * 24 * 3600 * 1000);
 
 export const text = (max: number) => z.string().max(max);
 /** The limit is one of bytes: 64 k characters may be three times as many. */

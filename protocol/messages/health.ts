@@ -4,11 +4,7 @@ import { routerList, routerName, routerText } from './common.ts';
 
 const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 
-const signal = z.object({
-  interface: routerText(128),
-  kind: z.enum(['lte', 'wireless']),
-  dbm: z.number().min(-1000).max(1000).nullable(),
-});
+const signal = z.object({ interface: routerText(128), kind: z.enum(['lte', 'wireless']), dbm: z.number().min(-1000).max(1000).nullable() });
 
 /** How a router is doing. Null or empty: the router does not tell. */
 export const healthReadings = z.object({
@@ -28,7 +24,10 @@ export const healthReadings = z.object({
   /** Interfaces that lead to the provider and are not disabled. */
   wan: routerList(z.object({ interface: routerText(128), running: z.boolean() }), MAX_WAN_INTERFACES),
   /** Where its GPS receiver has it, degrees; null without a receiver or a fix. */
-  position: z.object({ latitude: z.number().min(-90).max(90), longitude: z.number().min(-180).max(180) }).nullable().catch(null),
+  position: z
+    .object({ latitude: z.number().min(-90).max(90), longitude: z.number().min(-180).max(180) })
+    .nullable()
+    .catch(null),
   // Absent below: the agent is older than these readings, or the router has no such menu.
   /** What the board says of its parts in a word: `psu2-state` is `fail`. */
   states: routerList(z.object({ name: routerText(64), state: routerText(64) }), MAX_SENSORS).optional(),
@@ -47,8 +46,4 @@ export const healthReadings = z.object({
 });
 
 /** Agent, about every minute for each router that answers. */
-export const health = z.object({
-  type: z.literal('health'),
-  router: routerName,
-  readings: healthReadings,
-});
+export const health = z.object({ type: z.literal('health'), router: routerName, readings: healthReadings });

@@ -19,7 +19,11 @@ export const jobOffer = z.object({
   /** Longest run of the script. */
   timeout_ms: remainingMs,
   /** Undo guard: the router undoes the script after so many seconds unless the agent finds everything reachable before. */
-  undo_unless_reachable_seconds: z.int().min(1).max(24 * 3600).optional(),
+  undo_unless_reachable_seconds: z
+    .int()
+    .min(1)
+    .max(24 * 3600)
+    .optional(),
 });
 
 /** Agent: the job is on its disk. */

@@ -34,10 +34,34 @@ export const forwardCloseParams = z.object({ forward_id: forwardId });
 
 export const request = z.discriminatedUnion('method', [
   z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('command'), params: commandParams }),
-  z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('forward.open'), params: forwardOpenParams }),
-  z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('forward.close'), params: forwardCloseParams }),
-  z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('backup.read'), params: backupReadParams }),
-  z.object({ type: z.literal('request'), id: requestId, remaining_ms: remainingMs, method: z.literal('backup.remove'), params: backupRemoveParams }),
+  z.object({
+    type: z.literal('request'),
+    id: requestId,
+    remaining_ms: remainingMs,
+    method: z.literal('forward.open'),
+    params: forwardOpenParams,
+  }),
+  z.object({
+    type: z.literal('request'),
+    id: requestId,
+    remaining_ms: remainingMs,
+    method: z.literal('forward.close'),
+    params: forwardCloseParams,
+  }),
+  z.object({
+    type: z.literal('request'),
+    id: requestId,
+    remaining_ms: remainingMs,
+    method: z.literal('backup.read'),
+    params: backupReadParams,
+  }),
+  z.object({
+    type: z.literal('request'),
+    id: requestId,
+    remaining_ms: remainingMs,
+    method: z.literal('backup.remove'),
+    params: backupRemoveParams,
+  }),
 ]);
 
 const MAX_ROWS = 10_000;

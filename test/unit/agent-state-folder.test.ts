@@ -31,7 +31,9 @@ describe('a try', () => {
 
   test('finds a folder that belongs to somebody else', async () => {
     await chmod(folder, 0o555);
-    await expect(asOrdinaryUser(() => tryStateFolder(folder))).rejects.toMatchObject({ message: `state: ${folder} cannot be written: permission denied (EACCES)` });
+    await expect(asOrdinaryUser(() => tryStateFolder(folder))).rejects.toMatchObject({
+      message: `state: ${folder} cannot be written: permission denied (EACCES)`,
+    });
   });
 });
 

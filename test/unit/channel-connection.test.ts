@@ -44,30 +44,42 @@ test.each([
   ['is reset', (connection: ChannelConnection) => connection.receiveReset(), 'peer_reset'],
   ['is cut', (connection: ChannelConnection) => connection.cut('revoked'), 'cut'],
   ['loses its channel', (connection: ChannelConnection) => connection.lost(), 'channel_lost'],
-] as const)('a connection that %s while its target is being dialled is over, and the target gets nothing of it', async (_what, happen, end) => {
-  for (const [bytes, isEnded] of [[true, true], [true, false], [false, true], [false, false]] as const) {
-    const { port, received } = await target();
-    const { connection, ends } = connectionOf();
-    const socket = connectTcp({ host: '127.0.0.1', port }, { timeoutMs: 5000 });
-    connection.attach(socket);
-    if (bytes) connection.receiveBytes(Buffer.from('rm -rf / please'), undefined);
-    if (isEnded) connection.receiveEnd();
-    happen(connection);
-    await waitUntil('it is reported', () => ends.length > 0, 5000);
-    expect(ends).toEqual([end]);
-    expect(socket.closed).toBe(true);
-    // Whoever comes now comes after anything that was on its way.
-    await once(net.connect(port, '127.0.0.1').end(), 'close');
-    expect(received()).toBe('');
-  }
-});
+] as const)(
+  'a connection that %s while its target is being dialled is over, and the target gets nothing of it',
+  async (_what, happen, end) => {
+    for (const [bytes, isEnded] of [
+      [true, true],
+      [true, false],
+      [false, true],
+      [false, false],
+    ] as const) {
+      const { port, received } = await target();
+      const { connection, ends } = connectionOf();
+      const socket = connectTcp({ host: '127.0.0.1', port }, { timeoutMs: 5000 });
+      connection.attach(socket);
+      if (bytes) connection.receiveBytes(Buffer.from('rm -rf / please'), undefined);
+      if (isEnded) connection.receiveEnd();
+      happen(connection);
+      await waitUntil('it is reported', () => ends.length > 0, 5000);
+      expect(ends).toEqual([end]);
+      expect(socket.closed).toBe(true);
+      // Whoever comes now comes after anything that was on its way.
+      await once(net.connect(port, '127.0.0.1').end(), 'close');
+      expect(received()).toBe('');
+    }
+  },
+);
 
 test('a client that has half-closed before it was attached has half-closed', async () => {
   const server = net.createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = net.connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
   const [accepted] = (await once(server, 'connection')) as [net.Socket];
-  closers.push(() => server.close(), () => client.destroy(), () => accepted.destroy());
+  closers.push(
+    () => server.close(),
+    () => client.destroy(),
+    () => accepted.destroy(),
+  );
   client.end();
   accepted.resume();
   await once(accepted, 'end');

@@ -22,7 +22,12 @@ async function carried(): Promise<{ client: net.Socket; connection: NonNullable<
   here.peer = there;
   there.peer = here;
   const channel = new Channel(here, 'opener', { onClosed: () => undefined });
-  closers.push(() => client.destroy(), () => accepted.destroy(), () => server.close(), () => channel.terminate('the test is over'));
+  closers.push(
+    () => client.destroy(),
+    () => accepted.destroy(),
+    () => server.close(),
+    () => channel.terminate('the test is over'),
+  );
   const connection = channel.open()!;
   const ends: string[] = [];
   connection.whenClosed((end) => ends.push(end));
@@ -43,7 +48,10 @@ test('a connection that is cut in the moment in which its end is sent is over al
 
 test('a connection that is cut with bytes on their way is reset, not ended properly', async () => {
   const { client, connection, ends } = await carried();
-  const failed = once(client, 'error').then(([error]) => (error as NodeJS.ErrnoException).code, (error: NodeJS.ErrnoException) => error.code);
+  const failed = once(client, 'error').then(
+    ([error]) => (error as NodeJS.ErrnoException).code,
+    (error: NodeJS.ErrnoException) => error.code,
+  );
   connection.receiveBytes(Buffer.alloc(32_000_000), undefined);
   connection.receiveEnd();
   connection.cut('revoked');

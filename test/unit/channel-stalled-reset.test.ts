@@ -18,7 +18,11 @@ async function tcpPair(): Promise<[net.Socket, net.Socket]> {
   const client = net.connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
   const [accepted] = (await once(server, 'connection')) as [net.Socket];
   client.on('error', () => undefined);
-  closers.push(() => client.destroy(), () => accepted.destroy(), () => server.close());
+  closers.push(
+    () => client.destroy(),
+    () => accepted.destroy(),
+    () => server.close(),
+  );
   return [client, accepted];
 }
 

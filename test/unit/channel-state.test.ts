@@ -7,10 +7,16 @@ type Step = (state: ChannelState) => unknown;
 const open: Step = (s) => s.open();
 const end: Step = (s) => s.end();
 const reset: Step = (s) => s.reset();
-const gotOpen = (n: number): Step => (s) => s.receiveOpen(n);
+const gotOpen =
+  (n: number): Step =>
+  (s) =>
+    s.receiveOpen(n);
 const gotBytes: Step = (s) => s.receiveBytes();
 const gotEnd: Step = (s) => s.receiveEnd();
-const gotReset = (n: number): Step => (s) => s.receiveReset(n);
+const gotReset =
+  (n: number): Step =>
+  (s) =>
+    s.receiveReset(n);
 
 /** Each row: who, the steps so far, and what the last step answers and leaves. */
 const table: [string, ChannelRole, Step[], { answer: unknown; free: boolean; discarding?: boolean }][] = [

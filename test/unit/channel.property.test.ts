@@ -106,7 +106,7 @@ class World {
 
   /** Lets everything that can move, move. */
   async settle(): Promise<void> {
-    for (let idle = 0; idle < 3; ) {
+    for (let idle = 0; idle < 3;) {
       const moved = [this.sockets[0].deliver(), this.sockets[1].deliver()].some(Boolean);
       await new Promise((resolve) => setImmediate(resolve));
       idle = moved ? 0 : idle + 1;
@@ -165,7 +165,10 @@ async function perform(world: World, run: Run, step: Action): Promise<void> {
 
 function check(run: Run): void {
   const broken = run.client.tape.broken || run.target.tape.broken;
-  for (const [from, to] of [[run.client, run.target], [run.target, run.client]] as const) {
+  for (const [from, to] of [
+    [run.client, run.target],
+    [run.target, run.client],
+  ] as const) {
     const got = Buffer.concat(to.tape.received);
     expect(got.length).toBeLessThanOrEqual(from.tape.written);
     expect(got.equals(bytesOf(from.tape.seed, 0, got.length))).toBe(true);

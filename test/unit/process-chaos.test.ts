@@ -55,7 +55,10 @@ describe('the judge', () => {
   });
 
   test('takes an honest unknown and an expired job that never ran', () => {
-    const jobs = [{ ...job, status: 'unknown', phase: 'unknown' }, { ...job, id: 'other', idempotency_key: 'b', status: 'expired', phase: 'expired' }];
+    const jobs = [
+      { ...job, status: 'unknown', phase: 'unknown' },
+      { ...job, id: 'other', idempotency_key: 'b', status: 'expired', phase: 'expired' },
+    ];
     const verdict = judgeJobs([promised, { ...promised, jobId: 'other', key: 'b' }], jobs, record([run]));
     expect(verdict).toMatchObject({ violations: [], unknown: 1, outcomes: { unknown: 1, expired: 1 } });
   });
@@ -73,7 +76,11 @@ describe('a program', () => {
 
   test.each([
     ['exits with 0', 'process.exit(0)', { code: 0, signal: null }],
-    ['throws where nobody catches', 'setTimeout(() => { throw new Error("last words"); }, 10)', { code: 1, lastWords: expect.stringContaining('last words') }],
+    [
+      'throws where nobody catches',
+      'setTimeout(() => { throw new Error("last words"); }, 10)',
+      { code: 1, lastWords: expect.stringContaining('last words') },
+    ],
     ['is killed by somebody else', 'process.kill(process.pid, "SIGKILL")', { code: null, signal: 'SIGKILL' }],
   ])('that %s has ended by itself', async (_how, text, end) => {
     const program = await start(text);
@@ -106,7 +113,8 @@ describe('a program', () => {
     const day = 86_400_000;
     await writeFile(path.join(folder, 'clock'), '0');
     const module = new URL('../harness/chaos/wrong-clock.ts', import.meta.url).href;
-    const say = 'console.log(JSON.stringify([Date.now(), new Date().getTime(), Date.parse(Date()), performance.now(), new Date(5).getTime()]))';
+    const say =
+      'console.log(JSON.stringify([Date.now(), new Date().getTime(), Date.parse(Date()), performance.now(), new Date(5).getTime()]))';
     const program = await start(`import ${JSON.stringify(module)}; setInterval(() => ${say}, 20)`);
     const last = () => JSON.parse(program.output.trim().split('\n').at(-1)!) as [number, number, number, number, number];
     await waitUntil('it speaks', () => program.output.endsWith(']\n'));
@@ -140,7 +148,10 @@ describe('a line', () => {
     const chunks: Buffer[] = [];
     let isClosed = false;
     const server = net.createServer((socket) => {
-      socket.on('data', (chunk) => chunks.push(chunk)).on('close', () => (isClosed = true)).on('error', () => undefined);
+      socket
+        .on('data', (chunk) => chunks.push(chunk))
+        .on('close', () => (isClosed = true))
+        .on('error', () => undefined);
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -164,7 +175,8 @@ describe('a line', () => {
   test.each(CORRUPTIONS)('does %s to its bytes from a place in mid-stream on', async (fault) => {
     const { got, isClosed } = await carried({ fault, direction: 'to-server', afterBytes: 50, seed: 3 });
     expect(got.subarray(0, 40)).toEqual(BYTES.subarray(0, 40));
-    if (fault === 'flip') expect([got.length, ...got.map((byte, at) => (byte === BYTES[at] ? 0 : byte ^ BYTES[at]!))].filter(Boolean)).toEqual([100, 1 << 3]);
+    if (fault === 'flip')
+      expect([got.length, ...got.map((byte, at) => (byte === BYTES[at] ? 0 : byte ^ BYTES[at]!))].filter(Boolean)).toEqual([100, 1 << 3]);
     else if (fault === 'noise') expect([got.length, got.subarray(50, 66).equals(BYTES.subarray(50, 66))]).toEqual([100, false]);
     else if (fault === 'insert') expect([got.length, got.subarray(66).equals(BYTES.subarray(50))]).toEqual([116, true]);
     else if (fault === 'drop') expect(got.subarray(50)).toEqual(BYTES.subarray(66));

@@ -146,12 +146,15 @@ export class ApiWay implements Way {
   }
 
   #renew(): void {
-    this.#working = this.#working.then(() => this.#restore()).catch((error: unknown) => {
-      const { log, router, onLost } = this.#options;
-      log.warn({ err: error, router: router.name }, 'the rules of a forward could not be renewed');
-      // A router that is away once more gets them when it is back.
-      if (!this.#closed && router.state().reachable) onLost(`the rules are gone from the router: ${error instanceof Error ? error.message : 'unknown error'}`);
-    });
+    this.#working = this.#working
+      .then(() => this.#restore())
+      .catch((error: unknown) => {
+        const { log, router, onLost } = this.#options;
+        log.warn({ err: error, router: router.name }, 'the rules of a forward could not be renewed');
+        // A router that is away once more gets them when it is back.
+        if (!this.#closed && router.state().reachable)
+          onLost(`the rules are gone from the router: ${error instanceof Error ? error.message : 'unknown error'}`);
+      });
   }
 
   async #restore(): Promise<void> {

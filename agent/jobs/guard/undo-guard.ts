@@ -173,7 +173,8 @@ export class UndoGuard {
     const facts = await router.refresh(this.#errand());
     this.#checkDevice(facts);
     const marker = readMarker(this.#offer.job_id, await menu.readScript(scriptNameOf(this.#offer.job_id), this.#errand()));
-    if (marker.state === 'undone') return this.#isAboutToReboot(facts) ? WAIT : { result: rolledBack(verdict, this.#boot !== undefined), isOver: true };
+    if (marker.state === 'undone')
+      return this.#isAboutToReboot(facts) ? WAIT : { result: rolledBack(verdict, this.#boot !== undefined), isOver: true };
     const entry = await menu.findEntry(this.#name, this.#errand());
     if (facts.uptimeSeconds === null) return WAIT;
     const left = secondsLeft(this.#time(this.#boot), facts.uptimeSeconds);
@@ -279,7 +280,8 @@ export async function removeGuard(menu: RouterMenu, jobId: string, deadline: Dea
   for (const file of await menu.listFiles(name, deadline)) await menu.removeFile(file, deadline);
 }
 
-const ROLLED_BACK = 'the router or the control plane could not be reached after the script; the router has restored its configuration from before it';
+const ROLLED_BACK =
+  'the router or the control plane could not be reached after the script; the router has restored its configuration from before it';
 
 /** @param isKnown false: the journal is older than the guard, so nobody knows whether the script ran before */
 function rolledBack(verdict: JobResult, isKnown: boolean): JobResult {

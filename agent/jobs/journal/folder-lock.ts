@@ -40,5 +40,9 @@ function openLockFile(folder: string): DatabaseSync {
 }
 
 function unusable(folder: string, error: unknown): AgentError {
-  return new AgentError('internal', `the state folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  return new AgentError(
+    'internal',
+    `the state folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+    { cause: error },
+  );
 }

@@ -100,7 +100,10 @@ export function applyRecord(memory: JournalMemory, record: JournalRecord): void 
   }
 }
 
-function stepped(entry: JournalEntry, record: Extract<JournalRecord, { t: 'guard' | 'disarmed' | 'begin' | 'refused' | 'end' | 'acked' }>): JournalEntry {
+function stepped(
+  entry: JournalEntry,
+  record: Extract<JournalRecord, { t: 'guard' | 'disarmed' | 'begin' | 'refused' | 'end' | 'acked' }>,
+): JournalEntry {
   switch (record.t) {
     case 'guard':
       return { ...entry, guard: record.boot, isArmed: true };

@@ -37,7 +37,10 @@ export function consoleMenu(router: RouterAdapter): RouterMenu {
 
   async function list(menu: string, containing: string, deadline: Deadline): Promise<string[]> {
     const text = await run(each(menu, `name~${quote(containing)}`, 'name'), deadline);
-    return text.split('\n').filter((line) => line.startsWith(TAG)).map((line) => line.slice(TAG.length).trim());
+    return text
+      .split('\n')
+      .filter((line) => line.startsWith(TAG))
+      .map((line) => line.slice(TAG.length).trim());
   }
 
   return {

@@ -45,7 +45,7 @@ async function readOverApi(
 
 async function readInChunks(router: RouterAdapter, { name, size }: { name: string; size: number }, deadline: Deadline): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for (let offset = 0; offset < size; ) {
+  for (let offset = 0; offset < size;) {
     const wanted = Math.min(CHUNK_BYTES, size - offset);
     const words = [`=file=${name}`, `=offset=${offset}`, `=chunk-size=${wanted}`];
     const chunk = wireBytes(await readChunk(router, words, deadline), wanted);
@@ -54,7 +54,8 @@ async function readInChunks(router: RouterAdapter, { name, size }: { name: strin
     offset += chunk.length;
   }
   const whole = Buffer.concat(chunks);
-  if (whole.length !== size) throw new AgentError('unsupported', `the API gives ${whole.length} bytes of a file of ${size}; it can be fetched by SSH`);
+  if (whole.length !== size)
+    throw new AgentError('unsupported', `the API gives ${whole.length} bytes of a file of ${size}; it can be fetched by SSH`);
   return whole;
 }
 

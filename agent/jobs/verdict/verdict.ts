@@ -72,7 +72,10 @@ function judgeText(report: RunReport & { kind: 'text' }, after: Aftermath, outpu
 }
 
 function lastLine(text: string): string | undefined {
-  return text.split('\n').map((line) => line.trim()).findLast((line) => line !== '');
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .findLast((line) => line !== '');
 }
 
 function judgeUnseen(output: Output, after: Aftermath, late: boolean): JobResult | 'wait' {
@@ -98,7 +101,10 @@ function outputOf(report: RunReport): Output {
 function boundOutput(text: string, truncated: boolean): Output {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= MAX_OUTPUT_BYTES) return { output: text, output_truncated: truncated };
-  const cut = bytes.subarray(0, MAX_OUTPUT_BYTES).toString('utf8').replace(/\uFFFD+$/, '');
+  const cut = bytes
+    .subarray(0, MAX_OUTPUT_BYTES)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '');
   return { output: cut, output_truncated: true };
 }
 
@@ -126,7 +132,10 @@ export function restoredForNothing(result: JobResult): JobResult {
 
 /** The same may still happen, because the guard cannot be taken away now. */
 export function mayBeRestored(result: JobResult): JobResult {
-  return { ...result, error: `${result.error}; the undo guard may still restore the router's configuration of just before`.slice(0, ERROR_CHARS) };
+  return {
+    ...result,
+    error: `${result.error}; the undo guard may still restore the router's configuration of just before`.slice(0, ERROR_CHARS),
+  };
 }
 
 /** The router is as it was before the script, and nobody knows whether it ran before that. */

@@ -45,7 +45,9 @@ export async function checkRouter(config: RouterAccess, { stateFolder, signal, n
   const unknown = api === undefined ? await unknownCertificate(config, deadline) : undefined;
   if (unknown) rows.push(toRow(config.name, 'api certificate', '', unknown));
   const trial = await HostKeyTrial.open(config, stateFolder);
-  const ssh = config.ssh ? await note('ssh login', 'no forwards by ssh, no files', () => openSsh(config, trial.stateFolder, deadline), loggedIn) : undefined;
+  const ssh = config.ssh
+    ? await note('ssh login', 'no forwards by ssh, no files', () => openSsh(config, trial.stateFolder, deadline), loggedIn)
+    : undefined;
   const unpinned = await trial.finding(ssh !== undefined);
   if (unpinned) rows.push(toRow(config.name, 'ssh host key', '', unpinned));
   await trial.close();
@@ -56,7 +58,13 @@ export async function checkRouter(config: RouterAccess, { stateFolder, signal, n
       context.facts = await note('inventory', 'the router cannot be told from another', () => readFacts(context), describeFacts);
       context.policies = await readPolicies(context).catch(() => undefined);
     }
-    for (const check of checksFor(context)) await note(check.what, check.costs, () => check.run(context), (finding) => finding);
+    for (const check of checksFor(context))
+      await note(
+        check.what,
+        check.costs,
+        () => check.run(context),
+        (finding) => finding,
+      );
   } finally {
     await Promise.all([api?.close(), ssh?.close()]);
   }

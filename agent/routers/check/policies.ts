@@ -34,7 +34,8 @@ export const policyChecks: readonly Check[] = [
     what: `policy ${name}`,
     costs,
     applies: applies(name),
-    run: ({ policies }: CheckContext) => Promise.resolve(policies?.has(name) ? { ok: true, detail: 'granted' } : { ok: false, detail: 'missing' }),
+    run: ({ policies }: CheckContext) =>
+      Promise.resolve(policies?.has(name) ? { ok: true, detail: 'granted' } : { ok: false, detail: 'missing' }),
   })),
   ...Object.entries(WELCOME).map(([name, remark]) => ({
     what: `policy ${name}`,

@@ -117,7 +117,10 @@ async function greets(target: { host: string; port: number }, deadline: Deadline
       resolve(greeted);
     };
     const endWait = onExpiry(remaining(deadline, startedAt), () => settle(false));
-    socket.once('data', () => settle(true)).once('close', () => settle(false)).resume();
+    socket
+      .once('data', () => settle(true))
+      .once('close', () => settle(false))
+      .resume();
   });
 }
 
@@ -170,7 +173,12 @@ function clientConfig(socket: Socket, connection: SshConnection, options: SshOpt
 }
 
 /** Never rejects, whatever has become of the connection while the key was looked up. */
-async function verifyHostKey(key: Buffer, connection: SshConnection, policy: HostKeyPolicy, verify: (valid: boolean) => void): Promise<void> {
+async function verifyHostKey(
+  key: Buffer,
+  connection: SshConnection,
+  policy: HostKeyPolicy,
+  verify: (valid: boolean) => void,
+): Promise<void> {
   const refusal = await checkHostKey(key, policy).catch((error: unknown) => `the host key cannot be checked: ${toError(error).message}`);
   // Ended first, because ssh2's own words for it do not say what is wrong.
   if (refusal !== undefined) connection.end(refusal);

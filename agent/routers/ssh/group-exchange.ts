@@ -33,7 +33,8 @@ export interface GroupKeys {
 export function createGroupKeys(prime: Buffer, generator: Buffer): GroupKeys {
   const p = withoutLeadingZeros(prime);
   const g = withoutLeadingZeros(generator);
-  if (p.length < SMALLEST_PRIME_BYTES || p.length > LARGEST_PRIME_BYTES) throw new Error(`the router offers a group of ${p.length * 8} bits`);
+  if (p.length < SMALLEST_PRIME_BYTES || p.length > LARGEST_PRIME_BYTES)
+    throw new Error(`the router offers a group of ${p.length * 8} bits`);
   if (g.length === 0 || g.length > LARGEST_GENERATOR_BYTES) throw new Error(`the router offers a generator of ${g.length} bytes`);
   const own = generateDhPair('dh', { prime: p, generator: g.readUIntBE(0, g.length) });
   const [algorithm, publicKey] = partsOf(own.publicKey);

@@ -64,7 +64,10 @@ export class SshConnection implements SshSession {
     this.#client = client;
     this.#socket = socket;
     const forgotten = (): void => this.end('the router has forgotten the connection');
-    this.#silenceTest = new SilenceTest({ bytesReceived: () => socket.bytesRead, ping: () => ping(client), greetsAfresh, forgotten }, systemClock);
+    this.#silenceTest = new SilenceTest(
+      { bytesReceived: () => socket.bytesRead, ping: () => ping(client), greetsAfresh, forgotten },
+      systemClock,
+    );
     client.on('error', (error) => {
       this.end(describeSshError(error));
     });
@@ -270,7 +273,9 @@ function ping(client: Client): void {
 
 function brokenAtOnce(error: Error | null): AgentError {
   if (error instanceof AgentError) return error;
-  return new AgentError('rejected', `the connection broke as soon as it was open: ${error?.message ?? 'no reason given'}`, { cause: error });
+  return new AgentError('rejected', `the connection broke as soon as it was open: ${error?.message ?? 'no reason given'}`, {
+    cause: error,
+  });
 }
 
 function collect(channel: ClientChannel, maxBytes: number, done: (output: ExecOutput) => void): void {

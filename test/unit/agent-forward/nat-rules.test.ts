@@ -53,7 +53,14 @@ test('entry ports that are chosen at the same time differ, and one that was give
 test('connections are cut although one of them has just ended by itself', async () => {
   const table = simulator.router.table('/ip/firewall/connection');
   const add = (source: string, port: number): string =>
-    table.add([['protocol', 'tcp'], ['src-address', `${source}:50000`], ['dst-address', `127.0.0.1:${port}`]], { dynamic: true }).id;
+    table.add(
+      [
+        ['protocol', 'tcp'],
+        ['src-address', `${source}:50000`],
+        ['dst-address', `127.0.0.1:${port}`],
+      ],
+      { dynamic: true },
+    ).id;
   const [ended] = [add('10.0.0.2', 61_000), add('10.0.0.2', 61_000)];
   const others = [add('10.0.0.20', 61_000), add('10.0.0.2', 61_001)];
   const command = router.command.bind(router);

@@ -12,7 +12,12 @@ import { silentLog } from '../../harness/silent-log.ts';
 const SOON = { timeoutMs: 1000 };
 
 const makeForwarding = (): SshForwarding =>
-  new SshForwarding({ memory: new ForwardingMemory(folder), log: silentLog, clock: systemClock, agentTag: () => Promise.resolve('signalbox-test') });
+  new SshForwarding({
+    memory: new ForwardingMemory(folder),
+    log: silentLog,
+    clock: systemClock,
+    agentTag: () => Promise.resolve('signalbox-test'),
+  });
 
 let folder: string;
 let memory: ForwardingMemory;
@@ -134,7 +139,8 @@ it('switches nothing on while its disk is full, says so, and leaves no half-writ
   await mkdir(path.join(folder, 'ssh-forwarding'));
   await symlink('/dev/full', path.join(folder, 'ssh-forwarding', `${router.name}@R1.json.new`));
   await expect(forwarding.acquire(router, 600_000, SOON)).rejects.toMatchObject({
-    code: 'internal', message: "the agent's state folder cannot be written: no space left on device (ENOSPC)",
+    code: 'internal',
+    message: "the agent's state folder cannot be written: no space left on device (ENOSPC)",
   });
   expect(values.R1).toBe('no');
   expect(await files()).toEqual([]);
@@ -146,5 +152,8 @@ it('names the command that the router refused', async () => {
     if (command === '/ip/ssh/set') throw new AgentError('rejected', 'not enough permissions (9)');
     return { rows: [{ 'forwarding-enabled': 'no' }] };
   };
-  await expect(forwarding.acquire(router, 600_000, SOON)).rejects.toMatchObject({ code: 'rejected', message: 'not enough permissions (9) (/ip/ssh/set)' });
+  await expect(forwarding.acquire(router, 600_000, SOON)).rejects.toMatchObject({
+    code: 'rejected',
+    message: 'not enough permissions (9) (/ip/ssh/set)',
+  });
 });

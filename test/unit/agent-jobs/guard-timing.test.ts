@@ -32,7 +32,11 @@ describe('the time of an undo guard', () => {
     const isDue = async (armedAt: number, allowed: number): Promise<boolean> => {
       const table = router.router.table('/system/scheduler');
       table.add([['name', 'guard']]);
-      const { error } = await router.router.scripts.run(tickSource('guard', 'flash/x.backup', { armedAt, allowed }), session, () => undefined);
+      const { error } = await router.router.scripts.run(
+        tickSource('guard', 'flash/x.backup', { armedAt, allowed }),
+        session,
+        () => undefined,
+      );
       expect(error).toBeUndefined();
       // Without a restore point the entry removes itself.
       const isGone = table.find('name', 'guard') === undefined;

@@ -78,8 +78,15 @@ describe('an undo guard whose script did not run', () => {
   }
 
   const offer: JobOffer = {
-    type: 'job.offer', job_id: randomUUID(), router: 'r1', hardware_id: 'S1', script: 'run 1000 ok', make_backup: true,
-    needs_acknowledgement: true, timeout_ms: 60_000, undo_unless_reachable_seconds: 30,
+    type: 'job.offer',
+    job_id: randomUUID(),
+    router: 'r1',
+    hardware_id: 'S1',
+    script: 'run 1000 ok',
+    make_backup: true,
+    needs_acknowledgement: true,
+    timeout_ms: 60_000,
+    undo_unless_reachable_seconds: 30,
   };
 
   async function pass(ms: number): Promise<void> {
@@ -131,7 +138,9 @@ describe('an undo guard whose script did not run', () => {
     };
     await givePermission();
     for (let waited = 0; results.length === 0 && waited < 100; waited += 1) await pass(10_000);
-    expect(results).toMatchObject([{ outcome: 'failed', reason: 'timed_out', error: expect.stringContaining('the undo guard may still restore') as string }]);
+    expect(results).toMatchObject([
+      { outcome: 'failed', reason: 'timed_out', error: expect.stringContaining('the undo guard may still restore') as string },
+    ]);
     expect(router.runs).toEqual([]);
   });
 

@@ -50,8 +50,15 @@ describe('the job runner', () => {
   }
 
   const offer = (changes: Partial<JobOffer> = {}): JobOffer => ({
-    type: 'job.offer', job_id: randomUUID(), router: 'r1', hardware_id: 'S1', script: 'run 1000 ok', make_backup: false,
-    needs_acknowledgement: true, timeout_ms: 60_000, ...changes,
+    type: 'job.offer',
+    job_id: randomUUID(),
+    router: 'r1',
+    hardware_id: 'S1',
+    script: 'run 1000 ok',
+    make_backup: false,
+    needs_acknowledgement: true,
+    timeout_ms: 60_000,
+    ...changes,
   });
 
   /** What was said since the last call, after `ms` have passed. */

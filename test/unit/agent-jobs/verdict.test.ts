@@ -10,11 +10,20 @@ import type { Aftermath, RunReport } from '../../../agent/jobs/verdict/verdict.t
 
 const ID = '018bcfe5-687f-7aaa-8aaa-0123456789ab';
 const text = (printed: string, may: { mayReturn?: boolean; mayRaise?: boolean } = {}): RunReport => ({
-  kind: 'text', text: printed, truncated: false, mayReturn: false, mayRaise: false, ...may,
+  kind: 'text',
+  text: printed,
+  truncated: false,
+  mayReturn: false,
+  mayRaise: false,
+  ...may,
 });
 const lost: RunReport = { kind: 'lost', late: false };
 const after = (state: 'absent' | 'prepared' | 'begun' | 'done', more: Partial<Aftermath> = {}): Aftermath => ({
-  marker: { state }, running: false, rebooted: false, stopped: false, ...more,
+  marker: { state },
+  running: false,
+  rebooted: false,
+  stopped: false,
+  ...more,
 });
 const caught: Aftermath = { ...after('begun'), marker: { state: 'error', message: 'failure: no (/x; line 1)' } };
 
@@ -90,7 +99,6 @@ describe('the run marker', () => {
   ])('is read back from %j', (source, marker) => {
     expect(readMarker(ID, source)).toEqual(marker);
   });
-
 });
 
 describe('the steps of a job', () => {

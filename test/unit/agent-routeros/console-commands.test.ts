@@ -6,9 +6,17 @@ const line = (path: string, ...words: string[]): string => toConsole({ path, wor
 describe('an API command as a console line', () => {
   it.each([
     ['/ip/address/print', [], ':put [/ip address print as-value]; :put "N"'],
-    ['/ip/address/print', ['?interface=ether1', '?=disabled=no'], ':put [/ip address print as-value where interface="ether1" and disabled=no]; :put "N"'],
+    [
+      '/ip/address/print',
+      ['?interface=ether1', '?=disabled=no'],
+      ':put [/ip address print as-value where interface="ether1" and disabled=no]; :put "N"',
+    ],
     ['/ip/address/print', ['=detail=', '.proplist=address'], ':put [/ip address print detail as-value]; :put "N"'],
-    ['/ip/address/add', ['=address=10.0.0.1/30', '=comment=a "b"'], ':put [/ip address add address="10.0.0.1/30" comment="a \\22b\\22"]; :put "N"'],
+    [
+      '/ip/address/add',
+      ['=address=10.0.0.1/30', '=comment=a "b"'],
+      ':put [/ip address add address="10.0.0.1/30" comment="a \\22b\\22"]; :put "N"',
+    ],
     ['/ip/address/set', ['=.id=*1A', '=disabled=yes'], '/ip address set numbers=*1A disabled="yes"; :put "N"'],
     ['/ip/address/remove', ['=.id=*1,*2'], '/ip address remove numbers=*1,*2; :put "N"'],
     ['/user/remove', ['=.id=bob; /system reboot'], '/user remove numbers="bob; /system reboot"; :put "N"'],
@@ -31,7 +39,6 @@ describe('an API command as a console line', () => {
   ])('%s %s is %s', (path, word, code) => {
     expect(() => line(path, word)).toThrow(expect.objectContaining({ code }));
   });
-
 });
 
 describe('the output of a console line', () => {
@@ -39,14 +46,20 @@ describe('the output of a console line', () => {
 
   it('that ends with the nonce is the answer', () => {
     expect(read('.id=*1;address=10.0.0.1/24;comment=a;b;.id=*B;address=10.0.0.2/24\nN\n')).toEqual({
-      rows: [{ '.id': '*1', address: '10.0.0.1/24', comment: 'a;b' }, { '.id': '*B', address: '10.0.0.2/24' }],
+      rows: [
+        { '.id': '*1', address: '10.0.0.1/24', comment: 'a;b' },
+        { '.id': '*B', address: '10.0.0.2/24' },
+      ],
     });
     expect(read('\nN\n')).toEqual({ rows: [] });
   });
 
-  it.each(['bad command name nonsense (line 1 column 7)\n', 'failure: already have such address', 'N but more', ''])('%j is a refusal', (output) => {
-    expect(() => read(output)).toThrow(expect.objectContaining({ code: 'rejected' }));
-  });
+  it.each(['bad command name nonsense (line 1 column 7)\n', 'failure: already have such address', 'N but more', ''])(
+    '%j is a refusal',
+    (output) => {
+      expect(() => read(output)).toThrow(expect.objectContaining({ code: 'rejected' }));
+    },
+  );
 
   it('of a menu with one record has no ids', () => {
     expect(parseAsValue('name=lift=north')).toEqual([{ name: 'lift=north' }]);

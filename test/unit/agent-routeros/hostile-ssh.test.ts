@@ -74,7 +74,9 @@ test('a changed host key with garbage behind it refuses the login and ends nothi
     const port = await garbageAfter(server.port, bytes);
     await expect(logIn({ port }, { hostKey: { file } })).rejects.toMatchObject({ code: 'router_unreachable' });
   }
-  await expect(logIn(server, { hostKey: { file } })).rejects.toMatchObject({ message: expect.stringContaining('the host key has changed') });
+  await expect(logIn(server, { hostKey: { file } })).rejects.toMatchObject({
+    message: expect.stringContaining('the host key has changed'),
+  });
 });
 
 test('a first host key with garbage behind it ends nothing else', async () => {
@@ -155,7 +157,12 @@ test.skipIf(!hasOpensshServer)('a group that the router chose for the key exchan
     longest = Math.max(longest, performance.now() - last);
     last = performance.now();
   }, 5);
-  const session = await logIn(sshd, { username: sshd.username, password: undefined, privateKey: sshd.privateKey, hostKey: { fingerprint: sshd.hostKey } });
+  const session = await logIn(sshd, {
+    username: sshd.username,
+    password: undefined,
+    privateKey: sshd.privateKey,
+    hostKey: { fingerprint: sshd.hostKey },
+  });
   expect((await session.exec('echo here', EXEC)).text).toBe('here\n');
   clearInterval(watch);
   // 8192 bits take 0.2 s in one piece; with the check of the prime they took 30 s.

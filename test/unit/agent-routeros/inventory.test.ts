@@ -152,7 +152,9 @@ describe('what is no text or no fact', () => {
 
   it('is cleaned, and the router is known all the same', () => {
     expect(facts({ identity: { name: `br\0anch\u001B${'x'.repeat(300)}` } })).toMatchObject({
-      hardwareId: 'HEX1', identity: `branch${'x'.repeat(249)}`, cleaned: ['name', 'serial-number'],
+      hardwareId: 'HEX1',
+      identity: `branch${'x'.repeat(249)}`,
+      cleaned: ['name', 'serial-number'],
     });
   });
 

@@ -217,7 +217,13 @@ describe('an errand while there is no session', () => {
     await expect(keeper.get(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
     expect(performance.now() - startedAt).toBeGreaterThan(450);
     // This fake ignores the signal that ends it.
-    keeper = new SessionKeeper<FakeSession>({ open, ping, events: { up: () => Promise.resolve(), down: () => undefined }, clock, random: () => 1 });
+    keeper = new SessionKeeper<FakeSession>({
+      open,
+      ping,
+      events: { up: () => Promise.resolve(), down: () => undefined },
+      clock,
+      random: () => 1,
+    });
   });
 });
 

@@ -5,12 +5,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AgentError } from '../../../agent/core/errors.ts';
-import {
-  connectRouterOsApi,
-  type RouterOsApi,
-  type RouterOsApiOptions,
-  RouterTraps,
-} from '../../../agent/routers/routeros-api/index.ts';
+import { connectRouterOsApi, type RouterOsApi, type RouterOsApiOptions, RouterTraps } from '../../../agent/routers/routeros-api/index.ts';
 import { type Heard, type ScriptedRouter, sentence, startScriptedRouter } from './scripted-router.ts';
 
 const run = promisify(execFile);
@@ -61,10 +56,7 @@ describe('replies', () => {
       reply('!done', '=ret=*2');
     });
     const api = await connect(router);
-    expect(await api.command(PRINT, SOON)).toEqual({
-      rows: [{ '.id': '*1', address: '10.0.0.1/24', comment: 'a=b' }, {}],
-      ret: '*2',
-    });
+    expect(await api.command(PRINT, SOON)).toEqual({ rows: [{ '.id': '*1', address: '10.0.0.1/24', comment: 'a=b' }, {}], ret: '*2' });
   });
 
   it('of nothing (!empty, 7.18) are no rows, and the session goes on', async () => {
@@ -135,7 +127,9 @@ describe('replies', () => {
 
   it('of 50,000 rows leave the event loop to others', async () => {
     const rows = Buffer.concat(
-      Array.from({ length: 50_000 }, (_, n) => sentence('!re', '.tag=s2', `=.id=*${n}`, '=address=10.0.0.1', '=mac-address=02:00:00:00:00:01')),
+      Array.from({ length: 50_000 }, (_, n) =>
+        sentence('!re', '.tag=s2', `=.id=*${n}`, '=address=10.0.0.1', '=mac-address=02:00:00:00:00:01'),
+      ),
     );
     const router = await scripted(({ socket, reply }) => {
       socket.write(rows);
@@ -325,7 +319,10 @@ describe('a command that never ends', () => {
       },
       enough.signal,
     );
-    expect(rows).toEqual([{ '.id': '*1', name: 'ether1' }, { '.id': '*1', '.dead': 'true' }]);
+    expect(rows).toEqual([
+      { '.id': '*1', name: 'ether1' },
+      { '.id': '*1', '.dead': 'true' },
+    ]);
     await api.command(PRINT, { timeoutMs: 50 }).catch(() => undefined);
     expect(router.heard.map(({ command }) => command)).toContain('/cancel');
   });
@@ -351,7 +348,10 @@ describe('what is sent', () => {
     const session = new URL('../../../agent/routers/routeros-api/index.ts', import.meta.url).href;
     const options = { host: '127.0.0.1', port: router.port, username: 'admin', password: 'very-secret', deadline: SOON };
     const program = `const { connectRouterOsApi } = await import('${session}'); await (await connectRouterOsApi(${JSON.stringify(options)})).close();`;
-    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', program], { env: { ...process.env, DEBUG: '*' }, timeout: 20_000 });
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', program], {
+      env: { ...process.env, DEBUG: '*' },
+      timeout: 20_000,
+    });
     expect(stderr).toContain('routeros-api');
     expect(stdout + stderr).not.toContain('very-secret');
   });
@@ -446,7 +446,11 @@ describe('logging in', () => {
   });
 
   it.each([
-    ['a refusal', ({ reply }: Heard) => (reply('!trap', '=message=invalid user name or password (6)'), reply('!done')), 'login refused: invalid user'],
+    [
+      'a refusal',
+      ({ reply }: Heard) => (reply('!trap', '=message=invalid user name or password (6)'), reply('!done')),
+      'login refused: invalid user',
+    ],
     ['!fatal', ({ socket }: Heard) => socket.end(sentence('!fatal', 'too many commands before login')), 'too many commands before login'],
     ['a closed connection', ({ socket }: Heard) => socket.end(), 'the router closed the connection'],
     ['silence', () => undefined, 'no answer within'],

@@ -30,7 +30,8 @@ test('a file is whole when it is as long as its router says, however short the a
 
 test.each([CONTENT.length + 1, 0])('one that should be %i bytes long is still being written', async (size) => {
   await expect(readWholeFile(router({ content: CONTENT, size }), 'x.backup', 1e6)).rejects.toMatchObject({
-    code: 'rejected', message: expect.stringContaining('still being written'),
+    code: 'rejected',
+    message: expect.stringContaining('still being written'),
   });
 });
 

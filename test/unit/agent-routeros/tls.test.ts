@@ -25,7 +25,10 @@ beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'api-tls-'));
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30'];
   openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=authority');
-  for (const [name, san] of [['right', 'IP:127.0.0.1'], ['other', 'DNS:elsewhere.example']] as const) {
+  for (const [name, san] of [
+    ['right', 'IP:127.0.0.1'],
+    ['other', 'DNS:elsewhere.example'],
+  ] as const) {
     const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-addext', `subjectAltName=${san}`];
     openssl('req', '-x509', ...key, '-keyout', `${name}.key`, '-out', `${name}.pem`, '-subj', `/CN=${name}`, ...signed);
   }
@@ -49,13 +52,22 @@ const withCertificate = (name: string): Promise<ScriptedRouter> => router({ key:
 const anonymous = (): Promise<ScriptedRouter> => router({ ciphers: 'ADH:@SECLEVEL=0', maxVersion: 'TLSv1.2', dhparam: 'auto' });
 
 async function connect({ port }: { port: number }, tls: Trust): Promise<RouterOsApi> {
-  const api = await connectRouterOsApi({ host: '127.0.0.1', port, username: 'admin', password: 'secret', tls, deadline: { timeoutMs: 5000 } });
+  const api = await connectRouterOsApi({
+    host: '127.0.0.1',
+    port,
+    username: 'admin',
+    password: 'secret',
+    tls,
+    deadline: { timeoutMs: 5000 },
+  });
   closers.push(() => api.close());
   return api;
 }
 
 function fingerprint(name: string): string {
-  return createHash('sha256').update(new X509Certificate(read(`${name}.pem`)).raw).digest('hex');
+  return createHash('sha256')
+    .update(new X509Certificate(read(`${name}.pem`)).raw)
+    .digest('hex');
 }
 
 const withColons = (hex: string): string => hex.toUpperCase().replace(/(..)(?=.)/g, '$1:');
@@ -89,7 +101,11 @@ describe('a router with a certificate', () => {
   });
 
   it('of another fingerprint is refused before the login is sent', async () => {
-    await refused(await withCertificate('right'), { fingerprint: fingerprint('other') }, /fingerprint is [0-9a-f]{64}, not the one required/);
+    await refused(
+      await withCertificate('right'),
+      { fingerprint: fingerprint('other') },
+      /fingerprint is [0-9a-f]{64}, not the one required/,
+    );
   });
 
   it('must satisfy both authority and fingerprint where both are given', async () => {
@@ -114,9 +130,9 @@ describe('a port that does not speak TLS', () => {
   it('is named as such', async () => {
     const plain = await startScriptedRouter(({ socket }) => socket.write('hello'));
     closers.push(() => plain.close());
-    await expect(connectRouterOsApi({ host: '127.0.0.1', port: plain.port, username: 'a', password: '', tls: {}, deadline: { timeoutMs: 500 } })).rejects.toMatchObject({
-      code: 'router_unreachable',
-    });
+    await expect(
+      connectRouterOsApi({ host: '127.0.0.1', port: plain.port, username: 'a', password: '', tls: {}, deadline: { timeoutMs: 500 } }),
+    ).rejects.toMatchObject({ code: 'router_unreachable' });
   });
 
   it('has the default port of its protocol', async () => {

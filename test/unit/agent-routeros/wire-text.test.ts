@@ -3,10 +3,13 @@ import { expect, test } from 'vitest';
 import { decodeWireText, wireBytes } from '../../../agent/core/wire-text.ts';
 
 test('whatever bytes a router sends can be had back from their text and their number', () => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (array) => {
-    const bytes = Buffer.from(array);
-    expect(wireBytes(decodeWireText(bytes), bytes.length)).toEqual(bytes);
-  }), { numRuns: 2000 });
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (array) => {
+      const bytes = Buffer.from(array);
+      expect(wireBytes(decodeWireText(bytes), bytes.length)).toEqual(bytes);
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test.each([

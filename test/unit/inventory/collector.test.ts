@@ -10,8 +10,18 @@ const MINUTE = 60_000;
 
 function factsOf(hardwareId: string, softwareVersion = '7.18.2'): RouterFacts {
   return {
-    hardwareId, softwareVersion, serialNumber: hardwareId, softwareId: null, identity: 'r', model: null, boardName: 'CHR', hardwareBoard: false,
-    architecture: null, timeZone: null, uptime: '1d', uptimeSeconds: 86_400,
+    hardwareId,
+    softwareVersion,
+    serialNumber: hardwareId,
+    softwareId: null,
+    identity: 'r',
+    model: null,
+    boardName: 'CHR',
+    hardwareBoard: false,
+    architecture: null,
+    timeZone: null,
+    uptime: '1d',
+    uptimeSeconds: 86_400,
   };
 }
 
@@ -101,7 +111,10 @@ describe('a router is read', () => {
         await new Promise(setImmediate);
       }
     };
-    const told = () => sent.splice(0).map((message) => (message.type === 'health' ? 'health' : `${message.kind} +${message.devices.length} -${message.gone.length}`));
+    const told = () =>
+      sent
+        .splice(0)
+        .map((message) => (message.type === 'health' ? 'health' : `${message.kind} +${message.devices.length} -${message.gone.length}`));
     return { clock, router, sent, pass, told, collector };
   };
 
@@ -161,8 +174,16 @@ describe('a router is read', () => {
 
   test('of more devices than are told, with how many there are, also when nothing else changes', async () => {
     const { router, sent, pass, collector: reading } = set();
-    const macOf = (index: number): string => `AA:00:00:${(index + 0x1000000).toString(16).slice(1).toUpperCase().replace(/(..)(..)(..)/, '$1:$2:$3')}`;
-    const rows = Array.from({ length: 20_001 }, (_unused, index) => ({ 'mac-address': macOf(index), address: `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}` }));
+    const macOf = (index: number): string =>
+      `AA:00:00:${(index + 0x1000000)
+        .toString(16)
+        .slice(1)
+        .toUpperCase()
+        .replace(/(..)(..)(..)/, '$1:$2:$3')}`;
+    const rows = Array.from({ length: 20_001 }, (_unused, index) => ({
+      'mac-address': macOf(index),
+      address: `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`,
+    }));
     const totals = () => sent.splice(0).flatMap((message) => (message.type === 'devices' ? [message.total] : []));
     router.menus = { '/ip/arp': rows, '/ip/dhcp-server/lease': [] };
     reading.onReady();
@@ -222,8 +243,15 @@ describe('a router is read', () => {
       '/system/resource': [{ 'cpu-load': '7', 'free-memory': '1', 'total-memory': '2', 'free-hdd-space': '3', 'total-hdd-space': '4' }],
       '/system/health': [{ name: 'temperature', value: '42', type: 'C' }],
       '/system/clock': [{ date: '2026-11-20', time: '12:02:00', 'gmt-offset': '+00:00' }],
-      '/interface/list/member': [{ interface: 'ether1', disabled: 'false' }, { interface: 'lte1', disabled: 'false' }, { interface: 'ether9', disabled: 'true' }],
-      '/interface': [{ name: 'ether1', running: 'true', disabled: 'false' }, { name: 'lte1', running: 'false', disabled: 'false' }],
+      '/interface/list/member': [
+        { interface: 'ether1', disabled: 'false' },
+        { interface: 'lte1', disabled: 'false' },
+        { interface: 'ether9', disabled: 'true' },
+      ],
+      '/interface': [
+        { name: 'ether1', running: 'true', disabled: 'false' },
+        { name: 'lte1', running: 'false', disabled: 'false' },
+      ],
       '/system/gps': [{ valid: 'true', latitude: '56.9', longitude: '24.1' }],
     };
     reading.onReady();
@@ -233,10 +261,22 @@ describe('a router is read', () => {
       type: 'health',
       router: 'r1',
       readings: {
-        cpu_load: 7, free_memory: 1, total_memory: 2, free_hdd: 3, total_hdd: 4, bad_blocks: null, voltage: null,
-        temperatures: [{ name: 'temperature', celsius: 42 }], states: [], fans: [], supplies: [],
+        cpu_load: 7,
+        free_memory: 1,
+        total_memory: 2,
+        free_hdd: 3,
+        total_hdd: 4,
+        bad_blocks: null,
+        voltage: null,
+        temperatures: [{ name: 'temperature', celsius: 42 }],
+        states: [],
+        fans: [],
+        supplies: [],
         clock_offset_seconds: 120,
-        wan: [{ interface: 'ether1', running: true }, { interface: 'lte1', running: false }],
+        wan: [
+          { interface: 'ether1', running: true },
+          { interface: 'lte1', running: false },
+        ],
         position: { latitude: 56.9, longitude: 24.1 },
       },
     });
@@ -247,9 +287,15 @@ describe('a router is read', () => {
     const { router, pass, sent, collector: reading } = set();
     router.menus = {
       '/interface/list/member': [],
-      '/ip/dhcp-client': [{ interface: 'ether1', disabled: 'false', 'add-default-route': 'yes' }, { interface: 'vlan9', disabled: 'false', 'add-default-route': 'no' }],
+      '/ip/dhcp-client': [
+        { interface: 'ether1', disabled: 'false', 'add-default-route': 'yes' },
+        { interface: 'vlan9', disabled: 'false', 'add-default-route': 'no' },
+      ],
       '/interface/pppoe-client': [{ name: 'pppoe-out1', disabled: 'false' }],
-      '/interface': [{ name: 'ether1', running: 'true', disabled: 'false' }, { name: 'pppoe-out1', running: 'true', disabled: 'false' }],
+      '/interface': [
+        { name: 'ether1', running: 'true', disabled: 'false' },
+        { name: 'pppoe-out1', running: 'true', disabled: 'false' },
+      ],
     };
     reading.onReady();
     await pass(1000);
@@ -269,7 +315,10 @@ describe('a router is read', () => {
     reading.onReady();
     await pass(1000);
     expect(sent).toMatchObject([
-      { type: 'health', readings: { cpu_load: 9, free_hdd: 2_097_152, voltage: 24, wan: [{ interface: 'ether1', running: true }], clock_offset_seconds: 0 } },
+      {
+        type: 'health',
+        readings: { cpu_load: 9, free_hdd: 2_097_152, voltage: 24, wan: [{ interface: 'ether1', running: true }], clock_offset_seconds: 0 },
+      },
       { type: 'devices', kind: 'full', devices: [{ mac: 'AA:00:00:00:00:01', ip: '10.0.0.1', interface: 'bridge' }] },
     ]);
     expect(router.lines).toContain('/interface list member print terse where list="WAN"');

@@ -62,7 +62,10 @@ const device = fc.record(
   },
   { requiredKeys: ['mac'] },
 );
-const tables = fc.array(fc.array(device, { maxLength: 40 }).map((devices) => tableOf(...devices)), { minLength: 1, maxLength: 10 });
+const tables = fc.array(
+  fc.array(device, { maxLength: 40 }).map((devices) => tableOf(...devices)),
+  { minLength: 1, maxLength: 10 },
+);
 
 test('whoever applies everything and then each delta knows the table, and is told nothing twice', () => {
   fc.assert(
@@ -102,12 +105,22 @@ test('whoever applies everything and then each delta knows the table, and is tol
 
 describe('messages', () => {
   const many = (count: number): DeviceTable =>
-    tableOf(...Array.from({ length: count }, (_, index) => ({
-      mac: `00:1B:C5:00:${(index >> 8).toString(16).padStart(2, '0').toUpperCase()}:${(index & 255).toString(16).padStart(2, '0').toUpperCase()}`,
-      ip: `10.0.${index >> 8}.${index & 255}`, interface: 'bridge', hostname: `host-${index}`,
-    })));
+    tableOf(
+      ...Array.from({ length: count }, (_, index) => ({
+        mac: `00:1B:C5:00:${(index >> 8).toString(16).padStart(2, '0').toUpperCase()}:${(index & 255).toString(16).padStart(2, '0').toUpperCase()}`,
+        ip: `10.0.${index >> 8}.${index & 255}`,
+        interface: 'bridge',
+        hostname: `host-${index}`,
+      })),
+    );
 
-  test.each([[0, 1], [1, 1], [500, 1], [501, 2], [5000, 10]])('%i devices are told in %i', (count, messages) => {
+  test.each([
+    [0, 1],
+    [1, 1],
+    [500, 1],
+    [501, 2],
+    [5000, 10],
+  ])('%i devices are told in %i', (count, messages) => {
     const full = fullMessages(many(count));
     expect(full).toHaveLength(messages);
     expect(full.map(({ first }) => first)).toEqual(full.map((_, index) => index === 0));

@@ -21,10 +21,25 @@ async function read(simulator: Simulator, ways: { api?: boolean; ssh?: boolean }
 
 test.each(['6.49.18', '7.18.2'])('RouterOS %s: states, fans and supplies in its own format', async (version) => {
   const simulator = await routers.simulate({ version, model: 'CCR2004-1G-12S+2XS', sshPort: null });
-  for (const [name, value] of [['fan2-speed', '0'], ['psu1-voltage', '12.1'], ['fan-state', 'fail'], ['sfp-temperature', '61']] as const) simulator.setSensor(name, value);
+  for (const [name, value] of [
+    ['fan2-speed', '0'],
+    ['psu1-voltage', '12.1'],
+    ['fan-state', 'fail'],
+    ['sfp-temperature', '61'],
+  ] as const)
+    simulator.setSensor(name, value);
   const readings = await read(simulator);
-  expect(readings.states).toEqual(expect.arrayContaining([{ name: 'psu1-state', state: 'ok' }, { name: 'psu2-state', state: 'fail' }, { name: 'fan-state', state: 'fail' }]));
-  expect(readings.fans).toEqual([{ name: 'fan1-speed', rpm: 4680 }, { name: 'fan2-speed', rpm: 0 }]);
+  expect(readings.states).toEqual(
+    expect.arrayContaining([
+      { name: 'psu1-state', state: 'ok' },
+      { name: 'psu2-state', state: 'fail' },
+      { name: 'fan-state', state: 'fail' },
+    ]),
+  );
+  expect(readings.fans).toEqual([
+    { name: 'fan1-speed', rpm: 4680 },
+    { name: 'fan2-speed', rpm: 0 },
+  ]);
   expect(readings.supplies).toEqual([{ name: 'psu1-voltage', volts: 12.1 }]);
   expect(readings.temperatures).toContainEqual({ name: 'sfp-temperature', celsius: 61 });
 });
@@ -32,7 +47,10 @@ test.each(['6.49.18', '7.18.2'])('RouterOS %s: states, fans and supplies in its 
 test('over SSH alone the sensors are the same', async () => {
   const simulator = await routers.simulate({ version: '7.18.2', model: 'CCR2004-1G-12S+2XS', apiPort: null });
   const readings = await read(simulator, { ssh: true });
-  expect(readings.states).toEqual([{ name: 'psu1-state', state: 'ok' }, { name: 'psu2-state', state: 'fail' }]);
+  expect(readings.states).toEqual([
+    { name: 'psu1-state', state: 'ok' },
+    { name: 'psu2-state', state: 'fail' },
+  ]);
   expect(readings.fans).toEqual([{ name: 'fan1-speed', rpm: 4680 }]);
 });
 
@@ -41,12 +59,29 @@ test.each(['6.49.18', '7.18.2'])('RouterOS %s: PoE ports and modems, several at 
   simulator.setPoeOut('ether2', 'short-circuit');
   simulator.setPoeOut('ether5', 'powered-on');
   const interfaces = simulator.router.table('/interface');
-  for (const [name, rsrp] of [['lte1', '-97'], ['lte2', '']] as const) {
-    interfaces.add(Object.entries({ name, type: 'lte', disabled: 'false', '.registration-status': rsrp === '' ? 'searching' : 'registered', ...(rsrp === '' ? {} : { '.rsrp': rsrp }) }));
+  for (const [name, rsrp] of [
+    ['lte1', '-97'],
+    ['lte2', ''],
+  ] as const) {
+    interfaces.add(
+      Object.entries({
+        name,
+        type: 'lte',
+        disabled: 'false',
+        '.registration-status': rsrp === '' ? 'searching' : 'registered',
+        ...(rsrp === '' ? {} : { '.rsrp': rsrp }),
+      }),
+    );
   }
   const readings = await read(simulator);
-  expect(readings.poe).toEqual([{ interface: 'ether2', status: 'short-circuit' }, { interface: 'ether5', status: 'powered-on' }]);
-  expect(readings.signals).toEqual([{ interface: 'lte1', kind: 'lte', dbm: -97 }, { interface: 'lte2', kind: 'lte', dbm: null }]);
+  expect(readings.poe).toEqual([
+    { interface: 'ether2', status: 'short-circuit' },
+    { interface: 'ether5', status: 'powered-on' },
+  ]);
+  expect(readings.signals).toEqual([
+    { interface: 'lte1', kind: 'lte', dbm: -97 },
+    { interface: 'lte2', kind: 'lte', dbm: null },
+  ]);
 });
 
 /** `Büro` as a Winbox on Windows once stored it: no UTF-8, so that the same name in a question would be another one. */
@@ -56,13 +91,18 @@ test('an interface whose name is no UTF-8 hides neither itself nor its neighbour
   const simulator = await routers.simulate({ version: '7.18.2', sshPort: null });
   simulator.setPoeOut('ether2', 'powered-on');
   simulator.setPoeOut('ether5', 'short-circuit');
-  simulator.router.table('/interface').add(Object.entries({ name: 'lte1', type: 'lte', disabled: 'false', '.registration-status': 'registered', '.rsrp': '-97' }));
+  simulator.router
+    .table('/interface')
+    .add(Object.entries({ name: 'lte1', type: 'lte', disabled: 'false', '.registration-status': 'registered', '.rsrp': '-97' }));
   // ether1 leads to the provider.
   const spelt: Record<string, string> = { ether1: LATIN_1, ether2: `2${LATIN_1}`, lte1: `L${LATIN_1}` };
   simulator.faults.spoil = (_path, _name, value) => spelt[value] ?? value;
   const readings = await read(simulator);
   expect(readings.wan).toEqual([{ interface: 'Büro', running: true }]);
-  expect(readings.poe).toEqual([{ interface: '2Büro', status: 'powered-on' }, { interface: 'ether5', status: 'short-circuit' }]);
+  expect(readings.poe).toEqual([
+    { interface: '2Büro', status: 'powered-on' },
+    { interface: 'ether5', status: 'short-circuit' },
+  ]);
   expect(readings.signals).toEqual([{ interface: 'LBüro', kind: 'lte', dbm: -97 }]);
 });
 
@@ -76,8 +116,11 @@ test('control characters in names and words of sensors are cleaned before they a
     { '.id': '*5', name: 'x'.repeat(10_000), value: '9'.repeat(10_000), type: 'C' },
   ];
   expect(readHealth(rows, cleaner)).toEqual({
-    temperatures: [{ name: 'cpu-temperature', celsius: 61 }], voltage: 12.1, states: [{ name: 'psu2-state', state: 'fail' }],
-    fans: [{ name: 'fan1-speed', rpm: 1200 }], supplies: [{ name: 'psu1-voltage', volts: 12.1 }],
+    temperatures: [{ name: 'cpu-temperature', celsius: 61 }],
+    voltage: 12.1,
+    states: [{ name: 'psu2-state', state: 'fail' }],
+    fans: [{ name: 'fan1-speed', rpm: 1200 }],
+    supplies: [{ name: 'psu1-voltage', volts: 12.1 }],
   });
   expect(cleaner.count).toBe(8);
 });
@@ -101,7 +144,10 @@ test('disks that failed', async () => {
   disks.add(Object.entries({ slot: 'raid1', state: 'inactive' }));
   disks.add(Object.entries({ slot: 'nvme4', 'critical-warning': 'spare-space' }));
   expect((await read(simulator)).bad_disks).toEqual([
-    { name: 'nvme2', state: 'raid-member-failed' }, { name: 'nvme3', state: 'faulty' }, { name: 'raid1', state: 'inactive' }, { name: 'nvme4', state: 'spare-space' },
+    { name: 'nvme2', state: 'raid-member-failed' },
+    { name: 'nvme3', state: 'faulty' },
+    { name: 'raid1', state: 'inactive' },
+    { name: 'nvme4', state: 'spare-space' },
   ]);
 });
 
@@ -129,7 +175,10 @@ test('words of a router are cleaned before they are told', async () => {
   simulator.router.table('/disk').add(Object.entries({ slot: long, state: 'inactive' }));
   simulator.setPoeOut('ether2', 'short\0-circuit\u0007');
   const readings = await read(simulator);
-  expect(readings.bad_disks).toEqual([{ name: 'nvme1', state: 'broken' }, { name: 'x'.repeat(64), state: 'inactive' }]);
+  expect(readings.bad_disks).toEqual([
+    { name: 'nvme1', state: 'broken' },
+    { name: 'x'.repeat(64), state: 'inactive' },
+  ]);
   expect(readings.poe).toEqual([{ interface: 'ether2', status: 'short-circuit' }]);
   const sensors = readHealth([
     { name: 'psu1\0-state', value: 'fa\u001Bil', type: '' },

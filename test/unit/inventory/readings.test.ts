@@ -7,9 +7,21 @@ import { parseClock } from '../../../routeros-text/clock.ts';
 import { parseRecord, parseTerse } from '../../../agent/telemetry/terse.ts';
 import type { RouterRow } from '../../../agent/routers/adapter.ts';
 
-const arp = (address: string, mac: string, more: RouterRow = {}): RouterRow => ({ address, 'mac-address': mac, interface: 'bridge', complete: 'true', ...more });
+const arp = (address: string, mac: string, more: RouterRow = {}): RouterRow => ({
+  address,
+  'mac-address': mac,
+  interface: 'bridge',
+  complete: 'true',
+  ...more,
+});
 const lease = (address: string, mac: string, more: RouterRow = {}): RouterRow => ({
-  address, 'mac-address': mac, status: 'bound', 'active-address': address, 'active-mac-address': mac, 'last-seen': '1m5s', ...more,
+  address,
+  'mac-address': mac,
+  status: 'bound',
+  'active-address': address,
+  'active-mac-address': mac,
+  'last-seen': '1m5s',
+  ...more,
 });
 const devices = (arpRows: RouterRow[], leases: RouterRow[] = []) => [...buildDeviceTable(arpRows, leases, 100).values()];
 const A = 'AA:00:00:00:00:01';
@@ -17,8 +29,18 @@ const A = 'AA:00:00:00:00:01';
 describe('the devices of an ARP table and its leases', () => {
   test.each<[string, RouterRow[], RouterRow[], object[]]>([
     ['an ARP entry', [arp('10.0.0.1', 'aa:00:00:00:00:01')], [], [{ mac: A, ip: '10.0.0.1', interface: 'bridge' }]],
-    ['an entry with its lease', [arp('10.0.0.1', A)], [lease('10.0.0.1', A, { 'host-name': 'phone' })], [{ mac: A, ip: '10.0.0.1', interface: 'bridge', hostname: 'phone' }]],
-    ['a lease alone', [], [lease('10.0.0.1', A, { 'host-name': 'phone', 'last-seen': '12m' })], [{ mac: A, ip: '10.0.0.1', hostname: 'phone', seen_ago: 720 }]],
+    [
+      'an entry with its lease',
+      [arp('10.0.0.1', A)],
+      [lease('10.0.0.1', A, { 'host-name': 'phone' })],
+      [{ mac: A, ip: '10.0.0.1', interface: 'bridge', hostname: 'phone' }],
+    ],
+    [
+      'a lease alone',
+      [],
+      [lease('10.0.0.1', A, { 'host-name': 'phone', 'last-seen': '12m' })],
+      [{ mac: A, ip: '10.0.0.1', hostname: 'phone', seen_ago: 720 }],
+    ],
     ['a lease that waits', [], [lease('10.0.0.1', A, { status: 'waiting', 'last-seen': 'never' })], []],
     ['a lease never used', [], [lease('10.0.0.1', A, { 'last-seen': 'never' })], []],
     ['a conflict', [], [{ address: '10.0.0.1', status: 'conflict', 'last-seen': '5m' }], []],
@@ -28,8 +50,18 @@ describe('the devices of an ARP table and its leases', () => {
     ['disabled', [arp('10.0.0.1', A, { disabled: 'true' })], [], []],
     ['on an interface that is gone', [arp('10.0.0.1', A, { invalid: 'true' })], [], []],
     ['no real MAC address', [arp('10.0.0.1', '00:00:00:00:00:00'), arp('10.0.0.2', 'x')], [], []],
-    ['several addresses: the lowest', [arp('10.0.0.10', A), arp('10.0.0.9', A), arp('10.0.0.100', A)], [], [{ mac: A, ip: '10.0.0.9', interface: 'bridge' }]],
-    ['several addresses: the leased', [arp('10.0.0.9', A), arp('10.0.0.10', A), arp('10.0.0.2', A)], [lease('10.0.0.10', A)], [{ mac: A, ip: '10.0.0.10', interface: 'bridge' }]],
+    [
+      'several addresses: the lowest',
+      [arp('10.0.0.10', A), arp('10.0.0.9', A), arp('10.0.0.100', A)],
+      [],
+      [{ mac: A, ip: '10.0.0.9', interface: 'bridge' }],
+    ],
+    [
+      'several addresses: the leased',
+      [arp('10.0.0.9', A), arp('10.0.0.10', A), arp('10.0.0.2', A)],
+      [lease('10.0.0.10', A)],
+      [{ mac: A, ip: '10.0.0.10', interface: 'bridge' }],
+    ],
   ])('%s', (_what, arpRows, leases, expected) => {
     expect(devices(arpRows, leases)).toEqual(expected);
     // The order in which a router prints its entries is no news.
@@ -37,7 +69,9 @@ describe('the devices of an ARP table and its leases', () => {
   });
 
   test('no more than the limit', () => {
-    const rows = Array.from({ length: 200 }, (_, index) => arp('10.0.0.1', `AA:00:00:00:00:${(index + 16).toString(16)}`.slice(0, 17).toUpperCase()));
+    const rows = Array.from({ length: 200 }, (_, index) =>
+      arp('10.0.0.1', `AA:00:00:00:00:${(index + 16).toString(16)}`.slice(0, 17).toUpperCase()),
+    );
     expect(devices(rows)).toHaveLength(100);
   });
 });
@@ -51,45 +85,113 @@ describe('sensors', () => {
       { '.id': '*10', name: 'psu2-state', value: 'fail', type: '' },
     ];
     expect(readHealth(rows)).toEqual({
-      temperatures: [{ name: 'cpu-temperature', celsius: 42 }], voltage: 23.9, states: [{ name: 'psu2-state', state: 'fail' }],
-      fans: [{ name: 'fan1-speed', rpm: 3165 }], supplies: [],
+      temperatures: [{ name: 'cpu-temperature', celsius: 42 }],
+      voltage: 23.9,
+      states: [{ name: 'psu2-state', state: 'fail' }],
+      fans: [{ name: 'fan1-speed', rpm: 3165 }],
+      supplies: [],
     });
   });
 
   test('v6 has one record', () => {
     const record = {
-      state: 'enabled', 'state-after-reboot': 'enabled', voltage: '24.1', temperature: '-5C', 'cpu-temperature': '55', 'fan1-speed': '4000RPM', 'fan-mode': 'auto',
-      'psu1-voltage': '12.1V', 'psu2-voltage': '0V', 'psu1-state': 'ok', 'power-consumption': '50.8W', 'psu1-current': '5.2A',
+      state: 'enabled',
+      'state-after-reboot': 'enabled',
+      voltage: '24.1',
+      temperature: '-5C',
+      'cpu-temperature': '55',
+      'fan1-speed': '4000RPM',
+      'fan-mode': 'auto',
+      'psu1-voltage': '12.1V',
+      'psu2-voltage': '0V',
+      'psu1-state': 'ok',
+      'power-consumption': '50.8W',
+      'psu1-current': '5.2A',
     };
     expect(readHealth([record])).toEqual({
-      temperatures: [{ name: 'temperature', celsius: -5 }, { name: 'cpu-temperature', celsius: 55 }], voltage: 24.1, states: [{ name: 'psu1-state', state: 'ok' }],
-      fans: [{ name: 'fan1-speed', rpm: 4000 }], supplies: [{ name: 'psu1-voltage', volts: 12.1 }, { name: 'psu2-voltage', volts: 0 }],
+      temperatures: [
+        { name: 'temperature', celsius: -5 },
+        { name: 'cpu-temperature', celsius: 55 },
+      ],
+      voltage: 24.1,
+      states: [{ name: 'psu1-state', state: 'ok' }],
+      fans: [{ name: 'fan1-speed', rpm: 4000 }],
+      supplies: [
+        { name: 'psu1-voltage', volts: 12.1 },
+        { name: 'psu2-voltage', volts: 0 },
+      ],
     });
   });
 
   test('of two power supplies one may be unplugged', () => {
-    expect(readHealth([{ name: 'psu1-voltage', value: '12.1', type: 'V' }, { name: 'psu2-voltage', value: '0', type: 'V' }]).voltage).toBe(12.1);
+    expect(
+      readHealth([
+        { name: 'psu1-voltage', value: '12.1', type: 'V' },
+        { name: 'psu2-voltage', value: '0', type: 'V' },
+      ]).voltage,
+    ).toBe(12.1);
   });
 
-  test.each<[string, RouterRow[]]>([['no sensors', []], ['an empty record', [{}]], ['sensors that are not fitted', [{ temperature: '-128' }]]])('%s', (_what, rows) => {
+  test.each<[string, RouterRow[]]>([
+    ['no sensors', []],
+    ['an empty record', [{}]],
+    ['sensors that are not fitted', [{ temperature: '-128' }]],
+  ])('%s', (_what, rows) => {
     expect(readHealth(rows)).toEqual({ temperatures: [], voltage: null, states: [], fans: [], supplies: [] });
   });
 });
 
 test('resources are plain numbers over the API and have units on the console', () => {
-  const expected = { cpu_load: 2, free_memory: 42_152_755, total_memory: 134_217_728, free_hdd: 1024, total_hdd: 16_777_216, bad_blocks: 1 };
-  const api = { 'cpu-load': '2', 'free-memory': '42152755', 'total-memory': '134217728', 'free-hdd-space': '1024', 'total-hdd-space': '16777216', 'bad-blocks': '1' };
-  const console = { 'cpu-load': '2%', 'free-memory': '40.2MiB', 'total-memory': '128.0MiB', 'free-hdd-space': '1024.0B', 'total-hdd-space': '16.0MiB', 'bad-blocks': '1%' };
+  const expected = {
+    cpu_load: 2,
+    free_memory: 42_152_755,
+    total_memory: 134_217_728,
+    free_hdd: 1024,
+    total_hdd: 16_777_216,
+    bad_blocks: 1,
+  };
+  const api = {
+    'cpu-load': '2',
+    'free-memory': '42152755',
+    'total-memory': '134217728',
+    'free-hdd-space': '1024',
+    'total-hdd-space': '16777216',
+    'bad-blocks': '1',
+  };
+  const console = {
+    'cpu-load': '2%',
+    'free-memory': '40.2MiB',
+    'total-memory': '128.0MiB',
+    'free-hdd-space': '1024.0B',
+    'total-hdd-space': '16.0MiB',
+    'bad-blocks': '1%',
+  };
   expect(readResources(api)).toEqual(expected);
   expect(readResources(console)).toEqual(expected);
-  expect(readResources({})).toEqual({ cpu_load: null, free_memory: null, total_memory: null, free_hdd: null, total_hdd: null, bad_blocks: null });
+  expect(readResources({})).toEqual({
+    cpu_load: null,
+    free_memory: null,
+    total_memory: null,
+    free_hdd: null,
+    total_hdd: null,
+    bad_blocks: null,
+  });
 });
 
 describe('a GPS receiver', () => {
   test.each<[RouterRow | undefined, object | null]>([
-    [{ valid: 'true', latitude: '56.969689', longitude: '24.162471' }, { latitude: 56.969689, longitude: 24.162471 }],
-    [{ valid: 'yes', latitude: "S 33 51' 36''", longitude: "W 151 12' 0''" }, { latitude: -33.86, longitude: -151.2 }],
-    [{ valid: 'true', latitude: "N 56 58.5'", longitude: '-24.5' }, { latitude: 56.975, longitude: -24.5 }],
+    [
+      { valid: 'true', latitude: '56.969689', longitude: '24.162471' },
+      { latitude: 56.969689, longitude: 24.162471 },
+    ],
+    [
+      { valid: 'yes', latitude: "S 33 51' 36''", longitude: "W 151 12' 0''" },
+      { latitude: -33.86, longitude: -151.2 },
+    ],
+    [
+      { valid: 'true', latitude: "N 56 58.5'", longitude: '-24.5' },
+      { latitude: 56.975, longitude: -24.5 },
+    ],
     [{ valid: 'false', latitude: '0.0', longitude: '0.0' }, null],
     [{ valid: 'true', latitude: 'none', longitude: 'none' }, null],
     [{ valid: 'true', latitude: '97', longitude: '0' }, null],
@@ -108,13 +210,30 @@ describe('console output', () => {
       '',
     ].join('\n');
     expect(parseTerse(text, { C: 'complete', X: 'disabled' })).toEqual([
-      { complete: 'true', disabled: 'false', address: '10.160.1.230', 'mac-address': '12:34:56:78:90:AA', interface: 'ether2', published: 'no' },
-      { complete: 'false', disabled: 'false', comment: 'my printer, upstairs', address: '10.152.1.230', 'mac-address': '12:34:56:78:90:AB', 'host-name': 'a b' },
+      {
+        complete: 'true',
+        disabled: 'false',
+        address: '10.160.1.230',
+        'mac-address': '12:34:56:78:90:AA',
+        interface: 'ether2',
+        published: 'no',
+      },
+      {
+        complete: 'false',
+        disabled: 'false',
+        comment: 'my printer, upstairs',
+        address: '10.152.1.230',
+        'mac-address': '12:34:56:78:90:AB',
+        'host-name': 'a b',
+      },
     ]);
   });
 
   test('the record of print', () => {
-    expect(parseRecord('                time: 10:00:47\n     date: jul/21/2023\n ;;; note\n')).toEqual({ time: '10:00:47', date: 'jul/21/2023' });
+    expect(parseRecord('                time: 10:00:47\n     date: jul/21/2023\n ;;; note\n')).toEqual({
+      time: '10:00:47',
+      date: 'jul/21/2023',
+    });
   });
 });
 
@@ -126,7 +245,9 @@ describe.skipIf(!existsSync(samples))('recorded samples', () => {
   test('ARP tables and leases in terse form', () => {
     const table = buildDeviceTable(
       parseTerse(sample('cli-text/ip_arp_print_terse.v6.txt'), { C: 'complete', X: 'disabled', I: 'invalid' }),
-      ['cli-text/dhcp_lease_print_terse.v6.txt', 'cli-text/dhcp_lease_print_terse.mixed.txt'].flatMap((name) => parseTerse(sample(name), { X: 'disabled' })),
+      ['cli-text/dhcp_lease_print_terse.v6.txt', 'cli-text/dhcp_lease_print_terse.mixed.txt'].flatMap((name) =>
+        parseTerse(sample(name), { X: 'disabled' }),
+      ),
       100,
     );
     expect([...table.values()]).toEqual([
@@ -147,21 +268,40 @@ describe.skipIf(!existsSync(samples))('recorded samples', () => {
     expect(read).toEqual([
       { temperatures: [{ name: 'temperature', celsius: 42 }], voltage: 23.9, states: [], fans: [], supplies: [] },
       {
-        temperatures: [{ name: 'cpu-temperature', celsius: 38 }, { name: 'phy-temperature', celsius: 39 }], voltage: null, supplies: [],
-        states: [{ name: 'psu1-state', state: 'ok' }, { name: 'psu2-state', state: 'fail' }],
-        fans: [{ name: 'fan1-speed', rpm: 3165 }, { name: 'fan2-speed', rpm: 3225 }, { name: 'fan3-speed', rpm: 3315 }, { name: 'fan4-speed', rpm: 3270 }],
+        temperatures: [
+          { name: 'cpu-temperature', celsius: 38 },
+          { name: 'phy-temperature', celsius: 39 },
+        ],
+        voltage: null,
+        supplies: [],
+        states: [
+          { name: 'psu1-state', state: 'ok' },
+          { name: 'psu2-state', state: 'fail' },
+        ],
+        fans: [
+          { name: 'fan1-speed', rpm: 3165 },
+          { name: 'fan2-speed', rpm: 3225 },
+          { name: 'fan3-speed', rpm: 3315 },
+          { name: 'fan4-speed', rpm: 3270 },
+        ],
       },
     ]);
   });
 
   test('clocks of both date formats', () => {
-    expect(new Date(parseClock(parseRecord(sample('cli-text/system_clock_print.pre7.10.txt')))!).toISOString()).toBe('2023-07-21T07:00:47.000Z');
-    expect(new Date(parseClock(JSON.parse(sample('api-json/system_clock_print.v7.10plus.json')) as RouterRow)!).toISOString()).toBe('2024-05-17T16:58:11.000Z');
+    expect(new Date(parseClock(parseRecord(sample('cli-text/system_clock_print.pre7.10.txt')))!).toISOString()).toBe(
+      '2023-07-21T07:00:47.000Z',
+    );
+    expect(new Date(parseClock(JSON.parse(sample('api-json/system_clock_print.v7.10plus.json')) as RouterRow)!).toISOString()).toBe(
+      '2024-05-17T16:58:11.000Z',
+    );
   });
 
   test('resources as the console prints them', () => {
     expect(readResources(parseRecord(sample('cli-text/system_resource_print.v6.48.6-mipsbe.txt')))).toMatchObject({
-      cpu_load: expect.any(Number), total_memory: expect.any(Number), total_hdd: expect.any(Number),
+      cpu_load: expect.any(Number),
+      total_memory: expect.any(Number),
+      total_hdd: expect.any(Number),
     });
   });
 });
@@ -181,12 +321,12 @@ describe('what is no text or no fact', () => {
     expect(countUnclean(...rows)).toBe(3);
     expect(countUnclean([arp('10.0.0.1', good)], [lease('10.0.0.1', good, { 'host-name': 'camera' })])).toBe(0);
   });
-
 });
 
 test('devices are counted without a limit, each once', () => {
   const arpRow = (index: number): RouterRow => ({ 'mac-address': mac(index), address: '10.0.0.1', interface: 'bridge' });
-  const mac = (index: number): string => `AA:00:00:00:${index >> 8 < 16 ? '0' : ''}${(index >> 8).toString(16)}:${(index & 255).toString(16).padStart(2, '0')}`.toUpperCase();
+  const mac = (index: number): string =>
+    `AA:00:00:00:${index >> 8 < 16 ? '0' : ''}${(index >> 8).toString(16)}:${(index & 255).toString(16).padStart(2, '0')}`.toUpperCase();
   const arp = Array.from({ length: 300 }, (_unused, index) => arpRow(index));
   const leases = [280, 301].map((index) => ({ 'mac-address': mac(index), address: '10.0.0.2', status: 'bound', 'last-seen': '5s' }));
   expect(buildDeviceTable(arp, leases, 100).size).toBe(100);

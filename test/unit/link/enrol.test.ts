@@ -100,7 +100,10 @@ test.each([
 test('credentials of somebody else are not replaced', async () => {
   await writeFile(path.join(folder, 'credentials.json'), 'theirs', { mode: 0o000 });
   await chmod(folder, 0o777);
-  await expect(asOrdinaryUser(() => run())).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining('enrolled already') });
+  await expect(asOrdinaryUser(() => run())).rejects.toMatchObject({
+    code: 'invalid',
+    message: expect.stringContaining('enrolled already'),
+  });
   expect(requests).toEqual([]);
 });
 
@@ -120,7 +123,10 @@ test('no server at all is told apart from a refusal', async () => {
 
 test('credentials that are missing ask for an enrolment', async () => {
   const file = path.join(folder, 'other.json');
-  await expect(readCredentials(file)).rejects.toMatchObject({ code: 'invalid', message: `no credentials in ${file}: enrol this agent first` });
+  await expect(readCredentials(file)).rejects.toMatchObject({
+    code: 'invalid',
+    message: `no credentials in ${file}: enrol this agent first`,
+  });
 });
 
 test('credentials that this user may not read are not missing', async () => {
@@ -128,12 +134,18 @@ test('credentials that this user may not read are not missing', async () => {
   const file = path.join(folder, 'credentials.json');
   await chmod(folder, 0o755);
   await chmod(file, 0o000);
-  const [uid, failure] = await asOrdinaryUser(async () => [process.geteuid?.(), await readCredentials(file).catch((error: unknown) => error)]);
+  const [uid, failure] = await asOrdinaryUser(async () => [
+    process.geteuid?.(),
+    await readCredentials(file).catch((error: unknown) => error),
+  ]);
   expect(failure).toMatchObject({ code: 'invalid', message: `${file}: this user (uid ${String(uid)}) may not read it` });
 });
 
 test('credentials that cannot be read are told with the reason', async () => {
-  await expect(readCredentials(folder)).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(/cannot be read: .*\(EISDIR\)$/) });
+  await expect(readCredentials(folder)).rejects.toMatchObject({
+    code: 'invalid',
+    message: expect.stringMatching(/cannot be read: .*\(EISDIR\)$/),
+  });
 });
 
 test.each([

@@ -31,7 +31,13 @@ class Bench {
     if (reset) this.journalId = randomUUID();
     return { journalId: this.journalId, jobs: this.openJobs };
   };
-  handlers: RequestHandlers = { command: never, 'forward.open': never, 'forward.close': never, 'backup.read': never, 'backup.remove': never };
+  handlers: RequestHandlers = {
+    command: never,
+    'forward.open': never,
+    'forward.close': never,
+    'backup.read': never,
+    'backup.remove': never,
+  };
   jobHandler: (what: keyof JobHandlers, id: string) => Promise<void> = async () => undefined;
 
   constructor(random = 0.5) {
@@ -61,11 +67,13 @@ class Bench {
   }
 
   #host(): LinkHost {
-    const job = (what: keyof JobHandlers) => async (value: string | { job_id: string }): Promise<void> => {
-      const id = typeof value === 'string' ? value : value.job_id;
-      this.log.push(`${what} ${id.slice(0, 4)}`);
-      await this.jobHandler(what, id);
-    };
+    const job =
+      (what: keyof JobHandlers) =>
+      async (value: string | { job_id: string }): Promise<void> => {
+        const id = typeof value === 'string' ? value : value.job_id;
+        this.log.push(`${what} ${id.slice(0, 4)}`);
+        await this.jobHandler(what, id);
+      };
     return {
       hello: () => ({ agent_version: '1.0.0', journal_id: this.journalId, last_epoch: this.lastEpoch, routers: ['one'] }),
       adopt: (welcome) => this.adopt(welcome),
@@ -147,7 +155,11 @@ describe('reconnecting', () => {
     const bench = new Bench();
     bench.dialer.refuse = 'unreachable';
     await bench.start();
-    for (const [pause, dials] of [[500, 2], [1000, 3], [2000, 4]] as const) {
+    for (const [pause, dials] of [
+      [500, 2],
+      [1000, 3],
+      [2000, 4],
+    ] as const) {
       await bench.advance(pause - 1);
       expect(bench.dialer.dials).toBe(dials - 1);
       await bench.advance(1);
@@ -190,7 +202,7 @@ describe('reconnecting', () => {
     expect(bench.dialer.dials).toBe(4);
   });
 
-  test('goaway: comes back after the server\'s pause', async () => {
+  test("goaway: comes back after the server's pause", async () => {
     const bench = await new Bench().ready();
     bench.socket.say({ type: 'goaway', reason: 'restart', reconnect_after_ms: 3000 });
     bench.socket.close(1000);
@@ -261,7 +273,9 @@ describe('the log', () => {
     await bench.advance(500);
     bench.socket.close(4408);
     await settle();
-    expect(bench.logged.take()).toEqual([{ level: 'info', message: still, reason: 'the control plane closed the connection (4408)', away_seconds: 1 }]);
+    expect(bench.logged.take()).toEqual([
+      { level: 'info', message: still, reason: 'the control plane closed the connection (4408)', away_seconds: 1 },
+    ]);
     await bench.advance(1000);
     bench.socket.close(4408);
     await settle();
@@ -295,7 +309,7 @@ function goodbye(bench: Bench): void {
 }
 
 describe('heartbeats', () => {
-  test('come at once, at the server\'s interval, and when a router changes', async () => {
+  test("come at once, at the server's interval, and when a router changes", async () => {
     const bench = await new Bench().ready();
     const beats = () => bench.socket.types().filter((type) => type === 'heartbeat').length;
     expect(beats()).toBe(1);
@@ -324,7 +338,10 @@ describe('requests', () => {
   });
 
   test.each([
-    { error: new AgentError('rejected', 'no such item', { category: 0 }), reply: { code: 'rejected', message: 'no such item', category: 0 } },
+    {
+      error: new AgentError('rejected', 'no such item', { category: 0 }),
+      reply: { code: 'rejected', message: 'no such item', category: 0 },
+    },
     { error: new AgentError('router_unreachable', 'no route'), reply: { code: 'router_unreachable', message: 'no route' } },
     { error: new AgentError('rejected', 'odd', { category: 99 }), reply: { code: 'rejected', message: 'odd' } },
     { error: new AgentError('invalid', 'x'.repeat(5000)), reply: { code: 'invalid', message: 'x'.repeat(4096) } },
@@ -419,7 +436,16 @@ describe('job messages', () => {
     const gate = Promise.withResolvers<void>();
     bench.jobHandler = () => gate.promise;
     bench.handlers.command = async () => ({});
-    bench.socket.say({ type: 'job.offer', job_id: JOB_A, router: 'one', hardware_id: 'HW1', script: '', make_backup: false, needs_acknowledgement: true, timeout_ms: 1 });
+    bench.socket.say({
+      type: 'job.offer',
+      job_id: JOB_A,
+      router: 'one',
+      hardware_id: 'HW1',
+      script: '',
+      make_backup: false,
+      needs_acknowledgement: true,
+      timeout_ms: 1,
+    });
     bench.socket.say({ type: 'job.go', job_id: JOB_A });
     bench.socket.say({ type: 'job.revoke', job_id: JOB_B });
     bench.socket.say({ type: 'job.ack', job_id: JOB_B });
@@ -436,7 +462,10 @@ describe('job messages', () => {
   test('results too long for ready follow it at once', async () => {
     const bench = new Bench();
     const result = { outcome: 'completed', reason: null, error: null, output: '\u0001'.repeat(65_536), output_truncated: false } as const;
-    bench.openJobs = [{ job_id: JOB_A, state: 'ended', result }, { job_id: JOB_B, state: 'ended', result }];
+    bench.openJobs = [
+      { job_id: JOB_A, state: 'ended', result },
+      { job_id: JOB_B, state: 'ended', result },
+    ];
     await bench.ready();
     expect(bench.socket.types()).toEqual(['hello', 'ready', 'job.ended', 'heartbeat']);
     expect(bench.socket.last('ready')?.jobs[1]).toEqual({ job_id: JOB_B, state: 'begun' });

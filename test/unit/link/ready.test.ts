@@ -5,17 +5,26 @@ import { decodeAgentMessage, encodeMessage, MAX_MESSAGE_BYTES, MAX_OPEN_JOBS_PER
 import type { OpenJob } from '../../../protocol/index.ts';
 
 const ended = (output: string): OpenJob => ({
-  job_id: randomUUID(), state: 'ended', result: { outcome: 'completed', reason: null, error: null, output, output_truncated: false },
+  job_id: randomUUID(),
+  state: 'ended',
+  result: { outcome: 'completed', reason: null, error: null, output, output_truncated: false },
 });
 
 test('a short list travels whole', () => {
-  const jobs: OpenJob[] = [{ job_id: randomUUID(), state: 'accepted' }, { job_id: randomUUID(), state: 'begun' }, { job_id: randomUUID(), state: 'refused' }, ended('done')];
+  const jobs: OpenJob[] = [
+    { job_id: randomUUID(), state: 'accepted' },
+    { job_id: randomUUID(), state: 'begun' },
+    { job_id: randomUUID(), state: 'refused' },
+    ended('done'),
+  ];
   const journalId = randomUUID();
   expect(readyMessages(4, journalId, jobs)).toEqual({ ready: { type: 'ready', epoch: 4, journal_id: journalId, jobs }, results: [] });
 });
 
 test('results that do not fit are listed as begun and follow on their own; every message is within the limit', () => {
-  const jobs = Array.from({ length: MAX_OPEN_JOBS_PER_AGENT }, (_, index) => ended(index % 100 === 0 ? '\u0001'.repeat(65_536) : 'x'.repeat(300)));
+  const jobs = Array.from({ length: MAX_OPEN_JOBS_PER_AGENT }, (_, index) =>
+    ended(index % 100 === 0 ? '\u0001'.repeat(65_536) : 'x'.repeat(300)),
+  );
   const { ready, results } = readyMessages(1, randomUUID(), jobs);
   expect(Buffer.byteLength(encodeMessage(ready))).toBeLessThanOrEqual(MAX_MESSAGE_BYTES);
   expect(decodeAgentMessage(encodeMessage(ready)).kind).toBe('message');

@@ -52,10 +52,18 @@ describe('a router that hangs', () => {
     const port = { send: (message: AgentMessage) => said.push(message) > 0, bufferedAmount: 0 };
     const handlers = {
       command: (params: { router: string }, { signal }: { signal: AbortSignal }) =>
-        params.router === 'good' ? Promise.resolve({}) : new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('given up')))),
+        params.router === 'good'
+          ? Promise.resolve({})
+          : new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('given up')))),
     } as unknown as RequestHandlers;
     const served = new ServedRequests(handlers, port, agentClock, silentLog);
-    const request = (id: number, router: string): Request => ({ type: 'request', id, remaining_ms: 60_000, method: 'command', params: paramsOf(router) });
+    const request = (id: number, router: string): Request => ({
+      type: 'request',
+      id,
+      remaining_ms: 60_000,
+      method: 'command',
+      params: paramsOf(router),
+    });
     for (let id = 1; id <= MAX_OPEN_REQUESTS; id += 1) served.serve(request(id, 'hangs'));
     expect(served.size).toBe(MAX_OPEN_REQUESTS / 2);
     const before = said.length;
@@ -73,10 +81,24 @@ describe('a router that hangs', () => {
   it('and can never be tidied up leaves room in the journal for the jobs of another', () => {
     const routers = new Map(['hangs', 'good'].map((name) => [name, new FakeRouter(name)]));
     const offerFor = (router: string): JobOffer => ({
-      type: 'job.offer', job_id: '018f0000-0000-7000-8000-000000000000', router, hardware_id: HARDWARE_ID, script: '', make_backup: false,
-      needs_acknowledgement: true, timeout_ms: 1000,
+      type: 'job.offer',
+      job_id: '018f0000-0000-7000-8000-000000000000',
+      router,
+      hardware_id: HARDWARE_ID,
+      script: '',
+      make_backup: false,
+      needs_acknowledgement: true,
+      timeout_ms: 1000,
     });
-    const entry = { offer: offerFor('hangs'), state: 'ended', boot: undefined, guard: undefined, isArmed: false, result: undefined, acked: true } as JournalEntry;
+    const entry = {
+      offer: offerFor('hangs'),
+      state: 'ended',
+      boot: undefined,
+      guard: undefined,
+      isArmed: false,
+      result: undefined,
+      acked: true,
+    } as JournalEntry;
     const entries = Array.from({ length: MAX_OPEN_JOBS_PER_AGENT / 2 }, () => entry);
     expect(whyNotNow(offerFor('hangs'), routers, entries)).toBe('busy');
     expect(whyNotNow(offerFor('hangs'), routers, entries.slice(1))).toBeUndefined();

@@ -34,10 +34,13 @@ test('many tiny rows do not exceed the count of one message', () => {
 });
 
 test('rows of many different names travel in messages that the control plane reads', () => {
-  const rows = Array.from({ length: 100 }, (_, row) => Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`r${row}-${index}`, ''])));
+  const rows = Array.from({ length: 100 }, (_, row) =>
+    Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`r${row}-${index}`, ''])),
+  );
   const batches = [...rowBatches(rows)];
   expect(batches.flat()).toEqual(rows);
-  for (const batch of batches) expect(decodeAgentMessage(JSON.stringify({ type: 'rows', id: 1, rows: batch, padding: 'x'.repeat(20_000) })).kind).toBe('message');
+  for (const batch of batches)
+    expect(decodeAgentMessage(JSON.stringify({ type: 'rows', id: 1, rows: batch, padding: 'x'.repeat(20_000) })).kind).toBe('message');
 });
 
 test.each([

@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 function passMs(ms: number): void {
-  for (const end = now + ms; now < end; ) {
+  for (const end = now + ms; now < end;) {
     now += 1;
     const due = timers.filter(({ at }) => at <= now);
     timers = timers.filter(({ at }) => at > now);

@@ -6,9 +6,16 @@ import type { AgentMessage } from '../../../protocol/index.ts';
 const text = (max: number) => fc.string({ maxLength: max, unit: 'grapheme' }).filter((value) => value.length <= max);
 const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 
-const row = fc.dictionary(text(40).filter((key) => key !== '__proto__'), text(200));
+const row = fc.dictionary(
+  text(40).filter((key) => key !== '__proto__'),
+  text(200),
+);
 const rows = fc.record({ type: fc.constant('rows' as const), id, rows: fc.array(row, { maxLength: 50 }) });
-const error = fc.record({ code: fc.constantFrom('rejected' as const, 'internal' as const), message: text(500), category: fc.integer({ min: 0, max: 7 }) });
+const error = fc.record({
+  code: fc.constantFrom('rejected' as const, 'internal' as const),
+  message: text(500),
+  category: fc.integer({ min: 0, max: 7 }),
+});
 const reply = fc.record({ type: fc.constant('reply' as const), id, outcome: fc.record({ ok: fc.constant(false as const), error }) });
 const ended = fc.record({
   type: fc.constant('job.ended' as const),
@@ -35,7 +42,9 @@ test('no text at all makes a decoder throw', () => {
   const anything = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.json(),
-    fc.record({ type: fc.constantFrom('hello', 'reply', 'request', 'rows', 'welcome', 'toString'), id: fc.anything() }).map((value) => JSON.stringify(value) ?? ''),
+    fc
+      .record({ type: fc.constantFrom('hello', 'reply', 'request', 'rows', 'welcome', 'toString'), id: fc.anything() })
+      .map((value) => JSON.stringify(value) ?? ''),
   );
   fc.assert(
     fc.property(anything, (data) => {
@@ -52,7 +61,13 @@ test('the longest job result fits into one message, whatever it consists of', ()
   const message: AgentMessage = {
     type: 'job.ended',
     job_id: '0198c0de-0000-7000-8000-00000000000a',
-    result: { outcome: 'failed', reason: 'script_error', error: worst.repeat(4096), output: worst.repeat(64 * 1024), output_truncated: true },
+    result: {
+      outcome: 'failed',
+      reason: 'script_error',
+      error: worst.repeat(4096),
+      output: worst.repeat(64 * 1024),
+      output_truncated: true,
+    },
   };
   expect(Buffer.byteLength(encodeMessage(message))).toBeLessThanOrEqual(MAX_MESSAGE_BYTES);
 });

@@ -15,33 +15,77 @@ const JOB = '0198c0de-0000-7000-8000-00000000000a';
 const FORWARD = '0198c0de-0000-7000-8000-00000000000f';
 const AGENT = '0198c0de-0000-7000-8000-000000000001';
 const JOURNAL = '0198c0de-0000-7000-8000-000000000002';
-const RESULT = { outcome: 'failed', reason: 'script_error', error: 'expected end of command', output: 'a\r\n', output_truncated: false } as const;
+const RESULT = {
+  outcome: 'failed',
+  reason: 'script_error',
+  error: 'expected end of command',
+  output: 'a\r\n',
+  output_truncated: false,
+} as const;
 
 const agentExamples: AgentMessage[] = [
   { type: 'hello', versions: [1], agent_version: '1.0.0', journal_id: JOURNAL, last_epoch: 0, routers: ['depot'] },
-  { type: 'ready', epoch: 3, journal_id: JOURNAL, jobs: [{ job_id: JOB, state: 'accepted' }, { job_id: JOB, state: 'ended', result: RESULT }] },
+  {
+    type: 'ready',
+    epoch: 3,
+    journal_id: JOURNAL,
+    jobs: [
+      { job_id: JOB, state: 'accepted' },
+      { job_id: JOB, state: 'ended', result: RESULT },
+    ],
+  },
   { type: 'heartbeat', routers: [{ name: 'depot', reachable: false, uptime_seconds: null, reason: 'timed out' }] },
   {
     type: 'inventory',
     router: 'depot',
     facts: {
-      hardware_id: 'HB1', serial_number: 'HB1', software_id: null, identity: 'Depot ✓', software_version: '7.18.2', model: null,
-      board_name: 'CHR', hardware_board: false, architecture: null, time_zone: 'Europe/Riga', uptime: '1w3d', uptime_seconds: 864_000,
+      hardware_id: 'HB1',
+      serial_number: 'HB1',
+      software_id: null,
+      identity: 'Depot ✓',
+      software_version: '7.18.2',
+      model: null,
+      board_name: 'CHR',
+      hardware_board: false,
+      architecture: null,
+      time_zone: 'Europe/Riga',
+      uptime: '1w3d',
+      uptime_seconds: 864_000,
     },
   },
   {
     type: 'health',
     router: 'depot',
     readings: {
-      cpu_load: 7, temperatures: [{ name: 'cpu-temperature', celsius: 41.5 }], voltage: null, free_memory: 1, total_memory: 2, free_hdd: null,
-      total_hdd: null, clock_offset_seconds: -3, wan: [{ interface: 'ether1', running: true }], position: null,
+      cpu_load: 7,
+      temperatures: [{ name: 'cpu-temperature', celsius: 41.5 }],
+      voltage: null,
+      free_memory: 1,
+      total_memory: 2,
+      free_hdd: null,
+      total_hdd: null,
+      clock_offset_seconds: -3,
+      wan: [{ interface: 'ether1', running: true }],
+      position: null,
     },
   },
-  { type: 'devices', router: 'depot', kind: 'full', first: true, last: true, devices: [{ mac: '48:8F:5A:00:00:01', ip: '10.0.0.2' }], gone: [] },
+  {
+    type: 'devices',
+    router: 'depot',
+    kind: 'full',
+    first: true,
+    last: true,
+    devices: [{ mac: '48:8F:5A:00:00:01', ip: '10.0.0.2' }],
+    gone: [],
+  },
   { type: 'goaway', reason: 'restart', reconnect_after_ms: 0 },
   { type: 'rows', id: 7, rows: [{ '.id': '*1', 'mac-address': 'AA' }, {}] },
   { type: 'reply', id: 7, outcome: { ok: true, result: { method: 'command', ret: '*1' } } },
-  { type: 'reply', id: 8, outcome: { ok: true, result: { method: 'forward.open', way: 'ssh', way_reason: 'has SSH', target_reachable: null } } },
+  {
+    type: 'reply',
+    id: 8,
+    outcome: { ok: true, result: { method: 'forward.open', way: 'ssh', way_reason: 'has SSH', target_reachable: null } },
+  },
   { type: 'reply', id: 9, outcome: { ok: true, result: { method: 'forward.close' } } },
   { type: 'reply', id: 10, outcome: { ok: false, error: { code: 'rejected', message: 'no such item', category: 0 } } },
   { type: 'job.accepted', job_id: JOB },
@@ -55,17 +99,42 @@ const agentExamples: AgentMessage[] = [
 const serverExamples: ServerMessage[] = [
   { type: 'welcome', version: 1, agent_id: AGENT, epoch: 1, reset: false, settings: { heartbeat_ms: 30_000, silence_ms: 55_000 } },
   { type: 'goaway', reason: 'replaced', reconnect_after_ms: 30_000 },
-  { type: 'request', id: 1, remaining_ms: 5000, method: 'command', params: { router: 'depot', hardware_id: 'HB1', path: '/ip/address/print', words: ['?type=ether'] } },
   {
-    type: 'request', id: 2, remaining_ms: 0, method: 'forward.open',
+    type: 'request',
+    id: 1,
+    remaining_ms: 5000,
+    method: 'command',
+    params: { router: 'depot', hardware_id: 'HB1', path: '/ip/address/print', words: ['?type=ether'] },
+  },
+  {
+    type: 'request',
+    id: 2,
+    remaining_ms: 0,
+    method: 'forward.open',
     params: {
-      router: 'depot', hardware_id: 'HB1', forward_id: FORWARD, dst_address: '10.0.0.9', dst_port: 22, expires_in_ms: 60_000,
-      channel_token: 'token', warm_channels: 2, max_channels: 64,
+      router: 'depot',
+      hardware_id: 'HB1',
+      forward_id: FORWARD,
+      dst_address: '10.0.0.9',
+      dst_port: 22,
+      expires_in_ms: 60_000,
+      channel_token: 'token',
+      warm_channels: 2,
+      max_channels: 64,
     },
   },
   { type: 'request', id: 3, remaining_ms: 1000, method: 'forward.close', params: { forward_id: FORWARD } },
   { type: 'cancel', id: 1 },
-  { type: 'job.offer', job_id: JOB, router: 'depot', hardware_id: 'HB1', script: ':put 1', make_backup: true, needs_acknowledgement: true, timeout_ms: 300_000 },
+  {
+    type: 'job.offer',
+    job_id: JOB,
+    router: 'depot',
+    hardware_id: 'HB1',
+    script: ':put 1',
+    make_backup: true,
+    needs_acknowledgement: true,
+    timeout_ms: 300_000,
+  },
   { type: 'job.go', job_id: JOB },
   { type: 'job.ack', job_id: JOB },
   { type: 'job.revoke', job_id: JOB },
@@ -103,7 +172,10 @@ describe('a peer may say more than this version knows', () => {
   });
 
   test('an unknown member is dropped', () => {
-    expect(decodeServerMessage('{"type":"cancel","id":1,"why":"impatience"}')).toEqual({ kind: 'message', message: { type: 'cancel', id: 1 } });
+    expect(decodeServerMessage('{"type":"cancel","id":1,"why":"impatience"}')).toEqual({
+      kind: 'message',
+      message: { type: 'cancel', id: 1 },
+    });
   });
 });
 
@@ -119,7 +191,11 @@ describe('a known type with wrong content names the request it belongs to', () =
   });
 
   test('a request of an unknown method belongs to its id', () => {
-    expect(decodeServerMessage('{"type":"request","id":5,"remaining_ms":1,"method":"dance","params":{}}')).toMatchObject({ kind: 'invalid', type: 'request', id: 5 });
+    expect(decodeServerMessage('{"type":"request","id":5,"remaining_ms":1,"method":"dance","params":{}}')).toMatchObject({
+      kind: 'invalid',
+      type: 'request',
+      id: 5,
+    });
   });
 
   test('the reason is short, however much is wrong', () => {
@@ -140,38 +216,66 @@ describe('a message with many names', () => {
     ['is not read when it has thousands of different ones', rowsOf(2000, 1), 'garbage'],
     ['is not read either when there is room before the colons', rowsOf(2000, 1, ' \r\n\t'), 'garbage'],
     ['is not read when it has more strings than any message', rowsOf(300, 70), 'garbage'],
-    ['is read when what looks like names is in a value', JSON.stringify({ type: 'rows', id: 1, rows: [{ a: rowsOf(2500, 1) }] }), 'message'],
+    [
+      'is read when what looks like names is in a value',
+      JSON.stringify({ type: 'rows', id: 1, rows: [{ a: rowsOf(2500, 1) }] }),
+      'message',
+    ],
   ])('%s', (_, text, kind) => {
     expect(decodeAgentMessage(text).kind).toBe(kind);
   });
 });
 
 describe('what is not a message is garbage', () => {
-  test.each(['', 'GET / HTTP/1.1', '{"type":"hello"', 'null', '42', '"hello"', '[]', '{}', '{"type":7}', '{"type":""}', `{"type":"${'x'.repeat(65)}"}`])(
-    '%s',
-    (text) => {
-      expect(decodeAgentMessage(text).kind).toBe('garbage');
-      expect(decodeServerMessage(text).kind).toBe('garbage');
-    },
-  );
+  test.each([
+    '',
+    'GET / HTTP/1.1',
+    '{"type":"hello"',
+    'null',
+    '42',
+    '"hello"',
+    '[]',
+    '{}',
+    '{"type":7}',
+    '{"type":""}',
+    `{"type":"${'x'.repeat(65)}"}`,
+  ])('%s', (text) => {
+    expect(decodeAgentMessage(text).kind).toBe('garbage');
+    expect(decodeServerMessage(text).kind).toBe('garbage');
+  });
 });
 
 describe('limits hold at the edge', () => {
   const offer = (script: string) => ({ ...serverExamples.find((message) => message.type === 'job.offer'), script }) as ServerMessage;
   const ended = (output: string): AgentMessage => ({ type: 'job.ended', job_id: JOB, result: { ...RESULT, output } });
   const ready = (count: number): AgentMessage => ({
-    type: 'ready', epoch: 1, journal_id: JOURNAL, jobs: Array.from({ length: count }, () => ({ job_id: JOB, state: 'begun' as const })),
+    type: 'ready',
+    epoch: 1,
+    journal_id: JOURNAL,
+    jobs: Array.from({ length: count }, () => ({ job_id: JOB, state: 'begun' as const })),
   });
 
   test.each([
-    { what: 'script', longest: decodeServerMessage(encodeMessage(offer('x'.repeat(MAX_SCRIPT_CHARS)))), longer: decodeServerMessage(encodeMessage(offer('x'.repeat(MAX_SCRIPT_CHARS + 1)))) },
-    { what: 'output', longest: decodeAgentMessage(encodeMessage(ended('x'.repeat(MAX_OUTPUT_BYTES)))), longer: decodeAgentMessage(encodeMessage(ended('x'.repeat(MAX_OUTPUT_BYTES + 1)))) },
+    {
+      what: 'script',
+      longest: decodeServerMessage(encodeMessage(offer('x'.repeat(MAX_SCRIPT_CHARS)))),
+      longer: decodeServerMessage(encodeMessage(offer('x'.repeat(MAX_SCRIPT_CHARS + 1)))),
+    },
+    {
+      what: 'output',
+      longest: decodeAgentMessage(encodeMessage(ended('x'.repeat(MAX_OUTPUT_BYTES)))),
+      longer: decodeAgentMessage(encodeMessage(ended('x'.repeat(MAX_OUTPUT_BYTES + 1)))),
+    },
     {
       what: 'output beyond ASCII',
       longest: decodeAgentMessage(encodeMessage(ended('é'.repeat(MAX_OUTPUT_BYTES / 2)))),
       longer: decodeAgentMessage(encodeMessage(ended('é'.repeat(MAX_OUTPUT_BYTES / 2 + 1)))),
     },
-    { what: 'list of open jobs', longest: decodeAgentMessage(encodeMessage(ready(MAX_OPEN_JOBS_PER_AGENT))), longer: decodeAgentMessage(encodeMessage(ready(MAX_OPEN_JOBS_PER_AGENT + 1))) },
+    {
+      what: 'list of open jobs',
+      longest: decodeAgentMessage(encodeMessage(ready(MAX_OPEN_JOBS_PER_AGENT))),
+      longer: decodeAgentMessage(encodeMessage(ready(MAX_OPEN_JOBS_PER_AGENT + 1))),
+    },
   ])('$what', ({ longest, longer }) => {
     expect(longest.kind).toBe('message');
     expect(longer.kind).toBe('invalid');

@@ -77,7 +77,12 @@ test('no request survives the close, whatever happened before it', async () => {
         if (now.do === 'open') {
           const abort = new AbortController();
           aborts.push(abort);
-          settled.push(open(now.timeoutMs, abort.signal).answer.then(() => 'answer', (error: unknown) => (error as Error).message));
+          settled.push(
+            open(now.timeoutMs, abort.signal).answer.then(
+              () => 'answer',
+              (error: unknown) => (error as Error).message,
+            ),
+          );
         } else if (now.do === 'advance') clock.advance(now.ms);
         else if (now.do === 'abort') aborts[now.which]?.abort();
         else if (now.do === 'resolve') pending.resolve(now.which, 'yes');

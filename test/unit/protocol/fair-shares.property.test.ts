@@ -4,11 +4,19 @@ import { FairShares } from '../../../runtime/fair-shares.ts';
 import type { Holder } from '../../../runtime/fair-shares.ts';
 
 const holder = fc.record({ party: fc.constantFrom('a', 'b', 'c', 'd'), member: fc.constantFrom('1', '2', '3', undefined) });
-const limits = fc.record({ total: fc.integer({ min: 1, max: 40 }), perParty: fc.integer({ min: 1, max: 40 }), perMember: fc.integer({ min: 1, max: 40 }) });
+const limits = fc.record({
+  total: fc.integer({ min: 1, max: 40 }),
+  perParty: fc.integer({ min: 1, max: 40 }),
+  perMember: fc.integer({ min: 1, max: 40 }),
+});
 const steps = fc.array(fc.record({ holder, takes: fc.boolean() }), { maxLength: 200 });
 
 /** Plays the steps; gives back only what is held. Calls `check` with what is held before every take. */
-function play(shares: FairShares, all: { holder: Holder; takes: boolean }[], check: (holder: Holder, held: Holder[], took: boolean) => void): Holder[] {
+function play(
+  shares: FairShares,
+  all: { holder: Holder; takes: boolean }[],
+  check: (holder: Holder, held: Holder[], took: boolean) => void,
+): Holder[] {
   const held: Holder[] = [];
   for (const { holder: each, takes } of all) {
     const at = held.findIndex(({ party, member }) => party === each.party && member === each.member);
@@ -26,7 +34,8 @@ function play(shares: FairShares, all: { holder: Holder; takes: boolean }[], che
 }
 
 const ofParty = (held: Holder[], party: string): number => held.filter((each) => each.party === party).length;
-const ofMember = (held: Holder[], { party, member }: Holder): number => held.filter((each) => each.party === party && each.member === member).length;
+const ofMember = (held: Holder[], { party, member }: Holder): number =>
+  held.filter((each) => each.party === party && each.member === member).length;
 
 describe('shares of a resource', () => {
   it('never exceed a limit, and count what is held', () => {

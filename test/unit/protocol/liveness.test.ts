@@ -46,11 +46,13 @@ test('while this side does not read, silence proves nothing', () => {
 });
 
 test('jitter spreads the looks over the last fifth of the period', () => {
-  expect([0, 0.5].map((random) => {
-    const { clock, link } = setUp(random);
-    clock.advance(20_000);
-    return link.pings;
-  })).toEqual([1, 0]);
+  expect(
+    [0, 0.5].map((random) => {
+      const { clock, link } = setUp(random);
+      clock.advance(20_000);
+      return link.pings;
+    }),
+  ).toEqual([1, 0]);
 });
 
 test('stopped is stopped', () => {

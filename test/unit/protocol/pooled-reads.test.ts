@@ -19,7 +19,10 @@ async function busySocket(): Promise<net.Socket> {
   const reads = pooledReads();
   const socket = net.connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', onread: reads.onread });
   reads.attach(socket);
-  cleanups.push(() => server.close(), () => socket.destroy());
+  cleanups.push(
+    () => server.close(),
+    () => socket.destroy(),
+  );
   return socket;
 }
 

@@ -51,34 +51,71 @@ describe('lines', () => {
   });
 
   it.each([
-    ['reply', { type: 'reply', id: 1, outcome: { ok: false, error: { code: 'rejected', message: 'no\0 \u001B[2J\nway' } } }, ['outcome', 'error', 'message']],
-    ['job.ended', { type: 'job.ended', job_id: '01890000-0000-7000-8000-000000000000', result: { outcome: 'failed', reason: 'script_error', error: 'no\0 \u001B[2J\nway', output: null, output_truncated: false } }, ['result', 'error']],
+    [
+      'reply',
+      { type: 'reply', id: 1, outcome: { ok: false, error: { code: 'rejected', message: 'no\0 \u001B[2J\nway' } } },
+      ['outcome', 'error', 'message'],
+    ],
+    [
+      'job.ended',
+      {
+        type: 'job.ended',
+        job_id: '01890000-0000-7000-8000-000000000000',
+        result: { outcome: 'failed', reason: 'script_error', error: 'no\0 \u001B[2J\nway', output: null, output_truncated: false },
+      },
+      ['result', 'error'],
+    ],
   ])('of an error in %s are cleaned by the control plane, too', (_type, message, at) => {
     const decoded = decodeAgentMessage(JSON.stringify(message));
-    expect(at.reduce((value: unknown, name) => (value as Record<string, unknown>)[name], decoded.kind === 'message' ? decoded.message : undefined)).toBe('no [2J\nway');
+    expect(
+      at.reduce(
+        (value: unknown, name) => (value as Record<string, unknown>)[name],
+        decoded.kind === 'message' ? decoded.message : undefined,
+      ),
+    ).toBe('no [2J\nway');
   });
 });
 
 describe('a fact', () => {
   it.each(['10.0.0.1', '2001:db8::1', 'fe80::1%ether1'])('is the address %s', (text) => expect(ipAddressFact(text)).toBe(text));
-  it.each(['999.1.1.1', '', 'pool1', '10.0.0.1/24', '10.0.0.1\0', '1', '::g'])('is not the address %j', (text) => expect(ipAddressFact(text)).toBeUndefined());
-  it.each(['Europe/Zurich', 'America/Argentina/Buenos_Aires', 'UTC', 'Etc/GMT+5'])('is the time zone %s', (text) => expect(timeZoneFact(text)).toBe(text));
+  it.each(['999.1.1.1', '', 'pool1', '10.0.0.1/24', '10.0.0.1\0', '1', '::g'])('is not the address %j', (text) =>
+    expect(ipAddressFact(text)).toBeUndefined(),
+  );
+  it.each(['Europe/Zurich', 'America/Argentina/Buenos_Aires', 'UTC', 'Etc/GMT+5'])('is the time zone %s', (text) =>
+    expect(timeZoneFact(text)).toBe(text),
+  );
   it.each(['../../etc/passwd', 'Europe/Zurich/../x', 'Nowhere/Land', '+01:00', '', 'Europe/Zurich\0'])('is not the time zone %j', (text) =>
-    expect(timeZoneFact(text)).toBeUndefined());
-  it.each([[0, 0], [5, 5], [-5, undefined], [Number.NaN, undefined], [1e12, undefined], [undefined, undefined]])('of the uptime %d is %d', (seconds, expected) =>
-    expect(uptimeFact(seconds)).toBe(expected));
+    expect(timeZoneFact(text)).toBeUndefined(),
+  );
+  it.each([
+    [0, 0],
+    [5, 5],
+    [-5, undefined],
+    [Number.NaN, undefined],
+    [1e12, undefined],
+    [undefined, undefined],
+  ])('of the uptime %d is %d', (seconds, expected) => expect(uptimeFact(seconds)).toBe(expected));
 });
 
 describe('a message of an agent', () => {
   const device = (mac: string, more: object = {}): object => ({ mac, ip: '10.0.0.1', hostname: 'camera', ...more });
   const decode = (message: object): ReturnType<typeof decodeAgentMessage> => decodeAgentMessage(JSON.stringify(message));
-  const devices = (list: object[], gone: string[] = []): object =>
-    ({ type: 'devices', router: 'one', kind: 'full', first: true, last: true, devices: list, gone });
+  const devices = (list: object[], gone: string[] = []): object => ({
+    type: 'devices',
+    router: 'one',
+    kind: 'full',
+    first: true,
+    last: true,
+    devices: list,
+    gone,
+  });
 
   it('keeps the neighbours of a hostile device', () => {
     const [good, bad] = ['AA:00:00:00:00:01', 'AA:00:00:00:00:02'];
     const long = 'x'.repeat(10_000);
-    const decoded = decode(devices([device(good), device(bad, { hostname: 'ca\0mera', ip: '999.1.1.1', interface: long })], [good, 'no address']));
+    const decoded = decode(
+      devices([device(good), device(bad, { hostname: 'ca\0mera', ip: '999.1.1.1', interface: long })], [good, 'no address']),
+    );
     expect(decoded).toMatchObject({
       kind: 'message',
       cleaned: 4,
@@ -94,13 +131,25 @@ describe('a message of an agent', () => {
 
   it('names a router whatever it says of itself', () => {
     const facts = {
-      hardware_id: 'SER\0IAL', serial_number: 'SER\0IAL', software_id: null, identity: `br\0anch${'y'.repeat(300)}`, software_version: '7.18.2\u0001', model: null,
-      board_name: 'hAP', hardware_board: true, architecture: null, time_zone: '../../etc/passwd', uptime: '-5s', uptime_seconds: -5,
+      hardware_id: 'SER\0IAL',
+      serial_number: 'SER\0IAL',
+      software_id: null,
+      identity: `br\0anch${'y'.repeat(300)}`,
+      software_version: '7.18.2\u0001',
+      model: null,
+      board_name: 'hAP',
+      hardware_board: true,
+      architecture: null,
+      time_zone: '../../etc/passwd',
+      uptime: '-5s',
+      uptime_seconds: -5,
     };
     expect(decode({ type: 'inventory', router: 'one', facts })).toMatchObject({
       kind: 'message',
       cleaned: 6,
-      message: { facts: { hardware_id: 'SERIAL', serial_number: 'SERIAL', software_version: '7.18.2', time_zone: null, uptime_seconds: null } },
+      message: {
+        facts: { hardware_id: 'SERIAL', serial_number: 'SERIAL', software_version: '7.18.2', time_zone: null, uptime_seconds: null },
+      },
     });
   });
 

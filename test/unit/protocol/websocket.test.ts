@@ -179,7 +179,13 @@ describe('a streaming WebSocket and one of ws understand each other', () => {
     ['as the client with a plain mask', () => streamingClient(true)],
   ])('%s', (_name, open) => {
     it('in both directions, of any length', async () => {
-      for (const [from, to] of await open().then(([a, b]) => [[a, b], [b, a]] as const)) {
+      for (const [from, to] of await open().then(
+        ([a, b]) =>
+          [
+            [a, b],
+            [b, a],
+          ] as const,
+      )) {
         let bytes = Buffer.alloc(0);
         const other: string[] = [];
         to.on('message', (data, isBinary) => {

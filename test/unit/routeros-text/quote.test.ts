@@ -19,7 +19,9 @@ function readByRouter(source: string): unknown {
 
 const readByControlPlane = (source: string): string | undefined => splitConsoleWords(`x=${source}`)[0]?.value;
 const anyText = fc.string({ unit: 'binary' });
-const withSigns = fc.string({ unit: fc.constantFrom('"', '\\', '$', '?', '\n', '\r', '\t', '\u0000', '\u001B', '\u0085', '[', '(', 'A', '0', 'é', '😀') });
+const withSigns = fc.string({
+  unit: fc.constantFrom('"', '\\', '$', '?', '\n', '\r', '\t', '\u0000', '\u001B', '\u0085', '[', '(', 'A', '0', 'é', '😀'),
+});
 
 describe.each([
   ['quote', quote],
@@ -45,7 +47,11 @@ describe.each([
   test('is one line without a sign that a terminal or the console takes for its own', () => {
     fc.assert(
       fc.property(fc.oneof(anyText, withSigns), (text) => {
-        expect(write(text).slice(1, -1).replaceAll(/\\[0-9A-F]{2}/g, '')).not.toMatch(/["\\$?]|\p{Cc}/u);
+        expect(
+          write(text)
+            .slice(1, -1)
+            .replaceAll(/\\[0-9A-F]{2}/g, ''),
+        ).not.toMatch(/["\\$?]|\p{Cc}/u);
       }),
     );
   });

@@ -20,14 +20,25 @@ test.each<[string | undefined, number | undefined]>([
   expect(parseBytes(text)).toBe(bytes);
 });
 
-test.each<[string | undefined, number | undefined]>([['24.1', 24.1], ['24.1V', 24.1], ['2%', 2], ['-5C', -5], ['x5', undefined], [undefined, undefined]])(
-  '%j begins with %j',
-  (text, number) => {
-    expect(leadingNumber(text)).toBe(number);
-  },
-);
+test.each<[string | undefined, number | undefined]>([
+  ['24.1', 24.1],
+  ['24.1V', 24.1],
+  ['2%', 2],
+  ['-5C', -5],
+  ['x5', undefined],
+  [undefined, undefined],
+])('%j begins with %j', (text, number) => {
+  expect(leadingNumber(text)).toBe(number);
+});
 
-test.each<[string | undefined, boolean]>([['true', true], ['yes', true], ['false', false], ['no', false], ['', false], [undefined, false]])('%j is %j', (text, value) => {
+test.each<[string | undefined, boolean]>([
+  ['true', true],
+  ['yes', true],
+  ['false', false],
+  ['no', false],
+  ['', false],
+  [undefined, false],
+])('%j is %j', (text, value) => {
   expect(isTrue(text)).toBe(value);
 });
 
