@@ -43,5 +43,5 @@ export interface Claim {
   release(): void;
 }
 
-/** One for the process. */
+/** One for the process, because all routers' replies are kept in the memory of one process. */
 export const replyRoom = new SharedRoom();

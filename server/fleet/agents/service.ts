@@ -11,6 +11,7 @@ export {
   countAgents,
   hasLiveAgent,
   insertAgent,
+  markRevokedAgentRemoved,
   replaceAgentCredential,
   revokeAgent,
   selectAgentCredential,

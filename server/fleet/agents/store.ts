@@ -189,6 +189,22 @@ export async function updateAgent(db: DbOrTx, teamId: string, agentId: string, c
   await db.updateTable('agents').set(change).where('team_id', '=', teamId).where('id', '=', agentId).execute();
 }
 
+/** Takes a revoked agent out of the lists. False when the team has no such agent, or it is not revoked. */
+export async function markRevokedAgentRemoved(
+  db: DbOrTx,
+  { teamId, agentId, now }: { teamId: string; agentId: string; now: number },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('agents')
+    .set((eb) => ({ removed_at: eb.fn.coalesce('removed_at', eb.val(now)) }))
+    .where('team_id', '=', teamId)
+    .where('id', '=', agentId)
+    .where('revoked_at', 'is not', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Revoked agents stand in no site that is deleted. */
 export async function clearSiteOfRevoked(tx: DbOrTx, teamId: string, siteId: string): Promise<void> {
   const revoked = tx.updateTable('agents').set({ site_id: null }).where('revoked_at', 'is not', null);

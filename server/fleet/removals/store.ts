@@ -1,5 +1,6 @@
 import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
 import type { RouterRecord } from '../routers/types.ts';
+import { markRevokedAgentRemoved } from '../agents/service.ts';
 
 export { lockRouters } from '../../platform/storage/router-lock.ts';
 export { lockTeam } from '../../platform/storage/team-lock.ts';
@@ -33,15 +34,7 @@ export async function selectRoutersOf(db: DbOrTx, teamId: string, agentId: strin
 export async function markAgentRemoved(tx: Tx, { teamId, agentId, now }: { teamId: string; agentId: string; now: number }): Promise<boolean> {
   if ((await selectRoutersOf(tx, teamId, agentId)).length > 0) return false;
   await tx.deleteFrom('router_moves').where('team_id', '=', teamId).where('agent_id', '=', agentId).execute();
-  const row = await tx
-    .updateTable('agents')
-    .set((eb) => ({ removed_at: eb.fn.coalesce('removed_at', eb.val(now)) }))
-    .where('team_id', '=', teamId)
-    .where('id', '=', agentId)
-    .where('revoked_at', 'is not', null)
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
+  return markRevokedAgentRemoved(tx, { teamId, agentId, now });
 }
 
 /** Who else says to have this router, with its name there: claims of agents that are not revoked. */

@@ -2,8 +2,9 @@ import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
 import { IdSequence, idTime, timeDigits } from './id-sequence.ts';
 
 /**
- * The one state of a module in this program: records of different services are put in order by their ids, so the order
- * is the process's. Who needs a sequence of its own makes one.
+ * One for the process, because records of different services are put in order by their ids. Who needs a sequence of its own makes
+ * one. The other states of modules are `bulkPace` (runtime), `routerPace` and `replyRoom` (agent): each shares out what the process
+ * has once, its event loop or its memory.
  */
 const ofThisProcess = new IdSequence();
 
