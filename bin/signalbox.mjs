@@ -4,7 +4,9 @@ import { runWithNode24 } from '../scripts/bootstrap.mjs';
 
 /** Commands of API users, which work from anywhere; the others administer the server on its own machine. */
 const FOR_API_USERS = new Set(
-  'login routers router router-moves router-move agent run faults devices device job campaign backups backup forward events agents members keys sites audit completion'.split(' '),
+  'login routers router router-moves router-move agent run faults devices device job campaign backups backup forward events agents members keys sites audit completion'.split(
+    ' ',
+  ),
 );
 /** Options of theirs that may stand before the command. */
 const BEFORE = /^--(server|key|profile)(=|$)/;

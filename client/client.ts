@@ -115,5 +115,9 @@ function requestOf(id: OperationId, { path = {}, query = {}, body }: Parts): { m
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) search.append(name, String(one));
   }
-  return { method: route.method, path: search.size === 0 ? place : `${place}?${search.toString()}`, ...(body === undefined ? {} : { body }) };
+  return {
+    method: route.method,
+    path: search.size === 0 ? place : `${place}?${search.toString()}`,
+    ...(body === undefined ? {} : { body }),
+  };
 }

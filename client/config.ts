@@ -44,7 +44,8 @@ export async function loadProfile(options: ProfileOptions, env: Environment): Pr
   const server = given.server ?? stored?.server;
   const key = given.key ?? (stored !== undefined && sameServer(stored.server, server) ? stored.key : undefined);
   const isComplete = server !== undefined && key !== undefined;
-  if (!isComplete && options.profile !== undefined && stored === undefined) throw new ConfigError(`there is no profile ${options.profile}: run signalbox login --profile ${options.profile}`);
+  if (!isComplete && options.profile !== undefined && stored === undefined)
+    throw new ConfigError(`there is no profile ${options.profile}: run signalbox login --profile ${options.profile}`);
   if (server === undefined) throw new ConfigError('which server? Give --server, or run signalbox login');
   if (key === undefined) throw new ConfigError(`no API key for ${server}: give --key, or run signalbox login`);
   return checkProfile({ server, key });

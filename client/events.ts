@@ -61,7 +61,12 @@ interface Block {
 }
 
 /** The blocks of one stream, until it ends or breaks. */
-async function* blocksOf(transport: Transport, query: string, lastEventId: string | undefined, options: EventOptions): AsyncGenerator<Block> {
+async function* blocksOf(
+  transport: Transport,
+  query: string,
+  lastEventId: string | undefined,
+  options: EventOptions,
+): AsyncGenerator<Block> {
   const silence = new AbortController();
   const signal = AbortSignal.any([silence.signal, ...(options.signal ? [options.signal] : [])]);
   const watch = setTimeout(() => silence.abort(), SILENCE_MS);

@@ -50,4 +50,12 @@ try {
   await paths.close();
   targets.close();
 }
-process.stdout.write(values.json ? `${JSON.stringify(rows.map((row) => ({ ...row, passes: passes(row) })), null, 2)}\n` : `${formatTable(rows)}\n`);
+process.stdout.write(
+  values.json
+    ? `${JSON.stringify(
+        rows.map((row) => ({ ...row, passes: passes(row) })),
+        null,
+        2,
+      )}\n`
+    : `${formatTable(rows)}\n`,
+);

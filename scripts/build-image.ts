@@ -41,7 +41,11 @@ function readOptions(): Options | undefined {
   const { arch: architecture, 'system-libraries': systemLibraries = false } = values;
   if (architecture !== 'amd64' && architecture !== 'arm64') throw new BuildError(`--arch must be amd64 or arm64\n\n${USAGE}`);
   if (systemLibraries && HERE[process.arch] !== architecture) throw new BuildError(`this machine has no libraries for ${architecture}`);
-  return { architecture, systemLibraries, out: path.resolve(values.out ?? path.join(project, 'dist', `signalbox-agent-${architecture}.tar`)) };
+  return {
+    architecture,
+    systemLibraries,
+    out: path.resolve(values.out ?? path.join(project, 'dist', `signalbox-agent-${architecture}.tar`)),
+  };
 }
 
 async function build({ architecture, out, systemLibraries }: Options, workFolder: string): Promise<void> {

@@ -28,10 +28,26 @@ const HELP = `Usage: npm run simulator -- [options]
 `;
 
 const spec = {
-  'api-port': { type: 'string' }, 'api-tls-port': { type: 'string' }, tls: { type: 'string' }, 'ssh-port': { type: 'string' }, host: { type: 'string' },
-  version: { type: 'string' }, model: { type: 'string' }, identity: { type: 'string' }, serial: { type: 'string' }, username: { type: 'string' },
-  password: { type: 'string' }, group: { type: 'string' }, clock: { type: 'string' }, 'device-mode': { type: 'string' }, 'latency-ms': { type: 'string' },
-  'host-behind': { type: 'string', multiple: true }, namespace: { type: 'string' }, blank: { type: 'boolean' }, 'split-every-byte': { type: 'boolean' }, help: { type: 'boolean' },
+  'api-port': { type: 'string' },
+  'api-tls-port': { type: 'string' },
+  tls: { type: 'string' },
+  'ssh-port': { type: 'string' },
+  host: { type: 'string' },
+  version: { type: 'string' },
+  model: { type: 'string' },
+  identity: { type: 'string' },
+  serial: { type: 'string' },
+  username: { type: 'string' },
+  password: { type: 'string' },
+  group: { type: 'string' },
+  clock: { type: 'string' },
+  'device-mode': { type: 'string' },
+  'latency-ms': { type: 'string' },
+  'host-behind': { type: 'string', multiple: true },
+  namespace: { type: 'string' },
+  blank: { type: 'boolean' },
+  'split-every-byte': { type: 'boolean' },
+  help: { type: 'boolean' },
 } as const;
 
 class UsageError extends Error {}
@@ -49,11 +65,13 @@ function port(name: string, text: string | undefined): number | null | undefined
 }
 
 function hostsBehind(pairs: readonly string[]): Record<string, string> {
-  return Object.fromEntries(pairs.map((pair) => {
-    const [behind = '', real = ''] = pair.split('=');
-    if (behind === '' || real === '') throw new UsageError(`--host-behind: two addresses joined by "=" are wanted, not "${pair}"`);
-    return [behind, real];
-  }));
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [behind = '', real = ''] = pair.split('=');
+      if (behind === '' || real === '') throw new UsageError(`--host-behind: two addresses joined by "=" are wanted, not "${pair}"`);
+      return [behind, real];
+    }),
+  );
 }
 
 function readOptions(args: string[]): Partial<SimulatorOptions> | 'help' {
@@ -62,12 +80,23 @@ function readOptions(args: string[]): Partial<SimulatorOptions> | 'help' {
   const tls = values.tls ?? 'self-signed';
   if (tls !== 'self-signed' && tls !== 'anonymous') throw new UsageError(`--tls: self-signed or anonymous, not "${tls}"`);
   const all = {
-    apiPort: port('api-port', values['api-port']), apiTlsPort: port('api-tls-port', values['api-tls-port']), sshPort: port('ssh-port', values['ssh-port']),
-    tls: tls === 'self-signed' ? ('self-signed' as const) : undefined, host: values.host, version: values.version, model: values.model,
-    identity: values.identity, serialNumber: values.serial, clock: values.clock, deviceMode: values['device-mode'],
+    apiPort: port('api-port', values['api-port']),
+    apiTlsPort: port('api-tls-port', values['api-tls-port']),
+    sshPort: port('ssh-port', values['ssh-port']),
+    tls: tls === 'self-signed' ? ('self-signed' as const) : undefined,
+    host: values.host,
+    version: values.version,
+    model: values.model,
+    identity: values.identity,
+    serialNumber: values.serial,
+    clock: values.clock,
+    deviceMode: values['device-mode'],
     latencyMs: values['latency-ms'] === undefined ? undefined : number('latency-ms', values['latency-ms'], 600_000),
     users: [{ name: values.username ?? 'admin', password: values.password ?? '', group: values.group ?? 'full' }],
-    hosts: hostsBehind(values['host-behind'] ?? []), network: values.namespace === undefined ? undefined : { namespace: values.namespace }, blank: values.blank, splitEveryByte: values['split-every-byte'],
+    hosts: hostsBehind(values['host-behind'] ?? []),
+    network: values.namespace === undefined ? undefined : { namespace: values.namespace },
+    blank: values.blank,
+    splitEveryByte: values['split-every-byte'],
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

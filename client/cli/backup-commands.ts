@@ -44,7 +44,11 @@ const download: Command = {
     const file = input.optional(2);
     if (file === undefined && part === 'binary') throw new UsageError('a binary backup needs FILE');
     const [router, backup] = [input.at(0), input.at(1)];
-    const bytes = await signalbox.download('downloadBackup', { path: { router_id: router, backup_id: backup }, query: { part } }, { signal });
+    const bytes = await signalbox.download(
+      'downloadBackup',
+      { path: { router_id: router, backup_id: backup }, query: { part } },
+      { signal },
+    );
     if (file === undefined) return { json: { part, text: bytes.toString('utf8') }, text: printableLines(bytes.toString('utf8')) };
     // It holds the router's secrets.
     await writeFile(file, bytes, { mode: 0o600 });

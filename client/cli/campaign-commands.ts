@@ -126,7 +126,11 @@ function idsOf(kind: string, names: string, known: ReadonlyMap<string, string>):
   });
 }
 
-function steering(verb: 'pause' | 'resume' | 'cancel', summary: string, operation: 'pauseCampaign' | 'resumeCampaign' | 'cancelCampaign'): Command {
+function steering(
+  verb: 'pause' | 'resume' | 'cancel',
+  summary: string,
+  operation: 'pauseCampaign' | 'resumeCampaign' | 'cancelCampaign',
+): Command {
   return {
     name: `campaign ${verb}`,
     summary,

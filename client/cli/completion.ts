@@ -93,5 +93,7 @@ ${lines.join('')}`;
 
 function fishLine(after: string, word: string): string {
   const condition = `-n '__signalbox_after ${after}'`;
-  return word.startsWith('--') ? `complete -c signalbox ${condition} -l ${word.slice(2)}\n` : `complete -c signalbox ${condition} -a ${word}\n`;
+  return word.startsWith('--')
+    ? `complete -c signalbox ${condition} -l ${word.slice(2)}\n`
+    : `complete -c signalbox ${condition} -a ${word}\n`;
 }

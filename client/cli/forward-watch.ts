@@ -74,7 +74,11 @@ export async function watchForward({ signalbox, forward, local, clock, stderr, s
  * Undefined when the server does not answer: connections may go on, and it is asked again.
  * @throws ProblemError when it refuses: nobody is told any more what becomes of the forward
  */
-async function lookAt(signalbox: Signalbox, { router_id: routerId, id }: TransientForward, signal: AbortSignal): Promise<TransientForward | undefined> {
+async function lookAt(
+  signalbox: Signalbox,
+  { router_id: routerId, id }: TransientForward,
+  signal: AbortSignal,
+): Promise<TransientForward | undefined> {
   try {
     return await signalbox.call('getForward', { path: { router_id: routerId, id } }, { signal, timeoutMs: ANSWER_MS });
   } catch (error) {

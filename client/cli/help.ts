@@ -1,7 +1,8 @@
 import type { Command, Option } from './command.ts';
 import { COMMON } from './parse.ts';
 
-const EXIT_CODES = 'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not connected, 4 the outcome is unknown, 5 not authorised, 130 Ctrl-C.\n';
+const EXIT_CODES =
+  'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not connected, 4 the outcome is unknown, 5 not authorised, 130 Ctrl-C.\n';
 
 /** `signalbox job`: what begins with that word. */
 export function familyHelp(word: string, commands: readonly Command[]): string {

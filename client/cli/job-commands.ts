@@ -50,7 +50,11 @@ async function readScript({ surroundings }: Context, input: Input): Promise<stri
 }
 
 function newJob(script: string, input: Input): NewJob {
-  const [notifyUrl, timeout, delivery] = [input.option('notify-url'), input.number('timeout-seconds'), input.number('deliver-within-minutes')];
+  const [notifyUrl, timeout, delivery] = [
+    input.option('notify-url'),
+    input.number('timeout-seconds'),
+    input.number('deliver-within-minutes'),
+  ];
   return {
     description: input.option('description') ?? printable(script.trim()).slice(0, DESCRIPTION_CHARS),
     script,
@@ -89,7 +93,8 @@ const wait: Command = {
 };
 
 async function waitFor({ signalbox, surroundings }: Context, routerId: string, jobId: string): Promise<Outcome> {
-  const onChange = (job: Job): void => surroundings.stderr(`job ${jobId}: ${job.status}${job.phase === 'accepted' ? ', at its agent' : ''}\n`);
+  const onChange = (job: Job): void =>
+    surroundings.stderr(`job ${jobId}: ${job.status}${job.phase === 'accepted' ? ', at its agent' : ''}\n`);
   const job = await signalbox.waitForJob(routerId, jobId, { signal: surroundings.signal, onChange });
   return { json: job, text: jobText(job), exitCode: exitCodeOfJob(job) };
 }

@@ -70,7 +70,9 @@ type Values = Record<string, string | boolean | undefined>;
 
 function readWords(command: Command, words: readonly string[]): { values: Values; positionals: string[] } {
   const entries = Object.entries({ ...COMMON, ...command.options });
-  const options = Object.fromEntries(entries.map(([name, { value }]) => [name, { type: value === undefined ? ('boolean' as const) : ('string' as const) }]));
+  const options = Object.fromEntries(
+    entries.map(([name, { value }]) => [name, { type: value === undefined ? ('boolean' as const) : ('string' as const) }]),
+  );
   try {
     return parseArgs({ args: [...words], options: { ...options, help: { type: 'boolean', short: 'h' } }, allowPositionals: true });
   } catch (error) {

@@ -12,7 +12,10 @@ const remove: Command = {
     const query = input.isOn('purge') ? { purge: 'true' as const } : {};
     const { data } = await signalbox.call('removeRouter', { path: { router_id: input.at(0) }, query }, { signal });
     const unknown = data.jobs_unknown > 0 ? `, ${data.jobs_unknown} unknown` : '';
-    return { json: data, text: `removed ${data.id}: ${data.forwards_closed} forwards closed, ${data.jobs_canceled} jobs taken back${unknown}\n` };
+    return {
+      json: data,
+      text: `removed ${data.id}: ${data.forwards_closed} forwards closed, ${data.jobs_canceled} jobs taken back${unknown}\n`,
+    };
   },
 };
 
@@ -24,7 +27,10 @@ const replace: Command = {
     by: { value: 'ROUTER', help: 'the new hardware, by id or identity; its record becomes part of the old one', required: true },
     'keep-jobs': { help: 'run jobs that wait for the old hardware on the new one' },
   },
-  examples: ['router replace edge-berlin --by MikroTik', 'router replace edge-berlin --by 01a1fb9c-8888-7279-a064-482cecad7b5b --keep-jobs'],
+  examples: [
+    'router replace edge-berlin --by MikroTik',
+    'router replace edge-berlin --by 01a1fb9c-8888-7279-a064-482cecad7b5b --keep-jobs',
+  ],
   async run({ signalbox, surroundings: { signal } }, input) {
     const { data: fresh } = await signalbox.call('getRouter', { path: { router_id: input.option('by') ?? '' } }, { signal });
     const body = { replaced_by: fresh.id, keep_jobs: input.isOn('keep-jobs') };

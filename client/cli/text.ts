@@ -10,7 +10,10 @@ export function printable(value: unknown): string {
 
 /** Several lines of text, like a script's output, without anything that moves the cursor. */
 export function printableLines(text: string): string {
-  return text.split(/\r?\n/).map((line) => (line === '' ? '' : printable(line))).join('\n');
+  return text
+    .split(/\r?\n/)
+    .map((line) => (line === '' ? '' : printable(line)))
+    .join('\n');
 }
 
 export type Column<T> = readonly [title: string, value: (row: T) => unknown];
@@ -26,7 +29,11 @@ export function table<T>(rows: readonly T[], columns: readonly Column<T>[], none
 export function rowsText(rows: readonly Readonly<Record<string, string>>[], width: number): string {
   if (rows.length === 0) return '(no rows)\n';
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const asTable = table(rows, names.map((name) => [name.toUpperCase(), (row) => row[name]]), '');
+  const asTable = table(
+    rows,
+    names.map((name) => [name.toUpperCase(), (row) => row[name]]),
+    '',
+  );
   if (rows.length > 1 && asTable.split('\n').every((line) => line.length <= width)) return asTable;
   return rows.map((row) => record(Object.entries(row))).join('\n');
 }
@@ -39,5 +46,13 @@ export function record(fields: readonly (readonly [string, unknown])[]): string 
 
 function lines(cells: readonly (readonly string[])[]): string {
   const widths = cells[0]!.map((_cell, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  return cells.map((row) => `${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()}\n`).join('');
+  return cells
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column]!))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
 }

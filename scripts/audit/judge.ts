@@ -20,9 +20,7 @@ export function readDecisions(json: string): Decision[] {
 }
 
 const advisorySchema = z.object({ name: z.string(), title: z.string(), url: z.string(), severity: z.string(), range: z.string() });
-const reportSchema = z.object({
-  vulnerabilities: z.record(z.string(), z.object({ via: z.array(z.union([z.string(), advisorySchema])) })),
-});
+const reportSchema = z.object({ vulnerabilities: z.record(z.string(), z.object({ via: z.array(z.union([z.string(), advisorySchema])) })) });
 
 export interface Verdict {
   isFine: boolean;
@@ -36,7 +34,8 @@ export interface Verdict {
  */
 export function judgeAudit(output: string, decisions: readonly Decision[], today = new Date().toISOString().slice(0, 10)): Verdict {
   const report = reportSchema.safeParse(parse(output));
-  if (!report.success) return { isFine: true, lines: [`dependencies: NOT CHECKED, the registry does not tell of advisories: ${reasonIn(output)}`] };
+  if (!report.success)
+    return { isFine: true, lines: [`dependencies: NOT CHECKED, the registry does not tell of advisories: ${reasonIn(output)}`] };
   const found = new Map(
     Object.values(report.data.vulnerabilities)
       .flatMap(({ via }) => via.filter((one) => typeof one !== 'string'))

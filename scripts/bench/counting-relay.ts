@@ -29,7 +29,10 @@ export class CountingRelay {
       const far = net.connect({ port: target, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
       near.on('data', (chunk) => (traffic.up += chunk.length)).pipe(far);
       far.on('data', (chunk) => (traffic.down += chunk.length)).pipe(near);
-      for (const [socket, other] of [[near, far], [far, near]] as const) {
+      for (const [socket, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
         sockets.add(socket);
         socket.on('error', () => other.destroy()).on('close', () => sockets.delete(socket));
       }

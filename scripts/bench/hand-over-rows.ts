@@ -48,7 +48,12 @@ export async function handOverRows({ ms, rounds }: { ms: number; rounds: number 
   try {
     const router = await start<RecordingSimulatorPart>('recording-simulator', {});
     const server = await start<ServerPart>('server', { folder });
-    await start<null>('agent', { folder, server: server.url, enrolToken: server.enrolToken, router: { apiPort: router.apiPort, ...BENCH_LOGIN } });
+    await start<null>('agent', {
+      folder,
+      server: server.url,
+      enrolToken: server.enrolToken,
+      router: { apiPort: router.apiPort, ...BENCH_LOGIN },
+    });
     const routerId = await waitForRouter(caller(server, undefined));
     const api = new Api(server);
     try {
@@ -101,7 +106,7 @@ class Api {
 /** The same way to the router and back, with nothing that survives a crash. */
 async function commandMs(api: Api, routerId: string, ms: number): Promise<number> {
   const times: number[] = [];
-  for (const until = performance.now() + ms; performance.now() < until; ) {
+  for (const until = performance.now() + ms; performance.now() < until;) {
     const began = performance.now();
     await api.call('POST', `/api/synchronous/${routerId}`, COMMAND);
     times.push(performance.now() - began);
@@ -116,14 +121,17 @@ interface Job {
 
 async function measureJobs(api: Api, routerId: string, { recordPort, forMs }: { recordPort: number; forMs: number }): Promise<Sample[]> {
   const jobs: { id: string; acceptedAt: number; completedAt: number }[] = [];
-  for (const until = performance.now() + forMs; performance.now() < until || jobs.length < LEAST_JOBS; ) {
+  for (const until = performance.now() + forMs; performance.now() < until || jobs.length < LEAST_JOBS;) {
     const { data } = await api.call<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, BODY);
     const acceptedAt = Date.now();
     const job = await finish(() => api.call<{ data: Job }>('GET', `/api/routers/${routerId}/jobs/${data.job_id}`));
     jobs.push({ id: data.job_id, acceptedAt, completedAt: Date.parse(job.completed_at ?? '') });
   }
   const begunAt = JSON.parse(await text(net.connect(recordPort, '127.0.0.1'))) as Record<string, number>;
-  return jobs.map(({ id, acceptedAt, completedAt }) => ({ begunMs: begunAt[`signalbox-${id}`]! - acceptedAt, completedMs: completedAt - acceptedAt }));
+  return jobs.map(({ id, acceptedAt, completedAt }) => ({
+    begunMs: begunAt[`signalbox-${id}`]! - acceptedAt,
+    completedMs: completedAt - acceptedAt,
+  }));
 }
 
 /** Asked seldom enough not to be what is measured. */

@@ -22,7 +22,11 @@ export class HttpLoad {
           port: this.#url.port,
           path,
           method: 'POST',
-          headers: { authorization: `Bearer ${this.#apiKey}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+          headers: {
+            authorization: `Bearer ${this.#apiKey}`,
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(body),
+          },
         },
         (answer) => {
           answer.resume();

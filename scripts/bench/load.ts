@@ -74,7 +74,7 @@ export async function measureEcho(path: Path, { ms }: { ms: number }): Promise<n
   while (performance.now() < endAt) {
     const before = performance.now();
     socket.write(message);
-    for (let got = 0; got < message.length; ) got += ((await once(socket, 'data')) as [Buffer])[0].length;
+    for (let got = 0; got < message.length;) got += ((await once(socket, 'data')) as [Buffer])[0].length;
     times.push(performance.now() - before);
   }
   socket.resetAndDestroy();

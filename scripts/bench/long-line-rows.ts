@@ -18,12 +18,18 @@ export async function longLineRows({ paths, targets, ms, rounds }: Field): Promi
   const all: Path[] = [bare, forward, ...(ssh ? [ssh] : [])];
   const rows: Row[] = [];
   for (const direction of ['up', 'down'] as const) {
-    const samples = await interleave(rounds, all.map((path) => () => measureBytes(path, targets, { direction, count: 1, ms })));
+    const samples = await interleave(
+      rounds,
+      all.map((path) => () => measureBytes(path, targets, { direction, count: 1, ms })),
+    );
     const [line, through, sshRate] = samples.map((of) => median(of.map((sample) => sample.bytesPerSecond)));
     const name = `bytes ${direction} over a line of 50 ms and 1 Gbit/s`;
-    const detail = [line, through, sshRate].flatMap((rate, i) => (rate === undefined ? [] : [`${all[i]!.name} ${megabytes(rate)}`])).join(', ');
+    const detail = [line, through, sshRate]
+      .flatMap((rate, i) => (rate === undefined ? [] : [`${all[i]!.name} ${megabytes(rate)}`]))
+      .join(', ');
     rows.push({ name, ratio: through! / line!, bar: { at: 'least', value: BAR }, detail });
-    if (sshRate !== undefined) rows.push({ name: `${name}, to ssh -R`, ratio: through! / sshRate, bar: { at: 'least', value: 1 }, detail: '' });
+    if (sshRate !== undefined)
+      rows.push({ name: `${name}, to ssh -R`, ratio: through! / sshRate, bar: { at: 'least', value: 1 }, detail: '' });
   }
   return rows;
 }

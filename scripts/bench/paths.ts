@@ -62,7 +62,11 @@ export class Paths {
 
   /** The line alone: what one bare TCP connection makes of it. */
   async bareLine(line: Line): Promise<Path> {
-    const [sink, source, echo] = (await this.#line([this.#targets.sink, this.#targets.source, this.#targets.echo], line)) as [number, number, number];
+    const [sink, source, echo] = (await this.#line([this.#targets.sink, this.#targets.source, this.#targets.echo], line)) as [
+      number,
+      number,
+      number,
+    ];
     return { name: 'one TCP connection', sink, source, echo, hops: [] };
   }
 
@@ -96,7 +100,10 @@ export class Paths {
     const routerId = await waitForRouter(call);
     const forward = async (dstPort: number): Promise<number> => {
       const body = { expire_after_minutes: 60, dst_port: dstPort, dst_address: '127.0.0.1', allow_from: '127.0.0.1' };
-      const record = (await call('POST', `/api/routers/${routerId}/transient-forwarding`, body)) as { port: number; authorized_at: string | null };
+      const record = (await call('POST', `/api/routers/${routerId}/transient-forwarding`, body)) as {
+        port: number;
+        authorized_at: string | null;
+      };
       if (record.authorized_at === null) throw new Error(`the forward was not authorised: ${JSON.stringify(record)}`);
       return record.port;
     };

@@ -24,7 +24,14 @@ export function formatTable(rows: readonly Row[]): string {
   ]);
   const table = [['measurement', 'ratio', 'bar', '', 'measured'], ...cells];
   const widths = table[0]!.map((_cell, column) => Math.max(...table.map((line) => line[column]!.length)));
-  return table.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()).join('\n');
+  return table
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 export const megabytes = (bytesPerSecond: number): string => `${Math.round(bytesPerSecond / 1e6)} MB/s`;

@@ -66,7 +66,10 @@ async function connectionRows(field: Field, tls: boolean): Promise<Row[]> {
   const paths = measuredPaths(field, tls);
   for (const path of paths) await measureConnections(path, { parallel: 16, ms: WARM_UP_MS });
   for (const parallel of [1, 16]) {
-    const samples = await interleave(field.rounds, paths.map((path) => () => measureConnections(path, { parallel, ms: field.ms })));
+    const samples = await interleave(
+      field.rounds,
+      paths.map((path) => () => measureConnections(path, { parallel, ms: field.ms })),
+    );
     const [relay, forward] = [median(samples[0]!), median(samples[1]!)];
     const name = `new connections a second, ${parallel} at a time${tls ? ', TLS on the tunnel' : ''}`;
     rows.push({

@@ -40,7 +40,12 @@ export async function siteRows(): Promise<Row[]> {
   const relay = await CountingRelay.start(Number(new URL(server.result.url).port));
   const { url, enrolToken, apiKey } = server.result;
   const began = performance.now();
-  const agent = await BundledAgent.start({ folder, server: `http://127.0.0.1:${relay.port}`, enrolToken, apiPorts: routers.result.apiPorts });
+  const agent = await BundledAgent.start({
+    folder,
+    server: `http://127.0.0.1:${relay.port}`,
+    enrolToken,
+    apiPorts: routers.result.apiPorts,
+  });
   try {
     const bench = { server: server.process, agent, relay };
     const nothing = { cpuSeconds: 0, residentBytes: 0 };
@@ -99,15 +104,17 @@ function rowsOf(first: Sample, steady: Sample, firstSeconds: number): Row[] {
       name: `${title}: bytes a minute up the tunnel, to full lists`,
       ratio: perMinute(steady.traffic.up) / first.traffic.up,
       bar: { at: 'most', value: MOST_OF_FULL_LISTS },
-      detail: `up ${kilobytes(perMinute(steady.traffic.up))}, down ${kilobytes(perMinute(steady.traffic.down))} with ${SITE.changesPerMinute} changes a minute; `
-        + `first sync, which is all lists once: up ${kilobytes(first.traffic.up)}, down ${kilobytes(first.traffic.down)} in ${firstSeconds.toFixed(1)} s`,
+      detail:
+        `up ${kilobytes(perMinute(steady.traffic.up))}, down ${kilobytes(perMinute(steady.traffic.down))} with ${SITE.changesPerMinute} changes a minute; ` +
+        `first sync, which is all lists once: up ${kilobytes(first.traffic.up)}, down ${kilobytes(first.traffic.down)} in ${firstSeconds.toFixed(1)} s`,
     },
     {
       name: `${title}: CPU of agent and control plane, to one core`,
       ratio: cpu / 60,
       bar: { at: 'most', value: MOST_CPU },
-      detail: `a minute: agent ${perMinute(steady.agent.cpuSeconds).toFixed(2)} s, control plane ${perMinute(steady.server.cpuSeconds).toFixed(2)} s; `
-        + `first sync: ${first.agent.cpuSeconds.toFixed(2)} s with the agent's start, ${first.server.cpuSeconds.toFixed(2)} s`,
+      detail:
+        `a minute: agent ${perMinute(steady.agent.cpuSeconds).toFixed(2)} s, control plane ${perMinute(steady.server.cpuSeconds).toFixed(2)} s; ` +
+        `first sync: ${first.agent.cpuSeconds.toFixed(2)} s with the agent's start, ${first.server.cpuSeconds.toFixed(2)} s`,
     },
     {
       name: `${title}: agent, resident, to 80 MB`,

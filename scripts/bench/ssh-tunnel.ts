@@ -31,7 +31,11 @@ export interface RouterSshd {
  * @param through another port that leads to sshd's: over a line
  * @returns undefined where sshd is not installed
  */
-export async function startSshTunnel(targets: Targets, name: string, through?: (port: number) => Promise<number>): Promise<SshTunnel | undefined> {
+export async function startSshTunnel(
+  targets: Targets,
+  name: string,
+  through?: (port: number) => Promise<number>,
+): Promise<SshTunnel | undefined> {
   if (!hasOpensshServer) return undefined;
   const server = await startOpensshServer(SETTINGS);
   return openTunnel(server, targets, { name, flag: '-R', port: through ? await through(server.port) : server.port });
@@ -47,13 +51,36 @@ export async function startRouterSshd(targets: Targets): Promise<RouterSshd | un
 }
 
 /** Takes the server over and closes it with the tunnel, or when there is none. */
-async function openTunnel(server: OpensshServer, targets: Targets, { name, flag, port }: { name: string; flag: '-L' | '-R'; port: number }): Promise<SshTunnel> {
+async function openTunnel(
+  server: OpensshServer,
+  targets: Targets,
+  { name, flag, port }: { name: string; flag: '-L' | '-R'; port: number },
+): Promise<SshTunnel> {
   const [sink, source, echo] = await Promise.all([freePort(), freePort(), freePort()]);
-  const forwards = [[sink, targets.sink], [source, targets.source], [echo, targets.echo]].flatMap(([at, to]) => [flag, `127.0.0.1:${at}:127.0.0.1:${to}`]);
-  const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'ExitOnForwardFailure=yes', 'LogLevel=ERROR', 'IdentitiesOnly=yes'];
+  const forwards = [
+    [sink, targets.sink],
+    [source, targets.source],
+    [echo, targets.echo],
+  ].flatMap(([at, to]) => [flag, `127.0.0.1:${at}:127.0.0.1:${to}`]);
+  const options = [
+    'StrictHostKeyChecking=no',
+    'UserKnownHostsFile=/dev/null',
+    'ExitOnForwardFailure=yes',
+    'LogLevel=ERROR',
+    'IdentitiesOnly=yes',
+  ];
   const client = spawn(
     'ssh',
-    ['-N', ...options.flatMap((option) => ['-o', option]), '-i', `${server.folder}/user`, '-p', `${port}`, ...forwards, `${server.username}@127.0.0.1`],
+    [
+      '-N',
+      ...options.flatMap((option) => ['-o', option]),
+      '-i',
+      `${server.folder}/user`,
+      '-p',
+      `${port}`,
+      ...forwards,
+      `${server.username}@127.0.0.1`,
+    ],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const close = async (): Promise<void> => {
@@ -89,7 +116,10 @@ async function untilOpen(port: number): Promise<void> {
   const giveUpAt = performance.now() + START_TIMEOUT_MS;
   while (performance.now() < giveUpAt) {
     const socket = net.connect(port, '127.0.0.1');
-    const open = await once(socket, 'connect').then(() => true, () => false);
+    const open = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
     socket.destroy();
     if (open) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -99,7 +129,9 @@ async function untilOpen(port: number): Promise<void> {
 
 /** A process and its descendants: sshd works in children. */
 async function usageOfTree(root: number): Promise<Usage> {
-  const processes = (await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(readStat))).filter((stat) => stat !== undefined);
+  const processes = (await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(readStat))).filter(
+    (stat) => stat !== undefined,
+  );
   const counted = new Set([root]);
   let ticks = 0;
   // A child has a greater id than its parent, unless ids have gone round, which a benchmark does not live to see.

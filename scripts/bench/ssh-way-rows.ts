@@ -26,7 +26,10 @@ export async function sshWayRows(field: Field): Promise<Row[]> {
 }
 
 async function bytesRow({ targets, ms, rounds }: Field, { product, tunnel }: Sides, direction: 'up' | 'down'): Promise<Row> {
-  const samples = await interleave(rounds, [tunnel, product].map((path) => () => measureBytes(path, targets, { direction, count: 1, ms })));
+  const samples = await interleave(
+    rounds,
+    [tunnel, product].map((path) => () => measureBytes(path, targets, { direction, count: 1, ms })),
+  );
   const [plain, ours] = samples.map((of) => ({
     rate: median(of.map((sample) => sample.bytesPerSecond)),
     cpu: median(of.map((sample) => sample.cpuSecondsPerGigabyte)).toFixed(2),

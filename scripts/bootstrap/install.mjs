@@ -14,7 +14,16 @@ const TELL_EVERY_MS = 5000;
 const RETRY_OPTIONS = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
 
 /** What npm calls a registry that it cannot reach. */
-const UNREACHABLE = new Set(['EAI_AGAIN', 'ENOTFOUND', 'ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ERR_SOCKET_TIMEOUT']);
+const UNREACHABLE = new Set([
+  'EAI_AGAIN',
+  'ENOTFOUND',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ERR_SOCKET_TIMEOUT',
+]);
 
 /**
  * What one line of npm's log at level `http` means for the person who waits.
@@ -39,7 +48,10 @@ export function readNpmLine(line) {
  */
 export async function installPackages(root, out = process.stderr) {
   const progress = new Progress(countPackages(root), out);
-  const child = spawn('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=http', ...RETRY_OPTIONS], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=http', ...RETRY_OPTIONS], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   child.stdout.resume();
   const passOn = (signal) => child.kill(signal);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, passOn);
@@ -76,7 +88,9 @@ function failure(code, errors) {
 function countPackages(root) {
   const { packages = {} } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'));
   const fits = ({ os, cpu, libc }) =>
-    (os ?? [process.platform]).includes(process.platform) && (cpu ?? [process.arch]).includes(process.arch) && (libc ?? ['glibc']).includes('glibc');
+    (os ?? [process.platform]).includes(process.platform) &&
+    (cpu ?? [process.arch]).includes(process.arch) &&
+    (libc ?? ['glibc']).includes('glibc');
   return Object.entries(packages).filter(([name, entry]) => name !== '' && fits(entry)).length;
 }
 

@@ -51,7 +51,8 @@ export function stripElf(file: Buffer): Buffer {
 }
 
 function readSegments(file: Buffer): Segment[] {
-  if (file.length < 64 || file.toString('latin1', 0, 6) !== '\u007fELF\u0002\u0001') throw new RangeError('not a 64-bit little-endian ELF file');
+  if (file.length < 64 || file.toString('latin1', 0, 6) !== '\u007fELF\u0002\u0001')
+    throw new RangeError('not a 64-bit little-endian ELF file');
   const start = Number(file.readBigUInt64LE(E_PHOFF));
   return Array.from({ length: file.readUInt16LE(E_PHNUM) }, (_, index) => {
     const at = start + index * file.readUInt16LE(E_PHENTSIZE);

@@ -51,7 +51,9 @@ export function packImage(parts: ImageParts): Image {
 function configuration({ architecture, labels }: ImageParts, layerDigest: string): object {
   const created = new Date(FIXED_MTIME * 1000).toISOString();
   return {
-    architecture, os: 'linux', created,
+    architecture,
+    os: 'linux',
+    created,
     config: {
       Env: ['PATH=/usr/local/bin:/usr/bin:/bin'],
       Entrypoint: ['/usr/bin/node', `/${AGENT}`],

@@ -46,7 +46,9 @@ async function fetchFromNpm(project: string, name: string, workFolder: string): 
   await mkdir(workFolder, { recursive: true });
   const archive = path.join(workFolder, `${name}-${locked.version}.tgz`);
   await tool('npm', ['pack', '--silent', '--pack-destination', workFolder, `${name}@${locked.version}`], workFolder);
-  const integrity = `sha512-${createHash('sha512').update(await readFile(archive)).digest('base64')}`;
+  const integrity = `sha512-${createHash('sha512')
+    .update(await readFile(archive))
+    .digest('base64')}`;
   if (integrity !== locked.integrity) throw new BuildError(`npm's ${name} ${locked.version} is not the one of package-lock.json`);
   await tool('tar', ['-xzf', archive, '-C', workFolder], workFolder);
   return path.join(workFolder, 'package');
@@ -66,8 +68,12 @@ export async function fetchDebianLibraries(architecture: Architecture, workFolde
   const status = path.join(state, 'status');
   await writeFile(status, '');
   const options = {
-    'APT::Architecture': architecture, 'APT::Architectures': architecture, 'APT::Sandbox::User': 'root',
-    'Dir::State::lists': path.join(state, 'lists'), 'Dir::State::status': status, 'Dir::Cache': path.join(state, 'cache'),
+    'APT::Architecture': architecture,
+    'APT::Architectures': architecture,
+    'APT::Sandbox::User': 'root',
+    'Dir::State::lists': path.join(state, 'lists'),
+    'Dir::State::status': status,
+    'Dir::Cache': path.join(state, 'cache'),
   };
   const words = ['-q', ...Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`])];
   const hint = `the package sources of this machine must have ${architecture} (Debian's have; Ubuntu's main mirrors have only amd64)`;
@@ -83,7 +89,8 @@ async function tool(name: string, words: readonly string[], cwd: string, hint?: 
     await run(name, words, { cwd, timeout: DOWNLOAD_MS, maxBuffer: 16 * 1024 * 1024 });
   } catch (error) {
     const { code, stderr } = error as { code?: unknown; stderr?: string };
-    if (code === 'ENOENT') throw new BuildError(`${name} is missing on this machine: images are built on Debian or Ubuntu`, { cause: error });
+    if (code === 'ENOENT')
+      throw new BuildError(`${name} is missing on this machine: images are built on Debian or Ubuntu`, { cause: error });
     const said = (stderr ?? '').trim() || String(error);
     throw new BuildError(`${name} failed: ${said}${hint === undefined ? '' : `\n${hint}`}`, { cause: error });
   }

@@ -48,7 +48,8 @@ const keyCreate: Command = {
 function expiryOf(input: Input): number | undefined {
   const days = input.number('expires-in-days');
   if (days === undefined) return undefined;
-  if (days <= 0 || days > LONGEST_KEY_LIFE_DAYS) throw new UsageError(`--expires-in-days must be over 0 and at most ${LONGEST_KEY_LIFE_DAYS}`);
+  if (days <= 0 || days > LONGEST_KEY_LIFE_DAYS)
+    throw new UsageError(`--expires-in-days must be over 0 and at most ${LONGEST_KEY_LIFE_DAYS}`);
   return Date.now() + Math.round(days * DAY_MS);
 }
 
@@ -60,7 +61,8 @@ const keyRevoke: Command = {
   async run({ auth }, input) {
     const id = input.need('ID');
     await auth.revokeApiKey(await auth.findTeamOfApiKey(id), id);
-    const ends = 'The control plane ends its forwards, connections, waiting jobs and campaigns within seconds; GET /api/revocations says what goes on.';
+    const ends =
+      'The control plane ends its forwards, connections, waiting jobs and campaigns within seconds; GET /api/revocations says what goes on.';
     return { json: { id, revoked: true }, lines: [`API key ${id} is revoked`, ends] };
   },
 };
@@ -81,7 +83,11 @@ const enrolTokenCreate: Command = {
     if (setup?.undo) return { json: { routeros: undoLines(setup) }, lines: undoLines(setup) };
     const siteName = input.option('site');
     const site = siteName === undefined ? null : await administration.teams.findSite(teamId, siteName);
-    const { record, token } = await administration.auth.createEnrolToken({ teamId, siteId: site?.id ?? null, replacesAgentId: input.option('replaces') });
+    const { record, token } = await administration.auth.createEnrolToken({
+      teamId,
+      siteId: site?.id ?? null,
+      replacesAgentId: input.option('replaces'),
+    });
     const expiresAt = new Date(record.expiresAt).toISOString();
     const json = { id: record.id, token, expires_at: expiresAt };
     if (setup === undefined) return { json, lines: [token, `For one agent, until ${expiresAt}.`, ONCE] };
@@ -174,10 +180,7 @@ const exportAll: Command = {
   async run({ storage, config }, input) {
     const file = input.need('FILE');
     const rows = await exportDatabase(storage, file, new Date());
-    return {
-      json: { file, rows },
-      lines: [`${rows} rows written to ${file}`, `It holds no key: keep ${config.secretKeyFile} with it.`],
-    };
+    return { json: { file, rows }, lines: [`${rows} rows written to ${file}`, `It holds no key: keep ${config.secretKeyFile} with it.`] };
   },
 };
 

@@ -40,7 +40,9 @@ function readWords(
   command: Command,
   words: readonly string[],
 ): { values: Record<string, string | boolean | undefined>; positionals: string[] } {
-  const options = Object.fromEntries(Object.entries(command.options).map(([name, { flag }]) => [name, { type: flag === true ? ('boolean' as const) : ('string' as const) }]));
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([name, { flag }]) => [name, { type: flag === true ? ('boolean' as const) : ('string' as const) }]),
+  );
   try {
     return parseArgs({
       args: joinNegativeNumbers(words),

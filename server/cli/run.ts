@@ -130,7 +130,10 @@ async function onDatabase(command: Command, input: Input, { env, stderr }: Surro
   try {
     await migrate(storage);
     const deps = { storage, clock: systemClock, log };
-    return await command.run({ config, storage, teams: new TeamsService(deps), invitations: new InvitationsService(deps), auth: new CredentialsService(deps) }, input);
+    return await command.run(
+      { config, storage, teams: new TeamsService(deps), invitations: new InvitationsService(deps), auth: new CredentialsService(deps) },
+      input,
+    );
   } finally {
     await storage.close();
   }

@@ -22,8 +22,10 @@ export const userCreate: Command = {
   },
   async run(administration, input) {
     const isInvited = input.flag('invite');
-    if (isInvited && input.flag('without-consent')) throw new UsageError('--invite asks the person, --without-consent does not: only one of them');
-    if (isInvited && input.option('password-file') !== undefined) throw new UsageError('--invite lets the person set the password: --password-file makes no sense');
+    if (isInvited && input.flag('without-consent'))
+      throw new UsageError('--invite asks the person, --without-consent does not: only one of them');
+    if (isInvited && input.option('password-file') !== undefined)
+      throw new UsageError('--invite lets the person set the password: --password-file makes no sense');
     const mustAsk = isInvited || (!input.flag('without-consent') && (await administration.teams.hasAccount(input.need('EMAIL'))));
     return mustAsk ? invite(administration, input) : create(administration, input);
   },
@@ -46,7 +48,12 @@ async function create(administration: Administration, input: Input): Promise<Res
 
 async function invite(administration: Administration, input: Input): Promise<Result> {
   const teamId = await teamIdOf(administration, input);
-  const { invitation, code } = await administration.invitations.create({ teamId, email: input.need('EMAIL'), role: roleOf(input)!, inviter: OPERATOR });
+  const { invitation, code } = await administration.invitations.create({
+    teamId,
+    email: input.need('EMAIL'),
+    role: roleOf(input)!,
+    inviter: OPERATOR,
+  });
   const url = linkTo(INVITATION_PATH, administration.config.publicUrl, code);
   const expiresAt = new Date(invitation.expiresAt).toISOString();
   const { id, email, role: offered } = invitation;

@@ -248,7 +248,8 @@ const TRANSITIONS: Record<string, Transition> = {
     async act(life) {
       await life.joinSouth();
       const token = await life.tokenFor(life.south);
-      const change = (current: string) => ask(token, 'POST', '/api/me/password', { current_password: current, new_password: `${OWN} again` });
+      const change = (current: string) =>
+        ask(token, 'POST', '/api/me/password', { current_password: current, new_password: `${OWN} again` });
       expect(await change(KNOWN_TO_NORTH)).toBe(422);
       expect(await change(OWN)).toBe(204);
       expect(await ask(token)).toBe(401);
@@ -297,7 +298,10 @@ describe.each(Object.entries(TRANSITIONS))('%s', (_name, { from, act, to }) => {
     await attack(life, life.north, life.south, to.north);
     await attack(life, life.south, life.north, to.south);
     // Nobody has locked the person out.
-    for (const [team, state] of [[life.north, to.north], [life.south, to.south]] as const) {
+    for (const [team, state] of [
+      [life.north, to.north],
+      [life.south, to.south],
+    ] as const) {
       if (life.password === undefined) continue;
       expect(await ask(await life.tokenFor(team))).toBe(state === 'active' ? 200 : 401);
     }
@@ -316,14 +320,20 @@ async function attack(life: Life, own: Caller, other: Caller, state: State): Pro
     expect((await acceptInvitation(world, link.url, { next: 'taken over' })).status).toBe(422);
     expect((await own.call('DELETE', `/api/invitations/${link.id}`)).status).toBe(204);
     // Lock out: as if the person were theirs.
-    for (const [method, route, body] of [['PATCH', '', { active: false }], ['DELETE', '', undefined], ['POST', '/password', undefined]] as const) {
+    for (const [method, route, body] of [
+      ['PATCH', '', { active: false }],
+      ['DELETE', '', undefined],
+      ['POST', '/password', undefined],
+    ] as const) {
       expect((await own.call(method, `/api/members/${id}${route}`, body)).status).toBe(404);
     }
   }
   const isElsewhere = (await life.stateIn(other)) === 'active' || (await life.stateIn(other)) === 'switched off';
   if (id !== undefined && isMember && isElsewhere) expect((await passwordLink(own, id)).status).toBe(409);
   // Learn.
-  const shown = await Promise.all(['/api/members', '/api/invitations', '/api/audit'].map(async (route) => JSON.stringify((await own.call('GET', route)).body)));
+  const shown = await Promise.all(
+    ['/api/members', '/api/invitations', '/api/audit'].map(async (route) => JSON.stringify((await own.call('GET', route)).body)),
+  );
   for (const text of shown) expect(text).not.toContain(other.teamId);
 }
 

@@ -42,7 +42,9 @@ test('an administrator who made the account of a person does not get into the ne
   // North opens the link itself instead of handing it out, and so knows the first password.
   expect((await acceptInvitation(world, (await invite(north, email)).url, { next: 'known to north' })).status).toBe(200);
   const { access_token: token } = await signIn(world, email, 'known to north');
-  expect(await ask(token, 'POST', '/api/me/password', { current_password: 'known to north', new_password: 'still known to north' })).toBe(204);
+  expect(await ask(token, 'POST', '/api/me/password', { current_password: 'known to north', new_password: 'still known to north' })).toBe(
+    204,
+  );
 
   const { url } = await invite(south, email, 'admin');
   expect(await breakInto(south, email, 'still known to north')).toBeUndefined();
@@ -61,7 +63,10 @@ test('a sign-in that was under way while the password changed is worth nothing',
   await acceptInvitation(world, (await invite(north, email)).url, { next: 'known to north' });
   const { url } = await invite(south, email, 'admin');
   const flow = await beginFlow(world);
-  const { url: back } = await flow.browser.submit(await flow.browser.open(await flow.url()), '/login', { email, password: 'known to north' });
+  const { url: back } = await flow.browser.submit(await flow.browser.open(await flow.url()), '/login', {
+    email,
+    password: 'known to north',
+  });
   const tokens = await flow.tokens(back);
   const storage = await openStorage(`sqlite:${path.join(world.folder, 'signalbox.db')}`, { log: silentLog });
   // As if everything that the provider remembers had been written just after the person joined, and not just before.
@@ -111,7 +116,8 @@ test('a team that invites everybody cannot try one password with all of them', a
 test('forms without the proof of this browser change nothing', async () => {
   const { url } = await invite(north, 'forged@example.org');
   const body = new URLSearchParams({ csrf: 'x', new_password: 'battery staple', repeated: 'battery staple' });
-  for (const action of ['accept', 'decline', 'upstream']) expect((await fetch(`${url}/${action}`, { method: 'POST', body })).status).toBe(400);
+  for (const action of ['accept', 'decline', 'upstream'])
+    expect((await fetch(`${url}/${action}`, { method: 'POST', body })).status).toBe(400);
   expect((await fetch(url)).status).toBe(200);
 });
 
@@ -122,7 +128,9 @@ test('the pages behind links are kept and told by nobody, hold no script, and sa
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
-    'content-security-policy': expect.stringMatching(/^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; frame-ancestors 'none'$/),
+    'content-security-policy': expect.stringMatching(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; frame-ancestors 'none'$/,
+    ),
   });
   expect(answer.headers.get('set-cookie')).toMatch(/^signalbox-link=[\w-]{43}; Path=\/invitation; HttpOnly; SameSite=Lax$/);
   expect(await answer.text()).not.toContain('<script');

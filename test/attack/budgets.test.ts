@@ -108,10 +108,28 @@ describe('the budget of an agent', () => {
       socket.sayText(text);
     };
     for (let i = 0; i < MAX_ROUTERS_PER_AGENT; i += 1) say(inventoryOf(`router-${i}`));
-    say({ type: 'heartbeat', routers: Array.from({ length: MAX_ROUTERS_PER_AGENT }, (_, i) => ({ name: `router-${i}`, reachable: true, uptime_seconds: 5, reason: null })) });
-    const devices = Array.from({ length: 500 }, (_, i) => ({ mac: `AA:BB:CC:DD:${String(i % 90).padStart(2, '0')}:EE`, ip: '10.0.0.1', interface: 'bridge' }));
-    for (let i = 0; i < 20; i += 1) say({ type: 'devices', router: 'router-1', kind: 'full', first: i === 0, last: i === 19, devices, gone: [] });
-    const rows = Array.from({ length: 500 }, (_, i) => ({ '.id': `*${i}`, 'dst-address': '10.0.0.0/24', gateway: '192.0.2.1', comment: 'x'.repeat(60) }));
+    say({
+      type: 'heartbeat',
+      routers: Array.from({ length: MAX_ROUTERS_PER_AGENT }, (_, i) => ({
+        name: `router-${i}`,
+        reachable: true,
+        uptime_seconds: 5,
+        reason: null,
+      })),
+    });
+    const devices = Array.from({ length: 500 }, (_, i) => ({
+      mac: `AA:BB:CC:DD:${String(i % 90).padStart(2, '0')}:EE`,
+      ip: '10.0.0.1',
+      interface: 'bridge',
+    }));
+    for (let i = 0; i < 20; i += 1)
+      say({ type: 'devices', router: 'router-1', kind: 'full', first: i === 0, last: i === 19, devices, gone: [] });
+    const rows = Array.from({ length: 500 }, (_, i) => ({
+      '.id': `*${i}`,
+      'dst-address': '10.0.0.0/24',
+      gateway: '192.0.2.1',
+      comment: 'x'.repeat(60),
+    }));
     for (let i = 0; i < 256; i += 1) say({ type: 'rows', id: 1, rows });
     expect(bench.counters.get('tunnel_budget')).toBe(0);
     expect(spent.messages * 10).toBeLessThan(AGENT_BUDGET.messages.burst);
@@ -156,7 +174,10 @@ describe('what replies keep in memory before they are complete', () => {
     const bench = new TunnelBench();
     const socket = await bench.ready();
     const abort = new AbortController();
-    const ask = (): Promise<unknown> => bench.registry.request(bench.agentId, 'command', command, { timeoutMs: 60_000, signal: abort.signal }).catch((error: unknown) => error);
+    const ask = (): Promise<unknown> =>
+      bench.registry
+        .request(bench.agentId, 'command', command, { timeoutMs: 60_000, signal: abort.signal })
+        .catch((error: unknown) => error);
     const asked = [ask(), ask(), ask()];
     const most = Math.floor((0.9 * MAX_REPLY_BYTES) / 60_000);
     for (const id of [1, 2]) for (let i = 0; i < most; i += 1) socket.say({ type: 'rows', id, rows: [row] });
@@ -185,7 +206,11 @@ describe('what replies keep in memory before they are complete', () => {
       await settle();
       bench.sayReady(socket);
       await settle();
-      const ask = (): Promise<unknown> => bench.registry.request(agentId, 'command', command, { timeoutMs: 60_000 }).then(() => 'done', (error: unknown) => error);
+      const ask = (): Promise<unknown> =>
+        bench.registry.request(agentId, 'command', command, { timeoutMs: 60_000 }).then(
+          () => 'done',
+          (error: unknown) => error,
+        );
       const asked = [ask(), ask()];
       const most = Math.floor((0.95 * MAX_REPLY_BYTES) / 60_100);
       for (const id of [1, 2]) for (let i = 0; i < most; i += 1) socket.say({ type: 'rows', id, rows: [row] });

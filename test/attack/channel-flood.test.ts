@@ -42,7 +42,11 @@ describe('channels with valid tokens', () => {
   let port: number;
   beforeEach(async () => {
     clock = new ManualClock();
-    channels = new ChannelLimits({ open: { total: 12, perParty: 8, perMember: 4 }, dials: { perSecond: 1, burst: 10 }, monotonic: () => clock.monotonic() });
+    channels = new ChannelLimits({
+      open: { total: 12, perParty: 8, perMember: 4 },
+      dials: { perSecond: 1, burst: 10 },
+      monotonic: () => clock.monotonic(),
+    });
     gateway = new TunnelGateway({
       channels,
       registry: { pauseOf: () => 0, close: async () => undefined } as never,
@@ -122,7 +126,13 @@ describe(`/healthz answers within ${BAR_MS} ms under`, () => {
       const message = JSON.parse((data as Buffer).toString()) as { type: string; id: number; params?: { channel_token?: string } };
       if (message.type !== 'request' || message.params?.channel_token === undefined) return;
       token = message.params.channel_token;
-      ws.send(JSON.stringify({ type: 'reply', id: message.id, outcome: { ok: true, result: { method: 'forward.open', way: 'direct', way_reason: 'x', target_reachable: null } } }));
+      ws.send(
+        JSON.stringify({
+          type: 'reply',
+          id: message.id,
+          outcome: { ok: true, result: { method: 'forward.open', way: 'direct', way_reason: 'x', target_reachable: null } },
+        }),
+      );
     });
     ws.send(JSON.stringify(inventoryOf('branch')));
     const router = await waitUntil('the router is known', async () => (await server.routers())[0]);
@@ -144,40 +154,56 @@ describe(`/healthz answers within ${BAR_MS} ms under`, () => {
   };
 
   const attacks: [name: string, run: () => Promise<void>][] = [
-    ['channels with a valid token that are opened and closed without end', () => flood(30, async () => (await send(port, upgradeFor(token))).socket.destroy())],
-    ['two thousand channels that are held', async () => {
-      const held: net.Socket[] = [];
-      await flood(20, async () => {
-        if (held.length < 2000) held.push((await send(port, upgradeFor(token))).socket);
-        else await pause(20);
-      });
-      for (const socket of held) socket.destroy();
-    }],
-    ['strangers with wrong tokens', () => flood(30, async () => (await send(port, upgradeFor('01900000-0000-7000-8000-000000000001:x'))).socket.destroy())],
-    ['upgrades whose headers do not end, or are too long', async () => {
-      const unfinished = Array.from({ length: 500 }, () => net.connect(port, '127.0.0.1').on('error', () => undefined));
-      for (const socket of unfinished) socket.write(upgradeFor(token).slice(0, -2));
-      await flood(10, async () => {
-        const { status, socket } = await send(port, upgradeFor(token, `X: ${'x'.repeat(100_000)}\r\n`));
-        expect([0, 431]).toContain(status);
-        socket.destroy();
-      });
-      for (const socket of unfinished) socket.destroy();
-    }],
-    ['enrolments with wrong tokens and bodies that are too long or do not end', async () => {
-      const head = (length: number) => `POST /agent/v1/enrol HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
-      const unfinished = Array.from({ length: 300 }, () => net.connect(port, '127.0.0.1').on('error', () => undefined));
-      for (const socket of unfinished) socket.write(`${head(1000)}{"token":"`);
-      await flood(20, async () => {
-        const body = JSON.stringify({ token: 'x'.repeat(43), name: 'stranger' });
-        for (const text of [head(body.length) + body, `${head(50_000_000)}${'x'.repeat(100_000)}`]) {
-          const { status, socket } = await send(port, text);
-          expect(status).not.toBe(200);
+    [
+      'channels with a valid token that are opened and closed without end',
+      () => flood(30, async () => (await send(port, upgradeFor(token))).socket.destroy()),
+    ],
+    [
+      'two thousand channels that are held',
+      async () => {
+        const held: net.Socket[] = [];
+        await flood(20, async () => {
+          if (held.length < 2000) held.push((await send(port, upgradeFor(token))).socket);
+          else await pause(20);
+        });
+        for (const socket of held) socket.destroy();
+      },
+    ],
+    [
+      'strangers with wrong tokens',
+      () => flood(30, async () => (await send(port, upgradeFor('01900000-0000-7000-8000-000000000001:x'))).socket.destroy()),
+    ],
+    [
+      'upgrades whose headers do not end, or are too long',
+      async () => {
+        const unfinished = Array.from({ length: 500 }, () => net.connect(port, '127.0.0.1').on('error', () => undefined));
+        for (const socket of unfinished) socket.write(upgradeFor(token).slice(0, -2));
+        await flood(10, async () => {
+          const { status, socket } = await send(port, upgradeFor(token, `X: ${'x'.repeat(100_000)}\r\n`));
+          expect([0, 431]).toContain(status);
           socket.destroy();
-        }
-      });
-      for (const socket of unfinished) socket.destroy();
-    }],
+        });
+        for (const socket of unfinished) socket.destroy();
+      },
+    ],
+    [
+      'enrolments with wrong tokens and bodies that are too long or do not end',
+      async () => {
+        const head = (length: number) =>
+          `POST /agent/v1/enrol HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+        const unfinished = Array.from({ length: 300 }, () => net.connect(port, '127.0.0.1').on('error', () => undefined));
+        for (const socket of unfinished) socket.write(`${head(1000)}{"token":"`);
+        await flood(20, async () => {
+          const body = JSON.stringify({ token: 'x'.repeat(43), name: 'stranger' });
+          for (const text of [head(body.length) + body, `${head(50_000_000)}${'x'.repeat(100_000)}`]) {
+            const { status, socket } = await send(port, text);
+            expect(status).not.toBe(200);
+            socket.destroy();
+          }
+        });
+        for (const socket of unfinished) socket.destroy();
+      },
+    ],
   ];
 
   test.each(attacks)('%s', { retry: 2, timeout: 30_000 }, async (_name, run) => {

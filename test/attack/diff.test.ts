@@ -7,7 +7,10 @@ import { Counters } from '../../server/platform/core/counters.ts';
 import { exportOf } from '../harness/large-exports.ts';
 
 const text = (content: string): Uint8Array => new TextEncoder().encode(content);
-const task = (before: string, after: string): DiffTask => ({ before: { name: 'a', content: text(before) }, after: { name: 'b', content: text(after) } });
+const task = (before: string, after: string): DiffTask => ({
+  before: { name: 'a', content: text(before) },
+  after: { name: 'b', content: text(after) },
+});
 
 describe('the difference of two exports', () => {
   test('of 7 MB with 450 changes is exact, and nobody waits for it', async () => {
@@ -44,10 +47,15 @@ describe('the difference of two exports', () => {
     const threads = new DiffThreads(counters);
     const small = task('/ip address\nadd a\n', '/ip address\nadd b\n');
     let read = 0;
-    const ask = (team: string, signal?: AbortSignal) => threads.compare(team, async () => {
-      read += 1;
-      return small;
-    }, signal);
+    const ask = (team: string, signal?: AbortSignal) =>
+      threads.compare(
+        team,
+        async () => {
+          read += 1;
+          return small;
+        },
+        signal,
+      );
     const greedy = Array.from({ length: 20 }, () => ask('greedy'));
     await expect(ask('greedy')).rejects.toMatchObject({ code: 'rate_limited' });
     expect(counters.get('diff_queue')).toBe(1);
@@ -64,7 +72,11 @@ describe('the difference of two exports', () => {
 
   test('ends when its caller goes', async () => {
     const abort = new AbortController();
-    const asked = new DiffThreads(new Counters()).compare('team', async () => task(exportOf({ megabytes: 7 }), exportOf({ megabytes: 7, changes: 900 })), abort.signal);
+    const asked = new DiffThreads(new Counters()).compare(
+      'team',
+      async () => task(exportOf({ megabytes: 7 }), exportOf({ megabytes: 7, changes: 900 })),
+      abort.signal,
+    );
     setTimeout(() => abort.abort(), 20);
     await expect(asked).rejects.toMatchObject({ code: 'unavailable' });
   });

@@ -55,19 +55,30 @@ const attacks: Attack[] = [
   {
     name: 'a flood of heartbeats of 500 routers on four tunnels',
     async run(server) {
-      const beat = JSON.stringify({ type: 'heartbeat', routers: Array.from({ length: 500 }, (_, index) => ({ name: `r${index}`, reachable: true, uptime_seconds: 5, reason: null })) });
-      await Promise.all(Array.from({ length: 4 }, async () => {
-        const ws = await server.tunnel(await server.enrol());
-        await flood(ws, ATTACK_MS, () => ws.send(beat));
-        ws.terminate();
-      }));
+      const beat = JSON.stringify({
+        type: 'heartbeat',
+        routers: Array.from({ length: 500 }, (_, index) => ({ name: `r${index}`, reachable: true, uptime_seconds: 5, reason: null })),
+      });
+      await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const ws = await server.tunnel(await server.enrol());
+          await flood(ws, ATTACK_MS, () => ws.send(beat));
+          ws.terminate();
+        }),
+      );
     },
   },
   {
     name: 'messages of 90,000 names, and of as many as are read',
     async run(server) {
       // What is read are 38,000 names and values, of which 1,900 are different.
-      const texts = ([[90_000, 1], [39_000, 1], [1900, 10]] as const).map(([length, rows]) => {
+      const texts = (
+        [
+          [90_000, 1],
+          [39_000, 1],
+          [1900, 10],
+        ] as const
+      ).map(([length, rows]) => {
         const row = Object.fromEntries(Array.from({ length }, (_, index) => [`k${index}`, 'x']));
         return JSON.stringify({ type: 'rows', id: 1, rows: Array(rows).fill(row), padding: 'x'.repeat(100_000) });
       });
@@ -112,7 +123,9 @@ const attacks: Attack[] = [
         for (let i = 0; i < 250; i += 1) ws.send(`{"type":"rows","id":${id},"rows":${batch}}`);
       });
       const before = await server.memory();
-      const asked = Array.from({ length: 20 }, () => server.call('POST', `/api/synchronous/${routerId}`, { command: '/ip/route/print', parameters: '', timeout_seconds: 5 }));
+      const asked = Array.from({ length: 20 }, () =>
+        server.call('POST', `/api/synchronous/${routerId}`, { command: '/ip/route/print', parameters: '', timeout_seconds: 5 }),
+      );
       const statuses = (await Promise.all(asked)).map(({ status }) => status);
       expect(new Set(statuses)).toEqual(new Set([504]));
       // Without a bound these are 300 MB of text and more than 1 GB of objects.
@@ -132,7 +145,12 @@ const attacks: Attack[] = [
       const until = Date.now() + 2 * ATTACK_MS;
       const repeat = async (): Promise<void> => {
         while (Date.now() < until) {
-          const answer = await server.call('POST', `/api/synchronous/${routerId}`, { command: '/ip/route/print', parameters: '' }, { 'idempotency-key': randomUUID() });
+          const answer = await server.call(
+            'POST',
+            `/api/synchronous/${routerId}`,
+            { command: '/ip/route/print', parameters: '' },
+            { 'idempotency-key': randomUUID() },
+          );
           await answer.arrayBuffer();
         }
       };
@@ -164,7 +182,9 @@ const attacks: Attack[] = [
         while (Date.now() < until) {
           await new Promise<void>((resolve) => {
             const socket = net.connect(Number(port), '127.0.0.1', () => {
-              socket.write('GET /agent/v1/tunnel HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: signalbox.v1\r\nAuthorization: Bearer a:b\r\n\r\n');
+              socket.write(
+                'GET /agent/v1/tunnel HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: signalbox.v1\r\nAuthorization: Bearer a:b\r\n\r\n',
+              );
             });
             socket.on('error', () => undefined);
             socket.on('close', () => resolve());
@@ -197,7 +217,13 @@ function answerWith(ws: WebSocket, answer: (request: { id: number }) => void): v
 async function storeExports(target: AttackedServer, routerId: string): Promise<[string, string]> {
   const secrets = await openSecrets(path.join(target.folder, 'secret.key'));
   const store = async (text: string): Promise<string> => {
-    const made = await target.call('POST', `/api/asynchronous/${routerId}`, { description: 'x', script: ':put 1', express_execute: false, needs_acknowledgement: true, make_backup: false });
+    const made = await target.call('POST', `/api/asynchronous/${routerId}`, {
+      description: 'x',
+      script: ':put 1',
+      express_execute: false,
+      needs_acknowledgement: true,
+      make_backup: false,
+    });
     const { job_id: jobId } = ((await made.json()) as { data: { job_id: string } }).data;
     expect(made.status).toBe(200);
     const backupId = randomUUID();
@@ -205,8 +231,24 @@ async function storeExports(target: AttackedServer, routerId: string): Promise<[
     const sealed = await seal(secrets, { backupId, part: 'export' }, content);
     await target.administer(async ({ db }) => {
       const base = { team_id: target.teamId, stored_at: Date.now() };
-      await db.insertInto('backups').values({ ...base, id: backupId, router_id: routerId, job_id: jobId, state: 'stored', attempts: 0, due_at: null, error: null, created_at: Date.now() }).execute();
-      await db.insertInto('backup_parts').values({ ...base, backup_id: backupId, part: 'export', size: content.length, sha256: 'x', content: sealed }).execute();
+      await db
+        .insertInto('backups')
+        .values({
+          ...base,
+          id: backupId,
+          router_id: routerId,
+          job_id: jobId,
+          state: 'stored',
+          attempts: 0,
+          due_at: null,
+          error: null,
+          created_at: Date.now(),
+        })
+        .execute();
+      await db
+        .insertInto('backup_parts')
+        .values({ ...base, backup_id: backupId, part: 'export', size: content.length, sha256: 'x', content: sealed })
+        .execute();
     });
     return backupId;
   };

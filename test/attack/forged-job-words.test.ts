@@ -27,13 +27,21 @@ describe.each(['of the same team', 'of another team'])('what an agent %s says of
   let hostile: AgentConnection;
   let sent: { agentId: string; message: Notice }[];
 
-  const connectionOf = ({ teamId, agentId }: { teamId: string; agentId: string }): AgentConnection => ({ teamId, agentId, epoch: 0, address: '', reset: false });
+  const connectionOf = ({ teamId, agentId }: { teamId: string; agentId: string }): AgentConnection => ({
+    teamId,
+    agentId,
+    epoch: 0,
+    address: '',
+    reset: false,
+  });
 
   beforeEach(async () => {
     storage = await openStorage('sqlite::memory:', { log: silentLog });
     await migrate(storage);
     owner = await seedRouter(storage);
-    hostile = connectionOf(whose === 'of another team' ? await seedRouter(storage) : { teamId: owner.teamId, agentId: await seedAgent(storage, owner.teamId) });
+    hostile = connectionOf(
+      whose === 'of another team' ? await seedRouter(storage) : { teamId: owner.teamId, agentId: await seedAgent(storage, owner.teamId) },
+    );
     sent = [];
     jobs = new JobsService({
       storage,
@@ -57,10 +65,20 @@ describe.each(['of the same team', 'of another team'])('what an agent %s says of
 
   async function offeredJob(): Promise<JobRecord> {
     const wanted = {
-      description: 'd', script: ':put 1', makeBackup: false, expressExecute: true, needsAcknowledgement: true,
-      notifyUrl: undefined, timeoutSeconds: undefined, deliverWithinMinutes: undefined,
+      description: 'd',
+      script: ':put 1',
+      makeBackup: false,
+      expressExecute: true,
+      needsAcknowledgement: true,
+      notifyUrl: undefined,
+      timeoutSeconds: undefined,
+      deliverWithinMinutes: undefined,
     };
-    const job = await jobs.createJob(owner.teamId, owner.routerId, wanted, { requestId: 'r', idempotencyKey: randomUUID(), keyGiven: false });
+    const job = await jobs.createJob(owner.teamId, owner.routerId, wanted, {
+      requestId: 'r',
+      idempotencyKey: randomUUID(),
+      keyGiven: false,
+    });
     await waitUntil('it is offered', () => sent.some(({ message }) => message.type === 'job.offer' && message.job_id === job.id));
     return job;
   }

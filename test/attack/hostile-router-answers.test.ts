@@ -47,9 +47,18 @@ beforeAll(async () => {
   [neighbourId] = (await world.routerIds()) as [string];
   await world.agent!.close();
   world.agent = undefined;
-  const router = (name: string, port: number) => ({ name, host: '127.0.0.1', api: { port, username: 'signalbox', password: 'router-password' } });
+  const router = (name: string, port: number) => ({
+    name,
+    host: '127.0.0.1',
+    api: { port, username: 'signalbox', password: 'router-password' },
+  });
   const config = parseConfig(
-    { server: world.server.url, credentials: 'credentials.json', state: 'agent-state', routers: [router('router-0', world.simulators[0]!.apiPort), router('hostile', hostile.port)] },
+    {
+      server: world.server.url,
+      credentials: 'credentials.json',
+      state: 'agent-state',
+      routers: [router('router-0', world.simulators[0]!.apiPort), router('hostile', hostile.port)],
+    },
     world.folder,
   );
   agent = await startAgent(config, { log, random: () => 0 });
@@ -67,13 +76,19 @@ afterAll(async () => {
 });
 
 const run = (routerId: string, command: string) =>
-  world.caller.call<{ code?: string; detail?: string; data: Record<string, string>[] }>('POST', `/api/synchronous/${routerId}`, { command, parameters: '' });
+  world.caller.call<{ code?: string; detail?: string; data: Record<string, string>[] }>('POST', `/api/synchronous/${routerId}`, {
+    command,
+    parameters: '',
+  });
 const epoch = () => world.server.services.tunnels.epoch(agentId);
 
 describe('an answer that the tunnel cannot carry', () => {
   test.each<[string, string[][]]>([
     ['a row of 3,000 different names', [['!re', ...names(3000)], ['!done']]],
-    ['rows of 100 names each, all different', [...Array.from({ length: 40 }, (_, row) => ['!re', ...names(100).map((word) => word.replace('=n', `=r${row}-`))]), ['!done']]],
+    [
+      'rows of 100 names each, all different',
+      [...Array.from({ length: 40 }, (_, row) => ['!re', ...names(100).map((word) => word.replace('=n', `=r${row}-`))]), ['!done']],
+    ],
     ['a name of 5,000 letters', [['!re', ...names(1, 5000)], ['!done']]],
     ['a value of 100 kB behind !done', [['!done', `=ret=${'x'.repeat(100_000)}`]]],
     ['a refusal of 100 kB', [['!trap', `=message=${'x'.repeat(100_000)}`], ['!done']]],
@@ -104,7 +119,8 @@ describe('what a router says of itself costs the log of its agent a few words', 
     inventory = undefined;
     await waitUntil('it is back', async () => (await run(hostileId, '/system/identity/print')).status === 200, 30_000);
   };
-  const isTold = (word: string): Promise<unknown> => waitUntil('the log tells of it', () => logged.some((line) => line.includes(word)), 30_000);
+  const isTold = (word: string): Promise<unknown> =>
+    waitUntil('the log tells of it', () => logged.some((line) => line.includes(word)), 30_000);
   const goesAway = async (): Promise<void> => {
     attack = (heard) => heard.socket.destroy();
     await run(hostileId, '/attack/print');
@@ -113,20 +129,32 @@ describe('what a router says of itself costs the log of its agent a few words', 
   test.each<[string, string, (heard: Heard) => void]>([
     ['a farewell of 1 MB', 'farewell', (heard) => heard.socket.write(sentence('!fatal', `farewell${'x'.repeat(1_000_000)}`))],
     ['a refusal of 200 kB', 'refusal', (heard) => (heard.reply('!trap', `=message=refusal${'x'.repeat(200_000)}`), heard.reply('!done'))],
-    ['a hundred refusals of 2 kB', 'many', (heard) => {
-      for (let index = 0; index < 100; index += 1) heard.reply('!trap', `=message=many ${index}${'x'.repeat(2000)}`);
-      heard.reply('!done');
-    }],
-    ['values that are no text, with names of 200 kB', 'cleaned', (heard) => {
-      heard.reply('!re', ...(MENUS[heard.command] ?? []), `=property${'x'.repeat(200_000)}=\x1b[31m`);
-      heard.reply('!done');
-    }],
-  ])('%s', async (_what, word, says) => {
-    logged.length = 0;
-    inventory = says;
-    await goesAway();
-    await isTold(word);
-    await returned();
-    expect(Math.max(...logged.map((line) => line.length))).toBeLessThan(1000);
-  }, 60_000);
+    [
+      'a hundred refusals of 2 kB',
+      'many',
+      (heard) => {
+        for (let index = 0; index < 100; index += 1) heard.reply('!trap', `=message=many ${index}${'x'.repeat(2000)}`);
+        heard.reply('!done');
+      },
+    ],
+    [
+      'values that are no text, with names of 200 kB',
+      'cleaned',
+      (heard) => {
+        heard.reply('!re', ...(MENUS[heard.command] ?? []), `=property${'x'.repeat(200_000)}=\x1b[31m`);
+        heard.reply('!done');
+      },
+    ],
+  ])(
+    '%s',
+    async (_what, word, says) => {
+      logged.length = 0;
+      inventory = says;
+      await goesAway();
+      await isTold(word);
+      await returned();
+      expect(Math.max(...logged.map((line) => line.length))).toBeLessThan(1000);
+    },
+    60_000,
+  );
 });

@@ -54,30 +54,56 @@ async function logIn(serve: Serve, alsoServe: (connection: Connection) => void =
   const folder = await mkdtemp(path.join(os.tmpdir(), 'hostile-sftp-'));
   closers.push(() => rm(folder, { recursive: true }));
   const hostKey = { file: path.join(folder, 'router.hostkey') };
-  const session = await connectSsh({ host: '127.0.0.1', port: server.port, username: 'agent', password: 'secret', hostKey, deadline: SOON });
+  const session = await connectSsh({
+    host: '127.0.0.1',
+    port: server.port,
+    username: 'agent',
+    password: 'secret',
+    hostKey,
+    deadline: SOON,
+  });
   closers.push(() => session.close());
   return session;
 }
 
-const isAlive = async (session: SshSession): Promise<boolean> => (await session.exec('x', { ...SOON, maxBytes: 1000 })).text.includes('alive');
+const isAlive = async (session: SshSession): Promise<boolean> =>
+  (await session.exec('x', { ...SOON, maxBytes: 1000 })).text.includes('alive');
 
 test.each<[string, string, Serve]>([
-  ['a file without an end', 'not_allowed', (sftp) => (honest(sftp), sftp.on('READ', (id, _handle, _offset, length) => sftp.data(id, Buffer.alloc(length, 'x'))))],
-  ['answers of 100 kB to each question for 32 kB', 'rejected', (sftp) => {
-    honest(sftp);
-    sftp.on('READ', (id, _handle, offset) => (offset >= CONTENT.length ? sftp.status(id, 1) : sftp.data(id, Buffer.alloc(100_000, 'y'))));
-  }],
-  ['a size of 2^60', 'rejected', (sftp) => {
-    sftp.on('OPEN', (id) => sftp.handle(id, Buffer.of(1)));
-    sftp.on('FSTAT', (id) => sftp.attrs(id, { size: 2 ** 60 } as never));
-    sftp.on('CLOSE', (id) => sftp.status(id, 0));
-    reading(sftp);
-  }],
+  [
+    'a file without an end',
+    'not_allowed',
+    (sftp) => (honest(sftp), sftp.on('READ', (id, _handle, _offset, length) => sftp.data(id, Buffer.alloc(length, 'x')))),
+  ],
+  [
+    'answers of 100 kB to each question for 32 kB',
+    'rejected',
+    (sftp) => {
+      honest(sftp);
+      sftp.on('READ', (id, _handle, offset) => (offset >= CONTENT.length ? sftp.status(id, 1) : sftp.data(id, Buffer.alloc(100_000, 'y'))));
+    },
+  ],
+  [
+    'a size of 2^60',
+    'rejected',
+    (sftp) => {
+      sftp.on('OPEN', (id) => sftp.handle(id, Buffer.of(1)));
+      sftp.on('FSTAT', (id) => sftp.attrs(id, { size: 2 ** 60 } as never));
+      sftp.on('CLOSE', (id) => sftp.status(id, 0));
+      reading(sftp);
+    },
+  ],
   ['a refusal of 200 kB', 'rejected', (sftp) => sftp.on('OPEN', (id) => sftp.status(id, 4, 'x'.repeat(200_000)))],
-  ['an answer to a question that nobody asked', 'rejected', (sftp) => sftp.on('OPEN', (id) => (sftp.status(id + 1, 4, 'not asked'), sftp.status(id, 2)))],
+  [
+    'an answer to a question that nobody asked',
+    'rejected',
+    (sftp) => sftp.on('OPEN', (id) => (sftp.status(id + 1, 4, 'not asked'), sftp.status(id, 2))),
+  ],
 ])('%s: refused as %s, and the session goes on', async (_what, code, serve) => {
   const session = await logIn(serve);
-  const error = await session.readFile('signalbox-x.backup', { ...SOON, maxBytes: 200_000 }).catch((cause: unknown) => cause as Error & { code: string });
+  const error = await session
+    .readFile('signalbox-x.backup', { ...SOON, maxBytes: 200_000 })
+    .catch((cause: unknown) => cause as Error & { code: string });
   expect(error).toMatchObject({ code });
   expect((error as Error).message.length).toBeLessThanOrEqual(4096);
   expect(await isAlive(session)).toBe(true);

@@ -25,15 +25,35 @@ const ROWS: Record<KeptTable, (team: SeededRouter) => Row> = {
   },
   forwards: ({ routerId }) => {
     const forward = {
-      router_id: routerId, port: 20_000, allow_only_cidr: '', dst_address: '10.0.0.1', dst_port: 80, entry_point: 'e', channel_token_hash: 'h', created_by: 'k',
-      expires_at: 1, refused_attempts: 0,
+      router_id: routerId,
+      port: 20_000,
+      allow_only_cidr: '',
+      dst_address: '10.0.0.1',
+      dst_port: 80,
+      entry_point: 'e',
+      channel_token_hash: 'h',
+      created_by: 'k',
+      expires_at: 1,
+      refused_attempts: 0,
     };
     return { over: { ...forward, closed_at: 1 }, inUse: { ...forward, closed_at: null } };
   },
   campaigns: () => {
     const campaign = {
-      request_id: 'r', idempotency_key: 'i', created_by: 'k', description: 'd', script: 's', express_execute: 0, needs_acknowledgement: 0, make_backup: 0,
-      deliver_within_minutes: 1, canary_count: 0, most_at_once: 1, target_count: 0, state: 'completed', next_start_at: 0,
+      request_id: 'r',
+      idempotency_key: 'i',
+      created_by: 'k',
+      description: 'd',
+      script: 's',
+      express_execute: 0,
+      needs_acknowledgement: 0,
+      make_backup: 0,
+      deliver_within_minutes: 1,
+      canary_count: 0,
+      most_at_once: 1,
+      target_count: 0,
+      state: 'completed',
+      next_start_at: 0,
     };
     return { over: { ...campaign, finished_at: 1 }, inUse: { ...campaign, finished_at: null } };
   },
@@ -58,7 +78,10 @@ const ROWS: Record<KeptTable, (team: SeededRouter) => Row> = {
 
 /** Columns that have to differ from record to record. */
 const UNLIKE: Partial<Record<KeptTable, readonly string[]>> = {
-  invitations: ['email', 'code_hash'], enrol_tokens: ['secret_hash'], api_keys: ['secret_hash'], agents: ['secret_hash'],
+  invitations: ['email', 'code_hash'],
+  enrol_tokens: ['secret_hash'],
+  api_keys: ['secret_hash'],
+  agents: ['secret_hash'],
 };
 
 const KEEP = 3;
@@ -74,7 +97,10 @@ describeEachDatabase('records that a team makes without end', (open) => {
     const insert = async (team: SeededRouter, row: object, moment: number): Promise<string> => {
       const id = newId(moment);
       const unlike = Object.fromEntries((UNLIKE[table] ?? []).map((column) => [column, `${column} ${id}`]));
-      await storage.db.insertInto(table).values({ ...row, ...unlike, id, team_id: team.teamId, [at]: moment }).execute();
+      await storage.db
+        .insertInto(table)
+        .values({ ...row, ...unlike, id, team_id: team.teamId, [at]: moment })
+        .execute();
       return id;
     };
     const { over, inUse } = ROWS[table](hostile);

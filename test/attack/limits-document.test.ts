@@ -29,7 +29,10 @@ const DAY_MS = 24 * 3_600_000;
 
 /** What the document says beside the words of a limit. */
 const numbers: [string, string][] = [
-  ['HTTP connections of one network (an IPv4 address or an IPv6 /64) on which no request is being answered', count(QUIET_CONNECTIONS.perNetwork)],
+  [
+    'HTTP connections of one network (an IPv4 address or an IPv6 /64) on which no request is being answered',
+    count(QUIET_CONNECTIONS.perNetwork),
+  ],
   ['HTTP connections of all networks on which no request is being answered', count(QUIET_CONNECTIONS.total)],
   ['messages of one agent, over all its tunnels', `${count(messages.burst)} at once, ${count(messages.perSecond)} a second`],
   ['bytes of one agent', `${bytes.burst / MB} MB at once, ${bytes.perSecond / MB} MB a second`],
@@ -86,7 +89,10 @@ const numbers: [string, string][] = [
 ];
 
 const page = await readFile(new URL('../../docs/limits.md', import.meta.url), 'utf8');
-const rows = page.split('\n').filter((line) => line.startsWith('| ')).map((line) => line.slice(2).split(' | '));
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .map((line) => line.slice(2).split(' | '));
 
 test.each(numbers)('docs/limits.md has the number of the code for: %s', (what, number) => {
   const row = rows.find((cells) => cells.includes(what));

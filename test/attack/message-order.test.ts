@@ -30,7 +30,8 @@ describe('a ready before hello', () => {
   test('is ignored, also twice and with jobs of others', async () => {
     const bench = new TunnelBench();
     const socket = bench.connect();
-    for (let index = 0; index < 3; index += 1) socket.say({ type: 'ready', epoch: index + 1, journal_id: bench.journalId, jobs: [{ job_id: randomUUID(), state: 'begun' }] });
+    for (let index = 0; index < 3; index += 1)
+      socket.say({ type: 'ready', epoch: index + 1, journal_id: bench.journalId, jobs: [{ job_id: randomUUID(), state: 'begun' }] });
     socket.say({ type: 'job.accepted', job_id: randomUUID() });
     socket.say({ type: 'heartbeat', routers: [] });
     await settle();
@@ -94,7 +95,8 @@ test('answers to the requests of another agent are dropped, whatever id they gue
     hostile.say({ type: 'rows', id, rows: [{ name: 'forged' }] });
     hostile.say({ type: 'reply', id, outcome: { ok: true, result: { method: 'command', ret: 'forged' } } });
   }
-  for (const id of [2, 3, Number.MAX_SAFE_INTEGER]) honest.say({ type: 'reply', id, outcome: { ok: true, result: { method: 'command', ret: 'too early' } } });
+  for (const id of [2, 3, Number.MAX_SAFE_INTEGER])
+    honest.say({ type: 'reply', id, outcome: { ok: true, result: { method: 'command', ret: 'too early' } } });
   honest.say({ type: 'rows', id: 1, rows: [{ name: 'true' }] });
   honest.say({ type: 'reply', id: 1, outcome: { ok: true, result: { method: 'command' } } });
   honest.say({ type: 'reply', id: 1, outcome: { ok: true, result: { method: 'command', ret: 'once more' } } });

@@ -47,7 +47,14 @@ describe('a request for a code', () => {
     ['a client that registers itself', { registration: '{}' }, 'registration_not_supported'],
   ];
   const ask = async (trick: Record<string, string>): Promise<Response> => {
-    const proper = { client_id: tickets.id, response_type: 'code', redirect_uri: tickets.callback, scope: 'openid', state: 's', nonce: 'n' };
+    const proper = {
+      client_id: tickets.id,
+      response_type: 'code',
+      redirect_uri: tickets.callback,
+      scope: 'openid',
+      state: 's',
+      nonce: 'n',
+    };
     const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' };
     return fetch(`${world.server.url}/oidc/auth?${formatted({ ...proper, ...challenge, ...trick })}`, { redirect: 'manual' });
   };
@@ -58,7 +65,13 @@ describe('a request for a code', () => {
   });
 
   test('for an address of another client, or nearly the right one, leads nowhere', async () => {
-    for (const redirect_uri of [mallory.callback, `${tickets.callback}/`, `${tickets.callback}?x=1`, `${tickets.callback}#`, tickets.callback.replace('https', 'http')]) {
+    for (const redirect_uri of [
+      mallory.callback,
+      `${tickets.callback}/`,
+      `${tickets.callback}?x=1`,
+      `${tickets.callback}#`,
+      tickets.callback.replace('https', 'http'),
+    ]) {
       const answer = await ask({ redirect_uri });
       expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
     }
@@ -67,26 +80,42 @@ describe('a request for a code', () => {
 
 test('a code is worth nothing to another client, nor without its verifier', async () => {
   const flow = await beginFlow(world, { clientId: tickets.id, secret: tickets.client_secret, redirectUri: tickets.callback });
-  const consent = await flow.browser.submit(await flow.browser.open(await flow.url({ prompt: 'consent' })), '/login', { email: EMAIL, password: PASSWORD });
+  const consent = await flow.browser.submit(await flow.browser.open(await flow.url({ prompt: 'consent' })), '/login', {
+    email: EMAIL,
+    password: PASSWORD,
+  });
   const { url } = await flow.browser.submit(consent, '/confirm');
   const code = new URL(url).searchParams.get('code')!;
   const exchange = { grant_type: 'authorization_code', code, redirect_uri: tickets.callback };
-  for (const [client, more] of [[mallory, { code_verifier: 'x'.repeat(43) }], [tickets, {}], [tickets, { code_verifier: 'x'.repeat(43) }]] as const) {
+  for (const [client, more] of [
+    [mallory, { code_verifier: 'x'.repeat(43) }],
+    [tickets, {}],
+    [tickets, { code_verifier: 'x'.repeat(43) }],
+  ] as const) {
     const authorization = `Basic ${Buffer.from(`${client.id}:${client.client_secret}`).toString('base64')}`;
-    const answer = await fetch(`${world.server.url}/oidc/token`, { method: 'POST', headers: { authorization }, body: formatted({ ...exchange, ...more }), signal: AbortSignal.timeout(5000) });
+    const answer = await fetch(`${world.server.url}/oidc/token`, {
+      method: 'POST',
+      headers: { authorization },
+      body: formatted({ ...exchange, ...more }),
+      signal: AbortSignal.timeout(5000),
+    });
     expect([answer.status, await answer.json()]).toMatchObject([400, {}]);
   }
 });
 
 test('nobody is signed out by a page elsewhere, nor sent to where it wants', async () => {
   const { id_token: hint = '' } = await signIn(world, EMAIL);
-  const end = (parameters: Record<string, string>) => fetch(`${world.server.url}/oidc/session/end?${formatted(parameters)}`, { redirect: 'manual' });
+  const end = (parameters: Record<string, string>) =>
+    fetch(`${world.server.url}/oidc/session/end?${formatted(parameters)}`, { redirect: 'manual' });
   const away = { post_logout_redirect_uri: 'https://elsewhere.example/' };
   for (const given of [{ id_token_hint: hint, ...away }, { id_token_hint: `${hint.slice(0, -8)}AAAAAAAA` }, away]) {
     const answer = await end(given);
     expect(answer.headers.get('location')).toBeNull();
   }
-  const confirm = await fetch(`${world.server.url}/oidc/session/end/confirm`, { method: 'POST', body: new URLSearchParams({ logout: 'yes', xsrf: 'guess' }) });
+  const confirm = await fetch(`${world.server.url}/oidc/session/end/confirm`, {
+    method: 'POST',
+    body: new URLSearchParams({ logout: 'yes', xsrf: 'guess' }),
+  });
   expect(confirm.status).toBe(400);
 });
 
@@ -94,7 +123,11 @@ test('no other token is an access token', async () => {
   const { id_token: idToken = '', access_token: accessToken } = await signIn(world, EMAIL);
   const [, payload = '', signature = ''] = accessToken.split('.');
   const unsigned = (header: object): string => Buffer.from(JSON.stringify(header)).toString('base64url');
-  const forged = [idToken, `${unsigned({ alg: 'none', typ: 'at+jwt' })}.${payload}.`, `${unsigned({ alg: 'HS256', typ: 'at+jwt' })}.${payload}.${signature}`];
+  const forged = [
+    idToken,
+    `${unsigned({ alg: 'none', typ: 'at+jwt' })}.${payload}.`,
+    `${unsigned({ alg: 'HS256', typ: 'at+jwt' })}.${payload}.${signature}`,
+  ];
   for (const bearer of forged) {
     expect((await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${bearer}` } })).status).toBe(401);
   }

@@ -50,7 +50,10 @@ class Client {
 describe('connections on which nothing is being answered', () => {
   const limits = { perNetwork: 3, total: 5 };
 
-  async function startServer(answer: (response: http.ServerResponse) => void = (response) => response.end('done'), isTrusted = (_address: string) => false): Promise<{ port: number; quiet: QuietConnections; counters: Counters }> {
+  async function startServer(
+    answer: (response: http.ServerResponse) => void = (response) => response.end('done'),
+    isTrusted = (_address: string) => false,
+  ): Promise<{ port: number; quiet: QuietConnections; counters: Counters }> {
     const counters = new Counters();
     const quiet = new QuietConnections({ isTrusted, counters, limits });
     const server = http.createServer((_request, response) => answer(response)).listen(0, '127.0.0.1');
@@ -73,7 +76,11 @@ describe('connections on which nothing is being answered', () => {
     const { port, quiet, counters } = await startServer();
     const clients = await open(port, 4);
     await waitUntil('one is closed', () => clients[0]!.isClosed);
-    expect([clients.map(({ isClosed }) => isClosed), quiet.size, counters.get('quiet_connections')]).toEqual([[true, false, false, false], 3, 1]);
+    expect([clients.map(({ isClosed }) => isClosed), quiet.size, counters.get('quiet_connections')]).toEqual([
+      [true, false, false, false],
+      3,
+      1,
+    ]);
   });
 
   test('of another network stay, until there are too many of all', async () => {

@@ -32,7 +32,14 @@ describeEachDatabase('routers that an agent invents', (open) => {
     const storage = await open();
     const { teamId } = await seedTeam(storage);
     const counters = new Counters();
-    const routers = new RoutersService({ storage, clock: new ManualClock(), log: silentLog, rules: { offlineAfterMs: 75_000 }, counters, ...(maxPerTeam === undefined ? {} : { maxPerTeam }) });
+    const routers = new RoutersService({
+      storage,
+      clock: new ManualClock(),
+      log: silentLog,
+      rules: { offlineAfterMs: 75_000 },
+      counters,
+      ...(maxPerTeam === undefined ? {} : { maxPerTeam }),
+    });
     const connect = async (): Promise<AgentConnection> => {
       const connection = { agentId: await seedAgent(storage, teamId), teamId, epoch: 1, address: '192.0.2.1', reset: false };
       await routers.onReady(connection);
@@ -165,7 +172,9 @@ describeEachDatabase('campaigns', (open) => {
       // As if there had been very many.
       await sql`update campaigns set target_count = ${MOST_TARGETS_A_DAY - 3}`.execute(world.storage.db);
       await world.campaigns.cancelCampaign(world.fleet.teamId, await world.create());
-      await expect(world.create({ routerIds: world.fleet.routerIds.slice(0, 1), canaryCount: 0 })).rejects.toMatchObject({ code: 'quota_exceeded' });
+      await expect(world.create({ routerIds: world.fleet.routerIds.slice(0, 1), canaryCount: 0 })).rejects.toMatchObject({
+        code: 'quota_exceeded',
+      });
       world.clock.advance(24 * 3_600_000 + 1);
       await world.create();
     } finally {
@@ -180,13 +189,21 @@ describeEachDatabase('devices that an agent invents', (open) => {
     const { teamId, agentId, routerId } = await seedRouter(storage);
     const counters = new Counters();
     const devices = new DevicesService({
-      storage, clock: new ManualClock(), log: silentLog, counters,
+      storage,
+      clock: new ManualClock(),
+      log: silentLog,
+      counters,
       routers: { routerIdOf: () => routerId, presence: new PresenceBoard({ offlineAfterMs: 75_000 }, new ManualClock()) },
       manufacturers: { lookup: async () => () => null },
     });
     const connection = { agentId, teamId, epoch: 1, address: '192.0.2.1', reset: false };
     const report = (first: number, ip: string): Devices => ({
-      type: 'devices', router: 'one', kind: 'delta', first: false, last: false, gone: [],
+      type: 'devices',
+      router: 'one',
+      kind: 'delta',
+      first: false,
+      last: false,
+      gone: [],
       devices: Array.from({ length: 500 }, (_, index) => ({ mac: macOf(first + index), ip })),
     });
     for (let first = 0; first < MAX_DEVICES_PER_ROUTER - 100; first += 500) await devices.onDevices(connection, report(first, '10.0.0.1'));
@@ -202,5 +219,9 @@ describeEachDatabase('devices that an agent invents', (open) => {
 });
 
 function macOf(number: number): string {
-  return number.toString(16).toUpperCase().padStart(12, '0').replaceAll(/(..)(?=.)/g, '$1:');
+  return number
+    .toString(16)
+    .toUpperCase()
+    .padStart(12, '0')
+    .replaceAll(/(..)(?=.)/g, '$1:');
 }

@@ -22,7 +22,9 @@ describeEachDatabase('a team whose revocations take for ever', (open) => {
     const revoked: string[] = [];
     const { promise: never, resolve: atLast } = Promise.withResolvers<void>();
     const deps = {
-      storage, clock, log: silentLog,
+      storage,
+      clock,
+      log: silentLog,
       gateway: { disconnect: (agentId: string) => void cut.push(agentId) },
       forwards: {
         dropAgent: async (teamId: string) => (teamId === hostile ? never : undefined),
@@ -34,9 +36,25 @@ describeEachDatabase('a team whose revocations take for ever', (open) => {
       const now = clock.now();
       const id = newId(now);
       await insertForward(storage.db, {
-        id, team_id: hostile, router_id: routerId, port: 20_000, allow_only_cidr: '203.0.113.0/24', dst_address: '192.168.88.10', dst_port: 443,
-        entry_point: 'forward.example.net', channel_token_hash: 'hash', way: null, way_reason: null, target_reachable: null, created_by: createdBy,
-        created_at: now, authorized_at: null, expires_at: now + 600_000, closed_at: null, revoked_at: null, refused_attempts: 0,
+        id,
+        team_id: hostile,
+        router_id: routerId,
+        port: 20_000,
+        allow_only_cidr: '203.0.113.0/24',
+        dst_address: '192.168.88.10',
+        dst_port: 443,
+        entry_point: 'forward.example.net',
+        channel_token_hash: 'hash',
+        way: null,
+        way_reason: null,
+        target_reachable: null,
+        created_by: createdBy,
+        created_at: now,
+        authorized_at: null,
+        expires_at: now + 600_000,
+        closed_at: null,
+        revoked_at: null,
+        refused_attempts: 0,
       });
       return id;
     };

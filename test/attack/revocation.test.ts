@@ -81,7 +81,10 @@ async function client(revoke: (id: string) => Promise<void>): Promise<Holder> {
   const body = { name: 'Tickets', kind: 'web', role: 'operator', redirect_uris: [callback] };
   const { data } = (await world.caller.call<{ data: { id: string; client_secret: string } }>('POST', '/api/clients', body)).body;
   const flow = await beginFlow(world, { clientId: data.id, secret: data.client_secret, redirectUri: callback });
-  const consent = await flow.browser.submit(await flow.browser.open(await flow.url({ prompt: 'consent' })), '/login', { email, password: PASSWORD });
+  const consent = await flow.browser.submit(await flow.browser.open(await flow.url({ prompt: 'consent' })), '/login', {
+    email,
+    password: PASSWORD,
+  });
   const { access_token: bearer } = await flow.tokens((await flow.browser.submit(consent, '/confirm')).url);
   return { bearer, revoke: () => revoke(data.id) };
 }
@@ -115,7 +118,8 @@ const HOLDERS: Record<string, () => Promise<Holder>> = {
       await storage.close();
     }),
   'a client that is deleted': () => client(async (id) => ok(await world.caller.call('DELETE', `/api/clients/${id}`))),
-  'a client that becomes a viewer': () => client(async (id) => ok(await world.caller.call('PATCH', `/api/clients/${id}`, { role: 'viewer' }))),
+  'a client that becomes a viewer': () =>
+    client(async (id) => ok(await world.caller.call('PATCH', `/api/clients/${id}`, { role: 'viewer' }))),
 };
 
 const SCRIPT = { description: 'x', script: ':put 1', make_backup: false, express_execute: true, needs_acknowledgement: true };
@@ -184,7 +188,8 @@ class Opened {
 }
 
 const read = async <T>(url: string): Promise<T> => (await world.caller.call<T>('GET', url)).body;
-const forwardOf = (id: string) => read<{ closed_at: string | null; revoked_early: boolean }>(`/api/routers/${online}/transient-forwarding/${id}`);
+const forwardOf = (id: string) =>
+  read<{ closed_at: string | null; revoked_early: boolean }>(`/api/routers/${online}/transient-forwarding/${id}`);
 const jobOf = async (id: string) => (await read<{ data: { status: string } }>(`/api/routers/${offline}/jobs/${id}`)).data;
 const campaignOf = async (id: string) => (await read<{ data: { state: string } }>(`/api/campaigns/${id}`)).data;
 
@@ -237,7 +242,8 @@ function losesEverything(name: string, make: () => Promise<Holder>): void {
     else await soon('the stream ends', () => opened.streamEnded);
   });
 
-  test('loses its jobs that have not begun', () => soon('the job is taken back', async () => (await jobOf(opened.job)).status === 'deleted'));
+  test('loses its jobs that have not begun', () =>
+    soon('the job is taken back', async () => (await jobOf(opened.job)).status === 'deleted'));
 
   test('loses its campaigns', () => soon('the campaign is canceled', async () => (await campaignOf(opened.campaign)).state === 'canceled'));
 
@@ -275,7 +281,11 @@ function reports(): void {
     ok(await world.caller.call('DELETE', `/api/api-keys/${key.id}`));
     opened.close();
     const report = (await revocationOf(key.id))!;
-    expect(report).toMatchObject({ kind: 'api_key', settled: false, ended: { forwards: { ids: [opened.forward] }, campaigns: { ids: [opened.campaign] }, api_keys: { count: 0 } } });
+    expect(report).toMatchObject({
+      kind: 'api_key',
+      settled: false,
+      ended: { forwards: { ids: [opened.forward] }, campaigns: { ids: [opened.campaign] }, api_keys: { count: 0 } },
+    });
     expect(report.ended['jobs']!.ids).toContain(opened.job);
     expect(report.goes_on).toEqual({ jobs: { count: 0, ids: [] }, api_keys: { count: 1, ids: [made.id] } });
     const other = await world.addTeam(`Other ${key.id}`);
@@ -284,7 +294,9 @@ function reports(): void {
 
   test('the keys that were made with a key are revoked with it when that is asked for, with what they opened', async () => {
     const key = await newKey('admin');
-    const { data: made } = await new Opened(key.api_key).post<{ data: { id: string; api_key: string } }>('/api/api-keys', { name: 'made by it' });
+    const { data: made } = await new Opened(key.api_key).post<{ data: { id: string; api_key: string } }>('/api/api-keys', {
+      name: 'made by it',
+    });
     const opened = await new Opened(made.api_key).open();
     ok(await world.caller.call('DELETE', `/api/api-keys/${key.id}?revoke_keys=true`));
     expect((await revocationOf(key.id))!.ended['api_keys']).toEqual({ count: 1, ids: [made.id] });
@@ -297,8 +309,22 @@ function reports(): void {
     ok(await world.caller.call('DELETE', `/api/api-keys/${key.id}`));
     // As a request does that was let in before.
     const { jobs } = world.server.services;
-    const job = { description: 'x', script: ':put 1', makeBackup: false, expressExecute: false, needsAcknowledgement: true, notifyUrl: undefined, timeoutSeconds: undefined, deliverWithinMinutes: undefined };
-    const { id } = await jobs.createJob(world.caller.teamId, offline, job, { requestId: 'r', idempotencyKey: 'late', keyGiven: false, createdBy: key.id });
+    const job = {
+      description: 'x',
+      script: ':put 1',
+      makeBackup: false,
+      expressExecute: false,
+      needsAcknowledgement: true,
+      notifyUrl: undefined,
+      timeoutSeconds: undefined,
+      deliverWithinMinutes: undefined,
+    };
+    const { id } = await jobs.createJob(world.caller.teamId, offline, job, {
+      requestId: 'r',
+      idempotencyKey: 'late',
+      keyGiven: false,
+      createdBy: key.id,
+    });
     await waitUntil('the job is taken back', async () => (await jobOf(id)).status === 'deleted');
   });
 

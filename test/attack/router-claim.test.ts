@@ -17,8 +17,18 @@ import { World } from '../harness/world.ts';
 
 function factsOf(hardware: string, identity = 'riga'): Inventory['facts'] {
   return {
-    hardware_id: hardware, serial_number: hardware, software_id: null, identity, software_version: '7.18.2', model: 'RB750Gr3', board_name: 'hEX',
-    hardware_board: true, architecture: 'mmips', time_zone: null, uptime: '1d', uptime_seconds: 86_400,
+    hardware_id: hardware,
+    serial_number: hardware,
+    software_id: null,
+    identity,
+    software_version: '7.18.2',
+    model: 'RB750Gr3',
+    board_name: 'hEX',
+    hardware_board: true,
+    architecture: 'mmips',
+    time_zone: null,
+    uptime: '1d',
+    uptime_seconds: 86_400,
   };
 }
 
@@ -37,22 +47,38 @@ describeEachDatabase('the claim of another agent', (open) => {
     const connection = (agentId: string) => ({ agentId, teamId, epoch: 1, address: '198.51.100.7', reset: false });
     const connect = (agentId: string) => routers.onReady(connection(agentId));
     const leave = (agentId: string) => routers.onGone(connection(agentId));
-    const takeIn = (agentId: string, facts: Inventory['facts'], name = 'one') => routers.onInventory(connection(agentId), { type: 'inventory', router: name, facts });
+    const takeIn = (agentId: string, facts: Inventory['facts'], name = 'one') =>
+      routers.onInventory(connection(agentId), { type: 'inventory', router: name, facts });
     const say = (agentId: string, hardware: string, name = 'one') => takeIn(agentId, factsOf(hardware), name);
     const beat = (agentId: string, names: string[]) =>
-      routers.onHeartbeat(connection(agentId), { type: 'heartbeat', routers: names.map((name) => ({ name, reachable: true, uptime_seconds: 1, reason: null })) });
+      routers.onHeartbeat(connection(agentId), {
+        type: 'heartbeat',
+        routers: names.map((name) => ({ name, reachable: true, uptime_seconds: 1, reason: null })),
+      });
     await connect(owner);
     const router = (await say(owner, 'SERIAL0'))!;
     beat(owner, ['one']);
     await connect(hostile);
     return {
-      storage, clock, teamId, told, owner, hostile, router, connect, leave, say, takeIn, beat,
+      storage,
+      clock,
+      teamId,
+      told,
+      owner,
+      hostile,
+      router,
+      connect,
+      leave,
+      say,
+      takeIn,
+      beat,
       entries: (agentId: string) => routers.entriesOf(teamId, agentId),
       moves: () => routers.moves,
       restart: () => (routers = make()),
       holder: async () => (await routers.getRouter(teamId, router.id)).agent_id,
       speaksFor: (agentId: string) => routers.routerIdOf(agentId, 'one'),
-      pending: async () => (await routers.moves.list(teamId, { limit: 1000, before: undefined })).map(({ agent_id: id, state }) => [id, state]),
+      pending: async () =>
+        (await routers.moves.list(teamId, { limit: 1000, before: undefined })).map(({ agent_id: id, state }) => [id, state]),
     };
   }
 
@@ -85,7 +111,10 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(speaksFor(hostile)).toBeUndefined();
     const rows = await storage.db.selectFrom('routers').select(['hardware_id', 'agent_router']).orderBy('hardware_id').execute();
     // What answers behind the name is no longer the router that did.
-    expect(rows).toEqual([{ hardware_id: 'HONEST', agent_router: '' }, { hardware_id: 'SERIAL0', agent_router: 'one' }]);
+    expect(rows).toEqual([
+      { hardware_id: 'HONEST', agent_router: '' },
+      { hardware_id: 'SERIAL0', agent_router: 'one' },
+    ]);
     const [entry] = await entries(hostile);
     expect(entry).toMatchObject({ name: 'one', routerId: null });
     expect(entry!.reason).toMatch(/^inventory: hardware_id ".+" may hold printable ASCII characters only/);
@@ -194,7 +223,9 @@ describeEachDatabase('the claim of another agent', (open) => {
     await moves().decide(teamId, id, 'approved');
     expect(await holder()).toBe(hostile);
     expect(speaksFor(hostile)).toBeDefined();
-    await expect(moves().decide((await seedTeam((await setting()).storage)).teamId, id, 'approved')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(moves().decide((await seedTeam((await setting()).storage)).teamId, id, 'approved')).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 
   test('that was refused is not asked about again once the agent has named another device in between', async () => {
@@ -291,9 +322,11 @@ describe('a hostile agent in the team', () => {
     to_agent: { id: string; name: string };
   }
   const moves = async () => (await world.caller.call<{ data: Move[] }>('GET', '/api/router-moves')).body.data;
-  const faults = async () => (await world.caller.call<{ data: { type: string; status: string }[] }>('GET', `/api/routers/${routerId}/faults`)).body.data;
+  const faults = async () =>
+    (await world.caller.call<{ data: { type: string; status: string }[] }>('GET', `/api/routers/${routerId}/faults`)).body.data;
   const claimed = () => waitUntil('the claim is listed', async () => (await moves()).length > 0);
-  const command = async () => (await world.caller.call('POST', `/api/synchronous/${routerId}`, { command: '/system/identity/print', parameters: '' })).status;
+  const command = async () =>
+    (await world.caller.call('POST', `/api/synchronous/${routerId}`, { command: '/system/identity/print', parameters: '' })).status;
   const job = { description: 'x', script: ':put secret', make_backup: false, express_execute: true, needs_acknowledgement: true };
 
   test('receives no command and no job of its neighbour, and everybody is told', async () => {
@@ -307,7 +340,9 @@ describe('a hostile agent in the team', () => {
     });
     expect(hostile.log.filter((line) => line.startsWith('on'))).toEqual([]);
     expect(await moves()).toMatchObject([{ state: 'pending', to_agent: { name: 'hostile' } }]);
-    await waitUntil('the fault is open', async () => (await faults()).some(({ type, status }) => type === 'move_requested' && status === 'open'));
+    await waitUntil('the fault is open', async () =>
+      (await faults()).some(({ type, status }) => type === 'move_requested' && status === 'open'),
+    );
     const audit = await world.caller.call<{ data: { action: string }[] }>('GET', '/api/audit');
     expect(audit.body.data.map(({ action }) => action)).toContain('router move requested');
     const other = await world.addTeam('Other');
@@ -345,7 +380,9 @@ describe('a hostile agent in the team', () => {
         server: world.server.url,
         credentials: credentialsFile,
         state: 'new-state',
-        routers: [{ name: 'depot', host: '127.0.0.1', api: { port: simulator!.apiPort, username: 'signalbox', password: 'router-password' } }],
+        routers: [
+          { name: 'depot', host: '127.0.0.1', api: { port: simulator!.apiPort, username: 'signalbox', password: 'router-password' } },
+        ],
       },
       world.folder,
     );

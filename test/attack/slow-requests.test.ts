@@ -24,7 +24,15 @@ async function holdBack(bearer: string, path: string, body: object): Promise<Hel
   let answer = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
   await once(socket, 'connect');
-  const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${bearer}`, 'Content-Type: application/json', `Content-Length: ${text.length}`, 'Expect: 100-continue', 'Connection: close'];
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${bearer}`,
+    'Content-Type: application/json',
+    `Content-Length: ${text.length}`,
+    'Expect: 100-continue',
+    'Connection: close',
+  ];
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
   await waitUntil('the server wants the body', () => answer.includes('100 Continue'));
   // The credential is looked up now, before those of later requests.
@@ -41,7 +49,9 @@ async function holdBack(bearer: string, path: string, body: object): Promise<Hel
 
 const CREDENTIALS: Record<string, () => Promise<{ bearer: string; takeAway: () => Promise<void> }>> = {
   'an API key that is revoked': async () => {
-    const { data } = (await world.caller.call<{ data: { id: string; api_key: string } }>('POST', '/api/api-keys', { name: 'mallory', role: 'admin' })).body;
+    const { data } = (
+      await world.caller.call<{ data: { id: string; api_key: string } }>('POST', '/api/api-keys', { name: 'mallory', role: 'admin' })
+    ).body;
     return {
       bearer: data.api_key,
       takeAway: async () => {

@@ -17,7 +17,10 @@ test('what a thief of a session has kept is worth nothing after the member was s
   const stolen = await flow.tokens(url);
   for (const active of [false, true]) expect((await world.caller.call('PATCH', `/api/members/${id}`, { active })).status).toBe(200);
   const me = await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${stolen.access_token}` } });
-  const refreshed = await oidc.refreshTokenGrant(flow.config, stolen.refresh_token!).then(() => 'refreshed', (error: { error: string }) => error.error);
+  const refreshed = await oidc.refreshTokenGrant(flow.config, stolen.refresh_token!).then(
+    () => 'refreshed',
+    (error: { error: string }) => error.error,
+  );
   const page = await flow.browser.open(await new CodeFlow(flow.config, flow.browser, flow.redirectUri).url());
   expect([me.status, refreshed, page.html.includes('<h1>Sign in</h1>')]).toEqual([401, 'invalid_grant', true]);
   // Whoever signs in again is back, at once.

@@ -53,25 +53,63 @@ class World {
   newJobs(): JobsService {
     const deps = { storage: this.storage, clock: this.clock, log: silentLog, counters: this.counters };
     const routers = new RoutersService({ ...deps, rules: { offlineAfterMs: 75_000 } });
-    return new JobsService({ ...deps, routers, gateway: { notify: () => false }, rules: DEFAULT_JOB_RULES, notifyUrls: { allowLoopback: false } });
+    return new JobsService({
+      ...deps,
+      routers,
+      gateway: { notify: () => false },
+      rules: DEFAULT_JOB_RULES,
+      notifyUrls: { allowLoopback: false },
+    });
   }
 
   async insert(table: TableName, rows: readonly object[]): Promise<void> {
-    for (let i = 0; i < rows.length; i += 500) await this.storage.db.insertInto(table).values(rows.slice(i, i + 500)).execute();
+    for (let i = 0; i < rows.length; i += 500)
+      await this.storage.db
+        .insertInto(table)
+        .values(rows.slice(i, i + 500))
+        .execute();
   }
 }
 
 const many = <Row>(count: number, row: (id: string) => Row): Row[] => Array.from({ length: count }, () => row(newId(1000)));
 const asked = (key: string) => ({ requestId: 'r', idempotencyKey: key, keyGiven: true });
-const job = { description: 'd', script: 's', expressExecute: false, needsAcknowledgement: false, makeBackup: false, notifyUrl: undefined, timeoutSeconds: undefined, undoSeconds: undefined, deliverWithinMinutes: 60 };
-const campaign = { ...job, siteIds: undefined, canaryCount: 0, mostAtOnce: 1, ratePerMinute: undefined, abortAfterFailures: undefined, abortAtPercent: undefined };
+const job = {
+  description: 'd',
+  script: 's',
+  expressExecute: false,
+  needsAcknowledgement: false,
+  makeBackup: false,
+  notifyUrl: undefined,
+  timeoutSeconds: undefined,
+  undoSeconds: undefined,
+  deliverWithinMinutes: 60,
+};
+const campaign = {
+  ...job,
+  siteIds: undefined,
+  canaryCount: 0,
+  mostAtOnce: 1,
+  ratePerMinute: undefined,
+  abortAfterFailures: undefined,
+  abortAtPercent: undefined,
+};
 
 const storeKeys = (world: World, teamId: string, count: number): Promise<void> =>
-  world.insert('api_keys', many(count, (id) => ({ id, team_id: teamId, name: 'k', secret_hash: id, role: 'viewer', created_at: 1000 })));
+  world.insert(
+    'api_keys',
+    many(count, (id) => ({ id, team_id: teamId, name: 'k', secret_hash: id, role: 'viewer', created_at: 1000 })),
+  );
 
 /** The older key goes on working. */
 async function rotateOne(world: World, teamId: string): Promise<void> {
-  const fresh = () => world.storage.db.selectFrom('api_keys').select('id').where('team_id', '=', teamId).where('replaced_by', 'is', null).where('revoked_at', 'is', null).executeTakeFirst();
+  const fresh = () =>
+    world.storage.db
+      .selectFrom('api_keys')
+      .select('id')
+      .where('team_id', '=', teamId)
+      .where('replaced_by', 'is', null)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
   if (!(await fresh())) await storeKeys(world, teamId, 1);
   await world.auth.rotateApiKey(teamId, (await fresh())!.id, { createdBy: null, overlapMs: 3_600_000 });
 }
@@ -92,7 +130,14 @@ const cases: Case[] = [
   {
     name: 'clients_per_team',
     make: ({ clients }, { teamId }) =>
-      clients.create({ teamId, name: 'one more', kind: 'native', role: 'viewer', redirectUris: ['http://127.0.0.1/back'], createdBy: null }),
+      clients.create({
+        teamId,
+        name: 'one more',
+        kind: 'native',
+        role: 'viewer',
+        redirectUris: ['http://127.0.0.1/back'],
+        createdBy: null,
+      }),
     fill: async (world, team, count) => {
       for (let i = 0; i < count; i += 1) await cases.find(({ name }) => name === 'clients_per_team')!.make(world, team);
     },
@@ -101,16 +146,27 @@ const cases: Case[] = [
   {
     name: 'sites_per_team',
     make: ({ teams }, { teamId }) => teams.createSite({ teamId, name: `site ${newId(1000)}` }),
-    fill: (world, { teamId }, count) => world.insert('sites', many(count, (id) => ({ id, team_id: teamId, name: id, created_at: 1000 }))),
+    fill: (world, { teamId }, count) =>
+      world.insert(
+        'sites',
+        many(count, (id) => ({ id, team_id: teamId, name: id, created_at: 1000 })),
+      ),
     free: ({ storage }, { teamId }) => storage.db.deleteFrom('sites').where('team_id', '=', teamId).execute(),
   },
   {
     name: 'members_per_team',
-    make: ({ teams }, { teamId }) => teams.createUser({ teamId, email: `${newId(1000)}@example.org`, role: 'viewer', password: 'a password of some length' }),
+    make: ({ teams }, { teamId }) =>
+      teams.createUser({ teamId, email: `${newId(1000)}@example.org`, role: 'viewer', password: 'a password of some length' }),
     fill: async (world, { teamId }, count) => {
       const ids = many(count, (id) => id);
-      await world.insert('users', ids.map((id) => ({ id, email: `${id}@example.net`, password_hash: null, created_at: 1000 })));
-      await world.insert('members', ids.map((id) => ({ team_id: teamId, user_id: id, role: 'viewer', active: 1, created_at: 1000 })));
+      await world.insert(
+        'users',
+        ids.map((id) => ({ id, email: `${id}@example.net`, password_hash: null, created_at: 1000 })),
+      );
+      await world.insert(
+        'members',
+        ids.map((id) => ({ team_id: teamId, user_id: id, role: 'viewer', active: 1, created_at: 1000 })),
+      );
     },
     free: ({ storage }, { teamId }) => storage.db.deleteFrom('members').where('team_id', '=', teamId).execute(),
   },
@@ -119,9 +175,13 @@ const cases: Case[] = [
     make: ({ auth }, { teamId }) => auth.createEnrolToken({ teamId, siteId: null }),
     fill: (world, { teamId }, count) => {
       const now = world.clock.now();
-      return world.insert('enrol_tokens', many(count, (id) => ({ id, team_id: teamId, secret_hash: id, created_at: now, expires_at: now + 3_600_000 })));
+      return world.insert(
+        'enrol_tokens',
+        many(count, (id) => ({ id, team_id: teamId, secret_hash: id, created_at: now, expires_at: now + 3_600_000 })),
+      );
     },
-    free: ({ storage }, { teamId }) => storage.db.updateTable('enrol_tokens').set({ revoked_at: 1 }).where('team_id', '=', teamId).execute(),
+    free: ({ storage }, { teamId }) =>
+      storage.db.updateTable('enrol_tokens').set({ revoked_at: 1 }).where('team_id', '=', teamId).execute(),
   },
   {
     name: 'agents_per_team',
@@ -134,7 +194,10 @@ const cases: Case[] = [
       }
     },
     fill: (world, { teamId }, count) =>
-      world.insert('agents', many(count, (id) => ({ id, team_id: teamId, name: id, secret_hash: id, created_at: 1000, epoch: 0, confirmed_epoch: 0 }))),
+      world.insert(
+        'agents',
+        many(count, (id) => ({ id, team_id: teamId, name: id, secret_hash: id, created_at: 1000, epoch: 0, confirmed_epoch: 0 })),
+      ),
     free: ({ storage }, { teamId }) => storage.db.updateTable('agents').set({ revoked_at: 1 }).where('team_id', '=', teamId).execute(),
   },
   {
@@ -143,8 +206,15 @@ const cases: Case[] = [
       campaigns.createCampaign(teamId, { ...campaign, routerIds: [routerId] }, { ...asked(newId(1000)), createdBy: 'k' }),
     fill: async (world, team, count) => {
       await cases.find(({ name }) => name === 'campaigns_per_team')!.make(world, team);
-      const { id: _, ...row } = await world.storage.db.selectFrom('campaigns').selectAll().where('team_id', '=', team.teamId).executeTakeFirstOrThrow();
-      await world.insert('campaigns', many(count - 1, (id) => ({ ...row, id })));
+      const { id: _, ...row } = await world.storage.db
+        .selectFrom('campaigns')
+        .selectAll()
+        .where('team_id', '=', team.teamId)
+        .executeTakeFirstOrThrow();
+      await world.insert(
+        'campaigns',
+        many(count - 1, (id) => ({ ...row, id })),
+      );
     },
     free: ({ storage }, { teamId }) => storage.db.updateTable('campaigns').set({ finished_at: 1 }).where('team_id', '=', teamId).execute(),
   },
@@ -153,8 +223,15 @@ const cases: Case[] = [
     make: ({ jobs }, { teamId, routerId }) => jobs.createJob(teamId, routerId, job, asked(newId(1000))),
     fill: async (world, team, count) => {
       await world.jobs.createJob(team.teamId, team.routerId, job, asked('first'));
-      const { id: _, ...row } = await world.storage.db.selectFrom('jobs').selectAll().where('team_id', '=', team.teamId).executeTakeFirstOrThrow();
-      await world.insert('jobs', many(count - 1, (id) => ({ ...row, id })));
+      const { id: _, ...row } = await world.storage.db
+        .selectFrom('jobs')
+        .selectAll()
+        .where('team_id', '=', team.teamId)
+        .executeTakeFirstOrThrow();
+      await world.insert(
+        'jobs',
+        many(count - 1, (id) => ({ ...row, id })),
+      );
       world.jobs = world.newJobs();
     },
     free: async ({ storage, clock }, { teamId }) => {

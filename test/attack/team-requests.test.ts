@@ -22,7 +22,12 @@ test('a team whose keys use up its share is refused with the time to wait; anoth
     await answer.arrayBuffer();
     answers.push({ status: answer.status, retryAfter: answer.headers.get('retry-after') });
   };
-  const keys = await Promise.all(Array.from({ length: 200 }, async (_, n) => (await auth.createApiKey({ teamId: hostile.teamId, name: `key ${n}`, createdBy: null })).apiKey));
+  const keys = await Promise.all(
+    Array.from(
+      { length: 200 },
+      async (_, n) => (await auth.createApiKey({ teamId: hostile.teamId, name: `key ${n}`, createdBy: null })).apiKey,
+    ),
+  );
   for (let n = 0; n < keys.length; n += 20) await Promise.all(keys.slice(n, n + 20).flatMap((key) => [ask(key), ask(key)]));
   const refused = answers.filter(({ status }) => status === 429);
   // 200 keys with two requests each: a team may make 150 times as many as a key.

@@ -33,10 +33,21 @@ const forward = { id: 'f', router_id: 'r', dst_address: '10.0.0.1', dst_port: 22
 
 test.each<[string, string[], { status: number; body: object }]>([
   ['the name of a property', ['run', 'edge', '/ip/address/print'], { status: 200, body: { status: 'success', data: [{ [EVIL]: '1' }] } }],
-  ['the names of a table', ['run', 'edge', '/ip/address/print'], { status: 200, body: { status: 'success', data: [{ [EVIL]: '1' }, { [EVIL]: '2' }] } }],
+  [
+    'the names of a table',
+    ['run', 'edge', '/ip/address/print'],
+    { status: 200, body: { status: 'success', data: [{ [EVIL]: '1' }, { [EVIL]: '2' }] } },
+  ],
   ['a value', ['run', 'edge', '/ip/address/print'], { status: 200, body: { status: 'success', data: [{ comment: EVIL }] } }],
   ['a line of an export', ['run', 'edge', '/export'], { status: 200, body: { status: 'success', data: [{ line: EVIL }] } }],
-  ['a refusal', ['run', 'edge', '/ip/address/print'], { status: 422, body: { type: 'about:blank', title: EVIL, status: 422, code: 'rejected_by_router', detail: EVIL, errors: { [EVIL]: [EVIL, EVIL] } } }],
+  [
+    'a refusal',
+    ['run', 'edge', '/ip/address/print'],
+    {
+      status: 422,
+      body: { type: 'about:blank', title: EVIL, status: 422, code: 'rejected_by_router', detail: EVIL, errors: { [EVIL]: [EVIL, EVIL] } },
+    },
+  ],
   ['why a forward is refused', ['forward', 'open', 'edge', '10.0.0.1:22', '--from', '192.0.2.1/32'], { status: 200, body: forward }],
 ])('%s', async (_what, words, given) => {
   answer = given;

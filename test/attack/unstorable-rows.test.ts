@@ -19,9 +19,25 @@ import type { SeededRouter } from '../harness/seed.ts';
 async function insertForwardOf({ db }: Storage, { teamId, routerId }: SeededRouter, port: number, now: number): Promise<string> {
   const id = newId(now);
   await insertForward(db, {
-    id, team_id: teamId, router_id: routerId, port, allow_only_cidr: '203.0.113.0/24', dst_address: '192.168.88.10', dst_port: 443,
-    entry_point: 'forward.example.net', channel_token_hash: 'hash', way: null, way_reason: null, target_reachable: null, created_by: 'key',
-    created_at: now, authorized_at: null, expires_at: now + 600_000, closed_at: null, revoked_at: null, refused_attempts: 0,
+    id,
+    team_id: teamId,
+    router_id: routerId,
+    port,
+    allow_only_cidr: '203.0.113.0/24',
+    dst_address: '192.168.88.10',
+    dst_port: 443,
+    entry_point: 'forward.example.net',
+    channel_token_hash: 'hash',
+    way: null,
+    way_reason: null,
+    target_reachable: null,
+    created_by: 'key',
+    created_at: now,
+    authorized_at: null,
+    expires_at: now + 600_000,
+    closed_at: null,
+    revoked_at: null,
+    refused_attempts: 0,
   });
   return id;
 }
@@ -41,7 +57,13 @@ describeEachDatabase('a row that can never be stored', (open) => {
     for (let n = 0; n < 5; n += 1) seeded.push(await seedRouter(storage));
     return { storage, clock, log, counters, routers, seeded };
   };
-  const connectionOf = ({ teamId, agentId }: SeededRouter, address = '198.51.100.7') => ({ teamId, agentId, epoch: 1, address, reset: false });
+  const connectionOf = ({ teamId, agentId }: SeededRouter, address = '198.51.100.7') => ({
+    teamId,
+    agentId,
+    epoch: 1,
+    address,
+    reset: false,
+  });
   const removeRouter = ({ db }: Storage, { routerId }: SeededRouter) => db.deleteFrom('routers').where('id', '=', routerId).execute();
   const skipped = ({ lines }: RecordedLog) => lines.filter(({ message }) => message.startsWith('the database can never take'));
 
@@ -51,14 +73,24 @@ describeEachDatabase('a row that can never be stored', (open) => {
     await removeRouter(storage, seeded[2]!);
     const beat = () => {
       for (const each of seeded) {
-        routers.onHeartbeat(connectionOf(each), { type: 'heartbeat', routers: [{ name: `router ${each.routerId}`, reachable: true, uptime_seconds: 5, reason: null }] });
+        routers.onHeartbeat(connectionOf(each), {
+          type: 'heartbeat',
+          routers: [{ name: `router ${each.routerId}`, reachable: true, uptime_seconds: 5, reason: null }],
+        });
       }
     };
     beat();
     await routers.stop();
     const stored = await storage.db.selectFrom('router_presence').select('router_id').where('reachable', '=', 1).execute();
-    expect(stored.map(({ router_id: id }) => id).toSorted()).toEqual(seeded.filter((_, n) => n !== 2).map(({ routerId }) => routerId).toSorted());
-    expect(skipped(log)).toEqual([expect.objectContaining({ level: 'error', router_id: seeded[2]!.routerId, err: expect.anything() as unknown })]);
+    expect(stored.map(({ router_id: id }) => id).toSorted()).toEqual(
+      seeded
+        .filter((_, n) => n !== 2)
+        .map(({ routerId }) => routerId)
+        .toSorted(),
+    );
+    expect(skipped(log)).toEqual([
+      expect.objectContaining({ level: 'error', router_id: seeded[2]!.routerId, err: expect.anything() as unknown }),
+    ]);
     expect(counters.refusedRows.presence).toBe(1);
     clock.advance(5000);
     beat();
@@ -97,12 +129,25 @@ describeEachDatabase('a row that can never be stored', (open) => {
     const ids = await Promise.all(seeded.slice(0, 2).map((router, n) => insertForwardOf(storage, router, 20_000 + n, now)));
     for (const [n, id] of [newId(now), ...ids].entries()) {
       const key = { id, teamId: seeded[Math.max(0, n - 1)]!.teamId };
-      connections.connectionClosed(key, { id: newId(now), source: '192.0.2.1', openedAt: now, closedAt: now, bytesIn: 1, bytesOut: 2, endedBy: 'client' });
+      connections.connectionClosed(key, {
+        id: newId(now),
+        source: '192.0.2.1',
+        openedAt: now,
+        closedAt: now,
+        bytesIn: 1,
+        bytesOut: 2,
+        endedBy: 'client',
+      });
     }
     await connections.flush();
-    expect((await storage.db.selectFrom('forward_connections').select('forward_id').execute()).map(({ forward_id: id }) => id).toSorted()).toEqual(ids.toSorted());
+    expect(
+      (await storage.db.selectFrom('forward_connections').select('forward_id').execute()).map(({ forward_id: id }) => id).toSorted(),
+    ).toEqual(ids.toSorted());
     const counted = await storage.db.selectFrom('forwards').select(['connection_count', 'bytes_out']).execute();
-    expect(counted).toEqual([{ connection_count: 1, bytes_out: 2 }, { connection_count: 1, bytes_out: 2 }]);
+    expect(counted).toEqual([
+      { connection_count: 1, bytes_out: 2 },
+      { connection_count: 1, bytes_out: 2 },
+    ]);
     expect(counters.refusedRows.connections).toBe(1);
   });
 });

@@ -10,7 +10,15 @@ import { silentLog } from '../harness/silent-log.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const readingsAt = (latitude: number): HealthReadings => ({
-  cpu_load: null, temperatures: [], voltage: null, free_memory: null, total_memory: null, free_hdd: null, total_hdd: null, clock_offset_seconds: null, wan: [],
+  cpu_load: null,
+  temperatures: [],
+  voltage: null,
+  free_memory: null,
+  total_memory: null,
+  free_hdd: null,
+  total_hdd: null,
+  clock_offset_seconds: null,
+  wan: [],
   position: { latitude, longitude: 0 },
 });
 
@@ -35,12 +43,20 @@ test('a router that is somewhere else in each of ten thousand messages has one w
     },
   } as unknown as typeof storage;
   const clock = new ManualClock();
-  const metadata = new MetadataService({ storage: counted, clock, log: silentLog, routers: { routerIdOf: () => routerId } as never, catalog: {} as never });
+  const metadata = new MetadataService({
+    storage: counted,
+    clock,
+    log: silentLog,
+    routers: { routerIdOf: () => routerId } as never,
+    catalog: {} as never,
+  });
   const from: AgentConnection = { teamId, agentId, epoch: 1, address: '', reset: false };
   const flood = (last: number): void => {
-    for (let index = 0; index < 10_000; index += 1) metadata.onHealth(from, { type: 'health', router: 'one', readings: readingsAt(index === 9999 ? last : index % 90) });
+    for (let index = 0; index < 10_000; index += 1)
+      metadata.onHealth(from, { type: 'health', router: 'one', readings: readingsAt(index === 9999 ? last : index % 90) });
   };
-  const stored = async () => (await storage.db.selectFrom('router_positions').select('latitude').where('router_id', '=', routerId).executeTakeFirst())?.latitude;
+  const stored = async () =>
+    (await storage.db.selectFrom('router_positions').select('latitude').where('router_id', '=', routerId).executeTakeFirst())?.latitude;
   flood(45.5);
   await waitUntil('the last word is stored', async () => (await stored()) === 45.5);
   flood(12.5);

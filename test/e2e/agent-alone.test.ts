@@ -22,7 +22,11 @@ it('an agent that reaches neither its control plane nor any router stays and goe
   const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-alone-'));
   const server = `http://127.0.0.1:${NOBODY}`;
   const config = path.join(folder, 'agent.yaml');
-  await writeFile(path.join(folder, 'credentials.json'), JSON.stringify({ server, agent_id: '01900000-0000-7000-8000-000000000000', secret: 'a'.repeat(43) }), { mode: 0o600 });
+  await writeFile(
+    path.join(folder, 'credentials.json'),
+    JSON.stringify({ server, agent_id: '01900000-0000-7000-8000-000000000000', secret: 'a'.repeat(43) }),
+    { mode: 0o600 },
+  );
   const routers = [{ name: 'r', host: '127.0.0.1', api: { port: NOBODY, username: 'a', password: 'b' } }];
   await writeFile(config, stringify({ server, credentials: 'credentials.json', state: 'state', log_level: 'debug', routers }));
   const agent = new Program('agent/main.ts', ['run', '--config', config]);
@@ -32,8 +36,16 @@ it('an agent that reaches neither its control plane nor any router stays and goe
     const triedOften = (): boolean => times('still no connection to the control plane') >= 4 && times('router still unreachable') >= 2;
     await waitUntil('it has tried again and again, or ended', () => triedOften() || !agent.isRunning);
     expect(agent.isRunning, agent.output.slice(-500)).toBe(true);
-    const lines = agent.output.trim().split('\n').map((line) => JSON.parse(line) as Line);
-    expect(lines.filter((line) => line.level >= INFO).map(({ msg, reason }) => `${msg}: ${reason}`).toSorted()).toEqual([
+    const lines = agent.output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line);
+    expect(
+      lines
+        .filter((line) => line.level >= INFO)
+        .map(({ msg, reason }) => `${msg}: ${reason}`)
+        .toSorted(),
+    ).toEqual([
       'no connection to the control plane: connect ECONNREFUSED 127.0.0.1:9',
       'router unreachable: 127.0.0.1:9: connection refused: is the service enabled on this port? (ECONNREFUSED)',
     ]);

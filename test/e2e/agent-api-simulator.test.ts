@@ -29,7 +29,9 @@ const identity = { path: '/system/identity/print', words: [] };
 describe('api-ssl', () => {
   it('with a certificate of the router’s own is trusted by its fingerprint', async () => {
     const simulator = await simulate({ apiTlsPort: 0, tls: 'self-signed' });
-    const fingerprint = createHash('sha256').update(new X509Certificate(simulator.tlsCertificate ?? '').raw).digest('hex');
+    const fingerprint = createHash('sha256')
+      .update(new X509Certificate(simulator.tlsCertificate ?? '').raw)
+      .digest('hex');
     const api = await connect(simulator.apiTlsPort, { fingerprint });
     expect((await api.command(identity, SOON)).rows).toEqual([{ name: 'MikroTik' }]);
     await expect(connect(simulator.apiTlsPort, {})).rejects.toMatchObject({ code: 'router_unreachable' });
@@ -70,7 +72,8 @@ describe.each([
   it('a thousand commands at a time are answered each with its own', async () => {
     const simulator = await simulate({ version, splitEveryByte });
     const api = await connect(simulator.apiPort);
-    const ask = (n: number) => api.command({ path: '/ip/address/print', words: [`?address=192.168.88.${(n % 2) + 1}/24`] }, { timeoutMs: 25_000 });
+    const ask = (n: number) =>
+      api.command({ path: '/ip/address/print', words: [`?address=192.168.88.${(n % 2) + 1}/24`] }, { timeoutMs: 25_000 });
     const replies = await Promise.all(Array.from({ length: 1000 }, (_, n) => ask(n)));
     expect(replies.map(({ rows }) => rows.length)).toEqual(Array.from({ length: 1000 }, (_, n) => (n % 2 === 0 ? 1 : 0)));
   });
@@ -99,6 +102,9 @@ describe('a login that is refused', () => {
   it.each(['6.42.12', '6.49.10', '7.18.2'])('is told in the router’s own words, %s', async (version) => {
     const { apiPort } = await simulate({ version });
     const wrong = connectRouterOsApi({ host: '127.0.0.1', port: apiPort, username: 'admin', password: 'wrong', deadline: SOON });
-    await expect(wrong).rejects.toMatchObject({ code: 'router_unreachable', message: expect.stringMatching(/login refused: (invalid user|cannot log)/) });
+    await expect(wrong).rejects.toMatchObject({
+      code: 'router_unreachable',
+      message: expect.stringMatching(/login refused: (invalid user|cannot log)/),
+    });
   });
 });

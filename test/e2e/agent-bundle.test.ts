@@ -78,5 +78,9 @@ test('from source it has the same small young generation', async () => {
 test('says which Node it needs to a Node that is too old', async (context) => {
   const node = oldNode();
   if (node === undefined) return context.skip('this machine has no Node older than 24');
-  expect(await run(node.file, 'run')).toEqual({ code: 1, stdout: '', stderr: `signalbox-agent needs Node 24 or later; this is ${node.version}\n` });
+  expect(await run(node.file, 'run')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `signalbox-agent needs Node 24 or later; this is ${node.version}\n`,
+  });
 });

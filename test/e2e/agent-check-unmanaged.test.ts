@@ -39,11 +39,16 @@ async function enrolSecond(names: string[]): Promise<AgentConfig> {
 
 function configOf(names: string[], state: string, server = world.server.url): AgentConfig {
   const { apiPort } = world.simulators[0]!;
-  const routers = names.map((name) => ({ name, host: '127.0.0.1', api: { port: apiPort, username: 'signalbox', password: 'router-password' } }));
+  const routers = names.map((name) => ({
+    name,
+    host: '127.0.0.1',
+    api: { port: apiPort, username: 'signalbox', password: 'router-password' },
+  }));
   return parseConfig({ server, credentials: `${state}.json`, state, routers }, world.folder);
 }
 
-const notOk = (rows: CheckRow[]) => rows.filter(({ ok, warning }) => !ok || warning === true).map(({ router, what, ok, detail }) => ({ router, what, ok, detail }));
+const notOk = (rows: CheckRow[]) =>
+  rows.filter(({ ok, warning }) => !ok || warning === true).map(({ router, what, ok, detail }) => ({ router, what, ok, detail }));
 
 async function claims(): Promise<{ id: string }[]> {
   return (await world.caller.call<{ data: { id: string }[] }>('GET', '/api/router-moves')).body.data;
@@ -75,7 +80,9 @@ test('a router whose move waits for approval, then was refused, then approved', 
   expect(notOk(await checkAgent(configOf(['router-0'], 'credentials')))).toEqual([]);
 
   await world.caller.call('POST', `/api/router-moves/${move!.id}/refuse`);
-  expect(notOk(await checkAgent(config))).toMatchObject([{ router: 'claimed', what: 'managed', ok: false, detail: expect.stringContaining('an administrator refused the move') }]);
+  expect(notOk(await checkAgent(config))).toMatchObject([
+    { router: 'claimed', what: 'managed', ok: false, detail: expect.stringContaining('an administrator refused the move') },
+  ]);
 
   await world.caller.call('POST', `/api/router-moves/${move!.id}/approve`);
   expect(notOk(await checkAgent(config))).toEqual([]);
@@ -84,7 +91,10 @@ test('a router whose move waits for approval, then was refused, then approved', 
 test('a second entry for a router that this agent has', async () => {
   await world.agent?.close();
   world.agent = undefined;
-  await world.caller.call('DELETE', `/api/agents/${(JSON.parse(await readFile(path.join(world.folder, 'credentials.json'), 'utf8')) as { agent_id: string }).agent_id}`);
+  await world.caller.call(
+    'DELETE',
+    `/api/agents/${(JSON.parse(await readFile(path.join(world.folder, 'credentials.json'), 'utf8')) as { agent_id: string }).agent_id}`,
+  );
   const config = await enrolSecond(['one', 'two']);
   second = await startAgent(config, { log: silentLog, random: () => 0 });
   const rows = await waitUntil('the second entry is known as a duplicate', async () => {
@@ -92,7 +102,11 @@ test('a second entry for a router that this agent has', async () => {
     return found.length > 0 && found;
   });
   expect(rows).toMatchObject([
-    { what: 'managed', ok: false, detail: expect.stringMatching(/^SERIAL0 the entry "(one|two)" \(127\.0\.0\.1\) reports the same serial number and has the router/) },
+    {
+      what: 'managed',
+      ok: false,
+      detail: expect.stringMatching(/^SERIAL0 the entry "(one|two)" \(127\.0\.0\.1\) reports the same serial number and has the router/),
+    },
   ]);
 });
 
@@ -101,7 +115,9 @@ test('an agent that was revoked, and one with a wrong secret', async () => {
   const file = path.join(world.folder, 'second.json');
   const credentials = JSON.parse(await readFile(file, 'utf8')) as { agent_id: string; secret: string };
   await writeFile(file, JSON.stringify({ ...credentials, secret: 'x'.repeat(62) }));
-  const refused = [{ router: 'control plane', what: 'accepted', ok: false, detail: expect.stringContaining('does not accept these credentials') }];
+  const refused = [
+    { router: 'control plane', what: 'accepted', ok: false, detail: expect.stringContaining('does not accept these credentials') },
+  ];
   expect(notOk(await checkAgent(config))).toMatchObject(refused);
   await writeFile(file, JSON.stringify(credentials));
   expect(notOk(await checkAgent(config))).toEqual([]);
@@ -112,7 +128,9 @@ test('an agent that was revoked, and one with a wrong secret', async () => {
 test('neither an API key nor an enrolment token nor no credential at all is let in', async () => {
   const { token } = await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   for (const bearer of [world.caller.apiKey, token, undefined]) {
-    const answer = await fetch(`${world.server.url}/agent/v1/unmanaged`, { headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` } });
+    const answer = await fetch(`${world.server.url}/agent/v1/unmanaged`, {
+      headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
+    });
     expect(answer.status).toBe(401);
   }
 });

@@ -35,8 +35,20 @@ describe.each(['6.49.10', '7.18.2'])('a healthy router, %s', (version) => {
     expect(failed(rows)).toEqual([]);
     expect(Object.keys(rows)).toEqual(
       expect.arrayContaining([
-        'api login', 'ssh login', 'inventory', 'policy read', 'policy write', 'policy ftp', 'policy reboot', 'scripts', 'scheduler',
-        'forward rules', 'console', 'sftp', 'ssh forwarding', 'clock',
+        'api login',
+        'ssh login',
+        'inventory',
+        'policy read',
+        'policy write',
+        'policy ftp',
+        'policy reboot',
+        'scripts',
+        'scheduler',
+        'forward rules',
+        'console',
+        'sftp',
+        'ssh forwarding',
+        'clock',
       ]),
     );
     expect(rows['inventory']?.detail).toContain(`RouterOS ${version}`);
@@ -75,13 +87,19 @@ describe('a router where', () => {
 describe('the certificate of a router', () => {
   const checkTls = async (tls: { fingerprint?: string; password?: string }, simulator: Simulator): Promise<CheckRow[]> => {
     const { api, ...config } = routers.config(simulator, { api: true });
-    return checkRouter({ ...config, api: { ...api!, ...tls, port: simulator.apiTlsPort, tls: true } }, { stateFolder: await routers.stateFolder() });
+    return checkRouter(
+      { ...config, api: { ...api!, ...tls, port: simulator.apiTlsPort, tls: true } },
+      { stateFolder: await routers.stateFolder() },
+    );
   };
 
   it('that nobody knows is shown with what to put into fingerprint', async () => {
     const simulator = await routers.simulate({ apiTlsPort: 0, tls: 'self-signed' });
     const rows = await checkTls({}, simulator);
-    expect(rows).toMatchObject([{ what: 'api login', ok: false }, { what: 'api certificate', ok: true, warning: true }]);
+    expect(rows).toMatchObject([
+      { what: 'api login', ok: false },
+      { what: 'api certificate', ok: true, warning: true },
+    ]);
     const fingerprint = /set fingerprint: "([0-9A-F:]{95})"/.exec(rows[1]?.detail ?? '')?.[1] ?? 'none';
     expect((await checkTls({ fingerprint }, simulator))[0]).toMatchObject({ what: 'api login', ok: true });
   });
@@ -119,7 +137,10 @@ describe('the SSH key of a router', () => {
   it('is shown also where the login was refused, for the password was sent', async () => {
     const config = routers.config(await routers.simulate(), { ssh: true });
     const rows = await tryRouter({ ...config, ssh: { ...config.ssh!, password: 'wrong' } }, await routers.stateFolder());
-    expect(rows).toMatchObject([{ what: 'ssh login', ok: false }, { what: 'ssh host key', ok: true, warning: true }]);
+    expect(rows).toMatchObject([
+      { what: 'ssh login', ok: false },
+      { what: 'ssh host key', ok: true, warning: true },
+    ]);
   });
 
   it('that the agent has recorded is still a warning, and a failure where it has changed', async () => {

@@ -46,10 +46,9 @@ test.each([['--version'], ['-V']])('%s names the version', async (word) => {
 
 test('a CA file that cannot be read is one line, before the token is spent', async () => {
   const file = path.join(folder, 'ca.pem');
-  expect(await run('enrol', '--server', server, '--token', 't', '--credentials', path.join(folder, 'c.json'), '--server-ca', file)).toEqual({
-    code: 1,
-    output: `signalbox-agent: --server-ca: ${file} cannot be read: no such file or directory (ENOENT)\n`,
-  });
+  expect(await run('enrol', '--server', server, '--token', 't', '--credentials', path.join(folder, 'c.json'), '--server-ca', file)).toEqual(
+    { code: 1, output: `signalbox-agent: --server-ca: ${file} cannot be read: no such file or directory (ENOENT)\n` },
+  );
 });
 
 test('a state folder that cannot be made is one line at the start', async () => {
@@ -65,5 +64,8 @@ test('a check tries the state folder and leaves nothing behind', async () => {
   expect(good.output).toMatch(new RegExp(`^ok    agent +state +${folder}/state$`, 'm'));
   expect((await readdir(folder)).toSorted()).toEqual(['agent.yaml', 'credentials.json']);
   const bad = await run('check', '--config', await writeConfig({ state: 'credentials.json/state' }));
-  expect(bad).toEqual({ code: 1, output: expect.stringMatching(/^FAIL {2}agent +state +state: .*cannot be written: not a directory/m) as string });
+  expect(bad).toEqual({
+    code: 1,
+    output: expect.stringMatching(/^FAIL {2}agent +state +state: .*cannot be written: not a directory/m) as string,
+  });
 });

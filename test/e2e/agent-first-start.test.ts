@@ -47,7 +47,11 @@ afterEach(async () => {
   await world.close();
 });
 
-const exists = (file: string): Promise<boolean> => access(file).then(() => true, () => false);
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
 
 async function newToken(): Promise<string> {
   return (await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null })).token;
@@ -68,7 +72,10 @@ async function startProgram(config: string): Promise<() => string> {
 }
 
 function firstStart(server: string, signal = AbortSignal.timeout(30_000)): Promise<boolean> {
-  return enrolAtFirstStart({ server, tokenFile, credentialsFile, name: 'edge', signal }, { clock: systemClock, random: () => 0, log: silentLog });
+  return enrolAtFirstStart(
+    { server, tokenFile, credentialsFile, name: 'edge', signal },
+    { clock: systemClock, random: () => 0, log: silentLog },
+  );
 }
 
 test('run enrols with the token file, removes it, and its router is listed; the next run has its credentials', async () => {
@@ -157,6 +164,9 @@ test('what a power cut left of the token goes at the next start, without another
 test('check says that the first run will enrol, and leaves the token alone', async () => {
   await writeFile(tokenFile, await newToken());
   const rows = await checkAgent(await loadConfig(await writeConfig()));
-  expect(rows.find(({ what }) => what === 'credentials')).toMatchObject({ ok: true, detail: `none yet: the first run enrols with ${tokenFile}` });
+  expect(rows.find(({ what }) => what === 'credentials')).toMatchObject({
+    ok: true,
+    detail: `none yet: the first run enrols with ${tokenFile}`,
+  });
   expect([await exists(tokenFile), await exists(credentialsFile)]).toEqual([true, false]);
 });

@@ -28,7 +28,9 @@ interface Measured {
 
 beforeAll(async () => {
   good = await startSimulator({ sshPort: null });
-  routers = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file('routers.ts'), String(HOSTILE)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  routers = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file('routers.ts'), String(HOSTILE)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const [line] = (await once(createInterface(routers.stdout!), 'line')) as [string];
   hostilePorts = JSON.parse(line) as number[];
 });
@@ -43,7 +45,14 @@ afterAll(async () => {
 /** What commands to the good router take in milliseconds. */
 async function measure(seconds: number, ports: readonly number[]): Promise<Measured> {
   const flags = JSON.parse(readFileSync(`${root}/agent/v8-flags.json`, 'utf8')) as string[];
-  const words = [...flags, '--disable-warning=ExperimentalWarning', file('agent.ts'), String(seconds), String(good.apiPort), ...ports.map(String)];
+  const words = [
+    ...flags,
+    '--disable-warning=ExperimentalWarning',
+    file('agent.ts'),
+    String(seconds),
+    String(good.apiPort),
+    ...ports.map(String),
+  ];
   const { stdout } = await promisify(execFile)(process.execPath, words, { timeout: 60_000 });
   return JSON.parse(stdout) as Measured;
 }
@@ -52,7 +61,8 @@ test('routers that send without end are dropped, with a reason and few lines, an
   // On a quiet machine the p99 goes from 4 to 20 ms. Half the time of two processors belongs to those who pour here, and to whoever
   // else is busy, so that only what cannot be their doing is asserted: without bounds the median was 100 ms and the p99 400 ms.
   const tries: { quiet: Measured; beside: Measured }[] = [];
-  const isGood = ({ quiet, beside }: { quiet: Measured; beside: Measured }): boolean => beside.p50 <= quiet.p50 + 5 && beside.p99 <= quiet.p99 + 100;
+  const isGood = ({ quiet, beside }: { quiet: Measured; beside: Measured }): boolean =>
+    beside.p50 <= quiet.p50 + 5 && beside.p99 <= quiet.p99 + 100;
   while (tries.length < 3 && !tries.some(isGood)) tries.push({ quiet: await measure(4, []), beside: await measure(12, hostilePorts) });
   expect(tries.filter(isGood), JSON.stringify(tries)).not.toEqual([]);
   for (const { beside } of tries) {

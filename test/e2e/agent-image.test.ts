@@ -51,7 +51,8 @@ test('the same parts give the same bytes', async () => {
 test('every program in it is for that processor and has all its libraries there', async () => {
   const programs = await inspectPrograms(image.root);
   expect(programs.map(({ file }) => file)).toEqual(expect.arrayContaining(['node', 'libc.so.6', 'libstdc++.so.6', 'libnss_dns.so.2']));
-  for (const { file, architecture, missing } of programs) expect({ file, architecture, missing }).toEqual({ file, architecture: ARCHITECTURE, missing: [] });
+  for (const { file, architecture, missing } of programs)
+    expect({ file, architecture, missing }).toEqual({ file, architecture: ARCHITECTURE, missing: [] });
 });
 
 test('its folders have the permissions that temporary files and secrets need', async () => {

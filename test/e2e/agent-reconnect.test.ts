@@ -16,9 +16,18 @@ test('an agent that comes back introduces the routers that answer, and only tell
   const { agentId, secret } = server.sessions.add();
   await writeFile(path.join(folder, 'credentials.json'), JSON.stringify({ server: url, agent_id: agentId, secret }), { mode: 0o600 });
   const users = [{ name: 'agent', password: 'secret', group: 'full' }];
-  const simulators = await Promise.all(['dead', 'alive'].map((identity) => startSimulator({ apiPort: 0, sshPort: 0, identity, serialNumber: identity, users })));
-  const routers = simulators.map(({ apiPort }, index) => ({ name: ['dead', 'alive'][index], host: '127.0.0.1', api: { port: apiPort, username: 'agent', password: 'secret' } }));
-  const agent = await startAgent(parseConfig({ server: url, credentials: 'credentials.json', state: 'state', routers }, folder), { log: silentLog, random: () => 0 });
+  const simulators = await Promise.all(
+    ['dead', 'alive'].map((identity) => startSimulator({ apiPort: 0, sshPort: 0, identity, serialNumber: identity, users })),
+  );
+  const routers = simulators.map(({ apiPort }, index) => ({
+    name: ['dead', 'alive'][index],
+    host: '127.0.0.1',
+    api: { port: apiPort, username: 'agent', password: 'secret' },
+  }));
+  const agent = await startAgent(parseConfig({ server: url, credentials: 'credentials.json', state: 'state', routers }, folder), {
+    log: silentLog,
+    random: () => 0,
+  });
   const { lines } = server.events;
   const told = (line: string) => waitUntil(line, () => lines.includes(line));
   try {

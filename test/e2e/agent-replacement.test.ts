@@ -59,8 +59,10 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   const ask = <T = Problem>(method: string, route: string, body?: unknown) => world.caller.call<T>(method, route, body);
   const auth = () => world.server.services.credentials;
   const list = async (route: string) => (await ask<Rows>('GET', route)).body.data.map(({ id }) => id);
-  const jobOf = async (routerId: string, jobId: string) => (await ask<{ data: Job }>('GET', `/api/routers/${routerId}/jobs/${jobId}`)).body.data;
-  const submit = async (routerId: string) => (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, JOB)).body.data.job_id;
+  const jobOf = async (routerId: string, jobId: string) =>
+    (await ask<{ data: Job }>('GET', `/api/routers/${routerId}/jobs/${jobId}`)).body.data;
+  const submit = async (routerId: string) =>
+    (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, JOB)).body.data.job_id;
   const replacement = async (agentId: string) => (await ask<Token>('POST', '/api/enrol-tokens', { replaces_agent_id: agentId })).body.data;
   /** As `signalbox-agent enrol` does it. */
   async function enrol(token: string, name: string): Promise<{ agentId: string; secret: string }> {
@@ -113,8 +115,12 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const begun = await submit(routerId);
     await waitUntil('it runs', async () => (await jobOf(routerId, begun)).phase === 'running');
     const waiting = await submit(routerId);
-    const { port, id: forwardId } = (await ask<{ port: number; id: string }>('POST', `/api/routers/${routerId}/transient-forwarding`, FORWARD)).body;
-    const forward = async () => (await ask<{ way: string | null; way_reason: string | null }>('GET', `/api/routers/${routerId}/transient-forwarding/${forwardId}`)).body;
+    const { port, id: forwardId } = (
+      await ask<{ port: number; id: string }>('POST', `/api/routers/${routerId}/transient-forwarding`, FORWARD)
+    ).body;
+    const forward = async () =>
+      (await ask<{ way: string | null; way_reason: string | null }>('GET', `/api/routers/${routerId}/transient-forwarding/${forwardId}`))
+        .body;
     expect((await forward()).way).toBe('direct');
 
     const [made, second] = [await replacement(agentId), await replacement(agentId)];
@@ -133,25 +139,37 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const offered = takesJobs(fresh);
     fresh.requests['forward.open'] = async () => ({ way: 'ssh', way_reason: 'y', target_reachable: null });
     await isReady(fresh);
-    expect(await waitUntil('it is settled', async () => {
-      const job = await jobOf(routerId, begun);
-      return job.phase === 'running' ? undefined : job;
-    })).toMatchObject({ status: 'unknown' });
+    expect(
+      await waitUntil('it is settled', async () => {
+        const job = await jobOf(routerId, begun);
+        return job.phase === 'running' ? undefined : job;
+      }),
+    ).toMatchObject({ status: 'unknown' });
     // The name in the new configuration may be another one: the hardware says which router it is.
     expect(await report(fresh, 'one', 'HEX')).toBe(routerId);
     await waitUntil('the waiting job goes on', async () => (await jobOf(routerId, waiting)).phase === 'running');
     expect(offered).toEqual([waiting]);
     await waitUntil('the forward is open again', async () => (await forward()).way === 'ssh');
     expect(await opens(port)).toBe(true);
-    expect((await ask<{ data: object }>('GET', `/api/agents/${agentId}`)).body.data).toMatchObject({ name: 'depot', site_id: site.data.id, connected: true, revoked_at: null });
+    expect((await ask<{ data: object }>('GET', `/api/agents/${agentId}`)).body.data).toMatchObject({
+      name: 'depot',
+      site_id: site.data.id,
+      connected: true,
+      revoked_at: null,
+    });
     expect(await list('/api/agents')).toEqual([agentId]);
     expect(await list('/api/routers')).toEqual([routerId]);
 
     // The second token would end the agent that has just taken over.
     const { data: tokens } = (await ask<Rows<{ id: string; status: string; agent_id: string | null }>>('GET', '/api/enrol-tokens')).body;
-    expect(tokens.slice(0, 2)).toMatchObject([{ id: second.id, status: 'revoked', agent_id: null }, { id: made.id, status: 'used', agent_id: agentId }]);
+    expect(tokens.slice(0, 2)).toMatchObject([
+      { id: second.id, status: 'revoked', agent_id: null },
+      { id: made.id, status: 'used', agent_id: agentId },
+    ]);
     const { body: audit } = await ask<Rows<{ action: string; detail: string | null; actor_id: string }>>('GET', '/api/audit');
-    expect(audit.data).toContainEqual(expect.objectContaining({ action: 'enrol', actor_id: made.id, detail: `agent ${agentId}, replaced` }));
+    expect(audit.data).toContainEqual(
+      expect.objectContaining({ action: 'enrol', actor_id: made.id, detail: `agent ${agentId}, replaced` }),
+    );
     expect(audit.data).toContainEqual(expect.objectContaining({ action: 'POST /api/enrol-tokens', detail: `to replace agent ${agentId}` }));
   });
 
@@ -166,7 +184,12 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const fresh = new TestAgent(identity, Number(new URL(world.server.url).port));
     agents.push(fresh);
     const result = { outcome: 'completed', reason: null, error: null, output: 'done\n', output_truncated: false };
-    Object.assign(fresh, { journalId: old.journalId, lastEpoch: old.lastEpoch, beats: old.beats, openJobs: [{ job_id: begun, state: 'ended', result }] });
+    Object.assign(fresh, {
+      journalId: old.journalId,
+      lastEpoch: old.lastEpoch,
+      beats: old.beats,
+      openJobs: [{ job_id: begun, state: 'ended', result }],
+    });
     fresh.start();
     await waitUntil('it is settled', async () => (await jobOf(routerId, begun)).phase !== 'running');
     expect(await jobOf(routerId, begun)).toMatchObject({ status: 'completed', output: 'done\n' });
@@ -178,7 +201,14 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     await old.stop();
     const identity = await auth().authenticateAgent(`${agentId}:${secret}`);
     await enrol((await replacement(agentId)).token, 'new');
-    const hello = { type: 'hello' as const, versions: [1], agent_version: '1', journal_id: old.journalId, last_epoch: old.lastEpoch, routers: [] };
+    const hello = {
+      type: 'hello' as const,
+      versions: [1],
+      agent_version: '1',
+      journal_id: old.journalId,
+      last_epoch: old.lastEpoch,
+      routers: [],
+    };
     expect(await world.server.services.agentSessions.begin({ agentId, credential: identity!.credential, hello })).toBeUndefined();
   });
 
@@ -188,9 +218,13 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const other = await world.addTeam('Other');
     const refused = { status: 422, body: { errors: { replaces_agent_id: ['is no agent of this team, or one that is revoked'] } } };
     expect(await other.call('POST', '/api/enrol-tokens', { replaces_agent_id: agentId })).toMatchObject(refused);
-    expect((await ask('POST', '/api/enrol-tokens', { replaces_agent_id: agentId, site_id: agentId })).body.errors).toHaveProperty('site_id');
+    expect((await ask('POST', '/api/enrol-tokens', { replaces_agent_id: agentId, site_id: agentId })).body.errors).toHaveProperty(
+      'site_id',
+    );
     const { apiKey } = await auth().createApiKey({ teamId: world.caller.teamId, name: 'op', role: 'operator', createdBy: null });
-    expect((await world.caller.call('POST', '/api/enrol-tokens', { replaces_agent_id: agentId }, { authorization: `Bearer ${apiKey}` })).status).toBe(403);
+    expect(
+      (await world.caller.call('POST', '/api/enrol-tokens', { replaces_agent_id: agentId }, { authorization: `Bearer ${apiKey}` })).status,
+    ).toBe(403);
     const { token } = await replacement(agentId);
     await ask('DELETE', `/api/agents/${agentId}`);
     expect(await auth().presentEnrolToken(token, 'late')).toMatchObject({ status: 'revoked' });
@@ -217,7 +251,10 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const stranger = await world.addTeam('Other');
     expect((await stranger.call('DELETE', `/api/agents/${agentId}?remove=true`)).status).toBe(404);
     const first = await remove();
-    expect(first).toMatchObject({ status: 409, body: { detail: expect.stringContaining(`(${two}): agent ${other.identity.agentId} reports this router, too`) as string } });
+    expect(first).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining(`(${two}): agent ${other.identity.agentId} reports this router, too`) as string },
+    });
     expect(await list('/api/routers')).toEqual([two]);
     expect(await list('/api/agents')).toContain(agentId);
     expect((await ask<{ data: { revoked_at: string | null } }>('GET', `/api/agents/${agentId}`)).body.data.revoked_at).not.toBeNull();
@@ -234,8 +271,15 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(await list('/api/routers')).toEqual([]);
     expect((await list('/api/routers?removed=true')).toSorted()).toEqual([one, two].toSorted());
     const { body: audit } = await ask<Rows<{ action: string; detail: string | null; result: number }>>('GET', '/api/audit');
-    const entries = audit.data.filter(({ action }) => action === 'DELETE /api/agents/:agent_id').map(({ result, detail }) => [result, detail]);
-    expect(entries).toEqual([[204, 'removed, with routers: 0'], [204, 'removed, with routers: 1'], [204, null], [409, null]]);
+    const entries = audit.data
+      .filter(({ action }) => action === 'DELETE /api/agents/:agent_id')
+      .map(({ result, detail }) => [result, detail]);
+    expect(entries).toEqual([
+      [204, 'removed, with routers: 0'],
+      [204, 'removed, with routers: 1'],
+      [204, null],
+      [409, null],
+    ]);
   });
 });
 
@@ -265,10 +309,14 @@ describe.each(databaseKinds())('kill -9 between the steps, on $name', ({ create 
     return (await answer.json()) as T;
   };
   const ended = (routerId: string, jobId: string, why: string): Promise<Job> =>
-    waitUntil(why, async () => {
-      const { data } = await call<{ data: Job }>('GET', `/api/routers/${routerId}/jobs/${jobId}`).catch(() => ({ data: undefined }));
-      return data && !['pending', 'running'].includes(data.status) ? data : undefined;
-    }, 60_000);
+    waitUntil(
+      why,
+      async () => {
+        const { data } = await call<{ data: Job }>('GET', `/api/routers/${routerId}/jobs/${jobId}`).catch(() => ({ data: undefined }));
+        return data && !['pending', 'running'].includes(data.status) ? data : undefined;
+      },
+      60_000,
+    );
   const program = (file: string, words: string[], env: Record<string, string> = {}): Program => {
     const made = new Program(file, words, env);
     programs.push(made);
@@ -278,10 +326,16 @@ describe.each(databaseKinds())('kill -9 between the steps, on $name', ({ create 
     const config = path.join(folder, `${name}.yaml`);
     const login = { username: 'signalbox', password: 'p' };
     await writeFile(path.join(folder, `${name}.token`), token);
-    await writeFile(config, stringify({
-      server: url, credentials: `${name}.json`, enrol_token_file: `${name}.token`, state: `${name}-state`,
-      routers: [{ name: 'r', host: '127.0.0.1', api: { port: simulator.apiPort, ...login }, ssh: { port: simulator.sshPort, ...login } }],
-    }));
+    await writeFile(
+      config,
+      stringify({
+        server: url,
+        credentials: `${name}.json`,
+        enrol_token_file: `${name}.token`,
+        state: `${name}-state`,
+        routers: [{ name: 'r', host: '127.0.0.1', api: { port: simulator.apiPort, ...login }, ssh: { port: simulator.sshPort, ...login } }],
+      }),
+    );
     return program('agent/main.ts', ['run', '--config', config]);
   }
 
@@ -297,19 +351,25 @@ describe.each(databaseKinds())('kill -9 between the steps, on $name', ({ create 
       SIGNALBOX_HEARTBEAT_SECONDS: '1',
       SIGNALBOX_OFFLINE_AFTER_SECONDS: '3',
     });
-    const isUp = () => waitUntil('the control plane answers', async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, 60_000);
+    const isUp = () =>
+      waitUntil('the control plane answers', async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, 60_000);
     server.start();
     await isUp();
     const team = await createTeam(database.url);
     apiKey = team.apiKey;
     const old = await agentIn('old', team.token);
     old.start();
-    const routerId = await waitUntil('the router has a pulse', async () => {
-      const { data } = await call<Rows<{ id: string; has_pulse: boolean }>>('GET', '/api/routers');
-      return data.find((router) => router.has_pulse)?.id;
-    }, 60_000);
+    const routerId = await waitUntil(
+      'the router has a pulse',
+      async () => {
+        const { data } = await call<Rows<{ id: string; has_pulse: boolean }>>('GET', '/api/routers');
+        return data.find((router) => router.has_pulse)?.id;
+      },
+      60_000,
+    );
     const [agentId] = (await call<Rows>('GET', '/api/agents')).data.map(({ id }) => id);
-    const submit = async (script: string) => (await call<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, { ...JOB, script })).data.job_id;
+    const submit = async (script: string) =>
+      (await call<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, { ...JOB, script })).data.job_id;
     const runsOf = (jobId: string) => simulator.executions.filter(({ name }) => name === `signalbox-${jobId}`).length;
     const begun = await submit(':put "begun"; :delay 2s');
     await waitUntil('the router runs it', () => runsOf(begun) === 1, 60_000);
@@ -322,15 +382,24 @@ describe.each(databaseKinds())('kill -9 between the steps, on $name', ({ create 
     await isUp();
     const fresh = await agentIn('fresh', made.token);
     fresh.start();
-    await waitUntil('the token is used', async () => (await call<Rows<{ status: string }>>('GET', '/api/enrol-tokens')).data[0]!.status === 'used', 60_000);
+    await waitUntil(
+      'the token is used',
+      async () => (await call<Rows<{ status: string }>>('GET', '/api/enrol-tokens')).data[0]!.status === 'used',
+      60_000,
+    );
     await server.kill();
     server.start();
     await isUp();
     // Whether or not it has its credentials: without them its token is spent, and another one is made.
     await fresh.kill();
     fresh.start();
-    const isBack = async (): Promise<boolean> => (await call<{ data: { connected: boolean } }>('GET', `/api/agents/${agentId}`)).data.connected;
-    await waitUntil('the new agent is connected, or has lost its credentials', async () => (await isBack()) || fresh.output.includes('was used'), 60_000);
+    const isBack = async (): Promise<boolean> =>
+      (await call<{ data: { connected: boolean } }>('GET', `/api/agents/${agentId}`)).data.connected;
+    await waitUntil(
+      'the new agent is connected, or has lost its credentials',
+      async () => (await isBack()) || fresh.output.includes('was used'),
+      60_000,
+    );
     if (!(await isBack())) {
       const { data: again } = await call<Token>('POST', '/api/enrol-tokens', { replaces_agent_id: agentId });
       const second = await agentIn('second', again.token);

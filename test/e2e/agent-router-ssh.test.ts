@@ -55,7 +55,9 @@ describe.each([
     const adapter = await routers.adapter(routers.config(await routers.simulate({ version }), { api: true, ssh: true }));
     await reachable(adapter);
     expect(await adapter.console(':put "one"; :put "two"', TEXT)).toEqual({ text: 'one\ntwo\n', truncated: false });
-    expect((await adapter.console('/ip address add nonsense=1', TEXT)).text).toMatch(/^(bad parameter|expected end of command|syntax error)/);
+    expect((await adapter.console('/ip address add nonsense=1', TEXT)).text).toMatch(
+      /^(bad parameter|expected end of command|syntax error)/,
+    );
     expect(await adapter.console(':put "0123456789"', { ...SOON, maxBytes: 4 })).toEqual({ text: '0123', truncated: true });
   });
 
@@ -133,7 +135,10 @@ describe('a router with SSH alone', () => {
     expect(await command('/ip/address/remove', `=.id=${ret}`)).toEqual({ rows: [] });
     expect(await find()).toEqual([]);
     expect((await command('/system/identity/print')).rows).toEqual([{ name: 'MikroTik' }]);
-    await expect(command('/ip/address/remove', `=.id=${ret}`)).rejects.toMatchObject({ code: 'rejected', message: expect.stringContaining('no such item') });
+    await expect(command('/ip/address/remove', `=.id=${ret}`)).rejects.toMatchObject({
+      code: 'rejected',
+      message: expect.stringContaining('no such item'),
+    });
     await expect(command('/ip/nonsense/print')).rejects.toMatchObject({ code: 'rejected' });
     await expect(command('/ip/address/print', '?>address=1', '?#!')).rejects.toMatchObject({ code: 'unsupported' });
     await expect(command('/interface/listen')).rejects.toMatchObject({ code: 'unsupported' });

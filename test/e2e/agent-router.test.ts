@@ -95,7 +95,9 @@ describe('a router that', () => {
     await simulator.close();
     await vi.waitFor(() => expect(adapter.state().reachable).toBe(false));
     expect(adapter.state().facts?.identity).toBe('MikroTik');
-    await expect(adapter.command({ path: '/system/identity/print', words: [] }, SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
+    await expect(adapter.command({ path: '/system/identity/print', words: [] }, SOON)).rejects.toMatchObject({
+      code: 'router_unreachable',
+    });
   });
 
   it('refuses the login says so', async () => {
@@ -112,7 +114,9 @@ describe('a router that', () => {
     await reachable(adapter);
     simulator.faults.silent = true;
     const words = ['=address=10.9.8.1/24', '=interface=ether2'];
-    await expect(adapter.command({ path: '/ip/address/add', words }, { timeoutMs: 200 })).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(adapter.command({ path: '/ip/address/add', words }, { timeoutMs: 200 })).rejects.toMatchObject({
+      code: 'outcome_unknown',
+    });
     expect(simulator.items('/ip/address')).toContainEqual(expect.objectContaining({ address: '10.9.8.1/24' }));
   });
 

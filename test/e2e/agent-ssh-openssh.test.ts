@@ -54,7 +54,11 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
   describe('a line', () => {
     it('is run, its output has LF only', async () => {
       const ssh = await connect();
-      expect(await ssh.exec(String.raw`printf 'Zürich\r\nŁódź\n'`, EXEC)).toEqual({ text: 'Zürich\nŁódź\n', truncated: false, exitStatus: 0 });
+      expect(await ssh.exec(String.raw`printf 'Zürich\r\nŁódź\n'`, EXEC)).toEqual({
+        text: 'Zürich\nŁódź\n',
+        truncated: false,
+        exitStatus: 0,
+      });
     });
 
     it('that ends without a status is no error', async () => {
@@ -280,7 +284,10 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       const name = path.join(sshd.folder, 'large');
       await writeFile(name, Buffer.alloc(100_000));
       const ssh = await connect();
-      await expect(ssh.readFile(`${name}-not`, EXEC)).rejects.toMatchObject({ code: 'rejected', message: expect.stringContaining('no such file') });
+      await expect(ssh.readFile(`${name}-not`, EXEC)).rejects.toMatchObject({
+        code: 'rejected',
+        message: expect.stringContaining('no such file'),
+      });
       await expect(ssh.readFile(name, { ...SOON, maxBytes: 99_999 })).rejects.toMatchObject({ code: 'not_allowed' });
     });
 
@@ -339,7 +346,10 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       const other = await startOpensshServer();
       const { privateKey } = other;
       await other.close();
-      await expect(connect({ privateKey })).rejects.toMatchObject({ code: 'router_unreachable', message: expect.stringContaining('login refused') });
+      await expect(connect({ privateKey })).rejects.toMatchObject({
+        code: 'router_unreachable',
+        message: expect.stringContaining('login refused'),
+      });
       await expect(connect({ privateKey: 'not a key' })).rejects.toMatchObject({ code: 'router_unreachable' });
     });
 

@@ -34,7 +34,9 @@ afterAll(async () => {
 
 test('an enrolment names --server-ca, and leaves nothing behind', async () => {
   const host = address.slice('https://'.length);
-  await expect(enrol({ server: address, token: 'T0ken', name: 'depot', credentialsFile: path.join(folder, 'credentials.json') })).rejects.toMatchObject({
+  await expect(
+    enrol({ server: address, token: 'T0ken', name: 'depot', credentialsFile: path.join(folder, 'credentials.json') }),
+  ).rejects.toMatchObject({
     code: 'unreachable',
     message: `cannot reach ${host}: its certificate is not from a known authority: name the file of its CA with --server-ca (DEPTH_ZERO_SELF_SIGNED_CERT)`,
   });

@@ -46,7 +46,9 @@ describe.each(WAYS)('the backup of a job on RouterOS %s', (_name, options, parts
     backup = await stored(world, routerId, jobId);
     expect(backup.parts.map(({ part }) => part)).toEqual(parts);
     // What is missing says why, so that somebody can give the agent SSH.
-    expect(backup.error).toEqual(parts.includes('binary') ? null : expect.stringMatching(/^binary: .*(?:by SSH, or by the API from 7\.13|is not a backup)/));
+    expect(backup.error).toEqual(
+      parts.includes('binary') ? null : expect.stringMatching(/^binary: .*(?:by SSH, or by the API from 7\.13|is not a backup)/),
+    );
     expect(await readJob(world, routerId, jobId)).toMatchObject({ status: 'completed', backup: backup.id });
     const left = parts.includes('binary') ? [] : [expect.stringMatching(/\.backup$/)];
     await waitUntil('the router is clean', () => filesOf(world).length === left.length);
@@ -56,7 +58,9 @@ describe.each(WAYS)('the backup of a job on RouterOS %s', (_name, options, parts
   it('is downloaded as it was', async () => {
     for (const { part, size, sha256 } of backup.parts) {
       const answer = await download(world, `/api/routers/${routerId}/backups/${backup.id}?part=${part}`);
-      expect(answer.headers.get('content-disposition')).toMatch(part === 'binary' ? /^attachment; filename=".+\.backup"$/ : /^attachment; filename=".+\.rsc"$/);
+      expect(answer.headers.get('content-disposition')).toMatch(
+        part === 'binary' ? /^attachment; filename=".+\.backup"$/ : /^attachment; filename=".+\.rsc"$/,
+      );
       const content = Buffer.from(await answer.arrayBuffer());
       expect(content).toHaveLength(size);
       expect(await digest(content)).toBe(sha256);
@@ -68,9 +72,15 @@ describe.each(WAYS)('the backup of a job on RouterOS %s', (_name, options, parts
   it('shows what a job changed, and what changed between two', { timeout: 30_000 }, async () => {
     const jobId = await submit(world, routerId, '/system identity set name=after');
     const next = await stored(world, routerId, jobId);
-    const changes = await world.caller.call<{ data: { changed: boolean; diff: string } }>('GET', `/api/routers/${routerId}/jobs/${jobId}/changes`);
+    const changes = await world.caller.call<{ data: { changed: boolean; diff: string } }>(
+      'GET',
+      `/api/routers/${routerId}/jobs/${jobId}/changes`,
+    );
     expect(lines(changes.body.data.diff)).toEqual(['-set name=before', '+set name=after']);
-    const diff = await world.caller.call<{ data: { diff: string } }>('GET', `/api/routers/${routerId}/backups/${backup.id}/diff/${next.id}`);
+    const diff = await world.caller.call<{ data: { diff: string } }>(
+      'GET',
+      `/api/routers/${routerId}/backups/${backup.id}/diff/${next.id}`,
+    );
     expect(lines(diff.body.data.diff)).toEqual([expect.stringMatching(/^-set name=router-0/), '+set name=before']);
   });
 });
@@ -99,7 +109,12 @@ describe('a backup', () => {
     try {
       const [routerId] = await world.routerIds();
       // More than this version shows as the contents of a file.
-      for (let rule = 0; rule < 60; rule += 1) world.simulators[0]!.router.table('/ip/arp').add([['address', `192.168.88.${100 + rule}`], ['mac-address', '4C:5E:0C:AA:BB:01'], ['interface', 'bridge']]);
+      for (let rule = 0; rule < 60; rule += 1)
+        world.simulators[0]!.router.table('/ip/arp').add([
+          ['address', `192.168.88.${100 + rule}`],
+          ['mac-address', '4C:5E:0C:AA:BB:01'],
+          ['interface', 'bridge'],
+        ]);
       const jobId = await submit(world, routerId!, '/system identity set name=changed');
       const lost = await waitUntil('it is given up', async () => (await list(world, routerId!)).find(({ state }) => state === 'lost'));
       expect(lost).toMatchObject({ job_id: jobId, error: expect.stringContaining('SSH'), parts: [] });
@@ -127,7 +142,11 @@ describe('a backup', () => {
 
 async function submit(world: World, routerId: string, script: string): Promise<string> {
   const answer = await world.caller.call<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, {
-    description: 'backed up', script, make_backup: true, express_execute: true, needs_acknowledgement: true,
+    description: 'backed up',
+    script,
+    make_backup: true,
+    express_execute: true,
+    needs_acknowledgement: true,
   });
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body.data.job_id;
@@ -142,7 +161,11 @@ async function list(world: World, routerId: string): Promise<Shown[]> {
 }
 
 function stored(world: World, routerId: string, jobId: string, ms = 20_000): Promise<Shown> {
-  return waitUntil('the backup is stored', async () => (await list(world, routerId)).find((each) => each.job_id === jobId && each.state === 'stored'), ms);
+  return waitUntil(
+    'the backup is stored',
+    async () => (await list(world, routerId)).find((each) => each.job_id === jobId && each.state === 'stored'),
+    ms,
+  );
 }
 
 async function download(world: World, path: string): Promise<Response> {
@@ -161,5 +184,7 @@ function lines(diff: string): string[] {
 }
 
 function filesOf(world: World): string[] {
-  return world.simulators[0]!.items('/file').map((row) => row['name'] ?? '').filter((name) => name.includes('signalbox'));
+  return world.simulators[0]!.items('/file')
+    .map((row) => row['name'] ?? '')
+    .filter((name) => name.includes('signalbox'));
 }

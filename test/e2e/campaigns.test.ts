@@ -4,7 +4,13 @@ import { World } from '../harness/world.ts';
 
 /** Campaigns as a caller sees them, on three simulated routers. */
 
-const SCRIPT = { description: 'x', script: ':put [/system resource get version]', make_backup: false, express_execute: true, needs_acknowledgement: true };
+const SCRIPT = {
+  description: 'x',
+  script: ':put [/system resource get version]',
+  make_backup: false,
+  express_execute: true,
+  needs_acknowledgement: true,
+};
 
 interface Campaign extends Record<string, unknown> {
   id: string;
@@ -39,7 +45,8 @@ describe('campaigns', () => {
 
   const call = <T>(method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     world.caller.call<Body<T>>(method, `/api/campaigns${path}`, body, headers);
-  const post = (some: object, headers?: Record<string, string>) => call<Campaign>('POST', '', { ...SCRIPT, router_ids: routerIds, ...some }, headers);
+  const post = (some: object, headers?: Record<string, string>) =>
+    call<Campaign>('POST', '', { ...SCRIPT, router_ids: routerIds, ...some }, headers);
   const read = async (id: string) => (await call<Campaign>('GET', `/${id}`)).body.data;
   const targets = async (id: string, query = '') => (await call<Target[]>('GET', `/${id}/targets${query}`)).body.data;
 
@@ -53,12 +60,28 @@ describe('campaigns', () => {
   it('run a script on every router, and show who said the same', async () => {
     const created = await post({ canary_count: 1, rate_per_minute: 600, most_at_once: 2, abort_after_failures: 1 });
     expect(created.status).toBe(200);
-    expect(created.body.data).toMatchObject({ state: 'running', target_count: 3, canary_count: 1, most_at_once: 2, rate_per_minute: 600, abort_at_percent: null, deliver_within_minutes: 60 });
+    expect(created.body.data).toMatchObject({
+      state: 'running',
+      target_count: 3,
+      canary_count: 1,
+      most_at_once: 2,
+      rate_per_minute: 600,
+      abort_at_percent: null,
+      deliver_within_minutes: 60,
+    });
     const campaign = await ended(created.body.data.id);
-    expect(campaign).toMatchObject({ state: 'finished', canaries: 'passed', stop_reason: null, counts: { completed: 3, waiting: 0, skipped: 0 } });
+    expect(campaign).toMatchObject({
+      state: 'finished',
+      canaries: 'passed',
+      stop_reason: null,
+      counts: { completed: 3, waiting: 0, skipped: 0 },
+    });
     const shown = await targets(campaign.id);
-    expect(shown.map(({ router_id: id, status, canary }) => [id, status, canary])).toEqual(routerIds.map((id, index) => [id, 'completed', index === 0]));
-    const job = (await world.caller.call<Body<Record<string, unknown>>>('GET', `/api/routers/${routerIds[1]}/jobs/${shown[1]!.job_id}`)).body.data;
+    expect(shown.map(({ router_id: id, status, canary }) => [id, status, canary])).toEqual(
+      routerIds.map((id, index) => [id, 'completed', index === 0]),
+    );
+    const job = (await world.caller.call<Body<Record<string, unknown>>>('GET', `/api/routers/${routerIds[1]}/jobs/${shown[1]!.job_id}`))
+      .body.data;
     expect(job).toMatchObject({ status: 'completed', description: 'x', idempotency_key: `campaign ${campaign.id} ${routerIds[1]}` });
     const { data } = (await call<{ total: number; groups: unknown[] }>('GET', `/${campaign.id}/groups`)).body;
     expect(data.total).toBe(2);
@@ -66,12 +89,18 @@ describe('campaigns', () => {
       { status: 'completed', count: 2, output: expect.stringContaining('7.18.2'), router_ids: routerIds.slice(1) },
       { status: 'completed', count: 1, output: expect.stringContaining('6.49.10'), router_ids: routerIds.slice(0, 1) },
     ]);
-    for (const simulator of world.simulators) expect(simulator.executions.filter(({ name }) => shown.some(({ job_id }) => name === `signalbox-${job_id}`))).toHaveLength(1);
+    for (const simulator of world.simulators)
+      expect(simulator.executions.filter(({ name }) => shown.some(({ job_id }) => name === `signalbox-${job_id}`))).toHaveLength(1);
   });
 
   it('stop at a canary that fails, and touch no other router', async () => {
     const { id } = (await post({ script: ':error "not here"' })).body.data;
-    expect(await ended(id)).toMatchObject({ state: 'stopped', stop_reason: 'canary_failed', canaries: 'failed', counts: { failed: 1, skipped: 2 } });
+    expect(await ended(id)).toMatchObject({
+      state: 'stopped',
+      stop_reason: 'canary_failed',
+      canaries: 'failed',
+      counts: { failed: 1, skipped: 2 },
+    });
     expect(await targets(id, '?status=failed')).toMatchObject([{ router_id: routerIds[0], reason: 'script_error' }]);
     expect(await targets(id, '?status=skipped')).toMatchObject([{ job_id: null }, { job_id: null }]);
   });
@@ -84,7 +113,9 @@ describe('campaigns', () => {
     expect(campaign).toMatchObject({ state: 'finished', counts: { completed: 3 } });
     const ids = (await targets(id)).map((target) => target.job_id);
     expect(new Set(ids).size).toBe(3);
-    const runs = world.simulators.flatMap(({ executions }) => executions.filter(({ name }) => ids.some((jobId) => name === `signalbox-${jobId}`)));
+    const runs = world.simulators.flatMap(({ executions }) =>
+      executions.filter(({ name }) => ids.some((jobId) => name === `signalbox-${jobId}`)),
+    );
     expect(runs).toHaveLength(3);
   });
 
@@ -94,7 +125,13 @@ describe('campaigns', () => {
     expect((await call<Campaign>('POST', `/${id}/resume`)).body.data.state).toBe('running');
     await waitUntil('one has run', async () => (await read(id)).counts['completed'] === 1);
     const canceled = await call<Campaign>('POST', `/${id}/cancel`);
-    expect(canceled.body.data).toMatchObject({ state: 'canceled', taken_back: 0, left_running: 0, never_started: 2, finished_at: expect.any(String) });
+    expect(canceled.body.data).toMatchObject({
+      state: 'canceled',
+      taken_back: 0,
+      left_running: 0,
+      never_started: 2,
+      finished_at: expect.any(String),
+    });
     const late = await call('POST', `/${id}/resume`);
     expect(late).toMatchObject({ status: 409, body: { code: 'conflict' } });
   });
@@ -103,7 +140,10 @@ describe('campaigns', () => {
     const { body } = await call<Campaign[]>('GET', '?limit=2');
     expect(body.data.map(({ state }) => state)).toEqual(['canceled', 'finished']);
     expect(body.data).toEqual([await read(body.data[0]!.id), await read(body.data[1]!.id)]);
-    expect(body.data.map(({ counts }) => counts)).toMatchObject([{ completed: 1, skipped: 2, waiting: 0 }, { completed: 3, skipped: 0 }]);
+    expect(body.data.map(({ counts }) => counts)).toMatchObject([
+      { completed: 1, skipped: 2, waiting: 0 },
+      { completed: 3, skipped: 0 },
+    ]);
     const first = await call<Target[]>('GET', `/${body.data[0]!.id}/targets?limit=2`);
     const next = /<(.*)>; rel="next"/.exec(first.headers.get('link')!)![1]!;
     const second = await world.caller.call<Body<Target[]>>('GET', next);
@@ -111,11 +151,20 @@ describe('campaigns', () => {
   });
 
   it('guard every router when asked, and count one that undid the script as a failure', async () => {
-    const { data } = (await post({ router_ids: routerIds.slice(1), script: ':put 1', undo_unless_reachable_seconds: 60, canary_count: 0, timeout_seconds: 30 })).body;
+    const { data } = (
+      await post({
+        router_ids: routerIds.slice(1),
+        script: ':put 1',
+        undo_unless_reachable_seconds: 60,
+        canary_count: 0,
+        timeout_seconds: 30,
+      })
+    ).body;
     expect(data).toMatchObject({ undo_unless_reachable_seconds: 60, timeout_seconds: 30 });
     expect(await ended(data.id)).toMatchObject({ state: 'finished', counts: { completed: 2 } });
     const [first] = await targets(data.id);
-    const job = (await world.caller.call<Body<Record<string, unknown>>>('GET', `/api/routers/${routerIds[1]}/jobs/${first!.job_id}`)).body.data;
+    const job = (await world.caller.call<Body<Record<string, unknown>>>('GET', `/api/routers/${routerIds[1]}/jobs/${first!.job_id}`)).body
+      .data;
     expect(job).toMatchObject({ undo_unless_reachable_seconds: 60, timeout_seconds: 30, status: 'completed' });
   });
 

@@ -31,7 +31,10 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-async function runWith(words: string[], options: { env?: Record<string, string>; input?: string; signal?: AbortSignal } = {}): Promise<Ran> {
+async function runWith(
+  words: string[],
+  options: { env?: Record<string, string>; input?: string; signal?: AbortSignal } = {},
+): Promise<Ran> {
   const ran = { stdout: '', stderr: '' };
   const code = await runCli(words, {
     stdout: (text) => void (ran.stdout += text),
@@ -84,31 +87,53 @@ describe('login', () => {
   });
 
   test('the stored key is not sent to another server', async () => {
-    expect(await run('routers', '--server', 'http://127.0.0.1:1')).toMatchObject({ code: 2, stderr: expect.stringContaining('no API key for http://127.0.0.1:1') });
+    expect(await run('routers', '--server', 'http://127.0.0.1:1')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no API key for http://127.0.0.1:1'),
+    });
   });
 
   test('a profile that was asked for and is not there is named', async () => {
-    expect(await run('routers', '--profile', '/nowhere.json')).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no profile /nowhere.json') });
-    expect(await run('routers', '--profile', '/nowhere.json', '--server', world.server.url, '--key', world.caller.apiKey)).toMatchObject({ code: 0 });
+    expect(await run('routers', '--profile', '/nowhere.json')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is no profile /nowhere.json'),
+    });
+    expect(await run('routers', '--profile', '/nowhere.json', '--server', world.server.url, '--key', world.caller.apiKey)).toMatchObject({
+      code: 0,
+    });
   });
 
   test('options and the environment go before the profile, also in front of the command', async () => {
     const other = await world.addTeam('Other');
-    expect(await runWith(['--key', other.apiKey, '--server', world.server.url, 'routers'])).toMatchObject({ code: 0, stdout: 'no routers yet\n' });
+    expect(await runWith(['--key', other.apiKey, '--server', world.server.url, 'routers'])).toMatchObject({
+      code: 0,
+      stdout: 'no routers yet\n',
+    });
     const env = { SIGNALBOX_SERVER: world.server.url, SIGNALBOX_KEY: other.apiKey };
     expect(await runWith(['routers', '--json'], { env })).toMatchObject({ code: 0, stdout: '[]\n' });
   });
 });
 
 test('half a command names the other halves, and a refusal each field once', async () => {
-  expect(await run('job')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^signalbox: job what\?\n\nUsage: signalbox job COMMAND/) });
+  expect(await run('job')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^signalbox: job what\?\n\nUsage: signalbox job COMMAND/),
+  });
   expect(await run('job', 'undo')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^signalbox: unknown command: job undo\n/) });
   const open = (...words: string[]) => run('forward', 'open', 'router-0', ...words);
-  expect(await open('127.0.0.1:80', '--from', '127.0.0.1', '--minutes', '1')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^signalbox: expire_after_minutes: must be at least 10 \(422, request \S+\)\n$/) });
-  expect(await open('127.0.0.1:0', '--from', '127.0.0.1', '--minutes', '1')).toMatchObject({ stderr: expect.stringMatching(/\n {2}expire_after_minutes: must be at least 10\n {2}dst_port: must be at least 1\n$/) });
+  expect(await open('127.0.0.1:80', '--from', '127.0.0.1', '--minutes', '1')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^signalbox: expire_after_minutes: must be at least 10 \(422, request \S+\)\n$/),
+  });
+  expect(await open('127.0.0.1:0', '--from', '127.0.0.1', '--minutes', '1')).toMatchObject({
+    stderr: expect.stringMatching(/\n {2}expire_after_minutes: must be at least 10\n {2}dst_port: must be at least 1\n$/),
+  });
   const here = (listen: string) => run('forward', '--router', 'router-0', '--to', '127.0.0.1:80', '--listen', listen);
   expect(await here('127.0.0.1')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^signalbox: --listen must be ADDRESS:PORT/) });
-  expect(await here('127.0.0.1:70000')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^signalbox: --listen: a port is a number up to 65535/) });
+  expect(await here('127.0.0.1:70000')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^signalbox: --listen: a port is a number up to 65535/),
+  });
 });
 
 describe('routers', () => {
@@ -127,18 +152,32 @@ describe('routers', () => {
     expect(await json('run', 'router-0', '/ip/address/print', '?interface=nowhere')).toEqual([]);
     const added = await json('run', ids[0]!, '/ip/address/add', 'address=10.66.0.1/24', 'interface=ether2', 'comment=by hand');
     expect(added).toEqual([{ ret: expect.stringMatching(/^\*/) }]);
-    expect(await json('run', 'router-0', '/ip/address/print', '?address=10.66.0.1/24')).toEqual([expect.objectContaining({ comment: 'by hand' })]);
+    expect(await json('run', 'router-0', '/ip/address/print', '?address=10.66.0.1/24')).toEqual([
+      expect.objectContaining({ comment: 'by hand' }),
+    ]);
     expect((await run('run', 'router-0', '/system/identity/print')).stdout).toMatch(/^name +router-0$/m);
   });
 
   test('refuse with a reason, and scripts can tell refusals apart', async () => {
-    expect(await run('run', 'router-0', '/no/such/thing')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/no such command.*\(422, request /) });
-    expect(await run('run', 'nobody', '/system/identity/print')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^signalbox: router nobody.*\(404, request /) });
+    expect(await run('run', 'router-0', '/no/such/thing')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/no such command.*\(422, request /),
+    });
+    expect(await run('run', 'nobody', '/system/identity/print')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^signalbox: router nobody.*\(404, request /),
+    });
     const silent = world.simulators[1]!.faults;
     silent.silent = true;
     expect(await run('run', ids[1]!, '/system/identity/print', '--timeout-seconds', '1')).toMatchObject({ code: 4 });
     silent.silent = false;
-    const viewer = await world.server.services.credentials.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });
+    const viewer = await world.server.services.credentials.createApiKey({
+      teamId: world.caller.teamId,
+      name: 'viewer',
+      role: 'viewer',
+      createdBy: null,
+    });
     expect(await run('run', 'router-0', '/system/identity/print', '--key', viewer.apiKey)).toMatchObject({ code: 5 });
     const nobodyListens = { SIGNALBOX_SERVER: `http://127.0.0.1:${await freePort()}`, SIGNALBOX_KEY: world.caller.apiKey };
     expect(await runWith(['routers'], { env: nobodyListens })).toMatchObject({ code: 3, stderr: expect.stringContaining('ECONNREFUSED') });
@@ -201,7 +240,9 @@ test('forwards are opened, listed, used and closed', async () => {
   await waitUntil('the target listens', () => target.listening);
   const { port } = target.address() as net.AddressInfo;
   const opened = await run('forward', 'open', 'router-0', `127.0.0.1:${port}`, '--from', '127.0.0.1', '--minutes', '10');
-  expect(opened.stdout).toMatch(new RegExp(`^127\\.0\\.0\\.1:\\d+ leads to 127\\.0\\.0\\.1:${port}\nfor 127\\.0\\.0\\.1/32 until .*Z\nforward `));
+  expect(opened.stdout).toMatch(
+    new RegExp(`^127\\.0\\.0\\.1:\\d+ leads to 127\\.0\\.0\\.1:${port}\nfor 127\\.0\\.0\\.1/32 until .*Z\nforward `),
+  );
   const [forward] = await json<{ id: string; port: number }[]>('forward', 'list', 'router-0');
   expect((await run('forward', 'list', 'router-0')).stdout).toMatch(new RegExp(`^${forward!.id} .* open `, 'm'));
   expect((await run('forward', 'close', 'router-0', forward!.id)).stdout).toBe(`forward ${forward!.id} is closed\n`);
@@ -210,7 +251,7 @@ test('forwards are opened, listed, used and closed', async () => {
   target.close();
 });
 
-test('a forward that the agent\'s rules forbid ends with the refusal, and leaves no port open', async () => {
+test("a forward that the agent's rules forbid ends with the refusal, and leaves no port open", async () => {
   const refused = await run('forward', 'open', 'router-0', '8.8.8.8:53', '--from', '127.0.0.1');
   expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^the forward to 8\.8\.8\.8:53 is refused: .+\n$/) });
   const here = await run('forward', '--router', 'router-0', '--to', '8.8.8.8:53', '--listen', `127.0.0.1:${await freePort()}`);
@@ -257,9 +298,15 @@ describe('agents', () => {
     const { stdout } = await run('agent', 'replace', id);
     expect(await auth.presentEnrolToken(stdout.split('\n')[0]!, 'new')).toMatchObject({ status: 'enrolled', agentId: id });
     expect(await json('agent', 'replace', id)).toMatchObject({ replaces_agent_id: id, status: 'open' });
-    expect(await run('agent', 'remove', id)).toMatchObject({ code: 0, stdout: `removed ${id} and its routers; what they did stays readable\n` });
+    expect(await run('agent', 'remove', id)).toMatchObject({
+      code: 0,
+      stdout: `removed ${id} and its routers; what they did stays readable\n`,
+    });
     expect((await json<{ id: string }[]>('agents')).map((agent) => agent.id)).not.toContain(id);
-    expect(await run('agent', 'replace', id)).toMatchObject({ code: expect.not.toSatisfy((code: number) => code === 0) as number, stderr: expect.stringContaining('is no agent of this team, or one that is revoked') as string });
+    expect(await run('agent', 'replace', id)).toMatchObject({
+      code: expect.not.toSatisfy((code: number) => code === 0) as number,
+      stderr: expect.stringContaining('is no agent of this team, or one that is revoked') as string,
+    });
   });
 });
 
@@ -284,7 +331,10 @@ test('a campaign is started by names, shown and listed', async () => {
   await waitUntil('the campaign has finished', async () => (await run('campaign', 'show', started.id)).stdout.includes('finished'));
   expect((await run('campaign', 'show', started.id)).stdout).toMatch(/^router-0 +.* completed /m);
   expect((await run('campaign', 'list')).stdout).toMatch(new RegExp(`^${started.id} +finished +1 +1 completed `, 'm'));
-  expect(await run('campaign', 'start', ':put 1', '--routers', 'nobody')).toMatchObject({ code: 2, stderr: expect.stringContaining('no router is called nobody') });
+  expect(await run('campaign', 'start', ':put 1', '--routers', 'nobody')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no router is called nobody'),
+  });
   expect(await run('campaign', 'start', ':put 1')).toMatchObject({ code: 2, stderr: expect.stringContaining('give --routers or --sites') });
 });
 
@@ -327,7 +377,11 @@ test.each([
   [['job', 'list', 'router-0', '--limit', 'many'], '--limit must be a whole number'],
   [['routers', '--server', 'ftp://x'], 'an address like https://'],
 ])('a wrong command line shows the usage and ends with 2: %j', async (words, reason) => {
-  expect(await runWith([...words], { env: { SIGNALBOX_KEY: world.caller.apiKey } })).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(reason) });
+  expect(await runWith([...words], { env: { SIGNALBOX_KEY: world.caller.apiKey } })).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining(reason),
+  });
 });
 
 test('router moves: listed, refused, and an unknown one named', async () => {
@@ -338,8 +392,20 @@ test('router moves: listed, refused, and an unknown one named', async () => {
   const agent = new TestAgent({ agentId, secret }, Number(new URL(world.server.url).port)).start();
   try {
     await waitUntil('it is connected', () => agent.log.some((line) => line.startsWith('ready')));
-    const facts = { serial_number: 'SERIAL0', software_id: null, identity: 'router-0', software_version: '7.18.2', model: null, board_name: 'CHR', hardware_board: true };
-    agent.send({ type: 'inventory', router: 'one', facts: { ...facts, hardware_id: 'SERIAL0', architecture: null, time_zone: null, uptime: '1d', uptime_seconds: 86_400 } });
+    const facts = {
+      serial_number: 'SERIAL0',
+      software_id: null,
+      identity: 'router-0',
+      software_version: '7.18.2',
+      model: null,
+      board_name: 'CHR',
+      hardware_board: true,
+    };
+    agent.send({
+      type: 'inventory',
+      router: 'one',
+      facts: { ...facts, hardware_id: 'SERIAL0', architecture: null, time_zone: null, uptime: '1d', uptime_seconds: 86_400 },
+    });
     const [move] = await waitUntil('the move waits', async () => {
       const list = await json<{ id: string; state: string }[]>('router-moves');
       return list.length > 0 && list;
@@ -347,7 +413,10 @@ test('router moves: listed, refused, and an unknown one named', async () => {
     expect((await run('router-moves')).stdout).toMatch(/pending +router-0 +SERIAL0 +\S+ +depot-new +one /);
     expect(await run('router-move', 'refuse', move!.id)).toMatchObject({ code: 0, stdout: 'refused: the router stays with its agent\n' });
     expect(await json<unknown[]>('router-moves')).toMatchObject([{ id: move!.id, state: 'refused' }]);
-    expect(await run('router-move', 'approve', '01890000-0000-7000-8000-000000000000')).toMatchObject({ code: 1, stderr: expect.stringContaining('404') });
+    expect(await run('router-move', 'approve', '01890000-0000-7000-8000-000000000000')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('404'),
+    });
   } finally {
     await agent.stop();
   }
@@ -355,7 +424,9 @@ test('router moves: listed, refused, and an unknown one named', async () => {
 
 test('the program itself finds these commands beside the administration', async () => {
   const signalbox = (...words: string[]) =>
-    promisify(execFile)(process.execPath, [path.join(import.meta.dirname, '../../bin/signalbox.mjs'), ...words], { env: { ...process.env, HOME: home } });
+    promisify(execFile)(process.execPath, [path.join(import.meta.dirname, '../../bin/signalbox.mjs'), ...words], {
+      env: { ...process.env, HOME: home },
+    });
   expect((await signalbox('routers', '--json')).stdout).toContain('router-0');
   expect((await signalbox('--help')).stdout).toMatch(/team create[\s\S]*For API users|team create[\s\S]*for API users/);
   await expect(signalbox('run', 'router-0')).rejects.toMatchObject({ code: 2 });

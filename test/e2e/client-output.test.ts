@@ -9,7 +9,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** What `signalbox` prints into a pipe, which holds 64 kB and no more until somebody reads. */
 const ROUTERS = Array.from({ length: 5000 }, (_unused, n) => ({ id: `router-${n}`, identity: 'x'.repeat(100) }));
-const server = http.createServer((_request, response) => response.setHeader('content-type', 'application/json').end(JSON.stringify({ data: ROUTERS })));
+const server = http.createServer((_request, response) =>
+  response.setHeader('content-type', 'application/json').end(JSON.stringify({ data: ROUTERS })),
+);
 const KEY = `01900000-0000-7000-8000-000000000001:01900000-0000-7000-8000-000000000002:${'s'.repeat(62)}`;
 let words: string[];
 let env: Record<string, string>;

@@ -18,17 +18,33 @@ interface Routers {
   data: { id: string; has_pulse: boolean }[];
 }
 
-test.each([['two hours back', -2 * HOUR], ['a day ahead', 24 * HOUR]])('a running control plane whose clock is set %s expires no job and loses no router', async (_step, stepMs) => {
+test.each([
+  ['two hours back', -2 * HOUR],
+  ['a day ahead', 24 * HOUR],
+])('a running control plane whose clock is set %s expires no job and loses no router', async (_step, stepMs) => {
   const router = await waitUntil('the router has a pulse', async () => {
     const { body } = await world.caller.call<Routers>('GET', '/api/routers');
     return body.data.find((each) => each.has_pulse);
   });
   await world.agent!.close();
-  const job = { description: 'd', script: ':put 1', make_backup: false, express_execute: false, needs_acknowledgement: true, deliver_within_minutes: 60 };
+  const job = {
+    description: 'd',
+    script: ':put 1',
+    make_backup: false,
+    express_execute: false,
+    needs_acknowledgement: true,
+    deliver_within_minutes: 60,
+  };
   const path = `/api/asynchronous/${router.id}`;
   const made = await world.caller.call<{ data: { job_id: string } }>('POST', path, job);
   expect(made.status).toBe(200);
-  const read = async () => (await world.caller.call<{ data: { status: string; expires_at: string } }>('GET', `/api/routers/${router.id}/jobs/${made.body.data.job_id}`)).body.data;
+  const read = async () =>
+    (
+      await world.caller.call<{ data: { status: string; expires_at: string } }>(
+        'GET',
+        `/api/routers/${router.id}/jobs/${made.body.data.job_id}`,
+      )
+    ).body.data;
   const before = await read();
   setByMs += stepMs;
   const after = await waitUntil('the step has been noticed', async () => {

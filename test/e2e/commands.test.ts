@@ -20,8 +20,7 @@ describe.each([
   });
   afterAll(async () => world.close());
 
-  const run = (command: string, parameters = '') =>
-    world.caller.call<Rows>('POST', `/api/synchronous/${id}`, { command, parameters });
+  const run = (command: string, parameters = '') => world.caller.call<Rows>('POST', `/api/synchronous/${id}`, { command, parameters });
 
   test('a print answers rows with snake_case names', async () => {
     const { status, body } = await run('/ip/address/print');
@@ -68,7 +67,11 @@ describe.each([
   });
 
   test('what can be seen to be wrong never reaches the router', async () => {
-    for (const [command, parameters] of [['/quit', ''], ['/ip/address/listen', ''], ['/ip/address/print', 'a="']] as const) {
+    for (const [command, parameters] of [
+      ['/quit', ''],
+      ['/ip/address/listen', ''],
+      ['/ip/address/print', 'a="'],
+    ] as const) {
       expect((await run(command, parameters)).status).toBe(422);
     }
     expect((await run('/ip/address/print')).status).toBe(200);
@@ -103,7 +106,10 @@ describe('when somebody does not answer', () => {
     const started = performance.now();
     const { status, body } = await run({ timeout_seconds: 1 });
     expect(status).toBe(504);
-    expect(body).toMatchObject({ code: 'outcome_unknown', message: expect.stringMatching(/ in time: the outcome is unknown$|^no answer within .* outcome is unknown$/) });
+    expect(body).toMatchObject({
+      code: 'outcome_unknown',
+      message: expect.stringMatching(/ in time: the outcome is unknown$|^no answer within .* outcome is unknown$/),
+    });
     expect(performance.now() - started).toBeLessThan(2500);
     world.simulators[0]!.faults.silent = false;
   });

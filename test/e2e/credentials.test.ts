@@ -29,7 +29,19 @@ const BAD_SESSIONS = [
   'refresh token',
 ] as const;
 /** Whom no public route lets in. */
-const STRANGERS = [...BAD_SESSIONS, 'none', 'malformed', 'Basic', 'made-up key', 'revoked key', 'expired key', "key under another team's id", 'service token', 'agent', 'enrolment token'] as const;
+const STRANGERS = [
+  ...BAD_SESSIONS,
+  'none',
+  'malformed',
+  'Basic',
+  'made-up key',
+  'revoked key',
+  'expired key',
+  "key under another team's id",
+  'service token',
+  'agent',
+  'enrolment token',
+] as const;
 const SESSIONS = ['viewer session', 'operator session', 'admin session'] as const;
 /** Of people who are asked to leave the team: afterwards theirs are good for nothing, and nobody else asks with them. */
 const LEAVERS = ['leaving viewer session', 'leaving operator session', 'leaving admin session'] as const;
@@ -71,7 +83,10 @@ async function credentials(): Promise<Record<Credential, string | undefined>> {
     admin: (await key('admin')).apiKey,
     ...(await sessions(other.teamId)),
   };
-  const asHeaders = Object.fromEntries(Object.entries(bearers).map(([name, bearer]) => [name, `Bearer ${bearer}`])) as Record<keyof typeof bearers, string>;
+  const asHeaders = Object.fromEntries(Object.entries(bearers).map(([name, bearer]) => [name, `Bearer ${bearer}`])) as Record<
+    keyof typeof bearers,
+    string
+  >;
   return { ...asHeaders, none: undefined, Basic: `Basic ${Buffer.from('a:b').toString('base64')}` };
 }
 
@@ -87,7 +102,14 @@ async function sessions(otherTeamId: string): Promise<Record<Session, string>> {
   ];
   await teams.changeMember(teamId, gone, { active: false });
   const tokens = await signIn(world, 'admin@example.org');
-  const { client } = await identity.clients.create({ teamId, name: 'x', kind: 'browser', role: 'admin', redirectUris: ['https://x.example.net/'], createdBy: null });
+  const { client } = await identity.clients.create({
+    teamId,
+    name: 'x',
+    kind: 'browser',
+    role: 'admin',
+    redirectUris: ['https://x.example.net/'],
+    createdBy: null,
+  });
   await identity.clients.delete(teamId, client.id);
   const person = { sub: admin, team: teamId };
   const leaver = async (role: Role) => mint.token({ sub: await addUser(world, `leaving-${role}@example.org`, role), team: teamId });
@@ -115,7 +137,14 @@ async function sessions(otherTeamId: string): Promise<Record<Session, string>> {
 }
 
 async function liveClient(): Promise<string> {
-  const wanted = { teamId: world.caller.teamId, name: 'live', kind: 'browser', role: 'admin', redirectUris: ['https://x.example.net/'], createdBy: null } as const;
+  const wanted = {
+    teamId: world.caller.teamId,
+    name: 'live',
+    kind: 'browser',
+    role: 'admin',
+    redirectUris: ['https://x.example.net/'],
+    createdBy: null,
+  } as const;
   return (await world.server.services.identity.clients.create({ ...wanted, redirectUris: [...wanted.redirectUris] })).client.id;
 }
 
@@ -186,10 +215,7 @@ describe.each(INTERNAL_ROUTES)('%s', (path) => {
 test('the internal status counts what there is', async () => {
   const answer = await fetch(`${world.server.url}/internal/status`, { headers: { authorization: headers['service token']! } });
   const nothing = { connected_agents: 0, open_forwards: 0, queued_jobs: 0, running_jobs: 0, ignored_forwarding: 0, warnings: [] };
-  expect(await answer.json()).toEqual({
-    status: 'success',
-    data: { version: '0.1.0', uptime_seconds: expect.any(Number), ...nothing },
-  });
+  expect(await answer.json()).toEqual({ status: 'success', data: { version: '0.1.0', uptime_seconds: expect.any(Number), ...nothing } });
 });
 
 test('the plant demonstration takes every bearer of the service, and no others', async () => {

@@ -110,30 +110,38 @@ describe('npm run demo', () => {
     expect(await ask('/ip/address/print')).toBe(200);
   });
 
-  test.each(['agent/main.ts', 'server/main.ts'])('goes on when %s is killed: it is started again, as a service manager would', async (file) => {
-    const before = pidOf(file)!;
-    process.kill(before, 'SIGKILL');
-    await waitUntil('there is another process', () => pidOf(file) !== undefined && pidOf(file) !== before, START_MS);
-    await waitUntil('a command is answered again', async () => (await ask('/system/identity/print').catch(() => 0)) === 200, START_MS);
-    expect(demo.output).toContain('ended with SIGKILL and is started again.');
-  }, 2 * START_MS);
+  test.each(['agent/main.ts', 'server/main.ts'])(
+    'goes on when %s is killed: it is started again, as a service manager would',
+    async (file) => {
+      const before = pidOf(file)!;
+      process.kill(before, 'SIGKILL');
+      await waitUntil('there is another process', () => pidOf(file) !== undefined && pidOf(file) !== before, START_MS);
+      await waitUntil('a command is answered again', async () => (await ask('/system/identity/print').catch(() => 0)) === 200, START_MS);
+      expect(demo.output).toContain('ended with SIGKILL and is started again.');
+    },
+    2 * START_MS,
+  );
 
-  test('a second demo on the same port proposes a port that works, and neither touches the files of the first', async () => {
-    const clashing = secondDemo(undefined);
-    clashing.start();
-    expect(await clashing.ended()).toBe(1);
-    const proposed = /DEMO_PORT=(\d+) npm run demo/.exec(clashing.output)?.[1];
-    expect(proposed).toBeDefined();
+  test(
+    'a second demo on the same port proposes a port that works, and neither touches the files of the first',
+    async () => {
+      const clashing = secondDemo(undefined);
+      clashing.start();
+      expect(await clashing.ended()).toBe(1);
+      const proposed = /DEMO_PORT=(\d+) npm run demo/.exec(clashing.output)?.[1];
+      expect(proposed).toBeDefined();
 
-    const second = secondDemo(proposed);
-    second.start();
-    await waitUntil('the second demo is up', () => second.output.includes('Ctrl-C ends the demo.') || failIfOver(), START_MS);
-    const file = path.join(folder, `.demo-${proposed}/demo.json`);
-    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ base_url: `http://127.0.0.1:${proposed}` });
-    expect(await second.interrupt()).toBe(0);
+      const second = secondDemo(proposed);
+      second.start();
+      await waitUntil('the second demo is up', () => second.output.includes('Ctrl-C ends the demo.') || failIfOver(), START_MS);
+      const file = path.join(folder, `.demo-${proposed}/demo.json`);
+      expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ base_url: `http://127.0.0.1:${proposed}` });
+      expect(await second.interrupt()).toBe(0);
 
-    expect(await ask('/system/identity/print')).toBe(200);
-  }, 2 * START_MS);
+      expect(await ask('/system/identity/print')).toBe(200);
+    },
+    2 * START_MS,
+  );
 
   test('ends with Ctrl-C and leaves no process', async () => {
     const children = childrenOf(demo.pid);

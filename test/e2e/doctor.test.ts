@@ -91,7 +91,9 @@ describe('signalbox doctor', () => {
     env = { ...env, SIGNALBOX_LISTEN: 'nowhere', SIGNALBOX_COLOUR: 'blue' };
     const { code, all } = await findings();
     expect(code).toBe(1);
-    expect(all.map(({ detail }) => detail).join('\n')).toMatch(/SIGNALBOX_LISTEN[\s\S]*SIGNALBOX_COLOUR|SIGNALBOX_COLOUR[\s\S]*SIGNALBOX_LISTEN/);
+    expect(all.map(({ detail }) => detail).join('\n')).toMatch(
+      /SIGNALBOX_LISTEN[\s\S]*SIGNALBOX_COLOUR|SIGNALBOX_COLOUR[\s\S]*SIGNALBOX_LISTEN/,
+    );
   });
 
   test('warns of a proxy that is not trusted', async () => {
@@ -116,9 +118,15 @@ describe('signalbox doctor', () => {
     await writeFile(path.join(folder, 'key.pem'), key);
     env = { ...env, SIGNALBOX_TLS_CERT_FILE: path.join(folder, 'cert.pem'), SIGNALBOX_TLS_KEY_FILE: path.join(folder, 'key.pem') };
     env['SIGNALBOX_PUBLIC_URL'] = 'https://elsewhere.invalid:1';
-    expect((await findings()).of('certificate')).toMatchObject({ state: 'FAIL', detail: expect.stringContaining('is not for elsewhere.invalid') });
+    expect((await findings()).of('certificate')).toMatchObject({
+      state: 'FAIL',
+      detail: expect.stringContaining('is not for elsewhere.invalid'),
+    });
     await writeFile(path.join(folder, 'key.pem'), 'nothing');
-    expect((await findings()).of('certificate')).toMatchObject({ state: 'FAIL', detail: expect.stringContaining('SIGNALBOX_TLS_KEY_FILE') });
+    expect((await findings()).of('certificate')).toMatchObject({
+      state: 'FAIL',
+      detail: expect.stringContaining('SIGNALBOX_TLS_KEY_FILE'),
+    });
   });
 
   test('says that a database is not there', async () => {

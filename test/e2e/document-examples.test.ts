@@ -36,12 +36,20 @@ async function readExamples(document: string): Promise<Example[]> {
     if (kind !== 'sh') return [];
     const next = blocks[index + 1];
     // A target that the agent of this test may reach: its world is this machine.
-    return [{ commands: content.replaceAll('192.168.88.10', '127.0.0.1'), answer: next?.kind === 'json' ? (JSON.parse(next.content) as unknown) : undefined }];
+    return [
+      {
+        commands: content.replaceAll('192.168.88.10', '127.0.0.1'),
+        answer: next?.kind === 'json' ? (JSON.parse(next.content) as unknown) : undefined,
+      },
+    ];
   });
 }
 
 /** Named one by one: a command for an administrator that somebody marks `sh` by mistake must not run on the machine of who tests. */
-const DOCUMENTS = ['README.md', ...['api', 'backups', 'cli', 'commands', 'forwards', 'information', 'jobs', 'webhooks'].map((page) => `docs/${page}.md`)];
+const DOCUMENTS = [
+  'README.md',
+  ...['api', 'backups', 'cli', 'commands', 'forwards', 'information', 'jobs', 'webhooks'].map((page) => `docs/${page}.md`),
+];
 const examples = new Map(await Promise.all(DOCUMENTS.map(async (document) => [document, await readExamples(document)] as const)));
 
 /** Between the outputs of two examples; no answer holds it. */
@@ -52,7 +60,10 @@ let folder: string;
 beforeAll(async () => {
   world = await World.start();
   await world.routerIds();
-  await waitUntil('a device is known', async () => (await world.caller.call<{ data: unknown[] }>('GET', '/arp/devices')).body.data.length > 0);
+  await waitUntil(
+    'a device is known',
+    async () => (await world.caller.call<{ data: unknown[] }>('GET', '/arp/devices')).body.data.length > 0,
+  );
   folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-examples-'));
 });
 afterAll(async () => {
@@ -79,7 +90,8 @@ function expectSameNames(actual: unknown, documented: unknown, at: string): void
     expectSameNames((actual as unknown[])[0], documented[0], `${at}[0]`);
   } else if (typeof documented === 'object' && documented !== null) {
     expect(Object.keys(actual as object).sort(), at).toEqual(Object.keys(documented).sort());
-    for (const [name, value] of Object.entries(documented)) expectSameNames((actual as Record<string, unknown>)[name], value, `${at}.${name}`);
+    for (const [name, value] of Object.entries(documented))
+      expectSameNames((actual as Record<string, unknown>)[name], value, `${at}.${name}`);
   }
 }
 
@@ -92,8 +104,12 @@ function hasCurl(): boolean {
 test('each of these documents has examples, and no other document has blocks marked sh', async () => {
   for (const [document, own] of examples) expect(own.length, document).toBeGreaterThan(0);
   expect([...examples.values()].flat().length).toBeGreaterThan(12);
-  const all = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean);
-  for (const document of all) if (!examples.has(document)) expect(await readExamples(document), `${document}: mark commands that no test runs as console`).toEqual([]);
+  const all = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: ROOT, encoding: 'utf8' })
+    .split('\n')
+    .filter(Boolean);
+  for (const document of all)
+    if (!examples.has(document))
+      expect(await readExamples(document), `${document}: mark commands that no test runs as console`).toEqual([]);
 });
 
 test.skipIf(!hasCurl()).each(DOCUMENTS)('the examples of %s run, and answer what it says', async (document) => {

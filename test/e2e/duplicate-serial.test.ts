@@ -13,7 +13,10 @@ interface Entry {
 }
 
 test('two routers with one serial number behind one agent: one is managed, the other is shown, and a fault names both', async () => {
-  const twins = [{ serialNumber: 'CLONED', identity: 'first' }, { serialNumber: 'CLONED', identity: 'second' }];
+  const twins = [
+    { serialNumber: 'CLONED', identity: 'first' },
+    { serialNumber: 'CLONED', identity: 'second' },
+  ];
   world = await World.start({ routers: twins });
   const { caller } = world;
   const agents = await caller.call<{ data: { id: string }[] }>('GET', '/api/agents');

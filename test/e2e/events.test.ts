@@ -74,9 +74,12 @@ test('a job is heard of from its beginning to its end', async () => {
 });
 
 test('a campaign is heard of when it starts, is paused, resumed, canceled, aborted and completed', async () => {
-  const listener = await Listener.start(world, world.caller, { types: ['campaign.started', 'campaign.paused', 'campaign.resumed', 'campaign.canceled', 'campaign.aborted', 'campaign.completed'] });
+  const listener = await Listener.start(world, world.caller, {
+    types: ['campaign.started', 'campaign.paused', 'campaign.resumed', 'campaign.canceled', 'campaign.aborted', 'campaign.completed'],
+  });
   const campaign = { router_ids: [router], description: 'test', make_backup: false, express_execute: true, needs_acknowledgement: true };
-  const begin = async (script: string) => (await world.caller.call<{ data: { id: string } }>('POST', '/api/campaigns', { ...campaign, script })).body.data.id;
+  const begin = async (script: string) =>
+    (await world.caller.call<{ data: { id: string } }>('POST', '/api/campaigns', { ...campaign, script })).body.data.id;
   const heard = (count: number) => waitUntil(`${count} events are heard`, () => listener.heard.length === count);
   const good = await begin(':put 1');
   await heard(2);
@@ -114,7 +117,12 @@ test('a forward is heard of when it is made, when it is open and when it is clos
   await waitUntil('the target listens', () => target.listening);
   const { port } = target.address() as net.AddressInfo;
   const path = `/api/routers/${router}/transient-forwarding`;
-  const { body } = await world.caller.call('POST', path, { expire_after_minutes: 10, dst_port: port, dst_address: '127.0.0.1', allow_from: '127.0.0.1' });
+  const { body } = await world.caller.call('POST', path, {
+    expire_after_minutes: 10,
+    dst_port: port,
+    dst_address: '127.0.0.1',
+    allow_from: '127.0.0.1',
+  });
   expect((await listener.hears('forward.authorized')).data).toMatchObject({ forward_id: body['id'], port: body['port'] });
   await world.caller.call('DELETE', `${path}/${String(body['id'])}`);
   expect((await listener.hears('forward.closed')).data).toMatchObject({ forward_id: body['id'], revoked_early: true });
@@ -215,7 +223,10 @@ describe('the stream itself', () => {
   });
 
   test('a HEAD does not open one', async () => {
-    expect((await fetch(`${world.server.url}/api/events`, { method: 'HEAD', headers: { authorization: `Bearer ${world.caller.apiKey}` } })).status).toBe(405);
+    expect(
+      (await fetch(`${world.server.url}/api/events`, { method: 'HEAD', headers: { authorization: `Bearer ${world.caller.apiKey}` } }))
+        .status,
+    ).toBe(405);
   });
 });
 

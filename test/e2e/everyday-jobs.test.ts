@@ -5,8 +5,14 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
 const CHOSEN = [
-  'dhcp-lease-to-static.rsc', 'error-handling.rsc', 'firewall-port-forward.rsc', 'function-with-parameters.rsc', 'ipsec-site-to-site.rsc', 'l2tp-server.rsc',
-  'loops.rsc', 'string-handling.rsc',
+  'dhcp-lease-to-static.rsc',
+  'error-handling.rsc',
+  'firewall-port-forward.rsc',
+  'function-with-parameters.rsc',
+  'ipsec-site-to-site.rsc',
+  'l2tp-server.rsc',
+  'loops.rsc',
+  'string-handling.rsc',
 ];
 const scripts = readEverydayScripts().filter(({ name }) => CHOSEN.includes(name));
 
@@ -20,7 +26,12 @@ interface Job {
 let world: World;
 let ids: string[];
 beforeAll(async () => {
-  world = await World.start({ routers: [{ version: '6.49.18', model: 'hEX' }, { version: '7.18.2', model: 'hEX' }] });
+  world = await World.start({
+    routers: [
+      { version: '6.49.18', model: 'hEX' },
+      { version: '7.18.2', model: 'hEX' },
+    ],
+  });
   ids = await world.routerIds();
 });
 afterAll(() => world.close());
@@ -39,7 +50,12 @@ async function runJob(index: number, script: string): Promise<Job> {
 async function holds(index: number, expression: string): Promise<string> {
   const { router } = world.simulators[index]!;
   let output = '';
-  const session = { user: 'admin', policies: new Set(['read', 'test', 'sensitive']), origin: 'script' as const, signal: AbortSignal.timeout(10_000) };
+  const session = {
+    user: 'admin',
+    policies: new Set(['read', 'test', 'sensitive']),
+    origin: 'script' as const,
+    signal: AbortSignal.timeout(10_000),
+  };
   await router.scripts.run(`:put ${expression}`, session, (text) => (output += text));
   return output.trim();
 }
@@ -56,7 +72,10 @@ test('every chosen script is there', () => {
   expect(scripts.map(({ name }) => name)).toEqual(CHOSEN);
 });
 
-describe.each([['RouterOS 6', 0], ['RouterOS 7', 1]] as const)('on %s', (_name, index) => {
+describe.each([
+  ['RouterOS 6', 0],
+  ['RouterOS 7', 1],
+] as const)('on %s', (_name, index) => {
   test.each(scripts)('$name does as a job what it does by hand', async (script) => {
     const job = await runJob(index, script.source);
     expect(job).toMatchObject({ status: 'completed', error: null });

@@ -44,7 +44,10 @@ describe('the agent', () => {
     const ids = Array.from({ length: 8 }, (_, index) => FORWARD_ID.replace(/1$/, String(index)));
     await Promise.all(ids.map((id) => agent.open(openParams(router, port, { forward_id: id }), SOON)));
     random.mockRestore();
-    const entryPorts = simulator.items('/ip/firewall/nat').filter((rule) => rule['action'] === 'dst-nat').map((rule) => rule['dst-port']);
+    const entryPorts = simulator
+      .items('/ip/firewall/nat')
+      .filter((rule) => rule['action'] === 'dst-nat')
+      .map((rule) => rule['dst-port']);
     expect(new Set(entryPorts).size).toBe(8);
   });
 
@@ -94,8 +97,13 @@ describe('the agent', () => {
   async function leaveBehind(router: RouterAdapter, agent: ForwardAcceptor): Promise<void> {
     await agent.open(openParams(router, await branches.echoService()), SOON);
     const command = router.command.bind(router);
-    const refusing = vi.spyOn(router, 'command').mockImplementation((asked, deadline) =>
-      asked.path.endsWith('/remove') ? Promise.reject(new AgentError('outcome_unknown', 'no answer within 10 s')) : command(asked, deadline));
+    const refusing = vi
+      .spyOn(router, 'command')
+      .mockImplementation((asked, deadline) =>
+        asked.path.endsWith('/remove')
+          ? Promise.reject(new AgentError('outcome_unknown', 'no answer within 10 s'))
+          : command(asked, deadline),
+      );
     await agent.close(FORWARD_ID);
     refusing.mockRestore();
     expect(router.state().reachable).toBe(true);
@@ -122,7 +130,10 @@ describe('the agent', () => {
     const { simulator, router } = await branches.branch({ api: true });
     const agent = await branches.agent(router);
     await leaveBehind(router, agent);
-    expect(await agent.open(openParams(router, await branches.echoService()), SOON)).toMatchObject({ way: 'api', way_reason: 'a dst-nat rule on the router' });
+    expect(await agent.open(openParams(router, await branches.echoService()), SOON)).toMatchObject({
+      way: 'api',
+      way_reason: 'a dst-nat rule on the router',
+    });
     expect(rulesOf(simulator)).toHaveLength(2);
     expect(entriesOf(simulator)).toHaveLength(2);
   });
@@ -190,20 +201,23 @@ describe('the agent', () => {
     expect(rulesOf(simulator)).toEqual(['signalbox-00000000-somebody-else']);
   });
 
-  it.each(['both', 'remote', 'no'])('leaves the SSH forwarding of a router as an administrator has set it meanwhile: %s', async (wanted) => {
-    const { simulator, router } = await branches.branch({ api: true, ssh: true });
-    const agent = await branches.agent(router);
-    await agent.open(openParams(router, await branches.echoService()), SOON);
-    expect(forwardingOf(simulator)).toBe('local');
-    await router.command({ path: '/ip/ssh/set', words: [`=forwarding-enabled=${wanted}`] }, SOON);
-    await agent.close(FORWARD_ID);
-    expect(forwardingOf(simulator)).toBe(wanted);
-    // That was the last word about it: what is set from now on is nobody's but the administrator's.
-    await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=local'] }, SOON);
-    await router.refresh(SOON);
-    await agent.stop();
-    expect(forwardingOf(simulator)).toBe('local');
-  });
+  it.each(['both', 'remote', 'no'])(
+    'leaves the SSH forwarding of a router as an administrator has set it meanwhile: %s',
+    async (wanted) => {
+      const { simulator, router } = await branches.branch({ api: true, ssh: true });
+      const agent = await branches.agent(router);
+      await agent.open(openParams(router, await branches.echoService()), SOON);
+      expect(forwardingOf(simulator)).toBe('local');
+      await router.command({ path: '/ip/ssh/set', words: [`=forwarding-enabled=${wanted}`] }, SOON);
+      await agent.close(FORWARD_ID);
+      expect(forwardingOf(simulator)).toBe(wanted);
+      // That was the last word about it: what is set from now on is nobody's but the administrator's.
+      await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=local'] }, SOON);
+      await router.refresh(SOON);
+      await agent.stop();
+      expect(forwardingOf(simulator)).toBe('local');
+    },
+  );
 
   it('leaves it so, too, after a run that was killed', async () => {
     const { simulator, router } = await branches.branch({ api: true, ssh: true });
@@ -231,7 +245,10 @@ describe('the agent', () => {
 
   it('gives back what a router of early v6, which knows yes and no, had', async () => {
     const { router } = await branches.branch({ api: true, ssh: true });
-    const [command, openTcp] = [router.command.bind(router), vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('rejected', 'closed'))];
+    const [command, openTcp] = [
+      router.command.bind(router),
+      vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('rejected', 'closed')),
+    ];
     let value = 'false';
     vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
       if (asked.path === '/ip/ssh/print') return { rows: [{ 'forwarding-enabled': value }] };
@@ -256,7 +273,10 @@ describe('the agent', () => {
     const agent = await branches.agent(router, blocked);
     const port = await branches.echoService();
     const reason = "the agent's state folder cannot be written: ";
-    await expect(agent.open(openParams(router, port), SOON)).rejects.toMatchObject({ code: 'internal', message: expect.stringContaining(reason) });
+    await expect(agent.open(openParams(router, port), SOON)).rejects.toMatchObject({
+      code: 'internal',
+      message: expect.stringContaining(reason),
+    });
     await rm(blocked);
     expect(await agent.open(openParams(router, port), SOON)).toMatchObject({ way: 'api' });
   });

@@ -79,7 +79,8 @@ test('a browser’s sixty connections are one entry; after a minute there is ano
   const entry = { team_id: 't', actor_kind: 'user', actor_id: 'a', source: '203.0.113.7', action: 'GET', target: '/f', result: 101 };
   for (let count = 0; count < 60; count += 1) recorder.record(entry);
   expect(recorded).toEqual([entry]);
-  for (const other of [{ actor_id: 'b' }, { source: '203.0.113.8' }, { target: '/g' }, { result: 409 }]) recorder.record({ ...entry, ...other });
+  for (const other of [{ actor_id: 'b' }, { source: '203.0.113.8' }, { target: '/g' }, { result: 409 }])
+    recorder.record({ ...entry, ...other });
   expect(recorded).toHaveLength(5);
   clock.advance(59_999);
   recorder.record(entry);

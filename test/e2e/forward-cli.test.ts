@@ -63,28 +63,34 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends the transfer and re
   await nobodyIsConnected();
 });
 
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s from a terminal reaches the wrapper as well, which passes it on: the forward is closed all the same', async (signal) => {
-  expect(await cli.interrupt()).toBe(130);
-  await start(new Program('bin/signalbox.mjs', words(), { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey }));
-  const ended = endOf(await transfer());
-  cli.signalGroup(signal);
-  await ended;
-  expect(await cli.ended()).toBe(130);
-  expect(cli.output).toMatch(/the forward is closed\n$/);
-  expect(await newest()).toMatchObject({ revoked_early: true, closed_at: expect.any(String) });
-});
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  '%s from a terminal reaches the wrapper as well, which passes it on: the forward is closed all the same',
+  async (signal) => {
+    expect(await cli.interrupt()).toBe(130);
+    await start(new Program('bin/signalbox.mjs', words(), { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey }));
+    const ended = endOf(await transfer());
+    cli.signalGroup(signal);
+    await ended;
+    expect(await cli.ended()).toBe(130);
+    expect(cli.output).toMatch(/the forward is closed\n$/);
+    expect(await newest()).toMatchObject({ revoked_early: true, closed_at: expect.any(String) });
+  },
+);
 
-test.each(['SIGTERM', 'SIGHUP'] as const)('%s that comes again while the program ends changes nothing, however late it is', async (signal) => {
-  const code = cli.ended();
-  // As a wrapper on a busy machine does; a program whose loop has run out is still there for some milliseconds.
-  const again = setInterval(() => cli.signal(signal), 1);
-  try {
-    expect(await code).toBe(130);
-  } finally {
-    clearInterval(again);
-  }
-  expect(cli.output).toMatch(/the forward is closed\n$/);
-});
+test.each(['SIGTERM', 'SIGHUP'] as const)(
+  '%s that comes again while the program ends changes nothing, however late it is',
+  async (signal) => {
+    const code = cli.ended();
+    // As a wrapper on a busy machine does; a program whose loop has run out is still there for some milliseconds.
+    const again = setInterval(() => cli.signal(signal), 1);
+    try {
+      expect(await code).toBe(130);
+    } finally {
+      clearInterval(again);
+    }
+    expect(cli.output).toMatch(/the forward is closed\n$/);
+  },
+);
 
 test('when its key is revoked it ends and says so', async () => {
   expect(await cli.interrupt()).toBe(130);
@@ -112,7 +118,10 @@ test.each([
   [`${'x'.repeat(64)}:0`, /no address is known by this name \(ENOTFOUND\)|the name service does not answer \(EAI_AGAIN\)/],
 ] as const)('where it cannot listen it says why, in words: %s', async (place, why) => {
   const before = await newest();
-  const second = new Program('client/main.ts', [...words().slice(0, -1), place], { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey });
+  const second = new Program('client/main.ts', [...words().slice(0, -1), place], {
+    SIGNALBOX_SERVER: world.url,
+    SIGNALBOX_KEY: world.apiKey,
+  });
   second.start();
   expect(await second.ended()).toBe(1);
   expect(second.output).toContain(`signalbox: --listen ${place}: `);

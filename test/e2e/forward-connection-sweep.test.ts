@@ -17,14 +17,27 @@ it('forgets finished connections after 30 days, and those of one forward beyond 
   const busy = (await world.create({ dstPort: 9 })).record;
   const quiet = (await world.create({ dstPort: 9 })).record;
   const finished = (forwardId: string, openedAt: number) => ({
-    id: newId(openedAt), teamId: busy.team_id, forwardId, source: '203.0.113.7', openedAt, closedAt: openedAt + 1, bytesIn: 1, bytesOut: 1, endedBy: 'closed' as const,
+    id: newId(openedAt),
+    teamId: busy.team_id,
+    forwardId,
+    source: '203.0.113.7',
+    openedAt,
+    closedAt: openedAt + 1,
+    bytesIn: 1,
+    bytesOut: 1,
+    endedBy: 'closed' as const,
   });
   const now = clock.now();
   const many = Array.from({ length: 1700 }, (_unused, index) => finished(busy.id, now - index));
   const old = [finished(quiet.id, now - 31 * DAY), finished(quiet.id, now - 29 * DAY)];
   await world.storage.writes.write((tx) => insertConnections(tx, [...many, ...old]));
   const left = async (id: string): Promise<number[]> => {
-    const rows = await world.storage.db.selectFrom('forward_connections').select('opened_at').where('forward_id', '=', id).orderBy('opened_at', 'desc').execute();
+    const rows = await world.storage.db
+      .selectFrom('forward_connections')
+      .select('opened_at')
+      .where('forward_id', '=', id)
+      .orderBy('opened_at', 'desc')
+      .execute();
     return rows.map((row) => row.opened_at);
   };
 

@@ -41,8 +41,10 @@ async function leave(record: ForwardRecord, socket: net.Socket): Promise<void> {
   await waitUntil('it is over', async () => (await world.get(record.id)).openConnections === openConnections - 1);
 }
 
-const list = ({ team_id: team, router_id: router, id }: ForwardRecord, page: Page = { limit: 10, before: undefined }): Promise<ListedConnection[]> =>
-  world.forwards.connections(team, router, id, page);
+const list = (
+  { team_id: team, router_id: router, id }: ForwardRecord,
+  page: Page = { limit: 10, before: undefined },
+): Promise<ListedConnection[]> => world.forwards.connections(team, router, id, page);
 
 describe('connections', () => {
   it('that are open are listed with what they have carried so far, and once only when they are over', async () => {
@@ -57,7 +59,10 @@ describe('connections', () => {
     clock.advance(60_000);
     await leave(record, second);
     const listed = await list(record);
-    expect(listed.map(({ id, ended_by }) => [id, ended_by])).toEqual([[newest!.id, 'closed'], [oldest!.id, 'open']]);
+    expect(listed.map(({ id, ended_by }) => [id, ended_by])).toEqual([
+      [newest!.id, 'closed'],
+      [oldest!.id, 'open'],
+    ]);
     expect(listed[0]!.closed_at).toBe(clock.now());
     await leave(record, first);
     expect((await list(record)).map(({ ended_by }) => ended_by)).toEqual(['closed', 'closed']);
@@ -76,7 +81,11 @@ describe('connections', () => {
       pages.push(page.map(({ bytes_in }) => bytes_in));
       before = { at: page.at(-1)!.opened_at, id: page.at(-1)!.id };
     }
-    expect(pages).toEqual([[6, 5], [4, 3], [2, 1]]);
+    expect(pages).toEqual([
+      [6, 5],
+      [4, 3],
+      [2, 1],
+    ]);
   });
 
   it('of a control plane that was stopped are over', async () => {

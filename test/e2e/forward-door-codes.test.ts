@@ -34,7 +34,9 @@ async function inside({ team_id: team, router_id: router, id }: ForwardRecord): 
   const entrance = await world.forwards.entrance(team, router, id, 'client');
   const sockets = new WebSocketServer({ noServer: true });
   server.once('upgrade', (request, socket, head) => {
-    sockets.handleUpgrade(request, socket, head, (ws) => door.carry(entrance, ws, { teamId: 'team', source: 'client', isStillAllowed: async () => true }));
+    sockets.handleUpgrade(request, socket, head, (ws) =>
+      door.carry(entrance, ws, { teamId: 'team', source: 'client', isStillAllowed: async () => true }),
+    );
   });
   const ws = new WebSocket(`ws://127.0.0.1:${(server.address() as net.AddressInfo).port}`);
   await once(ws, 'open');

@@ -43,7 +43,11 @@ beforeEach(async () => {
 /** Nobody may use its entry port. */
 async function makeForward(dstPort = port): Promise<string> {
   const body = { expire_after_minutes: 10, dst_port: dstPort, dst_address: '127.0.0.1', allow_from: '192.0.2.1' };
-  const answer = await world.caller.call<{ id: string; authorized_at: string | null }>('POST', `/api/routers/${routerId}/transient-forwarding`, body);
+  const answer = await world.caller.call<{ id: string; authorized_at: string | null }>(
+    'POST',
+    `/api/routers/${routerId}/transient-forwarding`,
+    body,
+  );
   expect(answer.body).toMatchObject({ authorized_at: expect.any(String) });
   return answer.body.id;
 }
@@ -205,7 +209,8 @@ describe('the end', () => {
     const ws = await opened(id);
     await once(ws, 'message');
     expect((await world.caller.call<{ open_connections: number }>('GET', pathOf(id))).body.open_connections).toBe(1);
-    const logged = async (): Promise<Logged[]> => (await world.caller.call<{ data: Logged[] }>('GET', `${pathOf(id)}/connections`)).body.data;
+    const logged = async (): Promise<Logged[]> =>
+      (await world.caller.call<{ data: Logged[] }>('GET', `${pathOf(id)}/connections`)).body.data;
     expect(await logged()).toMatchObject([{ closed_at: null, bytes_out: 5, ended_by: 'open' }]);
     ws.terminate();
     await broken;
@@ -239,7 +244,12 @@ describe('who may not come in hears why before the upgrade', () => {
   });
 
   test('a viewer is 403', async () => {
-    const viewer = await world.server.services.credentials.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });
+    const viewer = await world.server.services.credentials.createApiKey({
+      teamId: world.caller.teamId,
+      name: 'viewer',
+      role: 'viewer',
+      createdBy: null,
+    });
     expect(await refusal(open(await makeForward(), { key: viewer.apiKey }))).toEqual({ status: 403, type, code: 'forbidden' });
   });
 

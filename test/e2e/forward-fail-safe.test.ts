@@ -71,16 +71,22 @@ describe('where the scheduler is forbidden', () => {
     const { simulator, router } = await home();
     await (await branches.agent(router)).open(openParams(router, 443), SOON);
     await simulator.reboot();
-    await vi.waitFor(() => {
-      branches.clock.advance(1000);
-      expect(router.state().reachable).toBe(false);
-    }, { timeout: 10_000, interval: 20 });
+    await vi.waitFor(
+      () => {
+        branches.clock.advance(1000);
+        expect(router.state().reachable).toBe(false);
+      },
+      { timeout: 10_000, interval: 20 },
+    );
     expect(onRouter(simulator)).toEqual({ ...OPEN, running: 0 });
-    await vi.waitFor(async () => {
-      await time.advance(1000);
-      branches.clock.advance(1000);
-      expect(onRouter(simulator)).toEqual(OPEN);
-    }, { timeout: 10_000, interval: 20 });
+    await vi.waitFor(
+      async () => {
+        await time.advance(1000);
+        branches.clock.advance(1000);
+        expect(onRouter(simulator)).toEqual(OPEN);
+      },
+      { timeout: 10_000, interval: 20 },
+    );
     await time.advance(700_000);
     expect(onRouter(simulator)).toEqual(NOTHING);
   });
@@ -114,7 +120,11 @@ describe('a router that is left alone', () => {
   }
 
   function entryPort(simulator: Simulator): number {
-    return Number(simulator.items('/ip/firewall/nat').find((rule) => rule['chain'] === 'dstnat' && rule['comment']?.startsWith('signalbox-'))?.['dst-port']);
+    return Number(
+      simulator.items('/ip/firewall/nat').find((rule) => rule['chain'] === 'dstnat' && rule['comment']?.startsWith('signalbox-'))?.[
+        'dst-port'
+      ],
+    );
   }
 
   it.each([
@@ -126,7 +136,14 @@ describe('a router that is left alone', () => {
     const deviceMode = kind === 'scheduler' ? {} : { deviceMode: 'home' as const };
     const { simulator, router } = await branches.branch({ api: true }, { version, time, ...deviceMode });
     const target = await branches.echoService();
-    const words = ['=chain=dstnat', '=action=dst-nat', '=protocol=tcp', '=dst-port=60999', '=to-addresses=192.168.88.10', `=to-ports=${target}`];
+    const words = [
+      '=chain=dstnat',
+      '=action=dst-nat',
+      '=protocol=tcp',
+      '=dst-port=60999',
+      '=to-addresses=192.168.88.10',
+      `=to-ports=${target}`,
+    ];
     await router.command({ path: '/ip/firewall/nat/add', words }, SOON);
     await (await branches.agent(router)).open(openParams(router, target), SOON);
     const through = await connected(entryPort(simulator));
@@ -142,8 +159,13 @@ describe('a router that is left alone', () => {
   it('knows them also where ports stand apart from the addresses', async () => {
     const { simulator, router } = await branches.branch({ api: true }, { version: '7.20.8', time });
     await (await branches.agent(router)).open(openParams(router, 443), SOON);
-    const row = (source: string, port: number): [string, string][] =>
-      [['protocol', 'tcp'], ['src-address', source], ['src-port', '50000'], ['dst-address', '127.0.0.1'], ['dst-port', String(port)]];
+    const row = (source: string, port: number): [string, string][] => [
+      ['protocol', 'tcp'],
+      ['src-address', source],
+      ['src-port', '50000'],
+      ['dst-address', '127.0.0.1'],
+      ['dst-port', String(port)],
+    ];
     const table = simulator.router.table(CONNECTIONS);
     const add = (source: string, port: number): string => table.add(row(source, port), { dynamic: true }).id;
     const ours = add('127.0.0.1', entryPort(simulator));

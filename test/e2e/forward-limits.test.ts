@@ -95,7 +95,10 @@ describe('open forwards', () => {
   it('of one router are so many at most, then there is a conflict until one is over', async () => {
     await open({ limits: { openPerRouter: 2 } });
     const [first] = [await world.create({ dstPort: 9 }), await world.create({ dstPort: 9 })];
-    await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('the router has 2') });
+    await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('the router has 2'),
+    });
     await revoke(first);
     await world.create({ dstPort: 9 });
   });
@@ -106,7 +109,10 @@ describe('open forwards', () => {
     const other = await seedRouter(world.storage);
     const request = { expireAfterMinutes: 10, dstAddress: '127.0.0.1', dstPort: 9, allowFrom: '127.0.0.1' };
     await world.forwards.create(other.teamId, other.routerId, { id: 'key' }, request);
-    await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('the team has 1') });
+    await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('the team has 1'),
+    });
   });
 
   it('leave their port to nobody for ten minutes, and whoever comes meanwhile is told when to come again', async () => {
@@ -160,6 +166,8 @@ describe('sources', () => {
     expect((await world.get(record.id)).record.refused_attempts).toBe(20);
     await logOf(record);
     const fields = { team_id: record.team_id, forward_id: record.id, source: '127.0.0.1', count: 20 };
-    expect(info.mock.calls.filter(([, message]) => message === 'connection attempts refused')).toEqual([[fields, 'connection attempts refused']]);
+    expect(info.mock.calls.filter(([, message]) => message === 'connection attempts refused')).toEqual([
+      [fields, 'connection attempts refused'],
+    ]);
   });
 });

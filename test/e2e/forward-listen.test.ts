@@ -50,22 +50,31 @@ describe('a new forward', () => {
   it.each([
     ['EMFILE', -24, 'too many open files'],
     ['EADDRNOTAVAIL', -99, 'address not available'],
-  ])('is refused with the reason where no other port would do better (%s), and leaves no record and no port', async (code, errno, words) => {
-    await open({ ports: { from: 19_250, to: 19_250 } });
-    const { record } = await world.create({ dstPort: 9 });
-    const settings = { ports: { from: 19_250, to: 19_259 } } as ForwardSettings;
-    const deps = { storage: world.storage, clock: systemClock, limits: FORWARD_LIMITS, settings, portsUse: unusedPorts(settings, FORWARD_LIMITS) };
-    const tried: number[] = [];
-    const listen = async (port: number): Promise<void> => {
-      tried.push(port);
-      throw ofSystem(code, errno);
-    };
-    await expect(listenOnFreePort(deps, record, listen)).rejects.toMatchObject({
-      code: 'unavailable',
-      message: `port 19250 cannot be opened: ${words} (${code})`,
-    });
-    expect(tried).toEqual([19_250]);
-  });
+  ])(
+    'is refused with the reason where no other port would do better (%s), and leaves no record and no port',
+    async (code, errno, words) => {
+      await open({ ports: { from: 19_250, to: 19_250 } });
+      const { record } = await world.create({ dstPort: 9 });
+      const settings = { ports: { from: 19_250, to: 19_259 } } as ForwardSettings;
+      const deps = {
+        storage: world.storage,
+        clock: systemClock,
+        limits: FORWARD_LIMITS,
+        settings,
+        portsUse: unusedPorts(settings, FORWARD_LIMITS),
+      };
+      const tried: number[] = [];
+      const listen = async (port: number): Promise<void> => {
+        tried.push(port);
+        throw ofSystem(code, errno);
+      };
+      await expect(listenOnFreePort(deps, record, listen)).rejects.toMatchObject({
+        code: 'unavailable',
+        message: `port 19250 cannot be opened: ${words} (${code})`,
+      });
+      expect(tried).toEqual([19_250]);
+    },
+  );
 
   it('that could not be opened is not there afterwards, and its port is not in quarantine', async () => {
     await open({ ports: { from: 19_260, to: 19_260 } });
@@ -122,8 +131,25 @@ describe('a forward whose port another program took while the control plane was 
 
 describe('a control plane whose settings name an address that is not its own', () => {
   const doors = (settings: Partial<ForwardSettings>): Doors => {
-    const all = { host: 'localhost', listen: '127.0.0.1', ports: { from: 19_270, to: 19_279 }, allowPrivateSources: true, idleSeconds: null, ...settings };
-    return new Doors({ storage: world.storage, clock: systemClock, log: silentLog, limits: FORWARD_LIMITS, portsUse: unusedPorts(all, FORWARD_LIMITS), settings: all, changes: new Listeners(), reopen: () => undefined, track: () => undefined });
+    const all = {
+      host: 'localhost',
+      listen: '127.0.0.1',
+      ports: { from: 19_270, to: 19_279 },
+      allowPrivateSources: true,
+      idleSeconds: null,
+      ...settings,
+    };
+    return new Doors({
+      storage: world.storage,
+      clock: systemClock,
+      log: silentLog,
+      limits: FORWARD_LIMITS,
+      portsUse: unusedPorts(all, FORWARD_LIMITS),
+      settings: all,
+      changes: new Listeners(),
+      reopen: () => undefined,
+      track: () => undefined,
+    });
   };
 
   it('does not start, and names the setting', async () => {

@@ -62,7 +62,13 @@ async function tlsThrough(port: number, servername: string): Promise<tls.TLSSock
 
 const closeOf = (socket: net.Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()));
 /** Resolves when the other side has ended the connection, whether properly or by breaking it off. */
-const endOf = (socket: net.Socket): Promise<void> => new Promise((resolve) => socket.resume().once('end', () => resolve()).once('close', () => resolve()));
+const endOf = (socket: net.Socket): Promise<void> =>
+  new Promise((resolve) =>
+    socket
+      .resume()
+      .once('end', () => resolve())
+      .once('close', () => resolve()),
+  );
 /** The alert `unrecognized_name`, and nothing else. */
 const UNRECOGNISED = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
@@ -97,7 +103,10 @@ describe('a TLS client', () => {
     await once(web, 'listening');
     const view = await world.create({ dstPort: (web.address() as net.AddressInfo).port });
     const origin = `${view.entryName!.name}:${doorPort(view)}`;
-    for (const [flag, version] of [['--http1.1', '1.1'], ['--http2', '2.0']] as const) {
+    for (const [flag, version] of [
+      ['--http1.1', '1.1'],
+      ['--http2', '2.0'],
+    ] as const) {
       const args = ['--silent', '--show-error', '--insecure', '--max-time', '10', flag, '--resolve', `${origin}:127.0.0.1`];
       const { stdout } = await curl([...args, `https://${origin}/a`, `https://${origin}/b`]);
       expect(stdout).toBe(`${version} ${origin}`.repeat(2));
@@ -227,7 +236,11 @@ describe.each(['its own port', 'the door by name'])('behind a load balancer, at 
     await open({ ...options, settings: { isProxy } });
     const view = await world.create({ dstPort: await world.target((socket) => socket.pipe(socket)), allowFrom });
     // The target is no TLS service: it says back whatever comes.
-    return { view, port: byName ? doorPort(view) : view.record.port, hello: byName ? helloWith([serverName(view.entryName!.name)]) : Buffer.from('hello') };
+    return {
+      view,
+      port: byName ? doorPort(view) : view.record.port,
+      hello: byName ? helloWith([serverName(view.entryName!.name)]) : Buffer.from('hello'),
+    };
   }
 
   async function saidBack(socket: net.Socket, bytes: Buffer): Promise<void> {

@@ -52,7 +52,10 @@ describe.skipIf(reason !== undefined)('a forward by dst-nat', () => {
     await once(lab.startInLan(process.execPath, [LAN_HOST]).stdout!, 'data');
     installation = await Installation.start({
       forwardPorts: '46000-46999',
-      agent: { forwards: { allow: ['192.168.88.0/24'] }, routers: [{ name: 'branch', host: lab.routerAddress, api: { port: 8728, ...LOGIN } }] },
+      agent: {
+        forwards: { allow: ['192.168.88.0/24'] },
+        routers: [{ name: 'branch', host: lab.routerAddress, api: { port: 8728, ...LOGIN } }],
+      },
     });
     routerId = await installation.routerId();
   });
@@ -75,7 +78,8 @@ describe.skipIf(reason !== undefined)('a forward by dst-nat', () => {
     return forward;
   }
 
-  const revoke = (forward: Forward): Promise<void> => installation.call('DELETE', `/api/routers/${routerId}/transient-forwarding/${forward.id}`);
+  const revoke = (forward: Forward): Promise<void> =>
+    installation.call('DELETE', `/api/routers/${routerId}/transient-forwarding/${forward.id}`);
 
   function dial(host: string, port: number, localAddress?: string): Promise<net.Socket> {
     const socket = net.connect({ host, port, ...(localAddress === undefined ? {} : { localAddress }) });
@@ -89,11 +93,14 @@ describe.skipIf(reason !== undefined)('a forward by dst-nat', () => {
 
   /** The router's port that leads to the target, as the rule of the forward says it. */
   async function routersPort(): Promise<number> {
-    const rule = (await lab.items('/ip/firewall/nat')).find((item) => item['comment']?.startsWith('signalbox-') && item['chain'] === 'dstnat');
+    const rule = (await lab.items('/ip/firewall/nat')).find(
+      (item) => item['comment']?.startsWith('signalbox-') && item['chain'] === 'dstnat',
+    );
     return Number(rule?.['dst-port']);
   }
 
-  const mine = async (): Promise<string[]> => (await lab.items('/ip/firewall/nat')).flatMap((rule) => (rule['comment']?.startsWith('signalbox-') === true ? rule['comment'] : []));
+  const mine = async (): Promise<string[]> =>
+    (await lab.items('/ip/firewall/nat')).flatMap((rule) => (rule['comment']?.startsWith('signalbox-') === true ? rule['comment'] : []));
 
   /** From the kernel, and from what the router prints. */
   async function rulesGone(port: number): Promise<void> {
@@ -120,13 +127,16 @@ describe.skipIf(reason !== undefined)('a forward by dst-nat', () => {
     const forward = await open(5201);
     // It serves one client at a time, and the agent's look whether the target answers was one.
     await waitUntil('iperf3 listens again', isListening(2));
-    const { stdout } = await run('iperf3', ['-c', '127.0.0.1', '-p', String(forward.port), '--bidir', '-t', '1', '-P', '4', '--json'], { timeout: 20_000, maxBuffer: 10e6 });
+    const { stdout } = await run('iperf3', ['-c', '127.0.0.1', '-p', String(forward.port), '--bidir', '-t', '1', '-P', '4', '--json'], {
+      timeout: 20_000,
+      maxBuffer: 10e6,
+    });
     const { end } = JSON.parse(stdout) as { end: Record<'sum_received' | 'sum_received_bidir_reverse', { bytes: number }> };
     for (const sum of [end.sum_received, end.sum_received_bidir_reverse]) expect(sum.bytes).toBeGreaterThan(1_000_000);
     await revoke(forward);
   });
 
-  test('lets nobody but the agent use the router\'s port', async () => {
+  test("lets nobody but the agent use the router's port", async () => {
     const forward = await open(7);
     const port = await routersPort();
     expect(await lab.rules()).toContain(`ip saddr ${lab.agentAddress} fib daddr type local tcp dport ${port}`);
@@ -184,18 +194,38 @@ describe.skipIf(reason !== undefined)('the agent alone', () => {
     const lab = await NetworkLab.open({ users: USERS });
     try {
       await once(lab.startInLan(process.execPath, [LAN_HOST]).stdout!, 'data');
-      const router = await routers.adapter({ name: 'branch', host: lab.routerAddress, api: { port: 8728, tls: false, anonymous_tls: false, ...LOGIN }, forward_way: 'auto' });
+      const router = await routers.adapter({
+        name: 'branch',
+        host: lab.routerAddress,
+        api: { port: 8728, tls: false, anonymous_tls: false, ...LOGIN },
+        forward_way: 'auto',
+      });
       await reachable(router);
       const acceptor = new ForwardAcceptor({
-        routers: new Map([['branch', router]]), dialChannel: () => Promise.reject(new Error('no control plane here')), allow: ['192.168.88.0/24'],
+        routers: new Map([['branch', router]]),
+        dialChannel: () => Promise.reject(new Error('no control plane here')),
+        allow: ['192.168.88.0/24'],
         onLost: () => undefined,
-    maxConnections: 10, stateFolder: await routers.stateFolder(), clock: systemClock, log: silentLog,
+        maxConnections: 10,
+        stateFolder: await routers.stateFolder(),
+        clock: systemClock,
+        log: silentLog,
       });
       acceptor.start();
-      await acceptor.open({
-        router: 'branch', hardware_id: router.state().facts!.hardwareId, forward_id: '01900000-0000-7000-8000-000000000001', dst_address: lab.lanAddress,
-        dst_port: 7, expires_in_ms: 1500, channel_token: 'token', warm_channels: 0, max_channels: 8,
-      }, { timeoutMs: 10_000 });
+      await acceptor.open(
+        {
+          router: 'branch',
+          hardware_id: router.state().facts!.hardwareId,
+          forward_id: '01900000-0000-7000-8000-000000000001',
+          dst_address: lab.lanAddress,
+          dst_port: 7,
+          expires_in_ms: 1500,
+          channel_token: 'token',
+          warm_channels: 0,
+          max_channels: 8,
+        },
+        { timeoutMs: 10_000 },
+      );
       expect(await lab.rules()).toContain(`ip saddr ${lab.agentAddress}`);
       await vi.waitFor(async () => expect(await lab.rules()).not.toContain(`ip saddr ${lab.agentAddress}`), { timeout: 10_000 });
       await acceptor.stop();

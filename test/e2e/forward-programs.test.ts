@@ -75,10 +75,20 @@ function programs(open: () => Promise<ForwardSite>): void {
     afterAll(() => host?.close());
 
     const words = (): string[] =>
-      ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR', 'ConnectTimeout=10', `IdentityFile=${host.folder}/user`].flatMap((option) => ['-o', option]);
+      [
+        'StrictHostKeyChecking=no',
+        'UserKnownHostsFile=/dev/null',
+        'LogLevel=ERROR',
+        'ConnectTimeout=10',
+        `IdentityFile=${host.folder}/user`,
+      ].flatMap((option) => ['-o', option]);
 
     test.runIf(has('ssh'))('ssh runs a command there', async () => {
-      const { stdout } = await run('ssh', [...words(), '-p', port, `${host.username}@127.0.0.1`, 'head -c 3000000 /dev/zero | sha256sum; echo $((6 * 7))'], LIMIT);
+      const { stdout } = await run(
+        'ssh',
+        [...words(), '-p', port, `${host.username}@127.0.0.1`, 'head -c 3000000 /dev/zero | sha256sum; echo $((6 * 7))'],
+        LIMIT,
+      );
       const sum = createHash('sha256').update(Buffer.alloc(3_000_000)).digest('hex');
       expect(stdout).toBe(`${sum}  -\n42\n`);
     });
@@ -136,17 +146,20 @@ function programs(open: () => Promise<ForwardSite>): void {
 
   test.runIf(has('psql') && inject('postgresPort') !== 0)('psql copies a table in and out', async () => {
     const socketFolder = await askForServer(inject('postgresPort'));
-    const database = net.createServer({ allowHalfOpen: true }, (client) => join(client, { path: path.join(socketFolder, '.s.PGSQL.5432') }));
+    const database = net.createServer({ allowHalfOpen: true }, (client) =>
+      join(client, { path: path.join(socketFolder, '.s.PGSQL.5432') }),
+    );
     const port = await forwardTo(database);
     const script = [
       'create temp table t (n int, filler text)',
       "insert into t select n, repeat('x', 100) from generate_series(1, 50000) n",
       'copy t to stdout',
     ];
-    const { stdout } = await run('psql', ['-h', '127.0.0.1', '-p', port, '-U', 'signalbox', '-d', 'postgres', '-Atq', '-c', script.join('; ')], {
-      ...LIMIT,
-      env: { PATH: process.env['PATH'] },
-    });
+    const { stdout } = await run(
+      'psql',
+      ['-h', '127.0.0.1', '-p', port, '-U', 'signalbox', '-d', 'postgres', '-Atq', '-c', script.join('; ')],
+      { ...LIMIT, env: { PATH: process.env['PATH'] } },
+    );
     const lines = stdout.trimEnd().split('\n');
     expect({ count: lines.length, last: lines.at(-1) }).toEqual({ count: 50_000, last: `50000\t${'x'.repeat(100)}` });
   });
@@ -170,14 +183,26 @@ function programs(open: () => Promise<ForwardSite>): void {
 
   test.runIf(existsSync(CHROMIUM))('a browser loads a page with sixty parts', async () => {
     const parts = Array.from({ length: 60 }, (_unused, n) => `window.parts = (window.parts ?? 0) + ${n};${' '.repeat(n * 1000)}`);
-    const port = await forwardTo(http.createServer((request, response) => {
-      const n = /^\/part-(\d+)\.js$/.exec(request.url ?? '')?.[1];
-      response.setHeader('content-type', n === undefined ? 'text/html' : 'text/javascript');
-      response.end(n === undefined ? parts.map((_part, index) => `<script src="/part-${index}.js" async></script>`).join('') : parts[Number(n)]);
-    }));
+    const port = await forwardTo(
+      http.createServer((request, response) => {
+        const n = /^\/part-(\d+)\.js$/.exec(request.url ?? '')?.[1];
+        response.setHeader('content-type', n === undefined ? 'text/html' : 'text/javascript');
+        response.end(
+          n === undefined ? parts.map((_part, index) => `<script src="/part-${index}.js" async></script>`).join('') : parts[Number(n)],
+        );
+      }),
+    );
     const browser = await chromium.launch({
       executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
     });
     servers.push(browser);
     const page = await browser.newPage();

@@ -53,16 +53,19 @@ const failNextWrite = (): unknown => vi.spyOn(world.storage.writes, 'write').moc
 const closedAt = async (record: ForwardRecord): Promise<number | null> => (await world.get(record.id)).record.closed_at;
 
 describe('a revocation', () => {
-  it.each(['', ', even when the control plane was restarted in between'])('reaches an agent that was away when it comes back%s', async (restarted) => {
-    await open();
-    const record = await echoForward();
-    const acceptor = goAway();
-    const close = vi.spyOn(acceptor, 'close');
-    await revoke(record);
-    if (restarted) await world.restartServer();
-    comeBack(acceptor);
-    await waitUntil('the agent is told', () => close.mock.calls.some(([id]) => id === record.id));
-  });
+  it.each(['', ', even when the control plane was restarted in between'])(
+    'reaches an agent that was away when it comes back%s',
+    async (restarted) => {
+      await open();
+      const record = await echoForward();
+      const acceptor = goAway();
+      const close = vi.spyOn(acceptor, 'close');
+      await revoke(record);
+      if (restarted) await world.restartServer();
+      comeBack(acceptor);
+      await waitUntil('the agent is told', () => close.mock.calls.some(([id]) => id === record.id));
+    },
+  );
 
   it('is not repeated to an agent whose forwards have ended by themselves a day ago', async () => {
     const clock = new ManualClock(Date.now());

@@ -22,14 +22,20 @@ describe('an open forward', () => {
   /** Back from a reboot: the sessions are opened again as soon as the agent's clock moves. */
   async function rebooted({ simulator, router }: Branch): Promise<void> {
     await simulator.reboot();
-    await vi.waitFor(() => {
-      branches.clock.advance(1000);
-      expect(router.state().reachable).toBe(false);
-    }, { timeout: 10_000, interval: 20 });
-    await vi.waitFor(() => {
-      branches.clock.advance(1000);
-      expect(router.state().reachable).toBe(true);
-    }, { timeout: 10_000, interval: 20 });
+    await vi.waitFor(
+      () => {
+        branches.clock.advance(1000);
+        expect(router.state().reachable).toBe(false);
+      },
+      { timeout: 10_000, interval: 20 },
+    );
+    await vi.waitFor(
+      () => {
+        branches.clock.advance(1000);
+        expect(router.state().reachable).toBe(true);
+      },
+      { timeout: 10_000, interval: 20 },
+    );
   }
 
   async function opened(sessions: Sessions, options: Partial<SimulatorOptions> = {}): Promise<Branch & { agent: ForwardAcceptor }> {
@@ -75,7 +81,13 @@ describe('an open forward', () => {
     await rebooted({ simulator, router });
     await time.advance(5000);
     branches.clock.advance(60_000);
-    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'the rules are gone from the router: not enough permissions (9) (/ip/firewall/nat/add)' }]), { timeout: 5000 });
+    await vi.waitFor(
+      () =>
+        expect(branches.lost).toEqual([
+          { id: FORWARD_ID, reason: 'the rules are gone from the router: not enough permissions (9) (/ip/firewall/nat/add)' },
+        ]),
+      { timeout: 5000 },
+    );
     expect(entriesOf(simulator)).toEqual([]);
   });
 
@@ -98,7 +110,10 @@ describe('an open forward', () => {
   }
 
   const disabledOf = (simulator: Simulator): (string | undefined)[] =>
-    simulator.items('/ip/firewall/nat').filter((rule) => rule['comment']?.startsWith('signalbox-')).map((rule) => rule['disabled']);
+    simulator
+      .items('/ip/firewall/nat')
+      .filter((rule) => rule['comment']?.startsWith('signalbox-'))
+      .map((rule) => rule['disabled']);
 
   it('is lost when somebody disabled its rules and a connection found out', async () => {
     const { simulator, router } = await branches.branch({ api: true });
@@ -116,10 +131,13 @@ describe('an open forward', () => {
   async function backAgain({ simulator, router }: Branch): Promise<void> {
     simulator.faults.resetConnections();
     await vi.waitFor(() => expect(router.state().reachable).toBe(false), { timeout: 5000 });
-    await vi.waitFor(() => {
-      branches.clock.advance(1000);
-      expect(router.state().reachable).toBe(true);
-    }, { timeout: 10_000, interval: 20 });
+    await vi.waitFor(
+      () => {
+        branches.clock.advance(1000);
+        expect(router.state().reachable).toBe(true);
+      },
+      { timeout: 10_000, interval: 20 },
+    );
     branches.clock.advance(1000);
   }
 
@@ -127,7 +145,9 @@ describe('an open forward', () => {
     const { simulator, router, agent } = await opened({ api: true });
     await setRules(router, 'disable');
     await backAgain({ simulator, router });
-    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'the rules were disabled on the router' }]), { timeout: 5000 });
+    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'the rules were disabled on the router' }]), {
+      timeout: 5000,
+    });
     const refused = { code: 'rejected', message: 'the rules were disabled on the router' };
     await expect(agent.open(openParams(router, 443), SOON)).rejects.toMatchObject(refused);
     await agent.stop();
@@ -172,7 +192,10 @@ describe('an open forward', () => {
       return command(asked, deadline);
     });
     const other = await branches.choose(router, port);
-    expect(other).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router; ssh: not allowed by device-mode (/ip/ssh/set)' });
+    expect(other).toMatchObject({
+      way: { name: 'api' },
+      reason: 'a dst-nat rule on the router; ssh: not allowed by device-mode (/ip/ssh/set)',
+    });
     await other.way.close();
     expect(simulator.items('/ip/firewall/nat').map((item) => item['comment'])).not.toContain('signalbox-test-1');
   });
@@ -193,7 +216,9 @@ describe('an open forward', () => {
     const second = await branches.choose(router, port, LAN_HOST, undefined, { onLost });
     vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
     await expect(second.way.connect(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
-    await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('the router does not answer over SSH any more: connection refused'), { timeout: 5000 });
+    await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('the router does not answer over SSH any more: connection refused'), {
+      timeout: 5000,
+    });
     await second.way.close();
     const other = await branches.choose(router, port);
     expect(other).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router; ssh: connection refused' });
@@ -226,7 +251,9 @@ describe('an open forward', () => {
       return { ...state, facts: state.facts && { ...state.facts, hardwareId: 'another' } };
     });
     await router.refresh(SOON);
-    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'another device (another) answers at branch' }]), { timeout: 5000 });
+    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'another device (another) answers at branch' }]), {
+      timeout: 5000,
+    });
     expect(rulesOf(simulator)).toEqual([]);
   });
 });

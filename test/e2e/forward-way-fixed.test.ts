@@ -22,11 +22,19 @@ afterEach(async () => {
 });
 
 /** The only router of an agent whose agent.yaml says so. */
-async function routerOf(way: string | undefined, ways = { api: true, ssh: true }): Promise<{ simulator: Simulator; router: RouterAdapter }> {
+async function routerOf(
+  way: string | undefined,
+  ways = { api: true, ssh: true },
+): Promise<{ simulator: Simulator; router: RouterAdapter }> {
   const simulator = await routers.simulate({ hosts: { [LAN_HOST]: '127.0.0.1' } });
   const { forward_way: _auto, ...router } = routers.config(simulator, ways);
   const file = path.join(await routers.stateFolder(), 'agent.yaml');
-  const config = { server: 'http://127.0.0.1', credentials: 'credentials.json', state: 'state', routers: [{ ...router, ...(way ? { forward_way: way } : {}) }] };
+  const config = {
+    server: 'http://127.0.0.1',
+    credentials: 'credentials.json',
+    state: 'state',
+    routers: [{ ...router, ...(way ? { forward_way: way } : {}) }],
+  };
   await writeFile(file, stringify(config));
   const adapter = await routers.adapter((await loadConfig(file)).routers[0]!);
   await reachable(adapter);

@@ -45,7 +45,8 @@ describe.each(['6.49.10', '7.18.2'])('RouterOS %s', (version) => {
     expect(chosen).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router', targetReachable: true });
     expect(await echo(chosen, 'through NAT')).toBe('through NAT');
     const [first, second] = simulator.items('/ip/firewall/nat');
-    for (const rule of [first, second]) expect(rule).toMatchObject({ comment: 'signalbox-test-1', 'src-address': '127.0.0.1', protocol: 'tcp' });
+    for (const rule of [first, second])
+      expect(rule).toMatchObject({ comment: 'signalbox-test-1', 'src-address': '127.0.0.1', protocol: 'tcp' });
     expect(entriesOf(simulator)).toEqual(['signalbox-test-1', 'signalbox-test-1-boot']);
     await chosen.way.close();
     expect(simulator.items('/ip/firewall/nat')).toHaveLength(rulesBefore);
@@ -105,7 +106,11 @@ describe('the way', () => {
     const { router } = await branches.branch({ ssh: true, api: true });
     vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
     const chosen = await branches.choose(router, await closedPort(), '127.0.0.1');
-    expect(chosen).toMatchObject({ way: { name: 'direct' }, targetReachable: false, reason: 'the target is the router itself; ssh: connection refused' });
+    expect(chosen).toMatchObject({
+      way: { name: 'direct' },
+      targetReachable: false,
+      reason: 'the target is the router itself; ssh: connection refused',
+    });
   });
 
   it('is not direct when the address under which the agent reaches the router is not allowed', async () => {
@@ -137,9 +142,15 @@ describe('the way', () => {
       return command(asked, deadline);
     });
     const openTcp = vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
-    await expect(branches.choose(router, 443)).rejects.toMatchObject({ code: 'router_unreachable', message: 'ssh: connection refused; dst-nat: no rules here' });
+    await expect(branches.choose(router, 443)).rejects.toMatchObject({
+      code: 'router_unreachable',
+      message: 'ssh: connection refused; dst-nat: no rules here',
+    });
     openTcp.mockRejectedValue(new AgentError('not_allowed', 'forwarding is off'));
-    await expect(branches.choose(router, 443)).rejects.toMatchObject({ code: 'not_allowed', message: 'ssh: forwarding is off; dst-nat: no rules here' });
+    await expect(branches.choose(router, 443)).rejects.toMatchObject({
+      code: 'not_allowed',
+      message: 'ssh: forwarding is off; dst-nat: no rules here',
+    });
   });
 
   it('by dst-nat does without the scheduler where device-mode forbids it, and says so', async () => {

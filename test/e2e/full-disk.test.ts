@@ -14,7 +14,13 @@ interface Job {
   output: string | null;
 }
 
-const body = (script: string) => ({ description: 'full disk', script, make_backup: false, express_execute: true, needs_acknowledgement: true });
+const body = (script: string) => ({
+  description: 'full disk',
+  script,
+  make_backup: false,
+  express_execute: true,
+  needs_acknowledgement: true,
+});
 
 describe('a full disk', () => {
   let folder: string;
@@ -66,7 +72,8 @@ describe('a full disk', () => {
       const answer = await submit(routerId, ':put after');
       return answer.status === 200 ? answer : undefined;
     });
-    for (const { body: receipt } of [...answers.filter(({ status }) => status === 200), after]) await completed(routerId, receipt.data.job_id);
+    for (const { body: receipt } of [...answers.filter(({ status }) => status === 200), after])
+      await completed(routerId, receipt.data.job_id);
   });
 
   it('under the journal: jobs wait, and a script that has run is reported as soon as there is room', async () => {
@@ -81,8 +88,12 @@ describe('a full disk', () => {
     const { body: running } = await submit(routerIds[0]!, `:delay 1500ms; :for i from=1 to=100 do={ :put "${'x'.repeat(100)}" }`);
     await waitUntil('the script runs', async () => (await read(routerIds[0]!, running.data.job_id)).phase === 'running');
     await volume.fill();
-    const waiting = await Promise.all(routerIds.slice(1).flatMap((id) => [submit(id, `:put 1;# ${'y'.repeat(1900)}`), submit(id, `:put 2;# ${'y'.repeat(1900)}`)]));
-    await waitUntil('the script is over', () => world!.simulators[0]!.executions.some(({ kind, outcome }) => kind === 'script' && outcome === 'ok'));
+    const waiting = await Promise.all(
+      routerIds.slice(1).flatMap((id) => [submit(id, `:put 1;# ${'y'.repeat(1900)}`), submit(id, `:put 2;# ${'y'.repeat(1900)}`)]),
+    );
+    await waitUntil('the script is over', () =>
+      world!.simulators[0]!.executions.some(({ kind, outcome }) => kind === 'script' && outcome === 'ok'),
+    );
     expect(await read(routerIds[0]!, running.data.job_id)).toMatchObject({ phase: 'running' });
     await volume.empty();
     expect((await completed(routerIds[0]!, running.data.job_id)).output).toHaveLength(10_100);

@@ -35,10 +35,24 @@ describe('what is known of a router', () => {
       return found['lat'] === null ? undefined : found;
     });
     expect(metadata).toMatchObject({
-      name: 'router-0', boardname: 'hEX', model: 'RB750Gr3', hardware_board: true, timezone: 'Europe/Riga', slug: 'RB750Gr3',
-      lat: 56.969689, lng: 24.162471, location_origin: 'gps', tunnel_ip: '127.0.0.1', last_seen_from: '127.0.0.1',
+      name: 'router-0',
+      boardname: 'hEX',
+      model: 'RB750Gr3',
+      hardware_board: true,
+      timezone: 'Europe/Riga',
+      slug: 'RB750Gr3',
+      lat: 56.969689,
+      lng: 24.162471,
+      location_origin: 'gps',
+      tunnel_ip: '127.0.0.1',
+      last_seen_from: '127.0.0.1',
     });
-    expect(await getOne(`/api/routers/${ids[1]}/metadata`)).toMatchObject({ hardware_board: false, lat: null, lng: null, location_origin: null });
+    expect(await getOne(`/api/routers/${ids[1]}/metadata`)).toMatchObject({
+      hardware_board: false,
+      lat: null,
+      lng: null,
+      location_origin: null,
+    });
   });
 
   test("another team's routers do not exist", async () => {
@@ -57,7 +71,9 @@ describe('the devices behind a router', () => {
       return list.length >= 8 && list;
     });
     expect(found.find((device) => device['hostname'] === 'raspberrypi')).toMatchObject({
-      mac_address: 'DC:A6:32:0B:44:7F', manufacturer: expect.stringContaining('Raspberry Pi') as string, alias: null,
+      mac_address: 'DC:A6:32:0B:44:7F',
+      manufacturer: expect.stringContaining('Raspberry Pi') as string,
+      alias: null,
       // The simulated sites have the same hosts; a device is where it was seen last.
       current_ip: { ip_address: expect.stringMatching(/^(192\.168\.88|10\.99\.0)\.12$/) as string, interface: 'bridge' },
     });
@@ -73,7 +89,14 @@ describe('the devices behind a router', () => {
 
   test('follow what happens there', async () => {
     const mac = '4C:5E:0C:00:00:99';
-    const row = { address: '192.168.88.99', 'mac-address': mac, interface: 'bridge', complete: 'true', disabled: 'false', status: 'reachable' };
+    const row = {
+      address: '192.168.88.99',
+      'mac-address': mac,
+      interface: 'bridge',
+      complete: 'true',
+      disabled: 'false',
+      status: 'reachable',
+    };
     table(0, '/ip/arp').add(new Map(Object.entries(row)));
     const device = await waitUntil('the new device is there', async () => {
       const { status, body } = await world.caller.call('GET', `/arp/devices/${mac}`);
@@ -92,7 +115,9 @@ describe('the devices behind a router', () => {
 
 describe('faults', () => {
   const faultOf = (index: number, type: string, status: string) =>
-    waitUntil(`${type} is ${status}`, async () => (await get(`/api/routers/${ids[index]}/faults?status=${status}`)).find((fault) => fault['type'] === type));
+    waitUntil(`${type} is ${status}`, async () =>
+      (await get(`/api/routers/${ids[index]}/faults?status=${status}`)).find((fault) => fault['type'] === type),
+    );
 
   test('a provider line that goes down and comes back', async () => {
     const ether1 = table(0, '/interface').find('name', 'ether1')!;
@@ -102,7 +127,10 @@ describe('faults', () => {
     expect(await faultOf(0, 'wan_down', 'resolved')).toMatchObject({ resolved_at: expect.any(String) as string });
   });
 
-  test.each([['rows of version 7', 0], ['the record of version 6', 1]])('a power supply and a fan that fail, in %s', async (_format, index) => {
+  test.each([
+    ['rows of version 7', 0],
+    ['the record of version 6', 1],
+  ])('a power supply and a fan that fail, in %s', async (_format, index) => {
     const simulator = world.simulators[index]!;
     simulator.setSensor('psu1-state', 'ok');
     simulator.setSensor('psu2-state', 'fail');
@@ -110,7 +138,10 @@ describe('faults', () => {
     simulator.setSensor('fan2-speed', '0');
     const power = await faultOf(index, 'power_supply_failed', 'open');
     expect(power).toMatchObject({ severity: 'warning', message: 'Power supply psu2 failed', cause: 'psu2-state is fail' });
-    expect(await faultOf(index, 'fan_failed', 'open')).toMatchObject({ message: 'Fan fan2 failed', cause: 'fan2-speed is 0 RPM while others turn' });
+    expect(await faultOf(index, 'fan_failed', 'open')).toMatchObject({
+      message: 'Fan fan2 failed',
+      cause: 'fan2-speed is 0 RPM while others turn',
+    });
     simulator.setSensor('psu2-state', 'ok');
     simulator.setSensor('fan2-speed', '4400');
     await faultOf(index, 'power_supply_failed', 'resolved');
@@ -130,7 +161,10 @@ describe('faults', () => {
     expect(await faultOf(1, 'router_offline', 'open')).toMatchObject({ severity: 'critical', resolved_at: null });
     await rebooting;
     expect(await faultOf(1, 'router_offline', 'resolved')).toMatchObject({ duration: expect.any(Number) as number });
-    expect(await faultOf(1, 'rebooted', 'resolved')).toMatchObject({ severity: 'info', cause: expect.stringMatching(/^its uptime went back from /) as string });
+    expect(await faultOf(1, 'rebooted', 'resolved')).toMatchObject({
+      severity: 'info',
+      cause: expect.stringMatching(/^its uptime went back from /) as string,
+    });
   });
 
   test('an agent that is away', async () => {
@@ -138,6 +172,6 @@ describe('faults', () => {
     expect(await faultOf(0, 'agent_offline', 'open')).toMatchObject({ severity: 'critical' });
     await world.startAgent();
     await faultOf(0, 'agent_offline', 'resolved');
-    expect((await get(`/api/routers/${ids[0]}/faults?status=open`))).toEqual([]);
+    expect(await get(`/api/routers/${ids[0]}/faults?status=open`)).toEqual([]);
   });
 });

@@ -32,7 +32,12 @@ describe('the job endpoints', () => {
   afterAll(() => world.close());
 
   const post = (body: unknown, headers = {}, caller = world.caller) =>
-    caller.call<Envelope<Record<string, string>> & { errors: Record<string, string[]> }>('POST', `/api/asynchronous/${routerId}`, body, headers);
+    caller.call<Envelope<Record<string, string>> & { errors: Record<string, string[]> }>(
+      'POST',
+      `/api/asynchronous/${routerId}`,
+      body,
+      headers,
+    );
   const list = (query = '') => world.caller.call<Envelope<Job[]>>('GET', `/api/routers/${routerId}/jobs${query}`);
   const read = (id: string) => world.caller.call<Envelope<Job>>('GET', `/api/routers/${routerId}/jobs/${id}`);
   const remove = (id: string, caller = world.caller) => caller.call<Envelope<Job>>('DELETE', `/api/routers/${routerId}/jobs/${id}`);
@@ -51,8 +56,12 @@ describe('the job endpoints', () => {
     expect(answer.body).toEqual({
       status: 'success',
       data: {
-        idempotency_key: 'key-1', request_id: answer.headers.get('x-request-id'), target: routerId, notify_url: 'https://example.com/hook',
-        date: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/), job_id: expect.any(String),
+        idempotency_key: 'key-1',
+        request_id: answer.headers.get('x-request-id'),
+        target: routerId,
+        notify_url: 'https://example.com/hook',
+        date: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        job_id: expect.any(String),
       },
     });
     await finished(answer.body.data['job_id']!);
@@ -62,9 +71,22 @@ describe('the job endpoints', () => {
     const { body } = await post(GOOD);
     const job = await finished(body.data['job_id']!);
     expect(job).toMatchObject({
-      id: body.data['job_id'], token: expect.stringMatching(/^\w{32}$/), idempotency_key: body.data['idempotency_key'], description: 'd',
-      express_execute: true, needs_acknowledgement: true, make_backup: false, status: 'completed', failed_at: null, deleted_at: null,
-      phase: 'done', reason: null, error: null, output: '1\n', site_id: null, backup: null,
+      id: body.data['job_id'],
+      token: expect.stringMatching(/^\w{32}$/),
+      idempotency_key: body.data['idempotency_key'],
+      description: 'd',
+      express_execute: true,
+      needs_acknowledgement: true,
+      make_backup: false,
+      status: 'completed',
+      failed_at: null,
+      deleted_at: null,
+      phase: 'done',
+      reason: null,
+      error: null,
+      output: '1\n',
+      site_id: null,
+      backup: null,
     });
     expect((await list()).body.data[0]).toEqual(job);
   });
@@ -146,7 +168,16 @@ describe('the job endpoints', () => {
 
   it.each([
     [':put "what it said"', { completed_at: expect.any(String), failed_at: null, reason: null, error: null, output: 'what it said\n' }],
-    [':error "what was wrong"', { completed_at: null, failed_at: expect.any(String), reason: 'script_error', error: expect.stringContaining('what was wrong'), output: 'what was wrong (:error; line 1)\n' }],
+    [
+      ':error "what was wrong"',
+      {
+        completed_at: null,
+        failed_at: expect.any(String),
+        reason: 'script_error',
+        error: expect.stringContaining('what was wrong'),
+        output: 'what was wrong (:error; line 1)\n',
+      },
+    ],
   ])('show what a deleted job did: %s', async (script, did) => {
     const id = (await post({ ...GOOD, script })).body.data['job_id']!;
     const before = await finished(id);

@@ -41,9 +41,7 @@ describe.each(WAYS)('a job on a router with RouterOS %s', (way, options) => {
   afterAll(() => world.close());
 
   async function submit(script: string, more: Record<string, unknown> = {}, headers = {}): Promise<string> {
-    const body = {
-      description: 'test', script, make_backup: false, express_execute: true, needs_acknowledgement: true, ...more,
-    };
+    const body = { description: 'test', script, make_backup: false, express_execute: true, needs_acknowledgement: true, ...more };
     const answer = await world.caller.call<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, body, headers);
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     return answer.body.data.job_id;
@@ -60,8 +58,14 @@ describe.each(WAYS)('a job on a router with RouterOS %s', (way, options) => {
     });
 
   const simulator = () => world.simulators[0]!;
-  const addresses = (): string[] => simulator().items('/ip/address').map((row) => row['address'] ?? '');
-  const stored = (): string[] => simulator().items('/system/script').map((row) => row['name'] ?? '');
+  const addresses = (): string[] =>
+    simulator()
+      .items('/ip/address')
+      .map((row) => row['address'] ?? '');
+  const stored = (): string[] =>
+    simulator()
+      .items('/system/script')
+      .map((row) => row['name'] ?? '');
   const runsOf = (id: string) => simulator().executions.filter(({ kind, name }) => kind === 'script' && name === `signalbox-${id}`);
 
   it('changes the router once and goes from pending to completed', async () => {
@@ -135,7 +139,9 @@ describe.each(WAYS)('a job on a router with RouterOS %s', (way, options) => {
   it('takes a backup and an export first when asked', async () => {
     const id = await submit(':put 1', { make_backup: true });
     expect(await finish(id)).toMatchObject({ status: 'completed' });
-    const files = simulator().items('/file').map((row) => row['name'] ?? '');
+    const files = simulator()
+      .items('/file')
+      .map((row) => row['name'] ?? '');
     expect(files.filter((name) => name.includes(id)).map((name) => name.replace(/^.*\./, ''))).toEqual(
       expect.arrayContaining(['backup', 'rsc']),
     );
@@ -163,7 +169,10 @@ describe.each(WAYS)('a job on a router with RouterOS %s', (way, options) => {
 
   it('is the same job when the POST is repeated with its key', async () => {
     const key = randomUUID();
-    const [first, second] = [await submit(':put 1', {}, { 'idempotency-key': key }), await submit(':put 1', {}, { 'idempotency-key': key })];
+    const [first, second] = [
+      await submit(':put 1', {}, { 'idempotency-key': key }),
+      await submit(':put 1', {}, { 'idempotency-key': key }),
+    ];
     expect(second).toBe(first);
     await finish(first);
     expect(runsOf(first)).toHaveLength(1);

@@ -35,7 +35,11 @@ describe.each(['server', 'agent'] as const)('kill -9 of the %s', (victim) => {
   beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-kill-'));
     const login = { username: 'signalbox', password: 'secret' };
-    simulator = await startSimulator({ apiPort: 0, sshPort: 0, users: [{ name: login.username, password: login.password, group: 'full' }] });
+    simulator = await startSimulator({
+      apiPort: 0,
+      sshPort: 0,
+      users: [{ name: login.username, password: login.password, group: 'full' }],
+    });
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     const env = {
@@ -49,16 +53,16 @@ describe.each(['server', 'agent'] as const)('kill -9 of the %s', (victim) => {
     };
     proxy = await TunnelProxy.start(port);
     const config = path.join(folder, 'agent.yaml');
-    await writeFile(config, stringify({
-      server: `http://127.0.0.1:${proxy.port}`,
-      credentials: 'credentials.json',
-      state: 'state',
-      routers: [{ name: 'r', host: '127.0.0.1', api: { port: simulator.apiPort, ...login }, ssh: { port: simulator.sshPort, ...login } }],
-    }));
-    programs = {
-      server: new Program('server/main.ts', ['serve'], env),
-      agent: new Program('agent/main.ts', ['run', '--config', config]),
-    };
+    await writeFile(
+      config,
+      stringify({
+        server: `http://127.0.0.1:${proxy.port}`,
+        credentials: 'credentials.json',
+        state: 'state',
+        routers: [{ name: 'r', host: '127.0.0.1', api: { port: simulator.apiPort, ...login }, ssh: { port: simulator.sshPort, ...login } }],
+      }),
+    );
+    programs = { server: new Program('server/main.ts', ['serve'], env), agent: new Program('agent/main.ts', ['run', '--config', config]) };
     programs.server.start();
     await waitUntil('the control plane answers', async () => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok);
     const made = await createTeam(env.SIGNALBOX_DATABASE_URL);
@@ -139,7 +143,9 @@ describe.each(['server', 'agent'] as const)('kill -9 of the %s', (victim) => {
     const runs = simulator.executions.filter((execution) => execution.name === `signalbox-${job.id}`);
     // Killed between BEGIN and the run, the agent may not run it any more: that is what `unknown` is for.
     expect(runs.length, programs.agent.output).toBeLessThanOrEqual(1);
-    expect(job).toMatchObject(runs.length === 1 && job.status !== 'unknown' ? { status: 'completed', output: 'ran\n' } : { status: 'unknown' });
+    expect(job).toMatchObject(
+      runs.length === 1 && job.status !== 'unknown' ? { status: 'completed', output: 'ran\n' } : { status: 'unknown' },
+    );
     if (victim === 'server') expect(job.status).toBe('completed');
   });
 

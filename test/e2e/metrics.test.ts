@@ -8,8 +8,7 @@ beforeAll(async () => {
 });
 afterAll(async () => world.close());
 
-const read = (bearer: string) =>
-  fetch(`${world.server.url}/internal/metrics`, { headers: { authorization: `Bearer ${bearer}` } });
+const read = (bearer: string) => fetch(`${world.server.url}/internal/metrics`, { headers: { authorization: `Bearer ${bearer}` } });
 
 test('a service token reads what happens, by route and not by id', async () => {
   const { token } = await world.server.services.credentials.createServiceToken('prometheus');
@@ -18,7 +17,9 @@ test('a service token reads what happens, by route and not by id', async () => {
   const text = await (await read(token)).text();
   expect(text).toContain('signalbox_connected_agents 1');
   expect(text).toContain('signalbox_queued_jobs 0');
-  expect(text).toMatch(/signalbox_http_request_duration_seconds_count\{method="GET",route="\/api\/routers\/:router_id\/jobs",status="200"\} \d+/);
+  expect(text).toMatch(
+    /signalbox_http_request_duration_seconds_count\{method="GET",route="\/api\/routers\/:router_id\/jobs",status="200"\} \d+/,
+  );
   expect(text).toContain('signalbox_shared_limit{resource="webhook_attempts"} 64');
   expect(text).toContain('signalbox_shared_in_use{resource="event_streams"} 0');
   expect(text).toContain('signalbox_shared_refusals_total{resource="forward_ports",limit="team"} 0');

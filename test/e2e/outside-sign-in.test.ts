@@ -161,5 +161,7 @@ describe('an invitation', () => {
 test('a password still does', async () => {
   const flow = await beginFlow(world);
   const page = await flow.browser.open(await flow.url());
-  expect((await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: 'correct horse battery' })).url).toContain('code=');
+  expect((await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: 'correct horse battery' })).url).toContain(
+    'code=',
+  );
 });

@@ -98,5 +98,7 @@ test('3,000 requests at once are answered soon or refused at once, and hold nobo
   expect(slowest(served)).toBeLessThan(ADMITTED_WITHIN_MS + 2 * yardstick);
   expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
   expect(health.map(({ status }) => status)).toEqual(health.map(() => 200));
-  await annotate(`${served.length} served (slowest ${slowest(served)} ms), ${refused.length} refused (${slowest(refused)} ms), ${others.length} of another key (${slowest(others)} ms)`);
+  await annotate(
+    `${served.length} served (slowest ${slowest(served)} ms), ${refused.length} refused (${slowest(refused)} ms), ${others.length} of another key (${slowest(others)} ms)`,
+  );
 });

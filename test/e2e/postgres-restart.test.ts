@@ -143,30 +143,34 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     { mode: 'fast', absentMs: 0 },
     { mode: 'immediate', absentMs: 0 },
     { mode: 'fast', absentMs: 12_000 },
-  ])('may restart ($mode, away for $absentMs ms): 503 with Retry-After, nothing lost, nothing twice', { timeout: 90_000 }, async ({ mode, absentMs }, { annotate }) => {
-    const load = new Load();
-    await waitUntil('the load runs', () => load.served > 50);
-    const linesBefore = server.lineCount;
-    await postgres.halt(mode);
-    if (absentMs > 0) {
-      await waitUntil('not ready', async () => (await fetch(`${url}/readyz`)).status === 503);
-      expect((await fetch(`${url}/healthz`)).status).toBe(200);
-      await pause(absentMs);
-    }
-    await postgres.resume();
-    const resumedAt = performance.now();
-    const servedBefore = load.served;
-    await waitUntil('requests are served again', () => load.served > servedBefore + 50, RECOVERY_MS);
-    const recoveryMs = performance.now() - resumedAt;
-    await load.stop();
-    expect(load.faults).toEqual([]);
-    expect(recoveryMs).toBeLessThan(RECOVERY_MS);
-    expect(server.isRunning).toBe(true);
-    await expectAllKept(load);
-    // Refused requests have their share of the log (compose.ts); the loops say it once.
-    expect(server.lineCount - linesBefore).toBeLessThan(700);
-    await annotate(`${JSON.stringify(load.counts)}, ${load.acknowledged.size} jobs, recovered in ${Math.round(recoveryMs)} ms`);
-  });
+  ])(
+    'may restart ($mode, away for $absentMs ms): 503 with Retry-After, nothing lost, nothing twice',
+    { timeout: 90_000 },
+    async ({ mode, absentMs }, { annotate }) => {
+      const load = new Load();
+      await waitUntil('the load runs', () => load.served > 50);
+      const linesBefore = server.lineCount;
+      await postgres.halt(mode);
+      if (absentMs > 0) {
+        await waitUntil('not ready', async () => (await fetch(`${url}/readyz`)).status === 503);
+        expect((await fetch(`${url}/healthz`)).status).toBe(200);
+        await pause(absentMs);
+      }
+      await postgres.resume();
+      const resumedAt = performance.now();
+      const servedBefore = load.served;
+      await waitUntil('requests are served again', () => load.served > servedBefore + 50, RECOVERY_MS);
+      const recoveryMs = performance.now() - resumedAt;
+      await load.stop();
+      expect(load.faults).toEqual([]);
+      expect(recoveryMs).toBeLessThan(RECOVERY_MS);
+      expect(server.isRunning).toBe(true);
+      await expectAllKept(load);
+      // Refused requests have their share of the log (compose.ts); the loops say it once.
+      expect(server.lineCount - linesBefore).toBeLessThan(700);
+      await annotate(`${JSON.stringify(load.counts)}, ${load.acknowledged.size} jobs, recovered in ${Math.round(recoveryMs)} ms`);
+    },
+  );
 
   test('may be away when the control plane starts: 503 until it is there', { timeout: 60_000 }, async () => {
     await server.stop();

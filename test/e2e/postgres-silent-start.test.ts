@@ -38,7 +38,10 @@ class SilentLine {
       const server = net.connect(path.join(socketFolder, '.s.PGSQL.5432'));
       const pair = { client, server, isSilent: performance.now() < this.#silentUntil };
       this.#pairs.add(pair);
-      for (const [from, to] of [[client, server], [server, client]] as const) {
+      for (const [from, to] of [
+        [client, server],
+        [server, client],
+      ] as const) {
         from.on('error', () => undefined);
         // Whoever hangs up is heard on the other side only while the line works.
         from.on('close', () => {

@@ -25,7 +25,10 @@ class BreakingLine {
     this.#tables = [...tables];
     this.#server = net.createServer((client) => {
       const server = net.connect(path.join(socketFolder, '.s.PGSQL.5432'));
-      for (const [from, to] of [[client, server], [server, client]] as const) {
+      for (const [from, to] of [
+        [client, server],
+        [server, client],
+      ] as const) {
         this.#sockets.add(from);
         from.on('error', () => undefined);
         from.on('close', () => {

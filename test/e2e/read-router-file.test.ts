@@ -45,7 +45,10 @@ test.each(['6.49.10', '7.12.1'])('RouterOS %s gives short texts only', async (ve
   simulator.router.files.write(TEXT.name, 'long '.repeat(1000));
   simulator.router.files.write(BINARY.name, randomBytes(100));
   for (const file of [TEXT, BINARY]) {
-    await expect(readRouterFile(adapter, file, LIMIT)).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('by SSH, or by the API from 7.13') });
+    await expect(readRouterFile(adapter, file, LIMIT)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('by SSH, or by the API from 7.13'),
+    });
   }
 });
 

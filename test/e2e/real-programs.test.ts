@@ -61,15 +61,33 @@ describe.each([
 ])('to %s', (_name, address, way) => {
   test.runIf(has('curl'))('curl downloads and uploads, several requests on one connection', async () => {
     const big = Buffer.alloc(5_000_000, 'x');
-    const port = await forward(address, await listen(http.createServer((request, response) => {
-      let size = 0;
-      request.on('data', (chunk: Buffer) => (size += chunk.length));
-      request.on('end', () => response.end(request.method === 'PUT' ? `got ${size}` : big));
-    })), way);
+    const port = await forward(
+      address,
+      await listen(
+        http.createServer((request, response) => {
+          let size = 0;
+          request.on('data', (chunk: Buffer) => (size += chunk.length));
+          request.on('end', () => response.end(request.method === 'PUT' ? `got ${size}` : big));
+        }),
+      ),
+      way,
+    );
     const file = path.join(folder, `big-${way}`);
     await writeFile(file, big);
     const url = `http://127.0.0.1:${port}/`;
-    const { stdout } = await run('curl', ['-sS', '--max-time', '20', '-o', `${file}.got`, url, '-o', `${file}.got2`, `${url}again`, '-w', '%{size_download} %{num_connects}\n']);
+    const { stdout } = await run('curl', [
+      '-sS',
+      '--max-time',
+      '20',
+      '-o',
+      `${file}.got`,
+      url,
+      '-o',
+      `${file}.got2`,
+      `${url}again`,
+      '-w',
+      '%{size_download} %{num_connects}\n',
+    ]);
     expect(stdout).toBe('5000000 1\n5000000 0\n');
     expect((await run('curl', ['-sS', '--max-time', '20', '-T', file, url])).stdout).toBe('got 5000000');
   });
@@ -82,10 +100,11 @@ describe.each([
       for (const socket of [client, server]) socket.on('error', () => socket.destroy());
     });
     const port = await forward(address, await listen(database), way);
-    const { stdout } = await run('psql', ['-h', '127.0.0.1', '-p', port, '-U', 'signalbox', '-d', 'postgres', '-Atc', "select repeat('x', 100000) || 6 * 7"], {
-      timeout: 20_000,
-      env: { PATH: process.env['PATH'] },
-    });
+    const { stdout } = await run(
+      'psql',
+      ['-h', '127.0.0.1', '-p', port, '-U', 'signalbox', '-d', 'postgres', '-Atc', "select repeat('x', 100000) || 6 * 7"],
+      { timeout: 20_000, env: { PATH: process.env['PATH'] } },
+    );
     expect(stdout.trim()).toBe(`${'x'.repeat(100_000)}42`);
   });
 
@@ -101,11 +120,18 @@ describe.each([
       for (const socket of [client, server]) socket.on('error', () => socket.destroy());
     });
     const port = await forward(address, await listen(relay), way);
-    const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR', 'ConnectTimeout=10', 'PubkeyAuthentication=no'];
-    const { stdout } = await run('ssh', [...options.flatMap((option) => ['-o', option]), '-p', port, 'signalbox@127.0.0.1', ':put [/system identity get name]'], {
-      timeout: 20_000,
-      env: { PATH: process.env['PATH'], DISPLAY: 'none', SSH_ASKPASS: askPass, SSH_ASKPASS_REQUIRE: 'force' },
-    });
+    const options = [
+      'StrictHostKeyChecking=no',
+      'UserKnownHostsFile=/dev/null',
+      'LogLevel=ERROR',
+      'ConnectTimeout=10',
+      'PubkeyAuthentication=no',
+    ];
+    const { stdout } = await run(
+      'ssh',
+      [...options.flatMap((option) => ['-o', option]), '-p', port, 'signalbox@127.0.0.1', ':put [/system identity get name]'],
+      { timeout: 20_000, env: { PATH: process.env['PATH'], DISPLAY: 'none', SSH_ASKPASS: askPass, SSH_ASKPASS_REQUIRE: 'force' } },
+    );
     expect(stdout.trim()).toBe('router-0');
   });
 });

@@ -48,7 +48,10 @@ const PROXIES: Record<string, { config: (place: Place) => string; args: (file: s
     kind: 'caddy',
     config: ({ folder, port, upstream }) => {
       const site = recipe('caddy')
-        .replace('signalbox.example.net {', `https://localhost:${port} {\n    bind 127.0.0.1\n    tls ${folder}/fullchain.pem ${folder}/privkey.pem`)
+        .replace(
+          'signalbox.example.net {',
+          `https://localhost:${port} {\n    bind 127.0.0.1\n    tls ${folder}/fullchain.pem ${folder}/privkey.pem`,
+        )
         .replace('127.0.0.1:8080', upstream.replace('http://', ''));
       return `{\n    admin off\n    auto_https off\n}\n${site}`;
     },
@@ -86,11 +89,16 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
     await writeFile(path.join(place.folder, 'privkey.pem'), key);
     const file = path.join(place.folder, 'config');
     await writeFile(file, config(place));
-    child = spawn(program, args(file, place), { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: place.folder } });
-    for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await waitUntil(`${program} answers`, async () => (await ask('GET', '/healthz').catch(() => undefined))?.status === 200, 10_000).catch((error: unknown) => {
-      throw new Error(output, { cause: error });
+    child = spawn(program, args(file, place), {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], HOME: place.folder },
     });
+    for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await waitUntil(`${program} answers`, async () => (await ask('GET', '/healthz').catch(() => undefined))?.status === 200, 10_000).catch(
+      (error: unknown) => {
+        throw new Error(output, { cause: error });
+      },
+    );
   });
   afterAll(async () => {
     if (isMissing) return;
@@ -141,13 +149,19 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
     return waitUntil('the mark is in the audit log', async () => {
       const { body } = await ask('GET', '/api/audit?limit=100');
       const entries = body['data'] as { action: string; source: string; result: number }[];
-      return entries.filter(({ action, result }) => action === 'POST /api/sites' && result === 200).length >= marks ? new Set(entries.map(({ source }) => source)) : undefined;
+      return entries.filter(({ action, result }) => action === 'POST /api/sites' && result === 200).length >= marks
+        ? new Set(entries.map(({ source }) => source))
+        : undefined;
     });
   }
 
   /** Sends these bytes, and waits until nothing more is said. */
   async function say(text: string): Promise<string> {
-    const socket = tls.connect({ socket: net.connect({ port: place.port, host: '127.0.0.1', localAddress: CLIENT }), servername: 'localhost', rejectUnauthorized: false });
+    const socket = tls.connect({
+      socket: net.connect({ port: place.port, host: '127.0.0.1', localAddress: CLIENT }),
+      servername: 'localhost',
+      rejectUnauthorized: false,
+    });
     let answer = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
     socket.on('error', () => undefined).write(text.replaceAll('KEY', world.caller.apiKey));
@@ -157,7 +171,8 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
   }
 
   test.skipIf(isMissing)('a request inside the body of another one is begun only as the proxy has seen it', async () => {
-    const inner = 'POST /api/sites HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer KEY\r\nContent-Type: application/json\r\nX-Forwarded-For: 203.0.113.66\r\nContent-Length: 19\r\n\r\n{"name":"smuggled"}';
+    const inner =
+      'POST /api/sites HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer KEY\r\nContent-Type: application/json\r\nX-Forwarded-For: 203.0.113.66\r\nContent-Length: 19\r\n\r\n{"name":"smuggled"}';
     const outer = (...headers: string[]): string => ['POST /api/topics HTTP/1.1', 'Host: localhost', ...headers, '', ''].join('\r\n');
     const { length } = inner.replaceAll('KEY', world.caller.apiKey);
     const shapes = [
@@ -167,7 +182,13 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
       outer(`Content-Length: ${length + 5}`, 'Transfer-Encoding:\tchunked') + `0\r\n\r\n${inner}`,
       outer(`Content-Length: ${length}`, 'Content-Length: 0') + inner,
       outer(`Content-Length: ${length}`, 'Connection: upgrade', 'Upgrade: h2c') + inner,
-      outer(`Content-Length: ${length}`, 'Connection: upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==') + inner,
+      outer(
+        `Content-Length: ${length}`,
+        'Connection: upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      ) + inner,
       outer(`Content-Length: ${length}`, 'Expect: 100-continue') + inner,
       outer(`Content-Length: ${length}`, 'Connection: Content-Length') + inner,
       outer(`Content-Length: ${length}`, 'Connection: X-Forwarded-For, Authorization, Upgrade') + inner,
@@ -182,10 +203,25 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
   });
 
   test.skipIf(isMissing)('a client does not choose the address that it is known by, in whatever header', async () => {
-    const names = ['X-Forwarded-For: 203.0.113.66\r\nX-Forwarded-For: 203.0.113.67', 'X_Forwarded_For: 203.0.113.66', 'Forwarded: for=203.0.113.66', 'X-Real-IP: 203.0.113.66', 'Connection: close, X-Forwarded-For'];
+    const names = [
+      'X-Forwarded-For: 203.0.113.66\r\nX-Forwarded-For: 203.0.113.67',
+      'X_Forwarded_For: 203.0.113.66',
+      'Forwarded: for=203.0.113.66',
+      'X-Real-IP: 203.0.113.66',
+      'Connection: close, X-Forwarded-For',
+    ];
     for (const [at, name] of names.entries()) {
       const body = `{"name":"spoofed ${at}"}`;
-      const head = ['POST /api/topics HTTP/1.1', 'Host: localhost', 'Authorization: Bearer KEY', 'Content-Type: application/json', `Content-Length: ${body.length}`, name, '', body];
+      const head = [
+        'POST /api/topics HTTP/1.1',
+        'Host: localhost',
+        'Authorization: Bearer KEY',
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+        name,
+        '',
+        body,
+      ];
       await say(head.join('\r\n'));
     }
     expect(await sources()).toEqual(new Set([CLIENT]));

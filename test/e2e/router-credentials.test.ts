@@ -19,7 +19,9 @@ const recordingLog: Log = {
   child: () => recordingLog,
 };
 function keep(fields: LogFields, message: string): void {
-  lines.push(`${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? `${value.message} ${value.stack}` : value))}`);
+  lines.push(
+    `${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? `${value.message} ${value.stack}` : value))}`,
+  );
 }
 
 let world: World;

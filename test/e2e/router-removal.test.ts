@@ -66,12 +66,20 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   test('a router that left the configuration is removed; its past stays until it is purged, and it can come back as a new one', async () => {
     world = await World.start({ databaseUrl: database.url, routers: [{}, {}] });
     const [stays, goes] = (await world.routerIds()) as [string, string];
-    const { job_id: done } = (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${goes}`, { ...JOB, make_backup: true })).body.data;
-    const backupId = await waitUntil('its backup is stored', async () =>
-      (await ask<{ data: { backup: string | null } }>('GET', `/api/routers/${goes}/jobs/${done}`)).body.data.backup ?? undefined);
-    const { port, id: forwardId } = (await ask<{ port: number; id: string }>('POST', `/api/routers/${goes}/transient-forwarding`, FORWARD)).body;
+    const { job_id: done } = (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${goes}`, { ...JOB, make_backup: true }))
+      .body.data;
+    const backupId = await waitUntil(
+      'its backup is stored',
+      async () =>
+        (await ask<{ data: { backup: string | null } }>('GET', `/api/routers/${goes}/jobs/${done}`)).body.data.backup ?? undefined,
+    );
+    const { port, id: forwardId } = (await ask<{ port: number; id: string }>('POST', `/api/routers/${goes}/transient-forwarding`, FORWARD))
+      .body;
     expect(await opens(port)).toBe(true);
-    expect(await remove(goes)).toMatchObject({ status: 409, body: { detail: expect.stringContaining('its agent still has it') as string } });
+    expect(await remove(goes)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('its agent still has it') as string },
+    });
     await world.agent!.close();
     await waitUntil('the agent is away', async () => (await remove(goes)).body.detail.includes('is away'));
     const { job_id: queued } = (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${goes}`, JOB)).body.data;
@@ -97,7 +105,9 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(told('router.removed')).toHaveLength(1);
     expect(told('forward.closed')).toHaveLength(1);
     const audit = await ask<{ data: { action: string; detail: string | null }[] }>('GET', '/api/audit');
-    expect(audit.body.data).toContainEqual(expect.objectContaining({ action: 'DELETE /api/routers/:router_id', detail: 'router-1, hardware SERIAL1' }));
+    expect(audit.body.data).toContainEqual(
+      expect.objectContaining({ action: 'DELETE /api/routers/:router_id', detail: 'router-1, hardware SERIAL1' }),
+    );
 
     for (const [method, path, body] of [
       ['POST', `/api/asynchronous/${goes}`, JOB],
@@ -139,7 +149,10 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const job = async () => (await ask<{ data: object & { phase: string } }>('GET', `/api/routers/${id}/jobs/${jobId}`)).body.data;
     await waitUntil('it runs', async () => (await job()).phase === 'running');
     await report(agent, 'one', 'NEW');
-    expect(await remove(id)).toMatchObject({ status: 409, body: { detail: expect.stringContaining(`job ${jobId} is under way`) as string } });
+    expect(await remove(id)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining(`job ${jobId} is under way`) as string },
+    });
     expect(await list()).toContain(id);
     await ask('DELETE', `/api/agents/${agent.id}`);
     expect((await remove(id)).body.data).toMatchObject({ jobs_unknown: 1, jobs_canceled: 0 });
@@ -174,7 +187,10 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     });
     await ask('POST', `/api/router-moves/${move!.id}/refuse`);
     await ask('DELETE', `/api/agents/${owner.id}`);
-    expect(await remove(id)).toMatchObject({ status: 409, body: { detail: expect.stringContaining(`agent ${other.id} reports this router, too`) as string } });
+    expect(await remove(id)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining(`agent ${other.id} reports this router, too`) as string },
+    });
     await ask('DELETE', `/api/agents/${other.id}`);
     expect((await remove(id)).status).toBe(200);
     expect(await moves()).toEqual([]);
@@ -188,10 +204,19 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     for (const id of [goes, stays]) await ask('PATCH', `/api/routers/${id}`, { site_id: site.data.id });
     const [own, shared] = ['DE:6E:70:C0:CC:B2', '4C:5E:0C:AA:BB:01'];
     const sees = (agent: TestAgent, ...macs: string[]) =>
-      agent.send({ type: 'devices', router: 'one', kind: 'full', first: true, last: true, devices: macs.map((mac) => ({ mac, ip: '192.168.88.2', interface: 'bridge' })), gone: [] });
+      agent.send({
+        type: 'devices',
+        router: 'one',
+        kind: 'full',
+        first: true,
+        last: true,
+        devices: macs.map((mac) => ({ mac, ip: '192.168.88.2', interface: 'bridge' })),
+        gone: [],
+      });
     sees(first, own, shared);
     sees(second, shared);
-    const macs = async () => (await ask<{ data: { mac_address: string }[] }>('GET', '/arp/devices')).body.data.map(({ mac_address: mac }) => mac).sort();
+    const macs = async () =>
+      (await ask<{ data: { mac_address: string }[] }>('GET', '/arp/devices')).body.data.map(({ mac_address: mac }) => mac).sort();
     await waitUntil('both are known', async () => (await macs()).length === 2);
     await ask('DELETE', `/api/agents/${first.id}`);
     expect((await remove(goes)).status).toBe(200);
@@ -214,7 +239,8 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
       for (const { status } of answers) expect([200, 404]).toContain(status);
       const jobs = (await ask<Rows>('GET', `/api/routers/${id}/jobs`)).body.data;
       expect(jobs.filter(({ phase }) => phase !== 'canceled')).toEqual([]);
-      const forwards = (await ask<{ data: { revoked_early: boolean; port: number }[] }>('GET', `/api/routers/${id}/transient-forwarding`)).body.data;
+      const forwards = (await ask<{ data: { revoked_early: boolean; port: number }[] }>('GET', `/api/routers/${id}/transient-forwarding`))
+        .body.data;
       for (const { revoked_early: revoked, port } of forwards) expect([revoked, await opens(port)]).toEqual([true, false]);
     }
     expect(await list()).toEqual([]);
@@ -227,7 +253,12 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     await ask('DELETE', `/api/agents/${agent.id}`);
     const other = await world.addTeam('Other');
     expect((await other.call('DELETE', `/api/routers/${id}?purge=true`)).status).toBe(404);
-    const { apiKey } = await world.server.services.credentials.createApiKey({ teamId: world.caller.teamId, name: 'op', role: 'operator', createdBy: null });
+    const { apiKey } = await world.server.services.credentials.createApiKey({
+      teamId: world.caller.teamId,
+      name: 'op',
+      role: 'operator',
+      createdBy: null,
+    });
     expect((await world.caller.call('DELETE', `/api/routers/${id}`, undefined, { authorization: `Bearer ${apiKey}` })).status).toBe(403);
     expect(await list()).toEqual([id]);
   });

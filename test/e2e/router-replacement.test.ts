@@ -13,7 +13,17 @@ const JOB = { description: 'x', script: ':put 1', make_backup: false, express_ex
 const FORWARD = { expire_after_minutes: 10, dst_port: 80, dst_address: '127.0.0.1', allow_from: '127.0.0.1' };
 
 type Answer = { detail: string; errors: object; data: { jobs_canceled: number; forwards_closed: number } };
-type Rows = { data: { id: string; status: string; phase: string; reason: string | null; serial_number: string; has_pulse: boolean; site_id: string | null }[] };
+type Rows = {
+  data: {
+    id: string;
+    status: string;
+    phase: string;
+    reason: string | null;
+    serial_number: string;
+    has_pulse: boolean;
+    site_id: string | null;
+  }[];
+};
 
 describe.each(databaseKinds())('on $name', ({ create }) => {
   let database: TestDatabase;
@@ -32,7 +42,15 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   const told = (type: string) => world.server.services.events.kept.flatMap(({ entries }) => entries).filter((entry) => entry.type === type);
   const beat = (...names: string[]) => agent.link.beat(names.map((name) => ({ name, reachable: true, uptime_seconds: 60, reason: null })));
   const sees = (...macs: string[]) =>
-    agent.send({ type: 'devices', router: 'gw', kind: 'full', first: true, last: true, devices: macs.map((mac) => ({ mac, ip: '192.168.88.2', interface: 'bridge' })), gone: [] });
+    agent.send({
+      type: 'devices',
+      router: 'gw',
+      kind: 'full',
+      first: true,
+      last: true,
+      devices: macs.map((mac) => ({ mac, ip: '192.168.88.2', interface: 'bridge' })),
+      gone: [],
+    });
   const devices = async () => (await ask<{ data: { mac_address: string; site_id: string | null }[] }>('GET', '/arp/devices')).body.data;
   async function report(hardware: string): Promise<string> {
     agent.send({ type: 'inventory', router: 'gw', facts: inventedFacts(hardware) });
@@ -72,14 +90,25 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     beat('gw');
     await waitUntil('the new one answers', async () => (await list()).find(({ id }) => id === fresh)?.has_pulse);
     expect((await replace()).body.data).toEqual({
-      id: old, serial_number: 'NEW', former_serial_number: 'OLD', merged_router_id: fresh, jobs_canceled: 1, jobs_unknown: 0, forwards_closed: 1,
+      id: old,
+      serial_number: 'NEW',
+      former_serial_number: 'OLD',
+      merged_router_id: fresh,
+      jobs_canceled: 1,
+      jobs_unknown: 0,
+      forwards_closed: 1,
     });
     expect(await list()).toMatchObject([{ id: old, serial_number: 'NEW', site_id: site, has_pulse: true }]);
-    expect((await jobs(old)).map(({ id, phase, reason }) => [id, phase, reason])).toEqual([[own, 'queued', null], [before, 'canceled', 'router_replaced']]);
+    expect((await jobs(old)).map(({ id, phase, reason }) => [id, phase, reason])).toEqual([
+      [own, 'queued', null],
+      [before, 'canceled', 'router_replaced'],
+    ]);
     expect((await ask('GET', `/api/routers/${fresh}`)).status).toBe(404);
     expect((await ask<Rows>('GET', '/api/routers?removed=true')).body.data).toEqual([]);
     expect((await devices()).map(({ mac_address: mac, site_id: where }) => `${mac} ${where}`).sort()).toEqual([
-      `4C:5E:0C:AA:BB:01 ${site}`, `4C:5E:0C:AA:BB:02 ${site}`, `DE:6E:70:C0:CC:B2 ${site}`,
+      `4C:5E:0C:AA:BB:01 ${site}`,
+      `4C:5E:0C:AA:BB:02 ${site}`,
+      `DE:6E:70:C0:CC:B2 ${site}`,
     ]);
     expect(told('router.replaced')).toHaveLength(1);
     const audit = await ask<{ data: { detail: string | null }[] }>('GET', '/api/audit');
@@ -102,7 +131,10 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   });
 
   test('is refused while the old one answers, with itself, with nobody, and for a campaign that waits', async () => {
-    for (const [body, reason] of [[{ replaced_by: old }, 'is this router itself'], [{ replaced_by: '01890000-0000-7000-8000-000000000000' }, 'is no router of this team']] as const) {
+    for (const [body, reason] of [
+      [{ replaced_by: old }, 'is this router itself'],
+      [{ replaced_by: '01890000-0000-7000-8000-000000000000' }, 'is no router of this team'],
+    ] as const) {
       expect(await replace(body)).toMatchObject({ status: 422, body: { errors: { replaced_by: [reason] } } });
     }
     expect(await report('OLD')).toBe(old);
@@ -121,18 +153,33 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   test('all of it by command', async () => {
     const type = async (...words: string[]) => {
       let stdout = '';
-      const rest = { stderr: () => undefined, readInput: async () => '', env: { HOME: world.folder }, signal: new AbortController().signal, columns: 100 };
-      const code = await runCli(['--server', world.server.url, '--key', world.caller.apiKey, ...words], { ...rest, stdout: (text) => void (stdout += text) });
+      const rest = {
+        stderr: () => undefined,
+        readInput: async () => '',
+        env: { HOME: world.folder },
+        signal: new AbortController().signal,
+        columns: 100,
+      };
+      const code = await runCli(['--server', world.server.url, '--key', world.caller.apiKey, ...words], {
+        ...rest,
+        stdout: (text) => void (stdout += text),
+      });
       return { code, stdout };
     };
     await submit(old);
-    expect(await type('router', 'replace', 'OLD', '--by', 'NEW')).toEqual({ code: 0, stdout: `replaced OLD by NEW in ${old}: 1 jobs taken back\n` });
+    expect(await type('router', 'replace', 'OLD', '--by', 'NEW')).toEqual({
+      code: 0,
+      stdout: `replaced OLD by NEW in ${old}: 1 jobs taken back\n`,
+    });
     beat('gw');
     await waitUntil('its agent names it', async () => (await list())[0]?.has_pulse);
     expect((await type('router', 'remove', 'NEW')).code).toBe(1);
     const { agentId } = agent.identity;
     expect(await type('agent', 'revoke', agentId)).toEqual({ code: 0, stdout: `revoked ${agentId}\n` });
-    expect(await type('router', 'remove', 'NEW', '--purge')).toEqual({ code: 0, stdout: `removed ${old}: 0 forwards closed, 0 jobs taken back\n` });
+    expect(await type('router', 'remove', 'NEW', '--purge')).toEqual({
+      code: 0,
+      stdout: `removed ${old}: 0 forwards closed, 0 jobs taken back\n`,
+    });
     expect(await list()).toEqual([]);
   });
 

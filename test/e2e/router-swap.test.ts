@@ -15,8 +15,18 @@ afterEach(async () => {
 
 function factsOf(hardware: string): Inventory['facts'] {
   return {
-    hardware_id: hardware, serial_number: hardware, software_id: null, identity: hardware, software_version: '7.18.2', model: null, board_name: 'hEX',
-    hardware_board: true, architecture: 'mmips', time_zone: null, uptime: '1d', uptime_seconds: 86_400,
+    hardware_id: hardware,
+    serial_number: hardware,
+    software_id: null,
+    identity: hardware,
+    software_version: '7.18.2',
+    model: null,
+    board_name: 'hEX',
+    hardware_board: true,
+    architecture: 'mmips',
+    time_zone: null,
+    uptime: '1d',
+    uptime_seconds: 86_400,
   };
 }
 
@@ -36,7 +46,9 @@ test('a router whose inventory cannot be read is listed with the reason', async 
   const agentId = await startWorld();
   const reason = 'inventory: the router shows neither a serial number nor a software id';
   agent.link.beat([{ name: 'mute', reachable: true, uptime_seconds: null, reason }]);
-  const entries = async () => (await world.caller.call<{ data: { routers: { router_id: string | null }[] } }>('GET', `/api/agents/${agentId}/routers`)).body.data.routers;
+  const entries = async () =>
+    (await world.caller.call<{ data: { routers: { router_id: string | null }[] } }>('GET', `/api/agents/${agentId}/routers`)).body.data
+      .routers;
   const list = await waitUntil('it is listed', async () => {
     const found = await entries();
     return found.length > 0 && found;
@@ -51,12 +63,16 @@ test('a router whose inventory cannot be read is listed with the reason', async 
 test('the old router was not rebooted because the new one has been up for a shorter time', async () => {
   await startWorld();
   const { faults } = world.server.services;
-  const list = async () => (await world.caller.call<{ data: { id: string; identity: string; has_pulse: boolean }[] }>('GET', '/api/routers')).body.data;
+  const list = async () =>
+    (await world.caller.call<{ data: { id: string; identity: string; has_pulse: boolean }[] }>('GET', '/api/routers')).body.data;
   const beat = (uptime: number) => agent.link.beat([{ name: 'one', reachable: true, uptime_seconds: uptime, reason: null }]);
   const appear = async (hardware: string, uptime: number): Promise<string> => {
     agent.send({ type: 'inventory', router: 'one', facts: factsOf(hardware) });
     beat(uptime);
-    return waitUntil(`${hardware} answers`, async () => (await list()).find(({ identity, has_pulse: pulse }) => identity === hardware && pulse)?.id);
+    return waitUntil(
+      `${hardware} answers`,
+      async () => (await list()).find(({ identity, has_pulse: pulse }) => identity === hardware && pulse)?.id,
+    );
   };
   const old = await appear('OLD', 86_400);
   await appear('NEW', 100);

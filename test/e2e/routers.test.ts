@@ -68,7 +68,10 @@ test('a router that is off stays off when the control plane comes again, and its
   const show = async (id: string): Promise<Shown> =>
     (await world.caller.call<{ data: Shown[] }>('GET', '/api/routers')).body.data.find((router) => router.id === id)!;
   const openFault = async (): Promise<{ id: string; occurrences: number } | undefined> => {
-    const { body } = await world.caller.call<{ data: { id: string; type: string; occurrences: number }[] }>('GET', `/api/routers/${dead}/faults?status=open`);
+    const { body } = await world.caller.call<{ data: { id: string; type: string; occurrences: number }[] }>(
+      'GET',
+      `/api/routers/${dead}/faults?status=open`,
+    );
     return body.data.find(({ type }) => type === 'router_offline');
   };
   const { faults } = world.simulators[0]!;

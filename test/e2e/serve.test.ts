@@ -91,11 +91,19 @@ test('a certificate or key that cannot be used ends it with 1, the setting and t
     { cert, key: folder, says: /SIGNALBOX_TLS_KEY_FILE: \S+ cannot be read: EISDIR/ },
     { cert: key, key, says: /SIGNALBOX_TLS_CERT_FILE: \S+key\.pem holds no certificate/ },
     { cert, key: cert, says: /SIGNALBOX_TLS_KEY_FILE: \S+cert\.pem holds no private key/ },
-    { cert, key: await file('other.pem', other.key), says: /SIGNALBOX_TLS_KEY_FILE: \S+other\.pem is not the key of the certificate in \S+cert\.pem/ },
+    {
+      cert,
+      key: await file('other.pem', other.key),
+      says: /SIGNALBOX_TLS_KEY_FILE: \S+other\.pem is not the key of the certificate in \S+cert\.pem/,
+    },
   ];
   await Promise.all(
     refusals.map(async ({ cert: certFile, key: keyFile, says }, index) => {
-      const served = serve({ SIGNALBOX_TLS_CERT_FILE: certFile, SIGNALBOX_TLS_KEY_FILE: keyFile, SIGNALBOX_DATABASE_URL: `sqlite:${folder}/${index}.db` });
+      const served = serve({
+        SIGNALBOX_TLS_CERT_FILE: certFile,
+        SIGNALBOX_TLS_KEY_FILE: keyFile,
+        SIGNALBOX_DATABASE_URL: `sqlite:${folder}/${index}.db`,
+      });
       expect(await served.ended).toBe(1);
       expect(served.stderr()).toMatch(says);
       expect(served.stderr().split('\n')).toHaveLength(2);

@@ -12,7 +12,6 @@ let echo: net.Server;
 let connectUrl: string;
 let token: string;
 
-
 beforeAll(async () => {
   world = await World.start();
   const [routerId] = (await world.routerIds()) as [string];

@@ -45,7 +45,9 @@ afterAll(async () => {
 });
 
 /** A browser of a person, with what went wrong in it and whom else it asked. */
-async function person(options: Parameters<Browser['newContext']>[0] = {}): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> {
+async function person(
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(15_000);
   const page = await context.newPage();
@@ -84,7 +86,9 @@ describe.skipIf(isMissing).each([
     await page.waitForURL('**/callback?*');
     expect((await flow.tokens(page.url())).claims()).toMatchObject({ email: 'ada@example.org' });
     // Nothing that a page could read.
-    expect((await context.cookies()).every(({ httpOnly, sameSite, path }) => httpOnly && sameSite === 'Lax' && path.startsWith('/oidc'))).toBe(true);
+    expect(
+      (await context.cookies()).every(({ httpOnly, sameSite, path }) => httpOnly && sameSite === 'Lax' && path.startsWith('/oidc')),
+    ).toBe(true);
     expect(complaints).toEqual([]);
     await context.close();
   });
@@ -93,7 +97,14 @@ describe.skipIf(isMissing).each([
 describe.skipIf(isMissing)('in Chromium', () => {
   test('another program is allowed by the person, and the way back to it is open', async () => {
     const { context, page, complaints } = await person();
-    const wanted = { teamId: world.caller.teamId, name: 'Tickets', kind: 'web', role: 'viewer', redirectUris: [callback], createdBy: null } as const;
+    const wanted = {
+      teamId: world.caller.teamId,
+      name: 'Tickets',
+      kind: 'web',
+      role: 'viewer',
+      redirectUris: [callback],
+      createdBy: null,
+    } as const;
     const { client, secret } = await world.server.services.identity.clients.create({ ...wanted, redirectUris: [...wanted.redirectUris] });
     const flow = await beginFlow(world, { clientId: client.id, secret, redirectUri: callback });
     await page.goto(await flow.url({ prompt: 'consent' }));

@@ -29,7 +29,11 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
   const forward = PUBLIC_ROUTES.find(({ method, path }) => method === 'POST' && path.endsWith('/transient-forwarding'))!;
   const job = PUBLIC_ROUTES.find(({ path }) => path.startsWith('/api/asynchronous/'))!;
   const group = await make('/api/groups', { name: 'On call' });
-  await make(`/api/asynchronous/${routerId}`, { ...(job.body as object), make_backup: true, notify_url: `${world.server.url}/nobody-listens` });
+  await make(`/api/asynchronous/${routerId}`, {
+    ...(job.body as object),
+    make_backup: true,
+    notify_url: `${world.server.url}/nobody-listens`,
+  });
   const jobId = await newest(`/api/routers/${routerId}/jobs`);
   const backupId = await waitUntil('its backup is stored', async () => {
     const { body } = await world.caller.call<{ data: { backup: string | null } }>('GET', `/api/routers/${routerId}/jobs/${jobId}`);
@@ -69,8 +73,18 @@ async function claimRouter(): Promise<string> {
       type: 'inventory',
       router: 'one',
       facts: {
-        hardware_id: 'SERIAL0', serial_number: 'SERIAL0', software_id: null, identity: 'one', software_version: '7.18.2', model: null, board_name: 'hEX',
-        hardware_board: true, architecture: null, time_zone: null, uptime: '1d', uptime_seconds: 86_400,
+        hardware_id: 'SERIAL0',
+        serial_number: 'SERIAL0',
+        software_id: null,
+        identity: 'one',
+        software_version: '7.18.2',
+        model: null,
+        board_name: 'hEX',
+        hardware_board: true,
+        architecture: null,
+        time_zone: null,
+        uptime: '1d',
+        uptime_seconds: 86_400,
       },
     });
     return await waitUntil('its claim is listed', async () => {
@@ -106,7 +120,8 @@ function fill(path: string): string {
   });
 }
 
-const fillBody = (body: unknown): unknown => (body === undefined ? undefined : JSON.parse(JSON.stringify(body).replaceAll(/"\{(\w+)\}"/g, (_all, name: string) => `"${ids[name]!}"`)));
+const fillBody = (body: unknown): unknown =>
+  body === undefined ? undefined : JSON.parse(JSON.stringify(body).replaceAll(/"\{(\w+)\}"/g, (_all, name: string) => `"${ids[name]!}"`));
 const rows = (kind: RouteRow['kind']): [string, string, unknown][] =>
   PUBLIC_ROUTES.filter((route) => route.kind === kind).map(({ method, path, body }) => [method, path, body]);
 
@@ -132,8 +147,14 @@ describe('the other team', () => {
     const { status, body } = await other.call<{ errors: object }>('POST', '/api/groups', { name: 'x', ...links });
     expect(status).toBe(422);
     expect(Object.keys(body.errors).sort()).toEqual(['recipients', 'schedule_id', 'sites', 'topics']);
-    const campaign = { ...(PUBLIC_ROUTES.find(({ path }) => path.startsWith('/api/asynchronous/'))!.body as object), router_ids: [ids['router_id']] };
-    expect((await other.call('POST', '/api/campaigns', campaign)).body).toMatchObject({ status: 422, errors: { router_ids: [expect.any(String)] } });
+    const campaign = {
+      ...(PUBLIC_ROUTES.find(({ path }) => path.startsWith('/api/asynchronous/'))!.body as object),
+      router_ids: [ids['router_id']],
+    };
+    expect((await other.call('POST', '/api/campaigns', campaign)).body).toMatchObject({
+      status: 422,
+      errors: { router_ids: [expect.any(String)] },
+    });
     expect((await other.call('POST', '/api/enrol-tokens', { site_id: ids['site_id'] })).status).toBe(422);
   });
 });
@@ -143,7 +164,10 @@ describe('the owner is answered on the same routes', () => {
   // A router that went over to the other agent, which is gone, would answer nothing more.
   // The campaign has ended, so that there is nothing to pause any more. No router replaces itself.
   const isHere = ([method, path]: [string, string, unknown]): boolean =>
-    method !== 'DELETE' && !path.includes('{macAddress}') && !path.endsWith('/approve') && !/campaign_id\}\/(pause|resume|cancel)$|\/replace$/.test(path);
+    method !== 'DELETE' &&
+    !path.includes('{macAddress}') &&
+    !path.endsWith('/approve') &&
+    !/campaign_id\}\/(pause|resume|cancel)$|\/replace$/.test(path);
 
   test.each([...rows('record'), ...rows('create'), ...rows('list')].filter(isHere))('%s %s', async (method, path, body) => {
     expect((await world.caller.call(method, fill(path), fillBody(body))).status).toBe(200);

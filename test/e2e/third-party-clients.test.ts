@@ -130,7 +130,14 @@ describe('other kinds', () => {
   test('an old browser application: tokens in the fragment, without a code', async () => {
     const client = await register({ kind: 'implicit' });
     const browser = new FormBrowser(world.server.url);
-    const query = { client_id: client.id, response_type: 'id_token token', redirect_uri: CALLBACK, scope: 'openid email api', nonce: 'n-1', state: 's-1' };
+    const query = {
+      client_id: client.id,
+      response_type: 'id_token token',
+      redirect_uri: CALLBACK,
+      scope: 'openid email api',
+      nonce: 'n-1',
+      state: 's-1',
+    };
     const page = await browser.open(`${world.server.url}/oidc/auth?${new URLSearchParams(query).toString()}`);
     const consent = await browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD });
     const { url } = await browser.submit(consent, '/confirm');
@@ -139,15 +146,26 @@ describe('other kinds', () => {
     expect(answer.get('state')).toBe('s-1');
     expect(await statusOf(answer.get('access_token')!)).toBe(200);
     const keys = (await (await fetch(`${world.server.url}/oidc/jwks`)).json()) as JSONWebKeySet;
-    const { payload } = await jwtVerify(answer.get('id_token')!, createLocalJWKSet(keys), { issuer: `${world.server.url}/oidc`, audience: client.id });
+    const { payload } = await jwtVerify(answer.get('id_token')!, createLocalJWKSet(keys), {
+      issuer: `${world.server.url}/oidc`,
+      audience: client.id,
+    });
     expect(payload).toMatchObject({ nonce: 'n-1', email: 'ada@example.org' });
     // Published keys are public ones.
-    for (const key of keys.keys) expect(Object.keys(key).filter((name) => ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'].includes(name))).toEqual([]);
+    for (const key of keys.keys)
+      expect(Object.keys(key).filter((name) => ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'].includes(name))).toEqual([]);
   });
 
   test('only registered for it: others are refused the implicit flow', async () => {
     const client = await register({ kind: 'browser' });
-    const query = { client_id: client.id, response_type: 'id_token token', redirect_uri: CALLBACK, scope: 'openid', nonce: 'n', state: 's' };
+    const query = {
+      client_id: client.id,
+      response_type: 'id_token token',
+      redirect_uri: CALLBACK,
+      scope: 'openid',
+      nonce: 'n',
+      state: 's',
+    };
     const { url } = await new FormBrowser(world.server.url).open(`${world.server.url}/oidc/auth?${new URLSearchParams(query).toString()}`);
     expect(url).toContain('error=');
     expect(url).not.toContain('token=');
@@ -165,7 +183,9 @@ describe('other kinds', () => {
     const client = await register({ kind: 'browser' });
     const ask = async (origin: string) => {
       const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x', client_id: client.id });
-      return (await fetch(`${world.server.url}/oidc/token`, { method: 'POST', headers: { origin }, body })).headers.get('access-control-allow-origin');
+      return (await fetch(`${world.server.url}/oidc/token`, { method: 'POST', headers: { origin }, body })).headers.get(
+        'access-control-allow-origin',
+      );
     };
     expect(await ask('https://tickets.example.net')).toBe('https://tickets.example.net');
     expect(await ask('https://evil.example')).toBeNull();

@@ -24,7 +24,10 @@ test('while lines are cut under load, every request ends, no answer reaches anot
   const random = seeded(7);
   const server = await new TunnelServer({ pingMs: 200, silenceMs: 500 }).listen();
   const proxy = await StallProxy.start(server.port);
-  cleanups.push(() => server.close(), () => proxy.close());
+  cleanups.push(
+    () => server.close(),
+    () => proxy.close(),
+  );
   const agents = Array.from({ length: 10 }, () => new TestAgent(server.sessions.add(), proxy.port).start());
   for (const agent of agents) {
     cleanups.push(() => agent.stop());

@@ -36,7 +36,10 @@ async function startProxy(port: number): Promise<StallProxy> {
 }
 
 async function connected(server: TunnelServer, agent: TestAgent): Promise<void> {
-  await waitUntil('the agent is ready', () => server.registry.epoch(agent.identity.agentId) !== undefined && agent.link.epoch !== undefined);
+  await waitUntil(
+    'the agent is ready',
+    () => server.registry.epoch(agent.identity.agentId) !== undefined && agent.link.epoch !== undefined,
+  );
 }
 
 const command = { router: 'one', hardware_id: 'HW1', path: '/ip/address/print', words: [] };
@@ -59,21 +62,23 @@ describe('a command over the tunnel', () => {
     expect(rows).toEqual([{ '.id': '*1', path: '/ip/address/print' }]);
   });
 
-  test('brings the router\'s refusal as an error with its category', async () => {
+  test("brings the router's refusal as an error with its category", async () => {
     const server = await startServer();
     const agent = startAgent(server);
     agent.requests.command = () => Promise.reject(new AgentError('rejected', 'no such command', { category: 0 }));
     await connected(server, agent);
-    await expect(
-      server.registry.request(agent.identity.agentId, 'command', command, { timeoutMs: 2000 }),
-    ).rejects.toMatchObject({ code: 'rejected_by_router', message: 'no such command', extra: { category: 0 } });
+    await expect(server.registry.request(agent.identity.agentId, 'command', command, { timeoutMs: 2000 })).rejects.toMatchObject({
+      code: 'rejected_by_router',
+      message: 'no such command',
+      extra: { category: 0 },
+    });
   });
 
   test('fails at once when the agent has no tunnel', async () => {
     const server = await startServer();
-    await expect(
-      server.registry.request(randomUUID(), 'command', command, { timeoutMs: 60_000 }),
-    ).rejects.toMatchObject({ code: 'agent_offline' });
+    await expect(server.registry.request(randomUUID(), 'command', command, { timeoutMs: 60_000 })).rejects.toMatchObject({
+      code: 'agent_offline',
+    });
   });
 });
 
@@ -88,9 +93,9 @@ describe('a command that is not answered', () => {
     };
     await connected(server, agent);
     const begun = performance.now();
-    await expect(
-      server.registry.request(agent.identity.agentId, 'command', command, { timeoutMs: 300 }),
-    ).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(server.registry.request(agent.identity.agentId, 'command', command, { timeoutMs: 300 })).rejects.toMatchObject({
+      code: 'outcome_unknown',
+    });
     expect(performance.now() - begun).toBeLessThan(600);
     await expect(aborted.promise).rejects.toThrow('no answer');
   });
@@ -283,15 +288,35 @@ describe('bad peers', () => {
   }
 
   const upgrade = (path: string, ...headers: string[]): string[] => [
-    `GET ${path} HTTP/1.1`, 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', ...headers,
+    `GET ${path} HTTP/1.1`,
+    'Host: x',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    ...headers,
   ];
 
   test.each([
     { case: 'no credential', path: '/agent/v1/tunnel', headers: ['Sec-WebSocket-Protocol: signalbox.v1'], status: 401 },
-    { case: 'a wrong credential', path: '/agent/v1/tunnel', headers: ['Sec-WebSocket-Protocol: signalbox.v1', 'Authorization: Bearer a:b'], status: 401 },
-    { case: 'a wrong channel token', path: '/agent/v1/channel', headers: ['Sec-WebSocket-Protocol: signalbox.v1', 'Authorization: Bearer x'], status: 401 },
-    { case: 'another subprotocol', path: '/agent/v1/tunnel', headers: ['Sec-WebSocket-Protocol: chat', 'Authorization: Bearer a:b'], status: 400 },
+    {
+      case: 'a wrong credential',
+      path: '/agent/v1/tunnel',
+      headers: ['Sec-WebSocket-Protocol: signalbox.v1', 'Authorization: Bearer a:b'],
+      status: 401,
+    },
+    {
+      case: 'a wrong channel token',
+      path: '/agent/v1/channel',
+      headers: ['Sec-WebSocket-Protocol: signalbox.v1', 'Authorization: Bearer x'],
+      status: 401,
+    },
+    {
+      case: 'another subprotocol',
+      path: '/agent/v1/tunnel',
+      headers: ['Sec-WebSocket-Protocol: chat', 'Authorization: Bearer a:b'],
+      status: 400,
+    },
     { case: 'no subprotocol', path: '/agent/v1/tunnel', headers: ['Authorization: Bearer a:b'], status: 400 },
     { case: 'another path', path: '/elsewhere', headers: [], status: 404 },
   ])('$case: $status with a body', async ({ path, headers, status }) => {
@@ -303,7 +328,10 @@ describe('bad peers', () => {
 
   test('wrong credentials of one address are checked sixty times a minute; its good agent gets in all the same', async () => {
     const server = await startServer();
-    const dialAs = async (bearer: string) => (await answer(server, upgrade('/agent/v1/tunnel', 'Sec-WebSocket-Protocol: signalbox.v1', `Authorization: ${bearer}`))).split('\r\n')[0];
+    const dialAs = async (bearer: string) =>
+      (await answer(server, upgrade('/agent/v1/tunnel', 'Sec-WebSocket-Protocol: signalbox.v1', `Authorization: ${bearer}`))).split(
+        '\r\n',
+      )[0];
     const credential = good(server);
     const first = dial(server, credential);
     await once(first, 'open');
@@ -332,7 +360,9 @@ describe('bad peers', () => {
       return authenticateAgent(bearer);
     };
     const socket: Socket = net.connect(server.port, '127.0.0.1');
-    socket.write(`${upgrade('/agent/v1/tunnel', 'Sec-WebSocket-Protocol: signalbox.v1', `Authorization: ${good(server)}`).join('\r\n')}\r\n\r\n`);
+    socket.write(
+      `${upgrade('/agent/v1/tunnel', 'Sec-WebSocket-Protocol: signalbox.v1', `Authorization: ${good(server)}`).join('\r\n')}\r\n\r\n`,
+    );
     await waitUntil('the check runs', () => checks.length === 1);
     socket.resetAndDestroy();
     await new Promise((resolve) => server.server.getConnections(resolve));
@@ -364,7 +394,9 @@ describe('bad peers', () => {
   test('bytes that are no WebSocket frames: cut', async () => {
     const server = await startServer();
     const socket = net.connect(server.port, '127.0.0.1');
-    socket.write(`${upgrade('/agent/v1/tunnel', 'Sec-WebSocket-Protocol: signalbox.v1', `Authorization: ${good(server)}`).join('\r\n')}\r\n\r\n`);
+    socket.write(
+      `${upgrade('/agent/v1/tunnel', 'Sec-WebSocket-Protocol: signalbox.v1', `Authorization: ${good(server)}`).join('\r\n')}\r\n\r\n`,
+    );
     await once(socket, 'data');
     socket.resume();
     socket.write(Buffer.alloc(1000, 0xff));
@@ -374,7 +406,14 @@ describe('bad peers', () => {
 
   test('hello in the same packet as the upgrade is not lost', async () => {
     const server = await startServer();
-    const hello = JSON.stringify({ type: 'hello', versions: [1], agent_version: '1', journal_id: randomUUID(), last_epoch: 0, routers: [] });
+    const hello = JSON.stringify({
+      type: 'hello',
+      versions: [1],
+      agent_version: '1',
+      journal_id: randomUUID(),
+      last_epoch: 0,
+      routers: [],
+    });
     const frame = Buffer.concat([Buffer.from([0x81, 0x80 | 126, hello.length >> 8, hello.length & 255, 0, 0, 0, 0]), Buffer.from(hello)]);
     const head = `${upgrade('/agent/v1/tunnel', 'Sec-WebSocket-Protocol: signalbox.v1', `Authorization: ${good(server)}`).join('\r\n')}\r\n\r\n`;
     const socket = net.connect(server.port, '127.0.0.1');

@@ -61,19 +61,23 @@ describe('an undo guard', () => {
 
   afterAll(() => world.close());
 
-  it.each(CASES.map(({ name }, index) => ({ name, index })))('brings back a router when the script $name', { timeout: 60_000 }, async ({ index }) => {
-    const simulator = world.simulators[index]!;
-    const job = await waitUntil('the job ends', async () => {
-      const now = await read(index);
-      return now.phase === 'done' || now.phase === 'unknown' ? now : undefined;
-    });
-    expect(job).toMatchObject({ status: 'failed', reason: 'rolled_back' });
-    await waitUntil('nothing is left', () => leftOn(simulator).length === 0);
-    expect(simulator.log).toContain('router rebooted');
-    expect(simulator.items('/ip/address').map((row) => row['address'])).toContain('192.168.88.1/24');
-    expect(simulator.items('/user')).toMatchObject([{ group: 'full' }, { group: 'full' }]);
-    expect(simulator.executions.filter((run) => run.kind === 'script')).toHaveLength(1);
-  });
+  it.each(CASES.map(({ name }, index) => ({ name, index })))(
+    'brings back a router when the script $name',
+    { timeout: 60_000 },
+    async ({ index }) => {
+      const simulator = world.simulators[index]!;
+      const job = await waitUntil('the job ends', async () => {
+        const now = await read(index);
+        return now.phase === 'done' || now.phase === 'unknown' ? now : undefined;
+      });
+      expect(job).toMatchObject({ status: 'failed', reason: 'rolled_back' });
+      await waitUntil('nothing is left', () => leftOn(simulator).length === 0);
+      expect(simulator.log).toContain('router rebooted');
+      expect(simulator.items('/ip/address').map((row) => row['address'])).toContain('192.168.88.1/24');
+      expect(simulator.items('/user')).toMatchObject([{ group: 'full' }, { group: 'full' }]);
+      expect(simulator.executions.filter((run) => run.kind === 'script')).toHaveLength(1);
+    },
+  );
 });
 
 describe('an undo guard whose script does no harm', () => {
@@ -94,7 +98,11 @@ describe('a router that cannot be guarded', () => {
 
   it.each<[string, Partial<SimulatorOptions>, string]>([
     ['whose device-mode forbids the scheduler', { deviceMode: 'home' }, 'not allowed by device-mode'],
-    ['whose user may not reboot it', { groups, users: [{ name: 'signalbox', password: 'router-password', group: 'narrow' }] }, 'not enough permissions'],
+    [
+      'whose user may not reboot it',
+      { groups, users: [{ name: 'signalbox', password: 'router-password', group: 'narrow' }] },
+      'not enough permissions',
+    ],
   ])('%s refuses the job before anything runs', { timeout: 60_000 }, async (_what, options, error) => {
     await withWorld(options, async (world, routerId) => {
       const job = await finish(world, routerId, await submit(world, routerId, '/system identity set name=renamed'));
@@ -110,7 +118,10 @@ describe('a router that cannot be guarded', () => {
   it('because another guard is armed on it refuses the job', { timeout: 60_000 }, async () => {
     await withWorld({}, async (world, routerId) => {
       const simulator = world.simulators[0]!;
-      simulator.router.table('/system/scheduler').add([['name', 'signalbox-undo-other'], ['interval', '1h']]);
+      simulator.router.table('/system/scheduler').add([
+        ['name', 'signalbox-undo-other'],
+        ['interval', '1h'],
+      ]);
       const job = await finish(world, routerId, await submit(world, routerId, ':put 1'));
       expect(job).toMatchObject({ status: 'failed', reason: 'rejected' });
       expect(leftOn(simulator).filter((name) => name !== 'signalbox-undo-other')).toHaveLength(0);
@@ -121,7 +132,11 @@ describe('a router that cannot be guarded', () => {
 describe('a guarded script', () => {
   it('that only reboots its router is not undone', { timeout: 60_000 }, async () => {
     await withWorld({}, async (world, routerId) => {
-      const job = await finish(world, routerId, await submit(world, routerId, '/system identity set name=renamed; /system reboot; :delay 60s'));
+      const job = await finish(
+        world,
+        routerId,
+        await submit(world, routerId, '/system identity set name=renamed; /system reboot; :delay 60s'),
+      );
       // Whether the script had come to its end nobody knows.
       expect(job).toMatchObject({ status: 'unknown', reason: 'router_rebooted' });
       await stays(world.simulators[0]!);
@@ -187,7 +202,11 @@ async function withWorld(options: Partial<SimulatorOptions>, use: (world: World,
 
 async function submit(world: World, routerId: string, script: string): Promise<string> {
   const answer = await world.caller.call<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, {
-    description: 'guarded', script, make_backup: false, express_execute: true, needs_acknowledgement: true,
+    description: 'guarded',
+    script,
+    make_backup: false,
+    express_execute: true,
+    needs_acknowledgement: true,
     undo_unless_reachable_seconds: GUARD_SECONDS,
   });
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);

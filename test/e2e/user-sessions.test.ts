@@ -84,7 +84,10 @@ describe('the authorization code flow', () => {
     const { url } = await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD });
     const stranger = await beginFlow(world);
     const state = new URL(url).searchParams.get('state')!;
-    const stolen = oidc.authorizationCodeGrant(stranger.config, new URL(url), { pkceCodeVerifier: oidc.randomPKCECodeVerifier(), expectedState: state });
+    const stolen = oidc.authorizationCodeGrant(stranger.config, new URL(url), {
+      pkceCodeVerifier: oidc.randomPKCECodeVerifier(),
+      expectedState: state,
+    });
     await expect(stolen).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
@@ -145,7 +148,9 @@ describe('the sign-in page', () => {
   test('holds no script, loads nothing and may not be framed', async () => {
     const { page } = await signInPage();
     expect(page.status).toBe(200);
-    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; frame-ancestors 'none'$/);
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; frame-ancestors 'none'$/,
+    );
     expect(page.headers.get('cache-control')).toBe('no-store');
     expect(page.headers.get('x-frame-options')).not.toBeNull();
     expect(page.html).not.toMatch(/<script|<link|<img|url\(|@import|https?:/);
@@ -167,7 +172,9 @@ describe('the sign-in page', () => {
     const { email } = await newUser();
     const { flow, page } = await signInPage();
     for (const account of [email, 'never-seen@example.org']) {
-      const tries = await Promise.all(Array.from({ length: 12 }, () => flow.browser.submit(page, '/login', { email: account, password: 'guess' })));
+      const tries = await Promise.all(
+        Array.from({ length: 12 }, () => flow.browser.submit(page, '/login', { email: account, password: 'guess' })),
+      );
       expect(tries.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...Array<number>(10).fill(401), 429, 429]);
       const right = await flow.browser.submit(page, '/login', { email: ` ${account.toUpperCase()}`, password: PASSWORD });
       expect(right.status).toBe(429);
@@ -215,7 +222,8 @@ describe('the sign-in page', () => {
 
   test('takes forms only, and small ones', async () => {
     const { page } = await signInPage();
-    const post = async (type: string, body: string) => (await fetch(`${page.url}/login`, { method: 'POST', headers: { 'content-type': type }, body })).status;
+    const post = async (type: string, body: string) =>
+      (await fetch(`${page.url}/login`, { method: 'POST', headers: { 'content-type': type }, body })).status;
     expect(await post('application/json', '{}')).toBe(415);
     expect(await post('application/x-www-form-urlencoded', 'a'.repeat(20_000))).toBe(413);
   });
@@ -226,13 +234,17 @@ describe('what a session is worth', () => {
     const { email } = await newUser();
     const { access_token: token } = await signIn(world, email);
     const plant = async (bearer: string) =>
-      (await fetch(`${world.server.sandboxUrl}/plants`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ id: 1, name: 'Ficus' }),
-      })).status;
+      (
+        await fetch(`${world.server.sandboxUrl}/plants`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ id: 1, name: 'Ficus' }),
+        })
+      ).status;
     const { token: service } = await world.server.services.credentials.createServiceToken('other');
-    expect([await plant(token), await plant(world.caller.apiKey), await plant(`${token}x`), await plant(service)]).toEqual([200, 200, 401, 401]);
+    expect([await plant(token), await plant(world.caller.apiKey), await plant(`${token}x`), await plant(service)]).toEqual([
+      200, 200, 401, 401,
+    ]);
   });
 
   test('a role that changes counts from the next request on, and a member who is switched off is nobody', async () => {
@@ -240,7 +252,8 @@ describe('what a session is worth', () => {
     // A team is never left without an administrator.
     await newUser('admin');
     const { access_token: token, refresh_token: refreshToken } = await signIn(world, email);
-    const create = async () => (await ask(token, '/api/sites', { method: 'POST', body: JSON.stringify({ name: `S${Math.random()}` }) })).status;
+    const create = async () =>
+      (await ask(token, '/api/sites', { method: 'POST', body: JSON.stringify({ name: `S${Math.random()}` }) })).status;
     expect(await create()).toBe(403);
     await world.caller.call('PATCH', `/api/members/${id}`, { role: 'admin' });
     expect(await create()).toBe(200);
@@ -272,7 +285,11 @@ describe('what a session is worth', () => {
   test('a new password, by oneself or by a link, ends every session', async () => {
     const { id, email } = await newUser('viewer');
     const { access_token: token, refresh_token: refreshToken } = await signIn(world, email);
-    const change = (current: string) => ask(token, '/api/me/password', { method: 'POST', body: JSON.stringify({ current_password: current, new_password: 'battery staple' }) });
+    const change = (current: string) =>
+      ask(token, '/api/me/password', {
+        method: 'POST',
+        body: JSON.stringify({ current_password: current, new_password: 'battery staple' }),
+      });
     expect((await change('wrong')).status).toBe(422);
     // Tokens carry whole seconds.
     await expect.poll(() => Math.floor(Date.now() / 1000), { timeout: 10_000 }).toBeGreaterThan(decodeJwt(token).iat!);
@@ -300,7 +317,10 @@ describe('what a session is worth', () => {
     const question = await flow.browser.open(`${world.server.url}/oidc/session/end?id_token_hint=${tokens.id_token}`);
     await flow.browser.submit({ ...question, html: question.html }, '/session/end/confirm', { logout: 'yes' });
     const entries = async () => {
-      const { body: log } = await world.caller.call<{ data: { action: string; actor_name: string; source: string; result: number }[] }>('GET', `/api/audit?actor=${id}`);
+      const { body: log } = await world.caller.call<{ data: { action: string; actor_name: string; source: string; result: number }[] }>(
+        'GET',
+        `/api/audit?actor=${id}`,
+      );
       return log.data.map(({ action, actor_name: name, result }) => ({ action, name, result }));
     };
     await expect.poll(entries).toEqual([
@@ -321,10 +341,16 @@ describe('one sign-in', () => {
     expect((await second.tokens((await flow.browser.open(await second.url({ prompt: 'none' }))).url)).access_token).toBeDefined();
 
     const out = new URL(`${world.server.url}/oidc/session/end`);
-    out.search = new URLSearchParams({ id_token_hint: tokens.id_token!, post_logout_redirect_uri: `${world.server.url}/signed-out`, state: 'x' }).toString();
+    out.search = new URLSearchParams({
+      id_token_hint: tokens.id_token!,
+      post_logout_redirect_uri: `${world.server.url}/signed-out`,
+      state: 'x',
+    }).toString();
     const question = await flow.browser.open(out.href);
     expect(question.html).toContain('Sign out?');
-    expect((await flow.browser.submit(question, '/session/end/confirm', { logout: 'yes' })).url).toBe(`${world.server.url}/signed-out?state=x`);
+    expect((await flow.browser.submit(question, '/session/end/confirm', { logout: 'yes' })).url).toBe(
+      `${world.server.url}/signed-out?state=x`,
+    );
 
     await expect(oidc.refreshTokenGrant(flow.config, tokens.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
     const third = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
@@ -371,7 +397,8 @@ test('two restarts of the control plane keep sessions', async () => {
     const flow = await beginFlow(own);
     const page = await flow.browser.open(await flow.url());
     const tokens = await flow.tokens((await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD })).url);
-    const status = async (token: string) => (await fetch(`${own.server.url}/api/me`, { headers: { authorization: `Bearer ${token}` } })).status;
+    const status = async (token: string) =>
+      (await fetch(`${own.server.url}/api/me`, { headers: { authorization: `Bearer ${token}` } })).status;
     await own.restartServer();
     expect(await status(tokens.access_token)).toBe(200);
     await own.restartServer();
@@ -392,7 +419,11 @@ test.each([
   try {
     await addUser(own, 'ada@example.org', 'viewer');
     const document = (await (await fetch(`${own.server.url}/oidc/.well-known/openid-configuration`)).json()) as Record<string, string>;
-    expect(document).toMatchObject({ issuer: `${publicUrl}/oidc`, authorization_endpoint: `${publicUrl}/oidc/auth`, jwks_uri: `${publicUrl}/oidc/jwks` });
+    expect(document).toMatchObject({
+      issuer: `${publicUrl}/oidc`,
+      authorization_endpoint: `${publicUrl}/oidc/auth`,
+      jwks_uri: `${publicUrl}/oidc/jwks`,
+    });
     // What the proxy does.
     const through = (url: string, init: RequestInit = {}) => fetch(url.replace(publicUrl, own.server.url), { ...init, redirect: 'manual' });
     const query = new URLSearchParams({
@@ -418,7 +449,9 @@ test.each([
     expect(signedIn.headers.get('location')).toMatch(new RegExp(`^${publicUrl}/oidc/auth/`));
     const done = await through(signedIn.headers.get('location')!, { headers: { cookie } });
     expect(done.headers.get('location')).toMatch(new RegExp(`^${publicUrl}/callback\\?code=`));
-    expect(done.headers.getSetCookie().find((line) => line.startsWith('signalbox_session='))).toMatch(new RegExp(`path=${folder}/oidc; .*secure; httponly`, 'i'));
+    expect(done.headers.getSetCookie().find((line) => line.startsWith('signalbox_session='))).toMatch(
+      new RegExp(`path=${folder}/oidc; .*secure; httponly`, 'i'),
+    );
   } finally {
     await own.close();
   }
@@ -429,13 +462,17 @@ test('keys are changed while the server runs: published first, then in use, then
   const own = await World.start({ routers: [], overrides: { clock } });
   try {
     await addUser(own, 'ada@example.org', 'viewer');
-    const env = { SIGNALBOX_DATABASE_URL: `sqlite:${path.join(own.folder, 'signalbox.db')}`, SIGNALBOX_SECRET_KEY_FILE: path.join(own.folder, 'secret.key') };
+    const env = {
+      SIGNALBOX_DATABASE_URL: `sqlite:${path.join(own.folder, 'signalbox.db')}`,
+      SIGNALBOX_SECRET_KEY_FILE: path.join(own.folder, 'secret.key'),
+    };
     const cli = async (...words: string[]): Promise<{ id: string }> => {
       let output = '';
       expect(await runCli([...words, '--json'], { stdout: (text) => void (output += text), stderr: () => undefined, env })).toBe(0);
       return JSON.parse(output) as { id: string };
     };
-    const published = async () => ((await (await fetch(`${own.server.url}/oidc/jwks`)).json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+    const published = async () =>
+      ((await (await fetch(`${own.server.url}/oidc/jwks`)).json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
     const [first] = await published();
     const flow = await beginFlow(own);
     const page = await flow.browser.open(await flow.url());
@@ -472,7 +509,9 @@ test('a person has the same number of requests as a key, in however many session
     await addUser(own, 'ada@example.org', 'viewer');
     const tokens = [(await signIn(own, 'ada@example.org')).access_token, (await signIn(own, 'ada@example.org')).access_token];
     const answers = await Promise.all(
-      Array.from({ length: 31 }, (_, index) => fetch(`${own.server.url}/api/me`, { headers: { authorization: `Bearer ${tokens[index % 2]}` } })),
+      Array.from({ length: 31 }, (_, index) =>
+        fetch(`${own.server.url}/api/me`, { headers: { authorization: `Bearer ${tokens[index % 2]}` } }),
+      ),
     );
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...Array<number>(30).fill(200), 429]);
   } finally {

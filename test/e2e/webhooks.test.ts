@@ -31,7 +31,14 @@ afterEach(async () => {
 });
 
 async function submit(script: string, notifyUrl = `${receiver.url}/jobs`): Promise<string> {
-  const body = { description: 'test', script, make_backup: false, express_execute: true, needs_acknowledgement: true, notify_url: notifyUrl };
+  const body = {
+    description: 'test',
+    script,
+    make_backup: false,
+    express_execute: true,
+    needs_acknowledgement: true,
+    notify_url: notifyUrl,
+  };
   const answer = await world.caller.call<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, body);
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body.data.job_id;
@@ -61,7 +68,11 @@ describe('a job with a notify_url', () => {
     const secret = await newSecret({});
     const jobId = await submit(':put "a word that stays here"');
     await until(jobId, 'completed delivered, running delivered, loaded delivered');
-    const events = receiver.received.map(({ body, headers }) => new Webhook(secret).verify(body, headers)) as { type: string; timestamp: string; data: Record<string, unknown> }[];
+    const events = receiver.received.map(({ body, headers }) => new Webhook(secret).verify(body, headers)) as {
+      type: string;
+      timestamp: string;
+      data: Record<string, unknown>;
+    }[];
     expect(events.map(({ type, data }) => [type, data['id'], data['status']])).toEqual([
       ['job.loaded', jobId, 'pending'],
       ['job.running', jobId, 'running'],
@@ -69,7 +80,13 @@ describe('a job with a notify_url', () => {
     ]);
     const seqs = events.map(({ data }) => Number(data['seq_id']));
     expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
-    expect(events[2]!.data).toMatchObject({ router_id: routerId, reason: null, completed_at: events[2]!.timestamp, failed_at: null, deleted_at: null });
+    expect(events[2]!.data).toMatchObject({
+      router_id: routerId,
+      reason: null,
+      completed_at: events[2]!.timestamp,
+      failed_at: null,
+      deleted_at: null,
+    });
     expect(receiver.received.every(({ path }) => path === '/jobs')).toBe(true);
     expect(JSON.stringify(receiver.received)).not.toContain('a word that stays here');
   });
@@ -104,9 +121,22 @@ describe('a job with a notify_url', () => {
   });
 
   test('is refused when its receiver is not to be reached', async () => {
-    const urls = ['http://10.0.0.1/', 'http://example.com/', 'ftp://example.com/', 'https://user:word@example.com/', 'https://169.254.169.254/latest/meta-data/'];
+    const urls = [
+      'http://10.0.0.1/',
+      'http://example.com/',
+      'ftp://example.com/',
+      'https://user:word@example.com/',
+      'https://169.254.169.254/latest/meta-data/',
+    ];
     for (const url of urls) {
-      const body = { description: 'x', script: ':put 1', make_backup: false, express_execute: false, needs_acknowledgement: true, notify_url: url };
+      const body = {
+        description: 'x',
+        script: ':put 1',
+        make_backup: false,
+        express_execute: false,
+        needs_acknowledgement: true,
+        notify_url: url,
+      };
       const answer = await world.caller.call<{ errors: object }>('POST', `/api/asynchronous/${routerId}`, body);
       expect([answer.status, Object.keys(answer.body.errors)], url).toEqual([422, ['notify_url']]);
     }

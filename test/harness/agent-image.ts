@@ -33,7 +33,9 @@ export async function unpackImage(archive: string, folder: string): Promise<Unpa
   await run('tar', ['-xf', archive, '-C', parts]);
   const json = async <T>(name: string): Promise<T> => JSON.parse(await readFile(path.join(parts, name), 'utf8')) as T;
   const [manifest] = await json<{ Config: string; Layers: string[] }[]>('manifest.json');
-  const config = await json<{ architecture: string; config: { Entrypoint: string[]; Cmd: string[] }; rootfs: { diff_ids: string[] } }>(manifest!.Config);
+  const config = await json<{ architecture: string; config: { Entrypoint: string[]; Cmd: string[] }; rootfs: { diff_ids: string[] } }>(
+    manifest!.Config,
+  );
   const configDigest = await digestOf(path.join(parts, manifest!.Config));
   if (manifest!.Config !== `${configDigest}.json`) throw new Error('the configuration is not called after its digest');
   if (config.rootfs.diff_ids.length !== manifest!.Layers.length) throw new Error('as many digests as layers');
@@ -46,7 +48,9 @@ export async function unpackImage(archive: string, folder: string): Promise<Unpa
 }
 
 async function digestOf(file: string): Promise<string> {
-  return createHash('sha256').update(await readFile(file)).digest('hex');
+  return createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
 }
 
 /** Programs and libraries in the image: what each is made for, and which libraries it needs that are not there. */
@@ -81,11 +85,20 @@ const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 /** A command under emulation loads for seconds, and the machine may be busy. */
 const COMMAND_MS = 120_000;
 
-export function runInContainer(image: UnpackedImage, words: readonly string[], options: ContainerOptions = {}): Promise<{ code: number | string; output: string }> {
+export function runInContainer(
+  image: UnpackedImage,
+  words: readonly string[],
+  options: ContainerOptions = {},
+): Promise<{ code: number | string; output: string }> {
   return new Promise((resolve) => {
-    execFile('/usr/bin/unshare', containerWords(image, words, options), { env: ENVIRONMENT, timeout: COMMAND_MS }, (error, stdout, stderr) => {
-      resolve({ code: error?.code ?? 0, output: stdout + stderr });
-    });
+    execFile(
+      '/usr/bin/unshare',
+      containerWords(image, words, options),
+      { env: ENVIRONMENT, timeout: COMMAND_MS },
+      (error, stdout, stderr) => {
+        resolve({ code: error?.code ?? 0, output: stdout + stderr });
+      },
+    );
   });
 }
 
@@ -95,7 +108,10 @@ export class RunningContainer {
   #output = '';
 
   constructor(image: UnpackedImage, options: ContainerOptions = {}) {
-    this.#child = spawn('/usr/bin/unshare', containerWords(image, image.command, options), { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn('/usr/bin/unshare', containerWords(image, image.command, options), {
+      env: ENVIRONMENT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) stream.on('data', (data: Buffer) => (this.#output += data.toString()));
   }
 
@@ -116,5 +132,8 @@ export class RunningContainer {
 
 /** Containers need a root user here who may make namespaces, and util-linux. */
 export async function canRunContainers(): Promise<boolean> {
-  return run('/usr/bin/unshare', ['--mount', '--pid', '--fork', '--mount-proc', '--net', 'true']).then(() => true, () => false);
+  return run('/usr/bin/unshare', ['--mount', '--pid', '--fork', '--mount-proc', '--net', 'true']).then(
+    () => true,
+    () => false,
+  );
 }

@@ -14,10 +14,18 @@ export async function serveFromContainer(image: UnpackedImage, options: Containe
   expect(await runInContainer(image, ['--version'], { ...options, offline: true })).toEqual(version);
   const world = await World.start({ routers: [] });
   const login = { username: 'signalbox', password: 'p' };
-  const router = await startSimulator({ apiPort: 0, sshPort: 0, identity: 'edge', users: [{ name: 'signalbox', password: 'p', group: 'full' }] });
+  const router = await startSimulator({
+    apiPort: 0,
+    sshPort: 0,
+    identity: 'edge',
+    users: [{ name: 'signalbox', password: 'p', group: 'full' }],
+  });
   const etc = path.join(image.root, 'etc', 'signalbox');
   const config = {
-    server: world.server.url, credentials: 'credentials.json', enrol_token_file: 'enrol-token', state: '/var/lib/signalbox-agent',
+    server: world.server.url,
+    credentials: 'credentials.json',
+    enrol_token_file: 'enrol-token',
+    state: '/var/lib/signalbox-agent',
     routers: [{ name: 'edge', host: '127.0.0.1', api: { port: router.apiPort, ...login }, ssh: { port: router.sshPort, ...login } }],
   };
   let container: RunningContainer | undefined;
@@ -30,10 +38,14 @@ export async function serveFromContainer(image: UnpackedImage, options: Containe
     expect(check).toMatchObject({ code: 0, output: expect.stringContaining('none yet: the first run enrols') as string });
     expect(check.output).not.toContain('FAIL');
     container = new RunningContainer(image, options);
-    await waitUntil('the router is listed', async () => {
-      const { body } = await world.caller.call<{ data: { identity: string; has_pulse: boolean }[] }>('GET', '/api/routers');
-      return body.data.some(({ identity, has_pulse: hasPulse }) => identity === 'edge' && hasPulse);
-    }, timeoutMs);
+    await waitUntil(
+      'the router is listed',
+      async () => {
+        const { body } = await world.caller.call<{ data: { identity: string; has_pulse: boolean }[] }>('GET', '/api/routers');
+        return body.data.some(({ identity, has_pulse: hasPulse }) => identity === 'edge' && hasPulse);
+      },
+      timeoutMs,
+    );
     await expect(access(path.join(etc, 'enrol-token'))).rejects.toThrow('ENOENT');
     expect((await stat(path.join(etc, 'credentials.json'))).mode & 0o777).toBe(0o600);
     expect(await container.stop(), container.output).toBe(0);

@@ -47,7 +47,9 @@ export class ApiDescription {
       validate = this.#ajv.compile({ $ref: `api#/${pointer}` });
       this.#validators.set(pointer, validate);
     }
-    return validate(value) ? [] : validate.errors!.map((error) => `${error.instancePath || '/'} ${error.message} ${JSON.stringify(error.params)}`);
+    return validate(value)
+      ? []
+      : validate.errors!.map((error) => `${error.instancePath || '/'} ${error.message} ${JSON.stringify(error.params)}`);
   }
 
   /** What an answer breaks of what the document promises for its operation; empty when it keeps every promise. */

@@ -125,7 +125,9 @@ export class AttackedServer {
 
   /** Size of the database with its log, bytes. */
   async diskBytes(): Promise<number> {
-    const sizes = await Promise.all(['signalbox.db', 'signalbox.db-wal'].map(async (file) => (await stat(path.join(this.folder, file)).catch(() => ({ size: 0 }))).size));
+    const sizes = await Promise.all(
+      ['signalbox.db', 'signalbox.db-wal'].map(async (file) => (await stat(path.join(this.folder, file)).catch(() => ({ size: 0 }))).size),
+    );
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 }
@@ -136,8 +138,18 @@ export function inventoryOf(name: string, hardwareId = name): object {
     type: 'inventory',
     router: name,
     facts: {
-      hardware_id: hardwareId, serial_number: hardwareId, software_id: null, identity: name, software_version: '7.18.2', model: null,
-      board_name: 'CHR', hardware_board: false, architecture: null, time_zone: 'UTC', uptime: '1d', uptime_seconds: 86_400,
+      hardware_id: hardwareId,
+      serial_number: hardwareId,
+      software_id: null,
+      identity: name,
+      software_version: '7.18.2',
+      model: null,
+      board_name: 'CHR',
+      hardware_board: false,
+      architecture: null,
+      time_zone: 'UTC',
+      uptime: '1d',
+      uptime_seconds: 86_400,
     },
   };
 }

@@ -35,7 +35,15 @@ export function inRecordsOf(hello: Buffer, bytes: number): Buffer {
 export function helloWith(extensions: { type: number; content: Buffer }[]): Buffer {
   const all = Buffer.concat(extensions.map(({ type, content }) => Buffer.concat([number(type, 2), number(content.length, 2), content])));
   const body = Buffer.concat([
-    number(0x0303, 2), Buffer.alloc(32, 5), number(0, 1), number(2, 2), number(0x1301, 2), number(1, 1), number(0, 1), number(all.length, 2), all,
+    number(0x0303, 2),
+    Buffer.alloc(32, 5),
+    number(0, 1),
+    number(2, 2),
+    number(0x1301, 2),
+    number(1, 1),
+    number(0, 1),
+    number(all.length, 2),
+    all,
   ]);
   const message = Buffer.concat([number(1, 1), number(body.length, 3), body]);
   return Buffer.concat([Buffer.from([22, 3, 1]), number(message.length, 2), message]);

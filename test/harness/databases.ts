@@ -28,10 +28,7 @@ export interface DatabaseKind {
 
 async function createSqlite(): Promise<TestDatabase> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-db-'));
-  return {
-    url: `sqlite:${path.join(folder, 'test.db')}`,
-    remove: () => rm(folder, { recursive: true, force: true }),
-  };
+  return { url: `sqlite:${path.join(folder, 'test.db')}`, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 /** Folder of the socket of this run's PostgreSQL server, which starts when it is first asked for. */

@@ -30,7 +30,9 @@ export interface EverydayScript {
 
 /** Reads the collection: each script carries in its comments what must come of it. */
 export function readEverydayScripts(): EverydayScript[] {
-  const names = readdirSync(FOLDER).filter((name) => name.endsWith('.rsc')).sort();
+  const names = readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.rsc'))
+    .sort();
   return names.map((name) => readScript(name, readFileSync(path.join(FOLDER, name), 'utf8')));
 }
 
@@ -38,7 +40,9 @@ function readScript(name: string, source: string): EverydayScript {
   const header = (word: string): string[] => [...source.matchAll(new RegExp(`^# ${word}: (.*)$`, 'gm'))].map((match) => match[1] ?? '');
   const runOn = header('run-on')[0];
   if (runOn === undefined || !['all', 'v6', 'v7'].includes(runOn)) throw new Error(`${name} does not say where it runs`);
-  const files = header('file').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1).replaceAll('\\n', '\n')] as const);
+  const files = header('file').map(
+    (line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1).replaceAll('\\n', '\n')] as const,
+  );
   const steps = [...source.matchAll(/^#! (\w+) (.*)$/gm)].map(([, kind = '', rest = '']) => readStep(name, kind, rest));
   const runsOn = runOn === 'all' ? (['v6', 'v7'] as const) : [runOn as 'v6' | 'v7'];
   return { name, source, runsOn, files: Object.fromEntries(files), mailServer: header('mail-server')[0], steps };

@@ -45,8 +45,13 @@ export class FakeLinkSocket implements LinkSocket {
 
   welcome(change: Partial<Extract<ServerMessage, { type: 'welcome' }>> = {}): void {
     this.say({
-      type: 'welcome', version: 1, agent_id: '0198c0de-0000-7000-8000-000000000001', epoch: 1, reset: false,
-      settings: { heartbeat_ms: 30_000, silence_ms: 60_000 }, ...change,
+      type: 'welcome',
+      version: 1,
+      agent_id: '0198c0de-0000-7000-8000-000000000001',
+      epoch: 1,
+      reset: false,
+      settings: { heartbeat_ms: 30_000, silence_ms: 60_000 },
+      ...change,
     });
   }
 

@@ -5,8 +5,5 @@ import type { TimeSource } from '../simulator/index.ts';
 export function fastTime(factor: number): TimeSource {
   const real = systemTime();
   const start = real.now();
-  return {
-    now: () => start + (real.now() - start) * factor,
-    after: (ms, callback) => real.after(ms / factor, callback),
-  };
+  return { now: () => start + (real.now() - start) * factor, after: (ms, callback) => real.after(ms / factor, callback) };
 }

@@ -61,7 +61,11 @@ export class ForwardBranches {
   }
 
   /** A router, and the agent's sessions with it. @param sshThrough another port that leads to the router's SSH */
-  async branch(sessions: Sessions, options: Partial<SimulatorOptions> = {}, sshThrough?: (port: number) => Promise<number>): Promise<Branch> {
+  async branch(
+    sessions: Sessions,
+    options: Partial<SimulatorOptions> = {},
+    sshThrough?: (port: number) => Promise<number>,
+  ): Promise<Branch> {
     const simulator = await this.#routers.simulate({ hosts: { [LAN_HOST]: '127.0.0.1' }, ...options });
     const config = this.#routers.config(simulator, sessions);
     if (sshThrough && config.ssh) config.ssh.port = await sshThrough(config.ssh.port);
@@ -166,5 +170,8 @@ export function entriesOf(simulator: Simulator): string[] {
 }
 
 function tagged(simulator: Simulator, menu: string, property: string): string[] {
-  return simulator.items(menu).map((item) => item[property] ?? '').filter((text) => text.startsWith('signalbox-'));
+  return simulator
+    .items(menu)
+    .map((item) => item[property] ?? '')
+    .filter((text) => text.startsWith('signalbox-'));
 }

@@ -107,15 +107,20 @@ const reboot: Fault = {
 };
 
 function rulesAreGone(): boolean {
-  return world.simulators.every((simulator) => simulator.items('/ip/firewall/nat').every((rule) => !rule['comment']?.startsWith('signalbox')));
+  return world.simulators.every((simulator) =>
+    simulator.items('/ip/firewall/nat').every((rule) => !rule['comment']?.startsWith('signalbox')),
+  );
 }
 
 /** Read from the routers themselves. */
 function routersAreClean(): boolean {
-  return rulesAreGone() && world.simulators.every(
-    (simulator) =>
-      simulator.items('/system/scheduler').every((entry) => !entry['name']?.startsWith('signalbox')) &&
-      simulator.items('/ip/ssh').every((settings) => settings['forwarding-enabled'] === 'no'),
+  return (
+    rulesAreGone() &&
+    world.simulators.every(
+      (simulator) =>
+        simulator.items('/system/scheduler').every((entry) => !entry['name']?.startsWith('signalbox')) &&
+        simulator.items('/ip/ssh').every((settings) => settings['forwarding-enabled'] === 'no'),
+    )
   );
 }
 
@@ -157,33 +162,41 @@ function testFaults(place: Place, { idle, expiry }: { idle: boolean; expiry: boo
   // What is behind a direct forward is the router itself.
   const possible = place.way === 'direct' ? faults : [...faults, reboot];
 
-  test.each(idle ? [...possible, silence] : possible)(`while ${CONNECTIONS} connections run: $name`, async (fault) => {
-    const forward = await openForward(world, target.port, place);
-    const rounds = await startRounds(forward);
-    if (fault.endedBy.includes('unknown')) await waitUntil('the open connections are written down', () => openRows() === CONNECTIONS);
-    await fault.happen();
-    const promptly = fault.toldWithinMs ?? PROMPTLY_MS;
-    await within(promptly, 'the clients are told', Promise.all(rounds.map(({ over }) => over)));
-    await waitUntil('the targets are told', () => target.sockets.length === 0, promptly);
-    await fault.recover();
-    await isBack(forward);
-    await waitUntil('none is open', async () => (await world.shown(forward)).open_connections === 0);
-    const log = (await world.connectionsOf(forward)).filter((entry) => entry.bytes_in > 100_000);
-    expect(log.map((entry) => entry.ended_by).filter((endedBy) => !fault.endedBy.includes(endedBy))).toEqual([]);
-    expect(log).toHaveLength(CONNECTIONS);
-    for (const round of rounds) expect(round.received).toBeGreaterThan(0);
-    await world.revoke(forward);
-    await nothingLeft(forward);
-  }, 240_000);
+  test.each(idle ? [...possible, silence] : possible)(
+    `while ${CONNECTIONS} connections run: $name`,
+    async (fault) => {
+      const forward = await openForward(world, target.port, place);
+      const rounds = await startRounds(forward);
+      if (fault.endedBy.includes('unknown')) await waitUntil('the open connections are written down', () => openRows() === CONNECTIONS);
+      await fault.happen();
+      const promptly = fault.toldWithinMs ?? PROMPTLY_MS;
+      await within(promptly, 'the clients are told', Promise.all(rounds.map(({ over }) => over)));
+      await waitUntil('the targets are told', () => target.sockets.length === 0, promptly);
+      await fault.recover();
+      await isBack(forward);
+      await waitUntil('none is open', async () => (await world.shown(forward)).open_connections === 0);
+      const log = (await world.connectionsOf(forward)).filter((entry) => entry.bytes_in > 100_000);
+      expect(log.map((entry) => entry.ended_by).filter((endedBy) => !fault.endedBy.includes(endedBy))).toEqual([]);
+      expect(log).toHaveLength(CONNECTIONS);
+      for (const round of rounds) expect(round.received).toBeGreaterThan(0);
+      await world.revoke(forward);
+      await nothingLeft(forward);
+    },
+    240_000,
+  );
 
-  test.runIf(idle).each(possible)('while nothing runs: $name', async (fault) => {
-    const forward = await openForward(world, target.port, place);
-    await fault.happen();
-    await fault.recover();
-    await isBack(forward);
-    await world.revoke(forward);
-    await nothingLeft(forward);
-  }, 90_000);
+  test.runIf(idle).each(possible)(
+    'while nothing runs: $name',
+    async (fault) => {
+      const forward = await openForward(world, target.port, place);
+      await fault.happen();
+      await fault.recover();
+      await isBack(forward);
+      await world.revoke(forward);
+      await nothingLeft(forward);
+    },
+    90_000,
+  );
 
   test('revocation during a transfer cuts both ends at once', async () => {
     const first = await openForward(world, target.port, place);
@@ -202,27 +215,35 @@ function testFaults(place: Place, { idle, expiry }: { idle: boolean; expiry: boo
     await waitUntil('the agent holds no more than before', () => processState(world.agent.pid).descriptors <= before);
   });
 
-  test.runIf(expiry)('the end of its time during a transfer cuts both ends at once', async () => {
-    const { forward, expiresAt } = await openShortForward(place);
-    const rounds = await startRounds(forward);
-    await within(expiresAt + PROMPTLY_MS - Date.now(), 'the clients are told', Promise.all(rounds.map(({ over }) => over)));
-    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
-    await nothingLeft(forward);
-    expect(await world.shown(forward)).toMatchObject({ revoked_early: false, closed_at: expect.any(String) });
-    const log = (await world.connectionsOf(forward)).filter((entry) => entry.bytes_in > 100_000);
-    expect(log.map((entry) => entry.ended_by)).toEqual(Array.from({ length: CONNECTIONS }, () => 'expired'));
-  }, 60_000);
+  test.runIf(expiry)(
+    'the end of its time during a transfer cuts both ends at once',
+    async () => {
+      const { forward, expiresAt } = await openShortForward(place);
+      const rounds = await startRounds(forward);
+      await within(expiresAt + PROMPTLY_MS - Date.now(), 'the clients are told', Promise.all(rounds.map(({ over }) => over)));
+      expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
+      await nothingLeft(forward);
+      expect(await world.shown(forward)).toMatchObject({ revoked_early: false, closed_at: expect.any(String) });
+      const log = (await world.connectionsOf(forward)).filter((entry) => entry.bytes_in > 100_000);
+      expect(log.map((entry) => entry.ended_by)).toEqual(Array.from({ length: CONNECTIONS }, () => 'expired'));
+    },
+    60_000,
+  );
 
-  test.runIf(idle && place.way === 'api')('a minute after the end of its time the router removes the rules itself, with agent and control plane both dead', async () => {
-    const { forward, expiresAt } = await openShortForward(place);
-    expect(routersAreClean()).toBe(false);
-    await Promise.all([world.agent.kill(), world.server.kill()]);
-    await waitUntil('the router is as it was', routersAreClean, expiresAt + ROUTER_MARGIN_MS + 10_000 - Date.now());
-    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
-    await world.startServer();
-    await nothingLeft(forward);
-    expect(await world.shown(forward)).toMatchObject({ closed_at: expect.any(String), expired: true });
-  }, 240_000);
+  test.runIf(idle && place.way === 'api')(
+    'a minute after the end of its time the router removes the rules itself, with agent and control plane both dead',
+    async () => {
+      const { forward, expiresAt } = await openShortForward(place);
+      expect(routersAreClean()).toBe(false);
+      await Promise.all([world.agent.kill(), world.server.kill()]);
+      await waitUntil('the router is as it was', routersAreClean, expiresAt + ROUTER_MARGIN_MS + 10_000 - Date.now());
+      expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
+      await world.startServer();
+      await nothingLeft(forward);
+      expect(await world.shown(forward)).toMatchObject({ closed_at: expect.any(String), expired: true });
+    },
+    240_000,
+  );
 }
 
 /**

@@ -78,7 +78,10 @@ export async function openNatSite(): Promise<ForwardSite> {
   const lab = await NetworkLab.open({ users: [{ name: LOGIN.username, password: LOGIN.password }] });
   const installation = await Installation.start({
     forwardPorts: '44000-44999',
-    agent: { forwards: { allow: ['192.168.88.0/24'] }, routers: [{ name: 'branch', host: lab.routerAddress, api: { port: 8728, ...LOGIN } }] },
+    agent: {
+      forwards: { allow: ['192.168.88.0/24'] },
+      routers: [{ name: 'branch', host: lab.routerAddress, api: { port: 8728, ...LOGIN } }],
+    },
   });
   const routerId = await installation.routerId();
   let lastPort = FIRST_LAN_PORT;

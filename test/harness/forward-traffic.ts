@@ -30,7 +30,11 @@ export async function openForward(world: ProcessWorld, port: number, place: Plac
 }
 
 /** So many bytes each way on so many connections at the same time: every connection gets exactly what was sent on it. */
-export async function exchangeAtOnce(world: ProcessWorld, place: Place, { connections, bytes }: { connections: number; bytes: number }): Promise<void> {
+export async function exchangeAtOnce(
+  world: ProcessWorld,
+  place: Place,
+  { connections, bytes }: { connections: number; bytes: number },
+): Promise<void> {
   const served: Promise<[Summary, Summary]>[] = [];
   const target = await TargetServer.listen((socket) => {
     // The check whether the target answers says nothing.
@@ -55,12 +59,17 @@ export async function exchangeAtOnce(world: ProcessWorld, place: Place, { connec
       throw new Error(`${String(error)}; the log: ${JSON.stringify(log)}; the agent: ${world.agent.output}`);
     });
     const targets = await Promise.all(served);
-    const pairs = (all: [Summary, Summary][], from: 0 | 1): string[] => all.map((pair) => `${pair[from].sha256} ${pair[from].bytes}`).sort();
+    const pairs = (all: [Summary, Summary][], from: 0 | 1): string[] =>
+      all.map((pair) => `${pair[from].sha256} ${pair[from].bytes}`).sort();
     expect(pairs(targets, 0), 'uploaded').toEqual(pairs(clients, 1));
     expect(pairs(clients, 0), 'downloaded').toEqual(pairs(targets, 1));
     expect(clients.every(([received]) => received.bytes === bytes)).toBe(true);
     await world.revoke(forward);
-    const log = (await world.connectionsOf(forward)).map(({ bytes_in: bytesIn, bytes_out: bytesOut, ended_by: endedBy }) => ({ bytesIn, bytesOut, endedBy }));
+    const log = (await world.connectionsOf(forward)).map(({ bytes_in: bytesIn, bytes_out: bytesOut, ended_by: endedBy }) => ({
+      bytesIn,
+      bytesOut,
+      endedBy,
+    }));
     expect(log).toEqual(Array.from({ length: connections }, () => ({ bytesIn: bytes, bytesOut: bytes, endedBy: 'closed' })));
   } finally {
     target.close();
@@ -205,8 +214,12 @@ export async function oneAfterAnother(world: ProcessWorld, place: Place, { warmU
     await run(connections);
     await waitUntil('none is open', async () => (await world.shown(forward)).open_connections === 0 && target.sockets.length === 0);
     for (const [index, after] of statesOf(world).entries()) {
-      expect(after.descriptors, `descriptors, ${index === 0 ? 'control plane' : 'agent'}`).toBeLessThanOrEqual(before[index]!.descriptors + 2 * ROWS);
-      expect(after.residentBytes - before[index]!.residentBytes, `bytes grown, ${index === 0 ? 'control plane' : 'agent'}`).toBeLessThan(mostGrowth);
+      expect(after.descriptors, `descriptors, ${index === 0 ? 'control plane' : 'agent'}`).toBeLessThanOrEqual(
+        before[index]!.descriptors + 2 * ROWS,
+      );
+      expect(after.residentBytes - before[index]!.residentBytes, `bytes grown, ${index === 0 ? 'control plane' : 'agent'}`).toBeLessThan(
+        mostGrowth,
+      );
     }
     await world.revoke(forward);
   } finally {

@@ -167,12 +167,12 @@ export class ForwardWorld {
 
   create(request: Partial<ForwardRequest> & { dstPort: number }): ReturnType<ForwardsService['create']> {
     const { teamId, routerId } = this.seeded;
-    return this.forwards.create(teamId, routerId, { id: 'key' }, {
-      expireAfterMinutes: 10,
-      dstAddress: '127.0.0.1',
-      allowFrom: '127.0.0.1',
-      ...request,
-    });
+    return this.forwards.create(
+      teamId,
+      routerId,
+      { id: 'key' },
+      { expireAfterMinutes: 10, dstAddress: '127.0.0.1', allowFrom: '127.0.0.1', ...request },
+    );
   }
 
   get(id: string): ReturnType<ForwardsService['get']> {

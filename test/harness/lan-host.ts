@@ -6,13 +6,19 @@ import http from 'node:http';
 import net from 'node:net';
 import process from 'node:process';
 
-http.createServer((request, response) => {
-  let size = 0;
-  request.on('data', (chunk: Buffer) => (size += chunk.length));
-  request.on('end', () => response.end(request.method === 'PUT' ? `got ${size}` : `you are ${request.socket.remoteAddress?.replace('::ffff:', '')}`));
-}).listen(80, () => {
-  net.createServer({ allowHalfOpen: true }, (socket) => {
-    socket.on('error', () => undefined);
-    socket.pipe(socket);
-  }).listen(7, () => process.stdout.write('ready\n'));
-});
+http
+  .createServer((request, response) => {
+    let size = 0;
+    request.on('data', (chunk: Buffer) => (size += chunk.length));
+    request.on('end', () =>
+      response.end(request.method === 'PUT' ? `got ${size}` : `you are ${request.socket.remoteAddress?.replace('::ffff:', '')}`),
+    );
+  })
+  .listen(80, () => {
+    net
+      .createServer({ allowHalfOpen: true }, (socket) => {
+        socket.on('error', () => undefined);
+        socket.pipe(socket);
+      })
+      .listen(7, () => process.stdout.write('ready\n'));
+  });

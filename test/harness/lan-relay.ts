@@ -6,8 +6,14 @@ import net from 'node:net';
 import process from 'node:process';
 
 const [port, file] = process.argv.slice(2);
-net.createServer({ allowHalfOpen: true }, (client) => {
-  const server = net.connect({ path: file!, allowHalfOpen: true });
-  client.pipe(server).pipe(client);
-  for (const [socket, other] of [[client, server], [server, client]] as const) socket.on('error', () => other.destroy());
-}).listen(Number(port), () => process.stdout.write('ready\n'));
+net
+  .createServer({ allowHalfOpen: true }, (client) => {
+    const server = net.connect({ path: file!, allowHalfOpen: true });
+    client.pipe(server).pipe(client);
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const)
+      socket.on('error', () => other.destroy());
+  })
+  .listen(Number(port), () => process.stdout.write('ready\n'));

@@ -124,13 +124,22 @@ export class NetworkLab {
     ip('-n', router, 'addr', 'add', `${this.routerAddress}/29`, 'dev', 'bridge');
     ip('-n', router, 'addr', 'add', `${this.lanRouterAddress}/24`, 'dev', 'ether2');
     ip('-n', lan, 'addr', 'add', `${this.lanAddress}/24`, 'dev', 'eth0');
-    for (const [name, link] of [[router, 'lo'], [router, 'bridge'], [router, 'ether2'], [lan, 'lo'], [lan, 'eth0']] as const) ip('-n', name, 'link', 'set', link, 'up');
+    for (const [name, link] of [
+      [router, 'lo'],
+      [router, 'bridge'],
+      [router, 'ether2'],
+      [lan, 'lo'],
+      [lan, 'eth0'],
+    ] as const)
+      ip('-n', name, 'link', 'set', link, 'up');
     ip('-n', lan, 'route', 'add', 'default', 'via', '192.168.88.254');
     ip('netns', 'exec', router, 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward');
   }
 
   async #startRouter(options: Partial<SimulatorOptions>): Promise<void> {
-    const child = spawn('ip', ['netns', 'exec', this.routerNamespace, process.execPath, SIMULATOR], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = spawn('ip', ['netns', 'exec', this.routerNamespace, process.execPath, SIMULATOR], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     this.#router = child;
     child.on('message', ({ id, result, error }: { id: number; result?: unknown; error?: string }) => {
       const waiting = this.#pending.get(id);

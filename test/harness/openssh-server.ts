@@ -34,7 +34,10 @@ async function answers(port: number, until: number): Promise<void> {
   while (Date.now() < until) {
     const socket = connect(port, '127.0.0.1');
     const open = await new Promise<boolean>((resolve) => {
-      socket.once('data', () => resolve(true)).once('error', () => resolve(false)).once('close', () => resolve(false));
+      socket
+        .once('data', () => resolve(true))
+        .once('error', () => resolve(false))
+        .once('close', () => resolve(false));
     });
     // sshd would wait two minutes for a login.
     socket.destroy();

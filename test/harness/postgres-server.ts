@@ -72,8 +72,17 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
   const data = path.join(folder, 'data');
   // A default order unlike C, so that a forgotten `collate "C"` shows.
   const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US'];
-  await run('setpriv', [...prefix, path.join(bin, 'initdb'), '-D', data, '--no-sync', '-A', 'trust', '-U', 'signalbox', ...locale], { cwd: folder });
-  const settings = ['listen_addresses=', `unix_socket_directories=${folder}`, 'fsync=off', 'full_page_writes=off', 'max_connections=300', 'shared_buffers=32MB'];
+  await run('setpriv', [...prefix, path.join(bin, 'initdb'), '-D', data, '--no-sync', '-A', 'trust', '-U', 'signalbox', ...locale], {
+    cwd: folder,
+  });
+  const settings = [
+    'listen_addresses=',
+    `unix_socket_directories=${folder}`,
+    'fsync=off',
+    'full_page_writes=off',
+    'max_connections=300',
+    'shared_buffers=32MB',
+  ];
   const command = [...prefix, path.join(bin, 'postgres'), '-D', data, ...settings.flatMap((it) => ['-c', it])];
   let running = runServer(command, folder);
   const stop = async (): Promise<void> => {

@@ -123,10 +123,14 @@ export class ProcessWorld {
 
   /** As soon as the agent has opened its side. */
   authorized(forward: ShownForward): Promise<ShownForward> {
-    return waitUntil('the forward is open', async () => {
-      const now = await this.shown(forward).catch(() => undefined);
-      return now?.authorized_at === null ? undefined : now;
-    }, START_MS);
+    return waitUntil(
+      'the forward is open',
+      async () => {
+        const now = await this.shown(forward).catch(() => undefined);
+        return now?.authorized_at === null ? undefined : now;
+      },
+      START_MS,
+    );
   }
 
   async revoke({ id, router_id: routerId }: ShownForward): Promise<void> {
@@ -135,7 +139,10 @@ export class ProcessWorld {
 
   /** Newest first, at most a hundred. */
   async connectionsOf({ id, router_id: routerId }: ShownForward): Promise<ShownConnection[]> {
-    const { data } = await this.call<{ data: ShownConnection[] }>('GET', `/api/routers/${routerId}/transient-forwarding/${id}/connections?limit=100`);
+    const { data } = await this.call<{ data: ShownConnection[] }>(
+      'GET',
+      `/api/routers/${routerId}/transient-forwarding/${id}/connections?limit=100`,
+    );
     return data.filter((connection) => connection.ended_by !== 'open');
   }
 
@@ -148,11 +155,17 @@ export class ProcessWorld {
 
   /** As soon as all routers have a pulse. */
   async pulses(): Promise<string[]> {
-    return waitUntil('all routers have a pulse', async () => {
-      const { data } = await this.call<{ data: { id: string; identity: string; has_pulse: boolean }[] }>('GET', '/api/routers');
-      const ids = this.simulators.map((_simulator, index) => data.find((router) => router.identity === identityOf(index) && router.has_pulse)?.id);
-      return ids.every((id) => id !== undefined) ? ids : undefined;
-    }, START_MS);
+    return waitUntil(
+      'all routers have a pulse',
+      async () => {
+        const { data } = await this.call<{ data: { id: string; identity: string; has_pulse: boolean }[] }>('GET', '/api/routers');
+        const ids = this.simulators.map(
+          (_simulator, index) => data.find((router) => router.identity === identityOf(index) && router.has_pulse)?.id,
+        );
+        return ids.every((id) => id !== undefined) ? ids : undefined;
+      },
+      START_MS,
+    );
   }
 
   async close(): Promise<void> {

@@ -16,7 +16,14 @@ export interface HeaderOptions {
 }
 
 /** A PROXY protocol header of version 2, as a load balancer sends it ahead of a client's bytes. */
-export function proxyHeader({ source = '203.0.113.7', port = 40_000, command = 0x21, family, tlvs = [], checksum }: HeaderOptions = {}): Buffer {
+export function proxyHeader({
+  source = '203.0.113.7',
+  port = 40_000,
+  command = 0x21,
+  family,
+  tlvs = [],
+  checksum,
+}: HeaderOptions = {}): Buffer {
   const address = Buffer.from(ipaddr.parse(source).toByteArray());
   const destination = Buffer.alloc(address.length, 1);
   const ports = Buffer.alloc(4);

@@ -32,7 +32,8 @@ export class RecordedEvents implements AgentEvents {
     await this.overrides.onInventory?.(connection, inventory);
   };
 
-  onJobAccepted: AgentEvents['onJobAccepted'] = (connection, jobId) => this.#job('accepted', connection, jobId, this.overrides.onJobAccepted);
+  onJobAccepted: AgentEvents['onJobAccepted'] = (connection, jobId) =>
+    this.#job('accepted', connection, jobId, this.overrides.onJobAccepted);
   onJobBegan: AgentEvents['onJobBegan'] = (connection, jobId) => this.#job('began', connection, jobId, this.overrides.onJobBegan);
   onJobRefused: AgentEvents['onJobRefused'] = (connection, jobId) => this.#job('refused', connection, jobId, this.overrides.onJobRefused);
 

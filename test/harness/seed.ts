@@ -14,7 +14,10 @@ export interface SeededRouter extends SeededTeam {
 
 export async function seedTeam({ db }: Storage, now = 1000): Promise<SeededTeam> {
   const teamId = newId(now);
-  await db.insertInto('teams').values({ id: teamId, name: `team ${teamId}`, created_at: now }).execute();
+  await db
+    .insertInto('teams')
+    .values({ id: teamId, name: `team ${teamId}`, created_at: now })
+    .execute();
   return { teamId };
 }
 
@@ -42,7 +45,10 @@ export async function seedAgent({ db }: Storage, teamId: string, now = 1000): Pr
 }
 
 /** A router with its agent, in a new team unless one is named. */
-export async function seedRouter(storage: Storage, options: { teamId?: string; agentId?: string; now?: number } = {}): Promise<SeededRouter> {
+export async function seedRouter(
+  storage: Storage,
+  options: { teamId?: string; agentId?: string; now?: number } = {},
+): Promise<SeededRouter> {
   const now = options.now ?? 1000;
   const teamId = options.teamId ?? (await seedTeam(storage, now)).teamId;
   const agentId = options.agentId ?? (await seedAgent(storage, teamId, now));

@@ -3,10 +3,4 @@ import type { Log } from '../../server/platform/core/log.ts';
 const nothing = (): void => undefined;
 
 /** A log that keeps quiet. */
-export const silentLog: Log = {
-  debug: nothing,
-  info: nothing,
-  warn: nothing,
-  error: nothing,
-  child: () => silentLog,
-};
+export const silentLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => silentLog };

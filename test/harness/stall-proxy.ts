@@ -53,7 +53,10 @@ export class StallProxy {
   #pair(client: net.Socket, targetPort: number): void {
     const server = net.connect({ port: targetPort, host: '127.0.0.1', noDelay: true });
     client.setNoDelay(true);
-    for (const [from, to] of [[client, server], [server, client]] as const) {
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
       this.#sockets.add(from);
       from.on('data', (chunk) => {
         if (this.#stalled || this.#stranded.has(from) || to.write(chunk)) return;

@@ -29,7 +29,13 @@ export class TeamApp {
     });
   }
 
-  async ask(teamId: string, method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE', url: string, body?: object, role: Role = 'admin'): Promise<TeamAnswer> {
+  async ask(
+    teamId: string,
+    method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE',
+    url: string,
+    body?: object,
+    role: Role = 'admin',
+  ): Promise<TeamAnswer> {
     const answer = await this.app.inject({
       method,
       url,

@@ -55,7 +55,15 @@ export class TunnelBench {
 
   hello(change: Partial<Hello> = {}): Hello {
     const lastEpoch = this.sessions.agents.get(this.agentId)?.confirmed ?? 0;
-    return { type: 'hello', versions: [1], agent_version: '1.0.0', journal_id: this.journalId, last_epoch: lastEpoch, routers: ['one'], ...change };
+    return {
+      type: 'hello',
+      versions: [1],
+      agent_version: '1.0.0',
+      journal_id: this.journalId,
+      last_epoch: lastEpoch,
+      routers: ['one'],
+      ...change,
+    };
   }
 
   /** Brings a connection to welcome. */

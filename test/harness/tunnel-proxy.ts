@@ -58,7 +58,10 @@ export class TunnelProxy {
   #pair(client: net.Socket): void {
     const server = net.connect({ port: this.#target, host: '127.0.0.1', noDelay: true });
     client.setNoDelay(true);
-    for (const [socket, other] of [[client, server], [server, client]] as const) {
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
       this.#sockets.add(socket);
       socket.on('error', () => other.destroy());
       socket.on('close', () => {

@@ -120,7 +120,13 @@ export class TestAgent {
   lastEpoch = 0;
   openJobs: OpenJob[] = [];
   beats: RouterBeat[] = [{ name: 'one', reachable: true, uptime_seconds: 1, reason: null }];
-  requests: RequestHandlers = { command: notServed, 'forward.open': notServed, 'forward.close': notServed, 'backup.read': notServed, 'backup.remove': notServed };
+  requests: RequestHandlers = {
+    command: notServed,
+    'forward.open': notServed,
+    'forward.close': notServed,
+    'backup.read': notServed,
+    'backup.remove': notServed,
+  };
   jobs: Partial<JobHandlers> = {};
   readonly dialer: Dialer;
   readonly link: AgentLink;
@@ -164,11 +170,13 @@ export class TestAgent {
   }
 
   #host(): LinkHost {
-    const job = (name: keyof JobHandlers) => async (idOrOffer: never): Promise<void> => {
-      const offer = idOrOffer as { job_id: string } | string;
-      this.log.push(`${name} ${(typeof offer === 'string' ? offer : offer.job_id).slice(0, 4)}`);
-      await this.jobs[name]?.(idOrOffer);
-    };
+    const job =
+      (name: keyof JobHandlers) =>
+      async (idOrOffer: never): Promise<void> => {
+        const offer = idOrOffer as { job_id: string } | string;
+        this.log.push(`${name} ${(typeof offer === 'string' ? offer : offer.job_id).slice(0, 4)}`);
+        await this.jobs[name]?.(idOrOffer);
+      };
     return {
       hello: () => ({ agent_version: '1.0.0', journal_id: this.journalId, last_epoch: this.lastEpoch, routers: ['one'] }),
       adopt: async ({ epoch, reset }) => {

@@ -20,8 +20,14 @@ export interface Received {
 export const hang: Reply = () => undefined;
 /** Breaks the connection off. */
 export const cut: Reply = (response) => response.destroy();
-export const redirectTo = (location: string, status = 302): Reply => (response) => response.writeHead(status, { location }).end();
-export const later = (seconds: string, status = 503): Reply => (response) => response.writeHead(status, { 'retry-after': seconds }).end();
+export const redirectTo =
+  (location: string, status = 302): Reply =>
+  (response) =>
+    response.writeHead(status, { location }).end();
+export const later =
+  (seconds: string, status = 503): Reply =>
+  (response) =>
+    response.writeHead(status, { 'retry-after': seconds }).end();
 
 /** A program of somebody else that listens at `notify_url`, well or badly. */
 export class WebhookReceiver {

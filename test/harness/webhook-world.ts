@@ -61,7 +61,15 @@ export class WebhookWorld {
     const { storage, adopted: clock } = this;
     const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 90_000 } });
     const gateway = { notify: () => false };
-    const jobs = new JobsService({ storage, gateway, routers, clock, log: silentLog, rules: DEFAULT_JOB_RULES, notifyUrls: { allowLoopback: true } });
+    const jobs = new JobsService({
+      storage,
+      gateway,
+      routers,
+      clock,
+      log: silentLog,
+      rules: DEFAULT_JOB_RULES,
+      notifyUrls: { allowLoopback: true },
+    });
     const secrets = await openSecrets(path.join(this.#folder, 'secret.key'));
     const targets = { allowLoopback: true };
     const webhooks = new WebhooksService({ storage, clock, log: silentLog, jobs, secrets, targets, rules, random: () => 0.5 });
@@ -82,8 +90,14 @@ export class WebhookWorld {
       router.teamId,
       router.routerId,
       {
-        description: 'd', script: ':put 1', makeBackup: false, expressExecute: false, needsAcknowledgement: true, notifyUrl,
-        timeoutSeconds: undefined, deliverWithinMinutes: undefined,
+        description: 'd',
+        script: ':put 1',
+        makeBackup: false,
+        expressExecute: false,
+        needsAcknowledgement: true,
+        notifyUrl,
+        timeoutSeconds: undefined,
+        deliverWithinMinutes: undefined,
       },
       { requestId: 'r', idempotencyKey: 'k', keyGiven: false },
     );

@@ -113,7 +113,9 @@ export class World {
   async routerIds(): Promise<string[]> {
     return waitUntil('all routers are listed with a pulse', async () => {
       const { body } = await this.caller.call<{ data: { id: string; identity: string; has_pulse: boolean }[] }>('GET', '/api/routers');
-      const ids = this.simulators.map((_simulator, index) => body.data.find((router) => router.identity === identityOf(index) && router.has_pulse)?.id);
+      const ids = this.simulators.map(
+        (_simulator, index) => body.data.find((router) => router.identity === identityOf(index) && router.has_pulse)?.id,
+      );
       return ids.every((id) => id !== undefined) ? ids : undefined;
     });
   }
@@ -172,17 +174,17 @@ export class World {
       call: async (method, url, body, headers = {}) => {
         const answer = await fetch(`${this.server.url}${url}`, {
           method,
-          headers: {
-            authorization: `Bearer ${apiKey}`,
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-            ...headers,
-          },
+          headers: { authorization: `Bearer ${apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
           redirect: 'manual',
         });
         const text = await answer.text();
         const isJson = answer.headers.get('content-type')?.includes('json') === true;
-        return { status: answer.status, headers: answer.headers, body: (isJson ? JSON.parse(text) : text === '' ? undefined : text) as never };
+        return {
+          status: answer.status,
+          headers: answer.headers,
+          body: (isJson ? JSON.parse(text) : text === '' ? undefined : text) as never,
+        };
       },
     };
   }

@@ -35,7 +35,9 @@ beforeAll(async () => {
   await buildAgent();
   world = await World.start({ routers: [] });
   const script = fileURLToPath(new URL('../harness/beside/routers.ts', import.meta.url));
-  routers = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, String(HOSTILE)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  routers = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, String(HOSTILE)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const [line] = (await once(createInterface(routers.stdout!), 'line')) as [string];
   ports = JSON.parse(line) as number[];
 }, 120_000);
@@ -75,10 +77,16 @@ async function measure(how: keyof typeof PROGRAMS): Promise<Memory> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'agent-memory-'));
   const { token } = await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   await enrol({ server: world.server.url, token, name: how, credentialsFile: path.join(folder, 'credentials.json') });
-  const entries = ports.map((port, index) => ({ name: `hostile-${index}`, host: '127.0.0.1', api: { port, username: 'admin', password: '' } }));
+  const entries = ports.map((port, index) => ({
+    name: `hostile-${index}`,
+    host: '127.0.0.1',
+    api: { port, username: 'admin', password: '' },
+  }));
   const config = path.join(folder, 'agent.yaml');
   await writeFile(config, stringify({ server: world.server.url, credentials: 'credentials.json', state: 'state', routers: entries }));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAMS[how], 'run', '--config', config], { stdio: 'ignore' });
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAMS[how], 'run', '--config', config], {
+    stdio: 'ignore',
+  });
   try {
     const isConnected = async (): Promise<boolean> => {
       const { body } = await world.caller.call<{ data: { name: string; connected: boolean }[] }>('GET', '/api/agents');
@@ -102,7 +110,8 @@ test(`an agent beside ${HOSTILE} hostile routers for ${SECONDS} s: from source a
   const source = await measure('source');
   const withoutFlags = await measure('source without flags');
   const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
-  const line = ([how, { peakBytes, residentBytes }]: [string, Memory]): string => `${how}: at most ${megabytes(peakBytes)}, at the end ${megabytes(residentBytes)}\n`;
+  const line = ([how, { peakBytes, residentBytes }]: [string, Memory]): string =>
+    `${how}: at most ${megabytes(peakBytes)}, at the end ${megabytes(residentBytes)}\n`;
   process.stdout.write(`\n${Object.entries({ bundle, source, 'source without flags': withoutFlags }).map(line).join('')}`);
   expect(bundle.peakBytes).toBeLessThan(MOST_BYTES);
   expect(source.peakBytes).toBeLessThan(bundle.peakBytes + SOURCE_EXTRA_BYTES);

@@ -19,19 +19,35 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 describe.each([DIRECT, SSH, API])('by the $way way', (place) => {
-  test('one connection carries 1 GB each way unchanged', async () => {
-    await exchangeAtOnce(world, place, { connections: 1, bytes: GIGABYTE });
-  }, 10 * MINUTES);
+  test(
+    'one connection carries 1 GB each way unchanged',
+    async () => {
+      await exchangeAtOnce(world, place, { connections: 1, bytes: GIGABYTE });
+    },
+    10 * MINUTES,
+  );
 
-  test('64 connections at once carry 1 GB each way unchanged', async () => {
-    await exchangeAtOnce(world, place, { connections: 64, bytes: GIGABYTE / 64 });
-  }, 10 * MINUTES);
+  test(
+    '64 connections at once carry 1 GB each way unchanged',
+    async () => {
+      await exchangeAtOnce(world, place, { connections: 64, bytes: GIGABYTE / 64 });
+    },
+    10 * MINUTES,
+  );
 
-  test('readers that stall for a minute cost bounded memory and delay nobody', async () => {
-    await stallReaders(world, place, { readers: 16, forMs: MINUTES, mostBytesEach: 4_000_000 });
-  }, 3 * MINUTES);
+  test(
+    'readers that stall for a minute cost bounded memory and delay nobody',
+    async () => {
+      await stallReaders(world, place, { readers: 16, forMs: MINUTES, mostBytesEach: 4_000_000 });
+    },
+    3 * MINUTES,
+  );
 
-  test('10,000 connections one after another leave nothing', async () => {
-    await oneAfterAnother(world, place, { warmUp: 10_000, connections: 10_000, mostGrowth: 64_000_000 });
-  }, 10 * MINUTES);
+  test(
+    '10,000 connections one after another leave nothing',
+    async () => {
+      await oneAfterAnother(world, place, { warmUp: 10_000, connections: 10_000, mostGrowth: 64_000_000 });
+    },
+    10 * MINUTES,
+  );
 });

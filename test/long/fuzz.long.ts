@@ -10,7 +10,15 @@ const REQUESTS = 20_000;
 const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Date.now() / 86_400_000));
 
 /** These need a record in a certain state, or one that was used up; they are tested by name elsewhere. */
-const MAY_ALWAYS_BE_REFUSED = ['pauseCampaign', 'resumeCampaign', 'cancelCampaign', 'resendDelivery', 'inviteMember', 'rotateApiKey', 'changeOwnPassword'];
+const MAY_ALWAYS_BE_REFUSED = [
+  'pauseCampaign',
+  'resumeCampaign',
+  'cancelCampaign',
+  'resendDelivery',
+  'inviteMember',
+  'rotateApiKey',
+  'changeOwnPassword',
+];
 
 let world: World;
 let hints: Hints;
@@ -26,9 +34,14 @@ test(`${REQUESTS} requests made from the document, seed ${SEED}`, async () => {
   const failures: string[] = [];
   const tally = new Tally();
   for (const { url, api, operation } of operations) {
-    await fuzzOperation({ world, url, api, hints, runs, seed: SEED, tally }, operation).catch((error: unknown) => failures.push(String(error)));
+    await fuzzOperation({ world, url, api, hints, runs, seed: SEED, tally }, operation).catch((error: unknown) =>
+      failures.push(String(error)),
+    );
   }
   expect(failures).toEqual([]);
-  expect(tally.neverSucceeded.filter((name) => !MAY_ALWAYS_BE_REFUSED.includes(name)), String(tally)).toEqual([]);
+  expect(
+    tally.neverSucceeded.filter((name) => !MAY_ALWAYS_BE_REFUSED.includes(name)),
+    String(tally),
+  ).toEqual([]);
   expect(await world.routerIds(), 'the product still works').toHaveLength(1);
 });

@@ -27,6 +27,9 @@ export class Expiries {
     const expires = item.values.get('.expires');
     if (isGone || expires === undefined) return;
     const wait = Math.max(0, Number(expires) - this.#router.time.now());
-    this.#timers.set(item.id, this.#router.time.after(wait, () => this.#table.remove(item)));
+    this.#timers.set(
+      item.id,
+      this.#router.time.after(wait, () => this.#table.remove(item)),
+    );
   }
 }

@@ -42,7 +42,16 @@ export class Faults {
 
   /** Back to a healthy router. */
   clear(): void {
-    Object.assign(this, { splitReplies: false, delayMs: 0, silent: false, deaf: false, refuseConnections: false, diskFull: false, endless: undefined, spoil: undefined });
+    Object.assign(this, {
+      splitReplies: false,
+      delayMs: 0,
+      silent: false,
+      deaf: false,
+      refuseConnections: false,
+      diskFull: false,
+      endless: undefined,
+      spoil: undefined,
+    });
     this.missingPolicies.clear();
   }
 }

@@ -14,7 +14,11 @@ export interface ArrivingPacket {
 }
 
 const VERDICTS: Readonly<Record<string, Verdict>> = {
-  accept: 'accept', drop: 'drop', tarpit: 'drop', reject: 'reject', 'fasttrack-connection': 'accept',
+  accept: 'accept',
+  drop: 'drop',
+  tarpit: 'drop',
+  reject: 'reject',
+  'fasttrack-connection': 'accept',
 };
 
 export function inputVerdict(router: RouterState, arriving: ArrivingPacket): Verdict {
@@ -37,8 +41,14 @@ function isCrowded(router: RouterState, service: ServiceName): boolean {
 /** A client's packet as the router sees it come in: always over the management interface. */
 export function arrivingAt(router: RouterState, dstPort: number, from: { remoteAddress: string; state: 'new' | 'established' }): Packet {
   return {
-    protocol: 'tcp', srcAddress: from.remoteAddress, dstAddress: router.options.managementAddress, dstPort,
-    inInterface: router.options.managementInterface, outInterface: undefined, state: from.state, dstNatted: false,
+    protocol: 'tcp',
+    srcAddress: from.remoteAddress,
+    dstAddress: router.options.managementAddress,
+    dstPort,
+    inInterface: router.options.managementInterface,
+    outInterface: undefined,
+    state: from.state,
+    dstNatted: false,
   };
 }
 

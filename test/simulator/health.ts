@@ -2,7 +2,11 @@
 import type { RouterState } from './state.ts';
 
 const UNITS: readonly (readonly [pattern: RegExp, unit: string])[] = [
-  [/temperature/, 'C'], [/voltage$/, 'V'], [/-speed$/, 'RPM'], [/current$/, 'A'], [/consumption$/, 'W'],
+  [/temperature/, 'C'],
+  [/voltage$/, 'V'],
+  [/-speed$/, 'RPM'],
+  [/current$/, 'A'],
+  [/consumption$/, 'W'],
 ];
 
 /** v7 has a row per sensor, v6 one record. */
@@ -16,7 +20,12 @@ export function setSensor(router: RouterState, name: string, value: string): voi
   const row = table.find('name', name);
   const type = UNITS.find(([pattern]) => pattern.test(name))?.[1] ?? '';
   if (row) table.update(row, [['value', value]]);
-  else table.add([['name', name], ['value', value], ['type', type]]);
+  else
+    table.add([
+      ['name', name],
+      ['value', value],
+      ['type', type],
+    ]);
 }
 
 /** Throws RangeError for a port that the board does not have. */
@@ -24,5 +33,9 @@ export function setPoeOut(router: RouterState, port: string, status: string): vo
   const item = router.table('/interface').find('name', port);
   if (!item) throw new RangeError(`no port ${port}`);
   const mode = item.values.get('poe-out') ?? 'auto-on';
-  router.table('/interface').update(item, [['poe-out', mode], ['poe-priority', '10'], ['.poe-status', status]]);
+  router.table('/interface').update(item, [
+    ['poe-out', mode],
+    ['poe-priority', '10'],
+    ['.poe-status', status],
+  ]);
 }

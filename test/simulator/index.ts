@@ -72,7 +72,8 @@ async function openListeners(router: SimulatedRouter, listeners: Listeners): Pro
     if (listeners.certificate) router.useCertificate();
     listeners.tls = await startApiServer(router, { host, port: apiTlsPort, tls: { certificate: listeners.certificate } });
   }
-  if (sshPort !== null) listeners.ssh = await startSshServer(router, { host, port: sshPort, ...(sshHostKey === undefined ? {} : { hostKey: sshHostKey }) });
+  if (sshPort !== null)
+    listeners.ssh = await startSshServer(router, { host, port: sshPort, ...(sshHostKey === undefined ? {} : { hostKey: sshHostKey }) });
 }
 
 async function closeAll(router: SimulatedRouter, { api, tls, ssh }: Listeners): Promise<void> {

@@ -42,10 +42,13 @@ export class Netwatch {
   }
 
   #plan(item: Item, ms: number): void {
-    this.#timers.set(item.id, this.#router.time.after(ms, () => {
-      this.#plan(item, Math.max(SHORTEST_MS, parseDuration(item.values.get('interval') ?? '') ?? 60_000));
-      this.#look(item);
-    }));
+    this.#timers.set(
+      item.id,
+      this.#router.time.after(ms, () => {
+        this.#plan(item, Math.max(SHORTEST_MS, parseDuration(item.values.get('interval') ?? '') ?? 60_000));
+        this.#look(item);
+      }),
+    );
   }
 
   #look(item: Item): void {
@@ -53,7 +56,10 @@ export class Netwatch {
     const address = resolveName(router, item.values.get('host') ?? '');
     const status = address !== undefined && isReachable(router, address) ? 'up' : 'down';
     if (item.values.get('status') === status) return;
-    router.table(MENU).update(item, [['status', status], ['since', formatDateTime(router.version, router.clock.wallMs())]]);
+    router.table(MENU).update(item, [
+      ['status', status],
+      ['since', formatDateTime(router.version, router.clock.wallMs())],
+    ]);
     router.log('netwatch,info', `event ${status} [ type: simple, host: ${item.values.get('host') ?? ''} ]`);
     this.#run(item, status);
   }

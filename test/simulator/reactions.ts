@@ -32,7 +32,12 @@ export function startReactions(router: RouterState): () => void {
 /** Every usable address has its connected route; routes of addresses that are gone go too. */
 function syncConnectedRoutes(router: RouterState): void {
   const table = router.table('/ip/route');
-  const wanted = new Map(router.table('/ip/address').items.filter((item) => isUsable(router, item)).map((item) => [item.id, item]));
+  const wanted = new Map(
+    router
+      .table('/ip/address')
+      .items.filter((item) => isUsable(router, item))
+      .map((item) => [item.id, item]),
+  );
   for (const route of table.items.filter((item) => item.values.has('.address'))) {
     const address = wanted.get(route.values.get('.address') ?? '');
     const same = address && routeValues(router, address).every(([name, value]) => route.values.get(name) === value);
@@ -52,8 +57,13 @@ function routeValues(router: RouterState, address: Item): [string, string][] {
   const name = address.values.get('interface') ?? '';
   const own = prefix?.address.toString() ?? '';
   const common: [string, string][] = [
-    ['.address', address.id], ['dst-address', prefix ? `${networkOf(prefix)}/${prefix.length}` : ''], ['gateway', name], ['distance', '0'],
-    ['scope', '10'], ['active', 'true'], ['connect', 'true'],
+    ['.address', address.id],
+    ['dst-address', prefix ? `${networkOf(prefix)}/${prefix.length}` : ''],
+    ['gateway', name],
+    ['distance', '0'],
+    ['scope', '10'],
+    ['active', 'true'],
+    ['connect', 'true'],
   ];
   if (router.version.major < 7) return [...common, ['pref-src', own], ['gateway-status', `${name} reachable`]];
   return [...common, ['routing-table', 'main'], ['immediate-gw', name], ['local-address', `${own}%${name}`]];

@@ -119,7 +119,11 @@ export class SimulatedRouter implements RouterState {
   }
 
   log(topics: string, message: string): void {
-    this.table('/log').add([['.at', String(this.clock.wallMs())], ['topics', topics], ['message', message]]);
+    this.table('/log').add([
+      ['.at', String(this.clock.wallMs())],
+      ['topics', topics],
+      ['message', message],
+    ]);
   }
 
   /** Checks a password login; the caller says how it came, for the log and `/user address`. */

@@ -18,8 +18,10 @@ export interface Packet {
 type Matcher = (rule: string, packet: Packet, router: RouterState) => boolean;
 
 /** A rule's value against one of the packet's, with the `!` every matcher may have. */
-const negatable = (matches: Matcher): Matcher => (rule, packet, router) =>
-  rule.startsWith('!') ? !matches(rule.slice(1), packet, router) : matches(rule, packet, router);
+const negatable =
+  (matches: Matcher): Matcher =>
+  (rule, packet, router) =>
+    rule.startsWith('!') ? !matches(rule.slice(1), packet, router) : matches(rule, packet, router);
 
 const MATCHERS: Readonly<Record<string, Matcher>> = {
   protocol: negatable((rule, packet) => rule === packet.protocol || rule === '6'),
@@ -40,8 +42,22 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
 
 /** Properties that decide nothing about a match. */
 export const NOT_MATCHERS = new Set([
-  'chain', 'action', 'to-addresses', 'to-ports', 'comment', 'disabled', 'log', 'log-prefix', 'bytes', 'packets', 'jump-target',
-  'reject-with', 'address-list', 'address-list-timeout', 'hw-offload', 'randomise-ports',
+  'chain',
+  'action',
+  'to-addresses',
+  'to-ports',
+  'comment',
+  'disabled',
+  'log',
+  'log-prefix',
+  'bytes',
+  'packets',
+  'jump-target',
+  'reject-with',
+  'address-list',
+  'address-list-timeout',
+  'hw-offload',
+  'randomise-ports',
 ]);
 
 export function matchesRule(router: RouterState, rule: Item, packet: Packet): boolean {
@@ -56,7 +72,14 @@ export function matchesRule(router: RouterState, rule: Item, packet: Packet): bo
 }
 
 /** First rule of the chain that decides, following jumps; undefined when none does. */
-export function decidingRule(router: RouterState, menu: string, chain: string, packet: Packet, isVerdict: (action: string) => boolean, depth = 0): Item | undefined {
+export function decidingRule(
+  router: RouterState,
+  menu: string,
+  chain: string,
+  packet: Packet,
+  isVerdict: (action: string) => boolean,
+  depth = 0,
+): Item | undefined {
   if (depth > 10) return undefined;
   for (const rule of router.table(menu).items) {
     if (rule.values.get('chain') !== chain || !matchesRule(router, rule, packet)) continue;
@@ -78,7 +101,10 @@ function isMember(router: RouterState, list: string, name: string | undefined): 
 
 function isListed(router: RouterState, list: string, address: string): boolean {
   const entries = router.table('/ip/firewall/address-list').items;
-  return entries.some(({ values }) => values.get('list') === list && values.get('disabled') !== 'true' && matchesAddress(values.get('address') ?? '', address));
+  return entries.some(
+    ({ values }) =>
+      values.get('list') === list && values.get('disabled') !== 'true' && matchesAddress(values.get('address') ?? '', address),
+  );
 }
 
 /** Interface over which the router reaches an address: that of a connected network, else the default route's. */

@@ -63,13 +63,16 @@ export class Scheduler {
     this.#counting = false;
     const event = (item.values.get('on-event') ?? '').trim();
     const session = this.#router.ownSession({
-      user: item.values.get('owner') ?? 'admin', policies: policySet(item.values.get('policy') ?? ''), origin: 'scheduler',
+      user: item.values.get('owner') ?? 'admin',
+      policies: policySet(item.values.get('policy') ?? ''),
+      origin: 'scheduler',
     });
     const running = this.#startEvent(event, item, session);
     // `done` never rejects.
     void running.done.then((result) => {
       session.end();
-      if (result.error !== undefined) this.#router.log('script,error', `executing script ${item.values.get('name') ?? ''} from scheduler failed: ${result.error}`);
+      if (result.error !== undefined)
+        this.#router.log('script,error', `executing script ${item.values.get('name') ?? ''} from scheduler failed: ${result.error}`);
     });
   }
 

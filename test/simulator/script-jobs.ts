@@ -30,10 +30,16 @@ export function startScript(router: RouterState, run: ScriptRun): RunningScript 
   const controller = new AbortController();
   const jobs = router.table(JOBS);
   const started = formatDateTime(router.version, router.clock.wallMs());
-  const job = jobs.add([
-    ['type', 'command'], ['started', started], ['owner', run.session.user], ['policy', [...run.session.policies].join(',')],
-    ...(run.name === '' ? [] : [['script', run.name] as const]),
-  ], { dynamic: true });
+  const job = jobs.add(
+    [
+      ['type', 'command'],
+      ['started', started],
+      ['owner', run.session.user],
+      ['policy', [...run.session.policies].join(',')],
+      ...(run.name === '' ? [] : [['script', run.name] as const]),
+    ],
+    { dynamic: true },
+  );
   const unwatch = jobs.watch(({ kind, item }) => {
     if (kind === 'remove' && item === job) controller.abort();
   });
@@ -59,12 +65,20 @@ export function policySet(text: string): Set<string> {
 }
 
 /** Runs a script of /system/script in a session and keeps its books. Throws nothing; the result carries the error. */
-export function startNamedScript(router: RouterState, name: string, session: Session, options: { write?: (text: string) => void } = {}): RunningScript | undefined {
+export function startNamedScript(
+  router: RouterState,
+  name: string,
+  session: Session,
+  options: { write?: (text: string) => void } = {},
+): RunningScript | undefined {
   const table = router.table('/system/script');
   const item = table.find('name', name);
   if (!item) return undefined;
   const count = Number(item.values.get('run-count') ?? '0') + 1;
-  table.update(item, [['run-count', String(count)], ['last-started', formatDateTime(router.version, router.clock.wallMs())]]);
+  table.update(item, [
+    ['run-count', String(count)],
+    ['last-started', formatDateTime(router.version, router.clock.wallMs())],
+  ]);
   return startScript(router, { kind: 'script', name, source: item.values.get('source') ?? '', session, ...options });
 }
 

@@ -56,12 +56,20 @@ function seedSystem(router: RouterState): void {
   const health: Values = Object.fromEntries(model.sensors.map(({ name, value }) => [name, value]));
   if (version.major >= 7) for (const { name, value, type } of model.sensors) add(router, '/system/health', { name, value, type });
   else put(router, '/system/health', health);
-  put(router, '/system/device-mode', { mode: options.deviceMode, ...allowedFeatures(options.deviceMode), flagged: 'false', 'attempt-count': '0' });
+  put(router, '/system/device-mode', {
+    mode: options.deviceMode,
+    ...allowedFeatures(options.deviceMode),
+    flagged: 'false',
+    'attempt-count': '0',
+  });
   if (model.flashFolder) router.files.makeDirectory('flash');
   put(router, '/system/identity', { name: options.identity });
   const allowed = options.containers ? { container: 'true' } : {};
   put(router, '/system/device-mode', allowed);
-  const packages = version.major >= 7 ? ['routeros', ...(options.containers ? ['container'] : [])] : ['system', 'security', 'dhcp', 'advanced-tools', 'wireless'];
+  const packages =
+    version.major >= 7
+      ? ['routeros', ...(options.containers ? ['container'] : [])]
+      : ['system', 'security', 'dhcp', 'advanced-tools', 'wireless'];
   for (const name of packages) add(router, '/system/package', { name, version: version.text, scheduled: '', disabled: 'false' });
 }
 
@@ -79,17 +87,33 @@ function seedInterfaces(router: RouterState): void {
   });
   const bridge = { name: router.options.managementInterface, type: 'bridge', mtu: 'auto', 'mac-address': macAddress(router, 1) };
   const known = router.table('/interface').find('name', bridge.name);
-  if (!known) add(router, '/interface', { ...bridge, 'protocol-mode': 'rstp', 'vlan-filtering': 'false', disabled: 'false', 'up-at': upAt, ...counters, ...quiet });
+  if (!known)
+    add(router, '/interface', {
+      ...bridge,
+      'protocol-mode': 'rstp',
+      'vlan-filtering': 'false',
+      disabled: 'false',
+      'up-at': upAt,
+      ...counters,
+      ...quiet,
+    });
   for (const name of ['all', 'none', 'dynamic', 'static']) {
     add(router, '/interface/list', { name, include: '', exclude: '', builtin: 'true', comment: `contains ${name} interfaces` }, false);
   }
-  for (const name of ['WAN', 'LAN']) add(router, '/interface/list', { name, include: '', exclude: '', builtin: 'false', comment: 'defconf' });
+  for (const name of ['WAN', 'LAN'])
+    add(router, '/interface/list', { name, include: '', exclude: '', builtin: 'false', comment: 'defconf' });
 }
 
 function seedServices(router: RouterState): void {
   const services: [string, string, string][] = [
-    ['telnet', '23', 'true'], ['ftp', '21', 'true'], ['www', '80', 'false'], ['ssh', '22', 'false'], ['www-ssl', '443', 'true'],
-    ['api', '8728', 'false'], ['winbox', '8291', 'false'], ['api-ssl', '8729', String(router.options.apiTlsPort === null)],
+    ['telnet', '23', 'true'],
+    ['ftp', '21', 'true'],
+    ['www', '80', 'false'],
+    ['ssh', '22', 'false'],
+    ['www-ssl', '443', 'true'],
+    ['api', '8728', 'false'],
+    ['winbox', '8291', 'false'],
+    ['api-ssl', '8729', String(router.options.apiTlsPort === null)],
   ];
   for (const [name, port, disabled] of services) {
     const rest: Values = { address: '', vrf: 'main', 'max-sessions': '20', disabled };
@@ -101,19 +125,42 @@ function seedServices(router: RouterState): void {
 function seedManagement(router: RouterState): void {
   const { managementAddress, managementInterface } = router.options;
   const network = managementAddress.replace(/\.\d+$/, '');
-  add(router, '/ip/address', { address: `${managementAddress}/24`, network: `${network}.0`, interface: managementInterface, disabled: 'false', comment: 'defconf' });
+  add(router, '/ip/address', {
+    address: `${managementAddress}/24`,
+    network: `${network}.0`,
+    interface: managementInterface,
+    disabled: 'false',
+    comment: 'defconf',
+  });
 }
 
 /** The default configuration of a home router, as far as it concerns connections. */
 function seedFirewall(router: RouterState): void {
   const rules: Values[] = [
-    { chain: 'input', action: 'accept', 'connection-state': 'established,related,untracked', comment: 'defconf: accept established,related,untracked' },
+    {
+      chain: 'input',
+      action: 'accept',
+      'connection-state': 'established,related,untracked',
+      comment: 'defconf: accept established,related,untracked',
+    },
     { chain: 'input', action: 'drop', 'connection-state': 'invalid', comment: 'defconf: drop invalid' },
     { chain: 'input', action: 'accept', protocol: 'icmp', comment: 'defconf: accept ICMP' },
     { chain: 'input', action: 'drop', 'in-interface-list': '!LAN', comment: 'defconf: drop all not coming from LAN' },
-    { chain: 'forward', action: 'accept', 'connection-state': 'established,related,untracked', comment: 'defconf: accept established,related, untracked' },
+    {
+      chain: 'forward',
+      action: 'accept',
+      'connection-state': 'established,related,untracked',
+      comment: 'defconf: accept established,related, untracked',
+    },
     { chain: 'forward', action: 'drop', 'connection-state': 'invalid', comment: 'defconf: drop invalid' },
-    { chain: 'forward', action: 'drop', 'connection-state': 'new', 'connection-nat-state': '!dstnat', 'in-interface-list': 'WAN', comment: 'defconf: drop all from WAN not DSTNATed' },
+    {
+      chain: 'forward',
+      action: 'drop',
+      'connection-state': 'new',
+      'connection-nat-state': '!dstnat',
+      'in-interface-list': 'WAN',
+      comment: 'defconf: drop all from WAN not DSTNATed',
+    },
   ];
   const end: Values = { log: 'false', 'log-prefix': '', bytes: '0', packets: '0', disabled: 'false' };
   for (const rule of rules) add(router, '/ip/firewall/filter', { ...rule, ...end });
@@ -126,12 +173,27 @@ function seedNetwork(router: RouterState): void {
   const network = managementAddress.replace(/\.\d+$/, '');
   seedFirewall(router);
   add(router, '/ip/address', { address: '203.0.113.2/30', network: '203.0.113.0', interface: 'ether1', disabled: 'false' });
-  const route = { 'dst-address': '0.0.0.0/0', gateway: '203.0.113.1', distance: '1', scope: '30', 'target-scope': '10', active: 'true', static: 'true', disabled: 'false' };
+  const route = {
+    'dst-address': '0.0.0.0/0',
+    gateway: '203.0.113.1',
+    distance: '1',
+    scope: '30',
+    'target-scope': '10',
+    active: 'true',
+    static: 'true',
+    disabled: 'false',
+  };
   const v7: Values = { 'routing-table': 'main', 'immediate-gw': '203.0.113.1%ether1' };
   const v6: Values = { 'gateway-status': '203.0.113.1 reachable via  ether1' };
   add(router, '/ip/route', { ...route, ...(router.version.major >= 7 ? v7 : v6) });
   for (let index = 2; index <= router.model.ethernet; index += 1) {
-    add(router, '/interface/bridge/port', { interface: `ether${index}`, bridge: managementInterface, pvid: '1', disabled: 'false', comment: 'defconf' });
+    add(router, '/interface/bridge/port', {
+      interface: `ether${index}`,
+      bridge: managementInterface,
+      pvid: '1',
+      disabled: 'false',
+      comment: 'defconf',
+    });
   }
   add(router, '/interface/list/member', { list: 'LAN', interface: managementInterface, disabled: 'false', comment: 'defconf' });
   add(router, '/interface/list/member', { list: 'WAN', interface: 'ether1', disabled: 'false', comment: 'defconf' });
@@ -140,26 +202,103 @@ function seedNetwork(router: RouterState): void {
 }
 
 function seedHosts(router: RouterState, network: string): void {
-  const hosts: [string, string, string][] = [['10', '30:07:4D:F5:07:49', 'Galaxy-S8'], ['11', '00:0C:29:5A:13:E1', 'printer'], ['12', 'DC:A6:32:0B:44:7F', 'raspberrypi']];
-  const server = { name: 'defconf', interface: router.options.managementInterface, 'address-pool': 'default-dhcp', 'lease-time': '10m', disabled: 'false' };
+  const hosts: [string, string, string][] = [
+    ['10', '30:07:4D:F5:07:49', 'Galaxy-S8'],
+    ['11', '00:0C:29:5A:13:E1', 'printer'],
+    ['12', 'DC:A6:32:0B:44:7F', 'raspberrypi'],
+  ];
+  const server = {
+    name: 'defconf',
+    interface: router.options.managementInterface,
+    'address-pool': 'default-dhcp',
+    'lease-time': '10m',
+    disabled: 'false',
+  };
   add(router, '/ip/dhcp-server', server);
   for (const [last, mac, host] of hosts) {
     const address = `${network}.${last}`;
-    const arp = { address, 'mac-address': mac, interface: router.options.managementInterface, published: 'false', complete: 'true', DHCP: 'true', disabled: 'false' };
+    const arp = {
+      address,
+      'mac-address': mac,
+      interface: router.options.managementInterface,
+      published: 'false',
+      complete: 'true',
+      DHCP: 'true',
+      disabled: 'false',
+    };
     add(router, '/ip/arp', { ...arp, status: 'reachable' }, true);
-    const active = { 'active-address': address, 'active-mac-address': mac, 'active-client-id': `1:${mac.toLowerCase()}`, 'active-server': 'defconf', 'host-name': host };
-    const lease = { address, 'mac-address': mac, 'client-id': `1:${mac.toLowerCase()}`, 'address-lists': '', server: 'defconf', 'dhcp-option': '', status: 'bound' };
-    add(router, '/ip/dhcp-server/lease', { ...lease, age: '2h11m', 'expires-after': '8m55s', 'last-seen': '1m5s', ...active, radius: 'false', blocked: 'false', disabled: 'false' }, true);
+    const active = {
+      'active-address': address,
+      'active-mac-address': mac,
+      'active-client-id': `1:${mac.toLowerCase()}`,
+      'active-server': 'defconf',
+      'host-name': host,
+    };
+    const lease = {
+      address,
+      'mac-address': mac,
+      'client-id': `1:${mac.toLowerCase()}`,
+      'address-lists': '',
+      server: 'defconf',
+      'dhcp-option': '',
+      status: 'bound',
+    };
+    add(
+      router,
+      '/ip/dhcp-server/lease',
+      {
+        ...lease,
+        age: '2h11m',
+        'expires-after': '8m55s',
+        'last-seen': '1m5s',
+        ...active,
+        radius: 'false',
+        blocked: 'false',
+        disabled: 'false',
+      },
+      true,
+    );
   }
   seedNeighbor(router);
-  add(router, '/ip/arp', { address: '203.0.113.1', 'mac-address': '4C:5E:0C:12:AA:CC', interface: 'ether1', published: 'false', complete: 'true', DHCP: 'false', disabled: 'false', status: 'reachable' }, true);
+  add(
+    router,
+    '/ip/arp',
+    {
+      address: '203.0.113.1',
+      'mac-address': '4C:5E:0C:12:AA:CC',
+      interface: 'ether1',
+      published: 'false',
+      complete: 'true',
+      DHCP: 'false',
+      disabled: 'false',
+      status: 'reachable',
+    },
+    true,
+  );
 }
 
 function seedNeighbor(router: RouterState): void {
-  add(router, '/ip/neighbor', {
-    interface: 'ether1', address: '203.0.113.1', address4: '203.0.113.1', 'mac-address': '4C:5E:0C:12:AA:CC', identity: 'isp', platform: 'MikroTik',
-    version: '6.48.6 (long-term)', unpack: 'none', age: '17s', uptime: '1w5d2h31m30s', 'software-id': '1234-ABCD', board: 'RB750UPr2',
-    'interface-name': 'ether2', 'system-description': 'MikroTik RouterOS 6.48.6 (long-term) RB750UPr2', 'system-caps': 'bridge,router',
-    'system-caps-enabled': 'bridge,router',
-  }, true);
+  add(
+    router,
+    '/ip/neighbor',
+    {
+      interface: 'ether1',
+      address: '203.0.113.1',
+      address4: '203.0.113.1',
+      'mac-address': '4C:5E:0C:12:AA:CC',
+      identity: 'isp',
+      platform: 'MikroTik',
+      version: '6.48.6 (long-term)',
+      unpack: 'none',
+      age: '17s',
+      uptime: '1w5d2h31m30s',
+      'software-id': '1234-ABCD',
+      board: 'RB750UPr2',
+      'interface-name': 'ether2',
+      'system-description': 'MikroTik RouterOS 6.48.6 (long-term) RB750UPr2',
+      'system-caps': 'bridge,router',
+      'system-caps-enabled': 'bridge,router',
+    },
+    true,
+  );
 }

@@ -27,7 +27,13 @@ export async function startAgentPart({ folder, server, enrolToken, caFile, route
   keepYoungObjectsYoung();
   collectBuffersWithObjects();
   const ca = caFile === undefined ? undefined : await readFile(caFile, 'utf8');
-  await enrol({ server, token: enrolToken, name: 'bench', credentialsFile: `${folder}/credentials.json`, ...(ca === undefined ? {} : { ca }) });
+  await enrol({
+    server,
+    token: enrolToken,
+    name: 'bench',
+    credentialsFile: `${folder}/credentials.json`,
+    ...(ca === undefined ? {} : { ca }),
+  });
   const config = parseConfig(
     {
       server,

@@ -27,7 +27,9 @@ async function listen(target: number, { serve, trust }: RelayOptions): Promise<n
     a.pipe(b);
     b.pipe(a);
   };
-  const server = serve ? tls.createServer({ ...serve, allowHalfOpen: true } as tls.TlsOptions, relay) : net.createServer({ allowHalfOpen: true }, relay);
+  const server = serve
+    ? tls.createServer({ ...serve, allowHalfOpen: true } as tls.TlsOptions, relay)
+    : net.createServer({ allowHalfOpen: true }, relay);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;

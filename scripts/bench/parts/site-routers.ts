@@ -53,10 +53,21 @@ function fill(simulator: Simulator, router: number, count: number): void {
   const [arp, leases] = [simulator.router.table('/ip/arp'), simulator.router.table('/ip/dhcp-server/lease')];
   for (let device = 0; device < count; device += 1) {
     const [address, mac] = [`10.${router}.${device >> 8}.${device & 255}`, macOf(router, device)];
-    leases.add(Object.entries({
-      address, 'mac-address': mac, server: 'defconf', status: 'bound', 'expires-after': '8m55s', 'last-seen': '1h5m', 'active-address': address,
-      'active-mac-address': mac, 'host-name': `device-${router}-${device}`, disabled: 'false',
-    }), { dynamic: true });
+    leases.add(
+      Object.entries({
+        address,
+        'mac-address': mac,
+        server: 'defconf',
+        status: 'bound',
+        'expires-after': '8m55s',
+        'last-seen': '1h5m',
+        'active-address': address,
+        'active-mac-address': mac,
+        'host-name': `device-${router}-${device}`,
+        disabled: 'false',
+      }),
+      { dynamic: true },
+    );
     if (device % 5 !== 4) arp.add(Object.entries({ ...COMMON, address, 'mac-address': mac }), { dynamic: true });
   }
 }

@@ -40,8 +40,12 @@ export async function checkDatabase(config: Config, deps: { clock: Clock; log: L
 function schemaFinding({ engine }: Storage, { schema, programSchema }: Inspection): Finding {
   if (schema === 0) return ok('database', `${engine}, empty; the first start makes its tables`);
   if (schema === programSchema) return ok('database', `${engine}, schema ${schema}`);
-  if (schema < programSchema) return ok('database', `${engine}, schema ${schema}; the next start brings it to ${programSchema}, so make a copy before`);
-  return fail('database', `${engine}, schema ${schema}: a newer Signalbox has migrated it, and this one knows schemas up to ${programSchema}`);
+  if (schema < programSchema)
+    return ok('database', `${engine}, schema ${schema}; the next start brings it to ${programSchema}, so make a copy before`);
+  return fail(
+    'database',
+    `${engine}, schema ${schema}: a newer Signalbox has migrated it, and this one knows schemas up to ${programSchema}`,
+  );
 }
 
 async function spaceFinding({ databaseUrl }: Config): Promise<Finding[]> {
@@ -57,7 +61,10 @@ async function spaceFinding({ databaseUrl }: Config): Promise<Finding[]> {
 function clockFinding({ newestMoment }: Inspection, now: number): Finding {
   if (newestMoment === null || newestMoment <= now + CLOCK_TOLERANCE_MS) return ok('clock', new Date(now).toISOString());
   const behind = Math.round((newestMoment - now) / 1000);
-  return warn('clock', `${new Date(now).toISOString()}, ${behind} s before what the database has last seen: check the time service of this machine`);
+  return warn(
+    'clock',
+    `${new Date(now).toISOString()}, ${behind} s before what the database has last seen: check the time service of this machine`,
+  );
 }
 
 async function secretKeyFinding({ secretKeyFile: file }: Config, storage: Storage, { schema }: Inspection): Promise<Finding> {
@@ -66,7 +73,9 @@ async function secretKeyFinding({ secretKeyFile: file }: Config, storage: Storag
     const secrets = await readSecrets(file);
     const needed = schema === 0 ? new Set<string>() : await keysInUse(storage.db);
     if (secrets === null) {
-      return needed.size === 0 ? ok(check, `${file} is made by the first start`) : fail(check, `${file} is missing, and only it opens the secrets of this database`);
+      return needed.size === 0
+        ? ok(check, `${file} is made by the first start`)
+        : fail(check, `${file} is missing, and only it opens the secrets of this database`);
     }
     const unknown = [...needed].filter((kid) => !secrets.knows(kid));
     if (unknown.length > 0) return fail(check, `${file} lacks the key ${unknown.join(', ')} of this database: it belongs to another one`);

@@ -15,7 +15,9 @@ export async function examine(env: Readonly<Record<string, string | undefined>> 
     config = await loadConfig(env);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return Object.entries(error.errors ?? {}).flatMap(([setting, reasons]) => reasons.map((reason) => fail('configuration', `${setting} ${reason}`)));
+    return Object.entries(error.errors ?? {}).flatMap(([setting, reasons]) =>
+      reasons.map((reason) => fail('configuration', `${setting} ${reason}`)),
+    );
   }
   return [
     ...configurationFindings(config),

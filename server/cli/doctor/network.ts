@@ -13,7 +13,13 @@ const ANSWER_MS = 5000;
 
 /** Certificate, ports and public URL. */
 export async function checkNetwork(config: Config, now: number): Promise<Finding[]> {
-  return [await certificateFinding(config, now), await listenFinding(config), await sandboxFinding(config), forwardsFinding(config), await publicUrlFinding(config)].flat();
+  return [
+    await certificateFinding(config, now),
+    await listenFinding(config),
+    await sandboxFinding(config),
+    forwardsFinding(config),
+    await publicUrlFinding(config),
+  ].flat();
 }
 
 async function certificateFinding({ tls, publicUrl }: Config, now: number): Promise<Finding> {
@@ -21,7 +27,9 @@ async function certificateFinding({ tls, publicUrl }: Config, now: number): Prom
   const { protocol, hostname } = new URL(publicUrl);
   if (tls === null) {
     if (protocol === 'https:') return ok(check, 'a proxy ends TLS');
-    return isLoopback(hostname) ? ok(check, 'none is needed: the public URL is this machine') : warn(check, `none, and ${publicUrl} is not https: keys and router data travel in clear`);
+    return isLoopback(hostname)
+      ? ok(check, 'none is needed: the public URL is this machine')
+      : warn(check, `none, and ${publicUrl} is not https: keys and router data travel in clear`);
   }
   try {
     const { cert } = await readTlsFiles(tls);
@@ -66,7 +74,10 @@ async function portFinding(check: string, address: ListenAddress, setting: strin
 async function isSignalbox({ host, port }: ListenAddress): Promise<boolean> {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : net.isIPv6(host) ? `[${host}]` : host;
   for (const scheme of ['http', 'https']) {
-    const answer = await fetch(`${scheme}://${reachable}:${port}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' }).catch((error: unknown) => {
+    const answer = await fetch(`${scheme}://${reachable}:${port}/healthz`, {
+      signal: AbortSignal.timeout(ANSWER_MS),
+      redirect: 'manual',
+    }).catch((error: unknown) => {
       // Its certificate is for its public name: that it speaks TLS says enough.
       return String((error as { cause?: { code?: string } }).cause?.code).includes('CERT') ? true : undefined;
     });
@@ -77,7 +88,10 @@ async function isSignalbox({ host, port }: ListenAddress): Promise<boolean> {
 
 function forwardsFinding({ forwards }: Config): Finding {
   const { first, last } = forwards.ports;
-  return ok('forwards', `${last - first + 1} entry ports, ${first} to ${last} on ${forwards.listen}, are told to clients as ${forwards.host}`);
+  return ok(
+    'forwards',
+    `${last - first + 1} entry ports, ${first} to ${last} on ${forwards.listen}, are told to clients as ${forwards.host}`,
+  );
 }
 
 async function publicUrlFinding({ publicUrl }: Config): Promise<Finding> {
@@ -88,7 +102,10 @@ async function publicUrlFinding({ publicUrl }: Config): Promise<Finding> {
     return warn(check, `${publicUrl}/healthz answers ${answer.status}: agents and people must reach the control plane there`);
   } catch (error) {
     const { cause } = error as { cause?: { code?: string; message?: string } };
-    return warn(check, `${publicUrl} does not answer from this machine (${cause?.code ?? cause?.message ?? (error as Error).message}); it must once the server runs`);
+    return warn(
+      check,
+      `${publicUrl} does not answer from this machine (${cause?.code ?? cause?.message ?? (error as Error).message}); it must once the server runs`,
+    );
   }
 }
 

@@ -161,7 +161,9 @@ function files({ serverUrl, enrolToken, name, disk }: RouterSetup): string[] {
     plain(`    host: ${ROUTER_ADDRESS}`),
     plain('    forward_way: direct'),
     plain('    api:'),
-    yaml(`${quoteAscii('      tls: true\n      port: ')} . $sbPort . ${quoteAscii('\n      fingerprint: "')} . $sbPrint . ${quoteAscii('"\n')}`),
+    yaml(
+      `${quoteAscii('      tls: true\n      port: ')} . $sbPort . ${quoteAscii('\n      fingerprint: "')} . $sbPrint . ${quoteAscii('"\n')}`,
+    ),
     yaml(`${quoteAscii(`      username: ${USER}\n      password: "`)} . $sbPass . ${quoteAscii('"\n')}`),
     ':if (![/ip/service/get $sbSsh disabled]) do={',
     yaml(`${quoteAscii('    ssh:\n      port: ')} . $sbSshPort . "\\0A"`),

@@ -60,7 +60,10 @@ function account(): string[] {
 }
 
 function network(): string[] {
-  return [`/ip/address/remove [/ip/address/find where interface="${VETH}"]`, `/interface/veth/remove [/interface/veth/find where name="${VETH}"]`];
+  return [
+    `/ip/address/remove [/ip/address/find where interface="${VETH}"]`,
+    `/interface/veth/remove [/interface/veth/find where name="${VETH}"]`,
+  ];
 }
 
 /** A folder takes its files along, so some are gone before their turn; the container's own goes with the container. */

@@ -61,23 +61,44 @@ export class HostileTeam {
         type: 'inventory',
         router: name,
         facts: {
-          hardware_id: name, serial_number: name, software_id: null, identity: name, software_version: '7.18.2 (stable)', model: 'RBD52G',
-          board_name: 'hAP ac^2', hardware_board: true, architecture: 'arm', time_zone: null, uptime: '1h', uptime_seconds: 3600,
+          hardware_id: name,
+          serial_number: name,
+          software_id: null,
+          identity: name,
+          software_version: '7.18.2 (stable)',
+          model: 'RBD52G',
+          board_name: 'hAP ac^2',
+          hardware_board: true,
+          architecture: 'arm',
+          time_zone: null,
+          uptime: '1h',
+          uptime_seconds: 3600,
         },
       });
     }
     // An agent's budget paces them, and a list of hundreds is not asked for every few milliseconds.
-    return waitUntil('the invented routers are known', async () => {
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      const { body } = await this.caller.call<{ data: { id: string; identity: string }[] }>('GET', '/api/routers');
-      const invented = body.data.filter(({ identity }) => identity.startsWith(serial));
-      return invented.length === count && invented.map(({ id }) => id);
-    }, INVENTED_WITHIN_MS);
+    return waitUntil(
+      'the invented routers are known',
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        const { body } = await this.caller.call<{ data: { id: string; identity: string }[] }>('GET', '/api/routers');
+        const invented = body.data.filter(({ identity }) => identity.startsWith(serial));
+        return invented.length === count && invented.map(({ id }) => id);
+      },
+      INVENTED_WITHIN_MS,
+    );
   }
 
   /** An express job for each router. */
   async queueJobs(routerIds: readonly string[], job: object = {}): Promise<void> {
-    const body = { description: 'hostile', script: ':put 1', make_backup: false, express_execute: true, needs_acknowledgement: true, ...job };
+    const body = {
+      description: 'hostile',
+      script: ':put 1',
+      make_backup: false,
+      express_execute: true,
+      needs_acknowledgement: true,
+      ...job,
+    };
     await this.each(routerIds, (id) => this.must('POST', `/api/asynchronous/${id}`, body));
   }
 
@@ -108,7 +129,11 @@ export function runsAllJobs(agent: TestAgent): void {
   agent.jobs.onOffer = async ({ job_id }: JobOffer): Promise<void> => void agent.send({ type: 'job.accepted', job_id });
   agent.jobs.onGo = async (jobId: string): Promise<void> => {
     agent.send({ type: 'job.began', job_id: jobId });
-    agent.send({ type: 'job.ended', job_id: jobId, result: { outcome: 'completed', reason: null, error: null, output: null, output_truncated: false } });
+    agent.send({
+      type: 'job.ended',
+      job_id: jobId,
+      result: { outcome: 'completed', reason: null, error: null, output: null, output_truncated: false },
+    });
   };
 }
 

@@ -141,7 +141,8 @@ export class Neighbour {
 
   async #must(method: string, url: string, body?: unknown): Promise<unknown> {
     const answer = await this.#world.caller.call(method, url, body);
-    if (answer.status >= 300) throw new Error(`the neighbour was refused: ${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status >= 300)
+      throw new Error(`the neighbour was refused: ${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
 

@@ -79,9 +79,16 @@ const ATTACKS: Record<string, () => Promise<void>> = {
     const agent = await hostile.agent(runsAllJobs);
     const routerIds = await hostile.inventRouters(agent, 100);
     for (let key = 0; key < 20; key += 1) {
-      const { apiKey } = await world.server.services.credentials.createApiKey({ teamId: hostile.caller.teamId, name: `key ${key}`, createdBy: null });
+      const { apiKey } = await world.server.services.credentials.createApiKey({
+        teamId: hostile.caller.teamId,
+        name: `key ${key}`,
+        createdBy: null,
+      });
       for (let n = 0; n < 5; n += 1) {
-        const socket = net.connect({ host: '127.0.0.1', port: hostile.port }).on('error', () => undefined).pause();
+        const socket = net
+          .connect({ host: '127.0.0.1', port: hostile.port })
+          .on('error', () => undefined)
+          .pause();
         socket.write(`GET /api/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${apiKey}\r\n\r\n`);
         sockets.push(socket);
       }
@@ -93,7 +100,14 @@ const ATTACKS: Record<string, () => Promise<void>> = {
   'many campaigns over 200 silent routers': async () => {
     const agent = await hostile.agent();
     const router_ids = await hostile.inventRouters(agent, 200);
-    const body = { router_ids, description: 'hostile', script: ':put 1', make_backup: false, express_execute: true, needs_acknowledgement: true };
+    const body = {
+      router_ids,
+      description: 'hostile',
+      script: ':put 1',
+      make_backup: false,
+      express_execute: true,
+      needs_acknowledgement: true,
+    };
     await hostile.each(Array.from({ length: 10 }), () => hostile.must('POST', '/api/campaigns', body));
   },
 

@@ -27,7 +27,7 @@ await good!.refresh(patience);
 const took: number[] = [];
 const cpuBefore = process.cpuUsage();
 let mostBytes = 0;
-for (const startedAt = performance.now(); performance.now() - startedAt < seconds * 1000; ) {
+for (const startedAt = performance.now(); performance.now() - startedAt < seconds * 1000;) {
   const askedAt = performance.now();
   await good!.command({ path: '/system/identity/print', words: [] }, patience);
   took.push(performance.now() - askedAt);
@@ -37,7 +37,15 @@ for (const startedAt = performance.now(); performance.now() - startedAt < second
 const { user, system } = process.cpuUsage(cpuBefore);
 took.sort((a, b) => a - b);
 const at = (share: number): number => took[Math.min(took.length - 1, Math.floor(took.length * share))]!;
-const result = { p50: at(0.5), p99: at(0.99), worst: at(1), cpu: (user + system) / 1e6 / seconds, mostBytes, reasons: [...reasons], lines: log.shown.length };
+const result = {
+  p50: at(0.5),
+  p99: at(0.99),
+  worst: at(1),
+  cpu: (user + system) / 1e6 / seconds,
+  mostBytes,
+  reasons: [...reasons],
+  lines: log.shown.length,
+};
 process.stdout.write(`${JSON.stringify(result)}\n`);
 await Promise.all(routers.map((router) => router.close()));
 await rm(stateFolder, { recursive: true });

@@ -57,7 +57,8 @@ export class CampaignWorld {
 
   async create(wanted: Partial<NewCampaign> = {}, key?: string): Promise<string> {
     const request = { requestId: 'r', idempotencyKey: key ?? randomUUID(), keyGiven: key !== undefined, createdBy: 'me' };
-    return (await this.campaigns.createCampaign(this.fleet.teamId, newCampaign({ routerIds: this.fleet.routerIds, ...wanted }), request)).campaign.id;
+    return (await this.campaigns.createCampaign(this.fleet.teamId, newCampaign({ routerIds: this.fleet.routerIds, ...wanted }), request))
+      .campaign.id;
   }
 
   view(id: string): Promise<CampaignView> {
@@ -98,8 +99,21 @@ export function jobsService(storage: Storage, clock: Clock, fleet: Pick<FakeFlee
 
 export function newCampaign(wanted: Partial<NewCampaign>): NewCampaign {
   return {
-    routerIds: undefined, siteIds: undefined, description: 'd', script: ':put ok', makeBackup: false, expressExecute: true, needsAcknowledgement: true,
-    notifyUrl: undefined, timeoutSeconds: undefined, deliverWithinMinutes: 60, canaryCount: 1, ratePerMinute: undefined, mostAtOnce: 10,
-    abortAfterFailures: undefined, abortAtPercent: undefined, ...wanted,
+    routerIds: undefined,
+    siteIds: undefined,
+    description: 'd',
+    script: ':put ok',
+    makeBackup: false,
+    expressExecute: true,
+    needsAcknowledgement: true,
+    notifyUrl: undefined,
+    timeoutSeconds: undefined,
+    deliverWithinMinutes: 60,
+    canaryCount: 1,
+    ratePerMinute: undefined,
+    mostAtOnce: 10,
+    abortAfterFailures: undefined,
+    abortAtPercent: undefined,
+    ...wanted,
   };
 }

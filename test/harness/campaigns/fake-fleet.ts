@@ -7,7 +7,13 @@ import type { Storage } from '../../../server/platform/storage/db.ts';
 import { seedAgent, seedTeam } from '../seed.ts';
 
 export const DONE: JobResult = { outcome: 'completed', reason: null, error: null, output: 'ok', output_truncated: false };
-export const FAILED: JobResult = { outcome: 'failed', reason: 'script_error', error: 'no such item', output: null, output_truncated: false };
+export const FAILED: JobResult = {
+  outcome: 'failed',
+  reason: 'script_error',
+  error: 'no such item',
+  output: null,
+  output_truncated: false,
+};
 export const UNKNOWN: JobResult = { outcome: 'unknown', reason: 'interrupted', error: null, output: null, output_truncated: false };
 
 interface Held {
@@ -60,7 +66,10 @@ export class FakeFleet {
     this.#jobs = jobs;
     for (const connection of this.#agents.values()) {
       const open = [...this.#open].filter(([, { agentId }]) => agentId === connection.agentId);
-      await jobs.onReady(connection, open.map(([jobId, { state }]) => ({ job_id: jobId, state })));
+      await jobs.onReady(
+        connection,
+        open.map(([jobId, { state }]) => ({ job_id: jobId, state })),
+      );
     }
   }
 
@@ -105,7 +114,8 @@ export class FakeFleet {
     await new Promise(setImmediate);
     const { agentId } = connection;
     if (message.type === 'job.offer') {
-      if (this.away.has(message.router)) return jobs.onJobDeclined(connection, { type: 'job.declined', job_id: message.job_id, reason: 'router_unreachable' });
+      if (this.away.has(message.router))
+        return jobs.onJobDeclined(connection, { type: 'job.declined', job_id: message.job_id, reason: 'router_unreachable' });
       this.#open.set(message.job_id, { agentId, routerId: message.router, state: 'accepted' });
       return jobs.onJobAccepted(connection, message.job_id);
     }
@@ -137,8 +147,22 @@ export class FakeFleet {
 /** Routers are called by their ids on the tunnel. */
 function routerRow(teamId: string, agentId: string, id: string, now: number) {
   return {
-    id, team_id: teamId, site_id: null, hardware_id: `serial ${id}`, agent_id: agentId, agent_router: id, serial_number: null,
-    software_id: null, identity: 'MikroTik', software_version: '7.18.2 (stable)', model: null, board_name: 'CHR', hardware_board: 0 as const,
-    architecture: null, time_zone: null, created_at: now, updated_at: now,
+    id,
+    team_id: teamId,
+    site_id: null,
+    hardware_id: `serial ${id}`,
+    agent_id: agentId,
+    agent_router: id,
+    serial_number: null,
+    software_id: null,
+    identity: 'MikroTik',
+    software_version: '7.18.2 (stable)',
+    model: null,
+    board_name: 'CHR',
+    hardware_board: 0 as const,
+    architecture: null,
+    time_zone: null,
+    created_at: now,
+    updated_at: now,
   };
 }

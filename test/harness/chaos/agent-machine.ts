@@ -48,7 +48,10 @@ export class AgentMachine {
 
   async #configure(file: string, state: string): Promise<void> {
     const server = `http://127.0.0.1:${this.line.port}`;
-    await writeFile(path.join(this.#folder, file), stringify({ server, credentials: 'credentials.json', state, log_level: 'warn', routers: this.#routers }));
+    await writeFile(
+      path.join(this.#folder, file),
+      stringify({ server, credentials: 'credentials.json', state, log_level: 'warn', routers: this.#routers }),
+    );
   }
 
   /** Sets the machine's clock wrong by so many milliseconds. */
@@ -78,7 +81,11 @@ export class AgentMachine {
     await rm(path.join(this.#folder, 'twin-state'), { recursive: true, force: true });
     await mkdir(path.join(this.#folder, 'twin-state'));
     await this.#configure('twin.yaml', 'twin-state');
-    const twin = new Program(PROGRAM, [path.join(this.#folder, 'twin.yaml'), path.join(this.#folder, 'clock')], compileCache(path.dirname(this.#folder)));
+    const twin = new Program(
+      PROGRAM,
+      [path.join(this.#folder, 'twin.yaml'), path.join(this.#folder, 'clock')],
+      compileCache(path.dirname(this.#folder)),
+    );
     this.programs.push(twin);
     return twin;
   }

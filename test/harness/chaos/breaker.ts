@@ -8,8 +8,15 @@ import { CORRUPTIONS } from './line.ts';
 
 /** Messages of the hand-over, at which a process is killed right before or right after they pass. */
 const STEPS: readonly [string, Step['direction']][] = [
-  ['hello', 'to-server'], ['welcome', 'to-agent'], ['ready', 'to-server'], ['job.offer', 'to-agent'], ['job.accepted', 'to-server'],
-  ['job.go', 'to-agent'], ['job.began', 'to-server'], ['job.ended', 'to-server'], ['job.ack', 'to-agent'],
+  ['hello', 'to-server'],
+  ['welcome', 'to-agent'],
+  ['ready', 'to-server'],
+  ['job.offer', 'to-agent'],
+  ['job.accepted', 'to-server'],
+  ['job.go', 'to-agent'],
+  ['job.began', 'to-server'],
+  ['job.ended', 'to-server'],
+  ['job.ack', 'to-agent'],
 ];
 /** A message that does not come by in this time is not waited for, milliseconds. */
 const STEP_WITHIN_MS = 3000;
@@ -60,7 +67,9 @@ export class Breaker {
     while (!signal.aborted) {
       await this.#pause(PAUSE_MS.least * this.#world.slowness, PAUSE_MS.most * this.#world.slowness);
       this.startWhatFell();
-      const actions = [...this.#serverActions(), ...this.#agentActions(), ...this.#routerActions()].filter(({ target, weight }) => weight > 0 && !this.#busy.has(target));
+      const actions = [...this.#serverActions(), ...this.#agentActions(), ...this.#routerActions()].filter(
+        ({ target, weight }) => weight > 0 && !this.#busy.has(target),
+      );
       this.#begin(this.#pick(actions));
     }
     await Promise.all(this.#mending);
@@ -75,7 +84,10 @@ export class Breaker {
 
   /** Whatever has ended by itself is started again, as a supervisor does. */
   startWhatFell(): void {
-    const programs: [string, Program][] = [['server', this.#world.server], ...this.#world.agents.map((agent, index): [string, Program] => [`agent ${index}`, agent.program])];
+    const programs: [string, Program][] = [
+      ['server', this.#world.server],
+      ...this.#world.agents.map((agent, index): [string, Program] => [`agent ${index}`, agent.program]),
+    ];
     for (const [name, program] of programs) {
       if (this.#busy.has(name) || program.isRunning) continue;
       program.start();
@@ -110,7 +122,12 @@ export class Breaker {
       { weight: 3, name: 'server killed at a step', target, work: () => this.#killedAtStep(server, this.#chance.pick(this.#world.agents)) },
       { weight: 2, name: 'server stopped and continued', target, work: () => this.#stopped(server) },
       { weight: canFillData ? 2 : 0, name: 'server disk full', target, work: () => this.#filled(data) },
-      { weight: this.#with.has('clock') ? 2.5 : 0, name: 'server clock', target, work: () => this.#step('server', (error) => this.#world.setServerClock(error)) },
+      {
+        weight: this.#with.has('clock') ? 2.5 : 0,
+        name: 'server clock',
+        target,
+        work: () => this.#step('server', (error) => this.#world.setServerClock(error)),
+      },
       ...this.#postgresActions(),
     ];
   }
@@ -141,7 +158,12 @@ export class Breaker {
         { weight: 3, name: 'agent killed at a step', target, work: () => this.#killedAtStep(program, agent) },
         { weight: 1.5, name: 'agent stopped and continued', target, work: () => this.#stopped(program) },
         { weight: disk.canBeFilled ? 1.5 : 0, name: 'agent disk full', target, work: () => this.#filled(disk) },
-        { weight: this.#with.has('clock') ? 1.5 : 0, name: 'agent clock', target, work: () => this.#step(target, (error) => agent.setClock(error)) },
+        {
+          weight: this.#with.has('clock') ? 1.5 : 0,
+          name: 'agent clock',
+          target,
+          work: () => this.#step(target, (error) => agent.setClock(error)),
+        },
         { weight: 2, name: 'agent disk copied', target, work: () => agent.takeImage() },
         { weight: 0.4, name: 'agent disk restored', target, work: () => this.#replaced(agent, () => agent.restoreImage()) },
         { weight: 0.25, name: 'agent disk wiped', target, work: () => this.#replaced(agent, () => agent.wipe()) },
@@ -159,12 +181,32 @@ export class Breaker {
       const target = `router ${router}`;
       return [
         { weight: 0.6, name: 'router sessions reset', target, work: async () => void (await fleet.ask({ method: 'reset', router })) },
-        { weight: 0.5, name: 'router rebooted', target, work: async () => void (await fleet.ask({ method: 'reboot', router, downMs: this.#chance.int(0, 20_000) })) },
+        {
+          weight: 0.5,
+          name: 'router rebooted',
+          target,
+          work: async () => void (await fleet.ask({ method: 'reboot', router, downMs: this.#chance.int(0, 20_000) })),
+        },
         { weight: 0.4, name: 'router away', target, work: () => this.#away(router) },
-        { weight: 0.2, name: 'router clock set', target, work: async () => void (await fleet.ask({ method: 'setClock', router, byMs: this.#wrongBy() })) },
+        {
+          weight: 0.2,
+          name: 'router clock set',
+          target,
+          work: async () => void (await fleet.ask({ method: 'setClock', router, byMs: this.#wrongBy() })),
+        },
         { weight: 0.4, name: 'router line cut', target, work: async () => [api!, ssh!].forEach((line) => line.cut()) },
-        { weight: 0.3, name: 'router line half-open', target, work: async () => void (await Promise.all([this.#stalled(api!), this.#stalled(ssh!)])) },
-        { weight: corrupts && fleet.ports[router]!.ssh !== 0 ? 2 : 0, name: 'SSH', target: `ssh ${router}`, work: () => this.#corrupted(ssh!) },
+        {
+          weight: 0.3,
+          name: 'router line half-open',
+          target,
+          work: async () => void (await Promise.all([this.#stalled(api!), this.#stalled(ssh!)])),
+        },
+        {
+          weight: corrupts && fleet.ports[router]!.ssh !== 0 ? 2 : 0,
+          name: 'SSH',
+          target: `ssh ${router}`,
+          work: () => this.#corrupted(ssh!),
+        },
       ];
     });
   }

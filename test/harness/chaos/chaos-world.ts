@@ -21,7 +21,10 @@ import { Line } from './line.ts';
 import { Volume } from './volume.ts';
 
 /** Which routers hang on which agent. */
-const AGENTS = [[0, 1, 2], [3, 4, 5]];
+const AGENTS = [
+  [0, 1, 2],
+  [3, 4, 5],
+];
 /** How often a message about a job comes twice. */
 const REPEATED = 0.05;
 /** Of a disk that holds a small database, its log, and nothing more. */
@@ -103,9 +106,16 @@ export class ChaosWorld {
     const fleet = await Fleet.start();
     const routerLines = await Promise.all(fleet.ports.map(({ api, ssh }) => Promise.all([Line.start(api), Line.start(ssh)])));
     const world = new ChaosWorld({
-      folder, port, fleet, data, routerLines, serverProgram,
+      folder,
+      port,
+      fleet,
+      data,
+      routerLines,
+      serverProgram,
       database: database ?? { url: `sqlite:${path.join(data.folder, 'signalbox.db')}`, remove: () => Promise.resolve() },
-      agents: await Promise.all(AGENTS.map((routers, index) => createAgent(path.join(folder, `agent-${index}`), { port, chance, routers, fleet, routerLines }))),
+      agents: await Promise.all(
+        AGENTS.map((routers, index) => createAgent(path.join(folder, `agent-${index}`), { port, chance, routers, fleet, routerLines })),
+      ),
     });
     try {
       await world.#begin();
@@ -134,7 +144,9 @@ export class ChaosWorld {
   async #findRouters(): Promise<string[] | undefined> {
     const { body } = await this.call('GET', '/api/routers');
     const { data } = body as { data: { id: string; identity: string; has_pulse: boolean }[] };
-    const ids = this.fleet.ports.map((_, index) => data.find(({ identity, has_pulse: alive }) => alive && identity === `router-${index}`)?.id);
+    const ids = this.fleet.ports.map(
+      (_, index) => data.find(({ identity, has_pulse: alive }) => alive && identity === `router-${index}`)?.id,
+    );
     return ids.every((id) => id !== undefined) ? ids : undefined;
   }
 
@@ -160,8 +172,13 @@ export class ChaosWorld {
 
   /** What ended though nobody had ended it. */
   get unaskedEnds(): string[] {
-    const programs: [string, Program[]][] = [['server', [this.server]], ...this.agents.map(({ programs: own }, index): [string, Program[]] => [`agent ${index}`, own])];
-    const ends = programs.flatMap(([name, own]) => own.flatMap(({ unaskedEnds }) => unaskedEnds.map((end) => `${name}: ${JSON.stringify(end)}`)));
+    const programs: [string, Program[]][] = [
+      ['server', [this.server]],
+      ...this.agents.map(({ programs: own }, index): [string, Program[]] => [`agent ${index}`, own]),
+    ];
+    const ends = programs.flatMap(([name, own]) =>
+      own.flatMap(({ unaskedEnds }) => unaskedEnds.map((end) => `${name}: ${JSON.stringify(end)}`)),
+    );
     return this.fleet.unaskedEnd === undefined ? ends : [...ends, `routers: ${this.fleet.unaskedEnd}`];
   }
 

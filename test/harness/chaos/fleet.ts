@@ -46,7 +46,9 @@ export class Fleet {
   }
 
   static async start(): Promise<Fleet> {
-    const fleet = new Fleet(fork(PROGRAM, [], { execArgv: ['--disable-warning=ExperimentalWarning'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
+    const fleet = new Fleet(
+      fork(PROGRAM, [], { execArgv: ['--disable-warning=ExperimentalWarning'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+    );
     fleet.ports = (await fleet.ask({ method: 'start' })) as RouterPorts[];
     return fleet;
   }

@@ -24,7 +24,16 @@ const SCRIPTS: Record<Kind, string> = {
   lockout: '/ip service set api disabled=yes; /ip service set ssh disabled=yes; :delay 1s',
 };
 
-const WEIGHTS: [number, Kind][] = [[60, 'ok'], [12, 'slow'], [8, 'fail'], [3, 'syntax'], [2, 'reboot'], [2, 'late'], [8, 'guarded'], [3, 'lockout']];
+const WEIGHTS: [number, Kind][] = [
+  [60, 'ok'],
+  [12, 'slow'],
+  [8, 'fail'],
+  [3, 'syntax'],
+  [2, 'reboot'],
+  [2, 'late'],
+  [8, 'guarded'],
+  [3, 'lockout'],
+];
 
 /** Jobs on their way to one router, beyond which nothing is added. */
 const OPEN_AT_MOST = 12;

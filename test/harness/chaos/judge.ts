@@ -24,7 +24,15 @@ export interface Verdict {
 
 /** What the control plane says about the jobs it promised to keep, against what the routers really did. */
 export function judgeJobs(acknowledged: readonly Acknowledged[], jobs: readonly ShownJob[], record: FleetRecord): Verdict {
-  const verdict: Verdict = { acknowledged: acknowledged.length, lost: 0, twice: 0, false: 0, unknown: 0, outcomes: {}, violations: [...record.leftovers] };
+  const verdict: Verdict = {
+    acknowledged: acknowledged.length,
+    lost: 0,
+    twice: 0,
+    false: 0,
+    unknown: 0,
+    outcomes: {},
+    violations: [...record.leftovers],
+  };
   const byId = new Map(jobs.map((job) => [job.id, job]));
   const runsOf = Map.groupBy(record.runs, (run) => run.jobId);
   const undone = new Set(record.undone);
@@ -68,7 +76,11 @@ interface Fault {
   text: string;
 }
 
-function faultOf(job: ShownJob | undefined, runs: readonly Run[], { isRestored, isSyntaxError }: { isRestored: boolean; isSyntaxError: boolean }): Fault | undefined {
+function faultOf(
+  job: ShownJob | undefined,
+  runs: readonly Run[],
+  { isRestored, isSyntaxError }: { isRestored: boolean; isSyntaxError: boolean },
+): Fault | undefined {
   if (!job) return { kind: 'lost', text: 'lost' };
   if (runs.length > 1) return { kind: 'twice', text: `ran ${runs.length} times (${runs.map(({ outcome }) => outcome).join()})` };
   const [run] = runs;

@@ -101,7 +101,10 @@ export class Line {
     client.setNoDelay(true);
     const pair: Pair = { sockets: [client, server], isStalled: false };
     this.#pairs.add(pair);
-    for (const [socket, other] of [[client, server], [server, client]] as const) {
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
       socket.on('error', () => undefined);
       socket.on('close', () => {
         if (pair.isStalled) return;

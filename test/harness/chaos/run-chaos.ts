@@ -48,7 +48,9 @@ export async function runProcessChaos(options: ProcessChaosOptions): Promise<Cha
     await load.run(options.jobs, AbortSignal.timeout(options.limitMs)).finally(() => mended.abort());
     await breaking;
     const jobs = await waitUntil('every job has its end', () => finished(world, breaker), settleMs).catch(() => allJobs(world));
-    await waitUntil('the routers are clean', async () => (await world.fleet.record()).leftovers.length === 0, settleMs).catch(() => undefined);
+    await waitUntil('the routers are clean', async () => (await world.fleet.record()).leftovers.length === 0, settleMs).catch(
+      () => undefined,
+    );
     return {
       ...judgeJobs(load.acknowledged, jobs, await world.fleet.record()),
       faults: breaker.faults,

@@ -20,7 +20,22 @@ export interface Hints {
 
 const NO_HINTS: Hints = { ids: {}, bodies: {} };
 
-const NASTY = ['', ' ', '\0', 'a\0b', '\ud800', '../..', '%00', "' OR 1=1 --", '😀'.repeat(50), 'null', '-1', '1e309', '\r\nx: y', 'x'.repeat(5000)];
+const NASTY = [
+  '',
+  ' ',
+  '\0',
+  'a\0b',
+  '\ud800',
+  '../..',
+  '%00',
+  "' OR 1=1 --",
+  '😀'.repeat(50),
+  'null',
+  '-1',
+  '1e309',
+  '\r\nx: y',
+  'x'.repeat(5000),
+];
 
 /** Text of any kind, often of the nasty ones. */
 const anyText = fc.oneof(
@@ -47,8 +62,23 @@ const visible = fc.stringMatching(/^[ -~]{0,300}$/);
 const HEADERS: fc.Arbitrary<Record<string, string>> = fc.oneof(
   fc.record({ 'idempotency-key': fc.oneof(fc.constantFrom('a', 'b', ''), visible) }),
   fc.record({ 'last-event-id': fc.oneof(fc.constantFrom('x.1', 'x.', '.', '999999999999999999.9'), visible) }),
-  fc.record({ 'content-type': fc.constantFrom('application/json', 'application/json; charset=latin1', 'application/JSON;charset="utf-8"', 'text/plain', 'application/problem+json', 'x', '') }),
-  fc.record({ accept: visible, range: fc.constantFrom('bytes=0-0', 'x'), 'if-none-match': fc.constantFrom('*', '"x"'), 'x-forwarded-for': visible }),
+  fc.record({
+    'content-type': fc.constantFrom(
+      'application/json',
+      'application/json; charset=latin1',
+      'application/JSON;charset="utf-8"',
+      'text/plain',
+      'application/problem+json',
+      'x',
+      '',
+    ),
+  }),
+  fc.record({
+    accept: visible,
+    range: fc.constantFrom('bytes=0-0', 'x'),
+    'if-none-match': fc.constantFrom('*', '"x"'),
+    'x-forwarded-for': visible,
+  }),
 );
 
 /** Where lists go on: as they are given out, and with numbers that nobody gave out. */
@@ -66,16 +96,22 @@ function pathOf(document: OpenApiDocument, path: string, parameters: Parameter[]
   };
   return fc
     .tuple(...names.map(one))
-    .map((values) => names.reduce((text, name, index) => text.replace(`{${name}}`, () => encodeURIComponent(values[index]!.toWellFormed())), path));
+    .map((values) =>
+      names.reduce((text, name, index) => text.replace(`{${name}}`, () => encodeURIComponent(values[index]!.toWellFormed())), path),
+    );
 }
 
 function queryOf(document: OpenApiDocument, parameters: Parameter[]): fc.Arbitrary<string> {
   const own = parameters.filter((parameter) => parameter.in === 'query');
-  const right = own.map(({ name, schema }) => [name, name === 'cursor' ? CURSORS : valueOf(document, schema, NO_HINTS).map(String)] as const);
+  const right = own.map(
+    ({ name, schema }) => [name, name === 'cursor' ? CURSORS : valueOf(document, schema, NO_HINTS).map(String)] as const,
+  );
   const wrong = own.map(({ name }) => [name, anyText] as const);
   const records = [right, wrong].map((entries) => fc.record(Object.fromEntries(entries), { requiredKeys: [] }));
   return fc.oneof({ weight: 3, arbitrary: records[0]! }, { weight: 1, arbitrary: records[1]! }).map((record) => {
-    const search = new URLSearchParams(Object.entries(record).map(([name, value]): [string, string] => [name, String(value).toWellFormed()]));
+    const search = new URLSearchParams(
+      Object.entries(record).map(([name, value]): [string, string] => [name, String(value).toWellFormed()]),
+    );
     return search.size === 0 ? '' : `?${search.toString()}`;
   });
 }
@@ -88,27 +124,60 @@ function bodyOf(document: OpenApiDocument, schema: JsonSchema, hints: Hints, kno
     fc.json({ maxDepth: 4 }),
     fc.anything({ maxDepth: 2, withNullPrototype: false }).map((value) => safeJson(value)),
     fc.tuple(value, fc.string(), fc.jsonValue()).map(([value, name, other]) => JSON.stringify({ ...(value as object), [name]: other })),
-    fc.constantFrom(undefined, '', '{', '[]', 'null', '"', '{"__proto__":{"role":"admin"}}', '{"constructor":{"prototype":{}}}', `${'['.repeat(2000)}${']'.repeat(2000)}`),
+    fc.constantFrom(
+      undefined,
+      '',
+      '{',
+      '[]',
+      'null',
+      '"',
+      '{"__proto__":{"role":"admin"}}',
+      '{"constructor":{"prototype":{}}}',
+      `${'['.repeat(2000)}${']'.repeat(2000)}`,
+    ),
   );
-  return fc.oneof({ weight: 3, arbitrary: right }, { weight: 1, arbitrary: mutated(document, schema, value) }, { weight: 1, arbitrary: wrong }, { weight: 1, arbitrary: raw(document, schema, value) });
+  return fc.oneof(
+    { weight: 3, arbitrary: right },
+    { weight: 1, arbitrary: mutated(document, schema, value) },
+    { weight: 1, arbitrary: wrong },
+    { weight: 1, arbitrary: raw(document, schema, value) },
+  );
 }
 
 /** Tokens that `JSON.stringify` never writes, or no honest client. */
 const RAW_TOKENS = [
-  '1e400', '-1e400', '1e-400', '-0', '123456789012345678901234567890', '9007199254740993', '0.30000000000000004', 'NaN', '01', 'tru',
-  String.raw`"\u0000"`, String.raw`"a\ud800b"`, String.raw`"\udfff"`, String.raw`"\u2028\ufeff\u202e"`, String.raw`"\x"`, '"\t"', '{"__proto__":1}',
-  `${'['.repeat(20)}${']'.repeat(20)}`, `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`,
+  '1e400',
+  '-1e400',
+  '1e-400',
+  '-0',
+  '123456789012345678901234567890',
+  '9007199254740993',
+  '0.30000000000000004',
+  'NaN',
+  '01',
+  'tru',
+  String.raw`"\u0000"`,
+  String.raw`"a\ud800b"`,
+  String.raw`"\udfff"`,
+  String.raw`"\u2028\ufeff\u202e"`,
+  String.raw`"\x"`,
+  '"\t"',
+  '{"__proto__":1}',
+  `${'['.repeat(20)}${']'.repeat(20)}`,
+  `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`,
 ];
 
 /** A right body with one such token in it, in place of a member or as the same member again. */
 function raw(document: OpenApiDocument, schema: JsonSchema, value: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const names = Object.keys(resolve(document, schema).properties ?? {});
-  return fc.tuple(value, fc.constantFrom(...(names.length === 0 ? ['x'] : names)), fc.constantFrom(...RAW_TOKENS), fc.boolean()).map(([value, name, token, again]) => {
-    const member = `${JSON.stringify(name)}:${token}`;
-    const { [name]: own, ...others } = value as Record<string, unknown>;
-    const rest = JSON.stringify(again ? { ...others, [name]: own } : others);
-    return rest === '{}' ? `{${member}}` : `${rest.slice(0, -1)},${member}}`;
-  });
+  return fc
+    .tuple(value, fc.constantFrom(...(names.length === 0 ? ['x'] : names)), fc.constantFrom(...RAW_TOKENS), fc.boolean())
+    .map(([value, name, token, again]) => {
+      const member = `${JSON.stringify(name)}:${token}`;
+      const { [name]: own, ...others } = value as Record<string, unknown>;
+      const rest = JSON.stringify(again ? { ...others, [name]: own } : others);
+      return rest === '{}' ? `{${member}}` : `${rest.slice(0, -1)},${member}}`;
+    });
 }
 
 /** A right body with one member replaced by anything. */
@@ -141,7 +210,10 @@ export function valueOf(document: OpenApiDocument, schema: JsonSchema, hints: Hi
     case 'object':
       return objectOf(document, target, hints);
     case 'array':
-      return fc.array(valueOf(document, target.items ?? {}, hints, name.replace(/s$/, '')), { minLength: target.minItems ?? 0, maxLength: 4 });
+      return fc.array(valueOf(document, target.items ?? {}, hints, name.replace(/s$/, '')), {
+        minLength: target.minItems ?? 0,
+        maxLength: 4,
+      });
     case 'string':
       return stringOf(target, hints.ids[name] ?? hints.ids[`${name}_id`] ?? []);
     case 'integer':

@@ -27,12 +27,21 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
   const client = { name: 'Client', kind: 'web', redirect_uris: ['https://app.example.net/'] };
   const window = { day: 'monday', from: 0, to: 60 };
   const group = await make('/api/groups', { name: 'Group' });
-  const [job_id] = (await make(`/api/asynchronous/${router_id}`, { ...job, make_backup: true, notify_url: `${world.server.url}/nobody-listens` })) as [string];
+  const [job_id] = (await make(`/api/asynchronous/${router_id}`, {
+    ...job,
+    make_backup: true,
+    notify_url: `${world.server.url}/nobody-listens`,
+  })) as [string];
   const backup = await backupOf(world, router_id, job_id);
   const ids = {
     router_id: [router_id],
     agent_id: [await enrolAnotherAgent(world)],
-    id: await make(`/api/routers/${router_id}/transient-forwarding`, { expire_after_minutes: 10, dst_port: 22, dst_address: '127.0.0.1', allow_from: '127.0.0.1' }),
+    id: await make(`/api/routers/${router_id}/transient-forwarding`, {
+      expire_after_minutes: 10,
+      dst_port: 22,
+      dst_address: '127.0.0.1',
+      allow_from: '127.0.0.1',
+    }),
     job_id: [job_id],
     backup_id: [backup],
     other_id: [backup],
@@ -52,18 +61,35 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
     command: ['/ip/address/print', '/interface/print', '/system/resource/print'],
   };
   const notifiables = ids.member_id.map((id) => ({ id, channel: 'whatsapp' }));
-  const groupBody = { name: 'Night shift', mute: 'never', recipients: ids.member_id, topics: ids.topic_id, sites: ids.site_id, notifiables };
-  const bodies = { createGroup: groupBody, updateNotificationGroup: groupBody, createCampaign: { router_ids: [router_id], ...job }, submitJob: job, createClient: { ...client, name: 'Another client' } };
+  const groupBody = {
+    name: 'Night shift',
+    mute: 'never',
+    recipients: ids.member_id,
+    topics: ids.topic_id,
+    sites: ids.site_id,
+    notifiables,
+  };
+  const bodies = {
+    createGroup: groupBody,
+    updateNotificationGroup: groupBody,
+    createCampaign: { router_ids: [router_id], ...job },
+    submitJob: job,
+    createClient: { ...client, name: 'Another client' },
+  };
   return { world, hints: { ids, bodies } };
 }
 
 /** The job's backup, once it is stored and compared with what came after. */
 async function backupOf(world: World, routerId: string, jobId: string): Promise<string> {
-  return waitUntil('its backup is stored', async () => {
-    const job = await world.caller.call<{ data: { backup: string | null } }>('GET', `/api/routers/${routerId}/jobs/${jobId}`);
-    const changes = await world.caller.call('GET', `/api/routers/${routerId}/jobs/${jobId}/changes`);
-    return changes.status === 200 ? (job.body.data.backup ?? undefined) : undefined;
-  }, 20_000);
+  return waitUntil(
+    'its backup is stored',
+    async () => {
+      const job = await world.caller.call<{ data: { backup: string | null } }>('GET', `/api/routers/${routerId}/jobs/${jobId}`);
+      const changes = await world.caller.call('GET', `/api/routers/${routerId}/jobs/${jobId}/changes`);
+      return changes.status === 200 ? (job.body.data.backup ?? undefined) : undefined;
+    },
+    20_000,
+  );
 }
 
 async function newest(world: World, path: string): Promise<string[]> {
@@ -79,10 +105,14 @@ async function enrolAnotherAgent({ server, caller }: World): Promise<string> {
 }
 
 async function firstDevices(world: World): Promise<string[]> {
-  return waitUntil('devices are known', async () => {
-    const { body } = await world.caller.call<{ data: { mac_address: string }[] }>('GET', '/arp/devices');
-    return body.data.length > 0 ? body.data.map(({ mac_address: mac }) => mac) : undefined;
-  }, 20_000);
+  return waitUntil(
+    'devices are known',
+    async () => {
+      const { body } = await world.caller.call<{ data: { mac_address: string }[] }>('GET', '/arp/devices');
+      return body.data.length > 0 ? body.data.map(({ mac_address: mac }) => mac) : undefined;
+    },
+    20_000,
+  );
 }
 
 export interface FuzzOptions {
@@ -113,7 +143,8 @@ export class Tally {
   }
 
   toString(): string {
-    const line = ([name, counts]: [string, Map<number, number>]): string => `${name}: ${[...counts].map(([status, count]) => `${status} × ${count}`).join(', ')}`;
+    const line = ([name, counts]: [string, Map<number, number>]): string =>
+      `${name}: ${[...counts].map(([status, count]) => `${status} × ${count}`).join(', ')}`;
     return [...this.#statuses].map(line).join('\n');
   }
 }
@@ -129,7 +160,8 @@ export async function fuzzOperation(options: FuzzOptions, { path, method }: { pa
     const answer = await send(`${url}${request.path}${request.query}`, world.caller.apiKey, method, request);
     tally.count(operation.operationId!, answer.status);
     const mistakes = judge(api, path, method, answer);
-    if (mistakes.length > 0) throw new Error(`${method.toUpperCase()} ${path} answered ${answer.status}: ${mistakes.join('; ')}\n${answer.text.slice(0, 500)}`);
+    if (mistakes.length > 0)
+      throw new Error(`${method.toUpperCase()} ${path} answered ${answer.status}: ${mistakes.join('; ')}\n${answer.text.slice(0, 500)}`);
   });
   await fc.assert(property, { numRuns: runs, seed, endOnFailure: true, interruptAfterTimeLimit: 3_000_000 });
 }
@@ -140,10 +172,12 @@ export async function fuzzTargets({ server }: World): Promise<{ url: string; api
 }
 
 export function fuzzedOperations(api: ApiDescription): { name: string; path: string; method: string }[] {
-  return api.operations
-    // What others need is read and used before it is deleted.
-    .sort((a, b) => METHODS.indexOf(a.method) - METHODS.indexOf(b.method))
-    .map(({ operation, path, method }) => ({ name: operation.operationId!, path, method }));
+  return (
+    api.operations
+      // What others need is read and used before it is deleted.
+      .sort((a, b) => METHODS.indexOf(a.method) - METHODS.indexOf(b.method))
+      .map(({ operation, path, method }) => ({ name: operation.operationId!, path, method }))
+  );
 }
 
 interface FuzzAnswer {
@@ -169,7 +203,8 @@ async function send(url: string, key: string, method: string, { headers, body }:
 
 function judge(api: ApiDescription, path: string, method: string, answer: FuzzAnswer): string[] {
   const documented = api.find(method, path)!.responses;
-  if (answer.status >= 500 && !(ALLOWED_5XX.includes(answer.status) && String(answer.status) in documented)) return ['that is not documented'];
+  if (answer.status >= 500 && !(ALLOWED_5XX.includes(answer.status) && String(answer.status) in documented))
+    return ['that is not documented'];
   // A path whose parameter was empty or held a dot may be another route, or none.
   if (answer.status >= 300) return problemMistakes(api, answer);
   return api.mistakesOf(path, method, answer);
@@ -181,5 +216,8 @@ function problemMistakes(api: ApiDescription, { status, type, text }: FuzzAnswer
   const expected = schema === 'Problem' ? 'application/problem+json' : 'application/json';
   if (type?.startsWith(expected) !== true) return [`an error of the type ${type}`];
   const problem = JSON.parse(text) as Record<string, unknown>;
-  return [...api.mistakesAt(['components', 'schemas', schema], problem), ...(problem[member] === status ? [] : ['another status in the body'])];
+  return [
+    ...api.mistakesAt(['components', 'schemas', schema], problem),
+    ...(problem[member] === status ? [] : ['another status in the body']),
+  ];
 }

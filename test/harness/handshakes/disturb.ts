@@ -29,7 +29,10 @@ export interface Sampling {
 /** Which disturbances to try: at every chosen offset one fault after another, all of them in turn. */
 export function planDisturbances({ up, down }: { up: number; down: number }, { offsets, seed }: Sampling): Disturbance[] {
   const plans: Disturbance[] = [];
-  for (const [direction, bytes] of [['down', down], ['up', up]] as const) {
+  for (const [direction, bytes] of [
+    ['down', down],
+    ['up', up],
+  ] as const) {
     const count = offsets === 'all' ? bytes : Math.min(bytes, offsets);
     for (let index = 0; index < count; index += 1) {
       const offset = count === bytes ? index : (Math.floor((index * bytes) / count) + seed) % bytes;

@@ -85,7 +85,7 @@ class Direction {
 export function changed(fault: 'flip' | 'noise' | 'insert' | 'drop' | 'repeat', seed: number, bytes: Buffer): Buffer {
   const head = bytes.subarray(0, SPAN_BYTES);
   const rest = bytes.subarray(SPAN_BYTES);
-  if (fault === 'flip') return Buffer.concat([Buffer.of(bytes[0]! ^ (1 << seed % 8)), bytes.subarray(1)]);
+  if (fault === 'flip') return Buffer.concat([Buffer.of(bytes[0]! ^ (1 << (seed % 8))), bytes.subarray(1)]);
   if (fault === 'noise') return Buffer.concat([randomBytes(seed, head.length), rest]);
   if (fault === 'insert') return Buffer.concat([randomBytes(seed, SPAN_BYTES), bytes]);
   if (fault === 'drop') return rest;

@@ -34,7 +34,13 @@ export async function startHandshakeRouters(folder: string): Promise<HandshakeRo
   const target = await startTarget();
   const sshd = hasOpensshServer ? await startOpensshServer() : undefined;
   await allowForwarding(modern);
-  const ssh: SshOptions = { host: HOST, port: 0, ...USER, hostKey: { file: path.join(folder, 'simulated.hostkey') }, deadline: { timeoutMs: 0 } };
+  const ssh: SshOptions = {
+    host: HOST,
+    port: 0,
+    ...USER,
+    hostKey: { file: path.join(folder, 'simulated.hostkey') },
+    deadline: { timeoutMs: 0 },
+  };
   return {
     handshakes: [
       ...apiHandshakes(modern, old),
@@ -49,7 +55,9 @@ export async function startHandshakeRouters(folder: string): Promise<HandshakeRo
 }
 
 function apiHandshakes(modern: Simulator, old: Simulator): Handshake[] {
-  const fingerprint = createHash('sha256').update(new X509Certificate(modern.tlsCertificate ?? '').raw).digest('hex');
+  const fingerprint = createHash('sha256')
+    .update(new X509Certificate(modern.tlsCertificate ?? '').raw)
+    .digest('hex');
   const make = (name: string, port: number, tls?: { fingerprint: string }): Handshake => ({
     name,
     port,
@@ -62,11 +70,7 @@ function apiHandshakes(modern: Simulator, old: Simulator): Handshake[] {
       }
     },
   });
-  return [
-    make('API', modern.apiPort),
-    make('API with a challenge', old.apiPort),
-    make('API over TLS', modern.apiTlsPort, { fingerprint }),
-  ];
+  return [make('API', modern.apiPort), make('API with a challenge', old.apiPort), make('API over TLS', modern.apiTlsPort, { fingerprint })];
 }
 
 interface SshErrands {

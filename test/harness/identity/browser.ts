@@ -1,4 +1,3 @@
-
 /** A page as a browser without scripts has it. */
 export interface Page {
   status: number;
@@ -43,8 +42,13 @@ export class FormBrowser {
     let request = init;
     for (let hop = 0; hop < MAX_REDIRECTS; hop += 1) {
       const { origin, pathname } = new URL(url);
-      if (origin !== this.#origin || /^\/(callback|silent-callback|signed-out)?$/.test(pathname)) return { status: 0, headers: new Headers(), html: '', url };
-      const answer = await fetch(url, { ...request, redirect: 'manual', headers: { ...(request.headers as Record<string, string>), accept: 'text/html', cookie: this.cookieHeader(pathname) } });
+      if (origin !== this.#origin || /^\/(callback|silent-callback|signed-out)?$/.test(pathname))
+        return { status: 0, headers: new Headers(), html: '', url };
+      const answer = await fetch(url, {
+        ...request,
+        redirect: 'manual',
+        headers: { ...(request.headers as Record<string, string>), accept: 'text/html', cookie: this.cookieHeader(pathname) },
+      });
       this.#keep(answer.headers.getSetCookie(), pathname);
       const location = answer.headers.get('location');
       if (location === null) return { status: answer.status, headers: answer.headers, html: await answer.text(), url };
@@ -80,7 +84,10 @@ function formsOf({ html }: Page): { action: string; hidden: Record<string, strin
   return [...html.matchAll(/<form[^>]* action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(([, action = '', content = '']) => ({
     action: unescape(action),
     hidden: Object.fromEntries(
-      [...content.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, unescape(value)]),
+      [...content.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+        name,
+        unescape(value),
+      ]),
     ),
   }));
 }

@@ -21,7 +21,11 @@ export interface Answer {
 }
 
 /** What the person does, in a browser of their own. */
-export async function acceptInvitation(world: World, url: string, { current = '', next = PASSWORD, repeated = next }: Answer = {}): Promise<Page> {
+export async function acceptInvitation(
+  world: World,
+  url: string,
+  { current = '', next = PASSWORD, repeated = next }: Answer = {},
+): Promise<Page> {
   const browser = new FormBrowser(world.server.url);
   const page = await browser.open(url);
   if (page.status !== 200) return page;

@@ -54,7 +54,8 @@ export class OutsideProvider {
 
   async #answer(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const { issuer } = this;
-    const json = (status: number, body: object): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const json = (status: number, body: object): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     if (request.url === '/.well-known/openid-configuration') {
       json(200, { issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` });
     } else if (request.url === '/jwks' && this.keysAreDown) {
@@ -65,7 +66,11 @@ export class OutsideProvider {
       const form = new URLSearchParams(await text(request));
       this.tokenRequest = { authorization: request.headers.authorization, form };
       const known = this.#codes.get(form.get('code') ?? '');
-      const isProven = known?.challenge === createHash('sha256').update(form.get('code_verifier') ?? '').digest('base64url');
+      const isProven =
+        known?.challenge ===
+        createHash('sha256')
+          .update(form.get('code_verifier') ?? '')
+          .digest('base64url');
       if (known && isProven) json(200, { access_token: 'x', token_type: 'Bearer', id_token: await this.#idToken(known.nonce) });
       else json(400, { error: 'invalid_grant' });
     }
@@ -73,7 +78,16 @@ export class OutsideProvider {
 
   #idToken(nonce: string): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
-    const right = { iss: this.issuer, aud: OutsideProvider.clientId, sub: 'x', iat: now, exp: now + 60, nonce, email: 'ada@example.org', email_verified: true };
+    const right = {
+      iss: this.issuer,
+      aud: OutsideProvider.clientId,
+      sub: 'x',
+      iat: now,
+      exp: now + 60,
+      nonce,
+      email: 'ada@example.org',
+      email_verified: true,
+    };
     return new SignJWT({ ...right, ...this.claims }).setProtectedHeader({ alg: 'ES256', kid: 'k1' }).sign(this.#keys.privateKey);
   }
 }

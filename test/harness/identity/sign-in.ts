@@ -21,7 +21,9 @@ export interface ClientSettings {
 /** A client program, with openid-client as its library: it finds the provider by its discovery document. */
 export async function discover(world: World, { clientId = CONSOLE_CLIENT_ID, secret }: ClientSettings = {}): Promise<oidc.Configuration> {
   const authentication = secret === undefined || secret === null ? oidc.None() : oidc.ClientSecretBasic(secret);
-  return oidc.discovery(new URL(`${world.server.url}/oidc`), clientId, undefined, authentication, { execute: [oidc.allowInsecureRequests] });
+  return oidc.discovery(new URL(`${world.server.url}/oidc`), clientId, undefined, authentication, {
+    execute: [oidc.allowInsecureRequests],
+  });
 }
 
 /** One authorization code flow under way. */

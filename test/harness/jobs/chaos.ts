@@ -198,7 +198,11 @@ async function pass(world: JobWorld, breaker: Breaker): Promise<void> {
   }
 }
 
-function check(acknowledged: string[], jobs: JobRecord[], runs: Run[]): Pick<ChaosReport, 'outcomes' | 'violations' | 'lost' | 'twice' | 'false'> {
+function check(
+  acknowledged: string[],
+  jobs: JobRecord[],
+  runs: Run[],
+): Pick<ChaosReport, 'outcomes' | 'violations' | 'lost' | 'twice' | 'false'> {
   const byId = new Map(jobs.map((job) => [job.id, job]));
   const runsOf = Map.groupBy(runs, (run) => run.jobId);
   const outcomes: Record<string, number> = {};
@@ -233,7 +237,8 @@ function withLeftovers<T extends { violations: string[] }>(world: JobWorld, repo
 function contradiction(job: JobRecord, runs: Run[]): string | undefined {
   if (runs.length > 1) return `ran ${runs.length} times`;
   const ran = runs[0]?.undone === true ? 'undone' : (runs[0]?.outcome ?? 'never');
-  const told = job.phase === 'done' ? `done ${job.failed_at === null && job.reason === null ? 'completed' : `failed ${job.reason}`}` : job.phase;
+  const told =
+    job.phase === 'done' ? `done ${job.failed_at === null && job.reason === null ? 'completed' : `failed ${job.reason}`}` : job.phase;
   const truths: Record<string, readonly string[]> = {
     'done completed': ['done'],
     'done failed script_error': ['error'],

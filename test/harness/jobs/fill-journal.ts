@@ -9,7 +9,13 @@ import { JournalFile } from '../../../agent/jobs/journal/disk.ts';
  */
 const folder = process.argv[2]!;
 const offer = (script: string) => ({
-  job_id: randomUUID(), router: 'r', hardware_id: 'h', script, make_backup: false, needs_acknowledgement: true, timeout_ms: 1000,
+  job_id: randomUUID(),
+  router: 'r',
+  hardware_id: 'h',
+  script,
+  make_backup: false,
+  needs_acknowledgement: true,
+  timeout_ms: 1000,
 });
 
 const journal = await Journal.open(new JournalFile(folder));
@@ -24,7 +30,10 @@ while (!isFull && accepted < 1000) {
   }
 }
 const known = journal.entries().length;
-const smallFits = await journal.accept(offer('y')).then(() => true, () => false);
+const smallFits = await journal.accept(offer('y')).then(
+  () => true,
+  () => false,
+);
 await journal.close();
 const found = (await Journal.open(new JournalFile(folder))).entries().length;
 process.stdout.write(JSON.stringify({ isFull, accepted, known, smallFits, found }));

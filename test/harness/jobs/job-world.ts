@@ -190,7 +190,14 @@ export class JobWorld {
     const tunnel = new FakeTunnel(this.chance);
     site.tunnel?.close();
     site.tunnel = tunnel;
-    const hello = { type: 'hello', versions: [1], agent_version: '1', journal_id: runner.journalId, last_epoch: runner.lastEpoch, routers: [] } as const;
+    const hello = {
+      type: 'hello',
+      versions: [1],
+      agent_version: '1',
+      journal_id: runner.journalId,
+      last_epoch: runner.lastEpoch,
+      routers: [],
+    } as const;
     const session = await server.sessions.begin({ agentId: site.id, credential: '', hello: { ...hello, versions: [1], routers: [] } });
     if (!session || !tunnel.isOpen) return;
     await turns(this.chance.int(0, 3));

@@ -37,7 +37,13 @@ export class ScriptedScheduler {
   print(name: string): CommandReply {
     const names = name === '' ? [...this.entries.keys()] : [name].filter((each) => this.entries.has(each));
     return {
-      rows: names.map((each) => ({ '.id': each, name: each, 'run-count': String(this.entries.get(each)!.runCount), 'next-run': 'soon', disabled: 'false' })),
+      rows: names.map((each) => ({
+        '.id': each,
+        name: each,
+        'run-count': String(this.entries.get(each)!.runCount),
+        'next-run': 'soon',
+        disabled: 'false',
+      })),
     };
   }
 
@@ -50,7 +56,9 @@ export class ScriptedScheduler {
     if (!entry) return;
     entry.runCount += 1;
     entry.timer = this.#next(name, entry.everyMs);
-    const [due = 0, armed = 0, afterReboot = 0] = [...entry.source.matchAll(/[<>]=? ((?:\d+d)?\d\d:\d\d:\d\d)/g)].map(([, time]) => seconds(time!));
+    const [due = 0, armed = 0, afterReboot = 0] = [...entry.source.matchAll(/[<>]=? ((?:\d+d)?\d\d:\d\d:\d\d)/g)].map(([, time]) =>
+      seconds(time!),
+    );
     const uptime = this.#uptime();
     const isDue = uptime >= due || (uptime < armed && uptime >= afterReboot);
     if (isDue) this.#load(/backup load name="([^"]+)"/.exec(entry.source)![1]!);

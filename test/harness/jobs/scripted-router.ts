@@ -1,6 +1,14 @@
 import { AgentError } from '../../../agent/core/errors.ts';
 import type { Clock } from '../../../agent/core/clock.ts';
-import type { ApiCommand, CommandReply, ConsoleOutput, Deadline, RouterAdapter, RouterFacts, RouterState } from '../../../agent/routers/adapter.ts';
+import type {
+  ApiCommand,
+  CommandReply,
+  ConsoleOutput,
+  Deadline,
+  RouterAdapter,
+  RouterFacts,
+  RouterState,
+} from '../../../agent/routers/adapter.ts';
 import type { Mortal } from './process.ts';
 import type { Chance } from './random.ts';
 import { ScriptedScheduler } from './scripted-guard.ts';
@@ -44,7 +52,11 @@ export class ScriptedRouter {
     this.#clock = clock;
     this.#chance = chance;
     this.#bootedAt = clock.monotonic() - 3_600_000;
-    this.scheduler = new ScriptedScheduler(clock, () => this.facts().uptimeSeconds!, (file) => this.#load(file));
+    this.scheduler = new ScriptedScheduler(
+      clock,
+      () => this.facts().uptimeSeconds!,
+      (file) => this.#load(file),
+    );
     this.#broken.promise.catch(() => undefined);
   }
 
@@ -85,9 +97,18 @@ export class ScriptedRouter {
   facts(): RouterFacts {
     const uptimeSeconds = Math.floor((this.#clock.monotonic() - this.#bootedAt) / 1000);
     return {
-      hardwareId: this.hardwareId, serialNumber: this.hardwareId, softwareId: null, identity: this.hardwareId,
-      softwareVersion: '7.18.2', model: null, boardName: 'test', hardwareBoard: true, architecture: null, timeZone: null,
-      uptime: `${uptimeSeconds}s`, uptimeSeconds,
+      hardwareId: this.hardwareId,
+      serialNumber: this.hardwareId,
+      softwareId: null,
+      identity: this.hardwareId,
+      softwareVersion: '7.18.2',
+      model: null,
+      boardName: 'test',
+      hardwareBoard: true,
+      architecture: null,
+      timeZone: null,
+      uptime: `${uptimeSeconds}s`,
+      uptimeSeconds,
     };
   }
 

@@ -17,10 +17,7 @@ const MOST_FAILURES = 5;
 /** How a login attempt is proved: the router compares without the codec knowing passwords. */
 export type Proof = { kind: 'password'; password: string } | { kind: 'response'; challenge: Buffer; response: string };
 
-export type LoginStep =
-  | { kind: 'challenge'; ret: string }
-  | { kind: 'attempt'; name: string; proof: Proof }
-  | { kind: 'invalid' };
+export type LoginStep = { kind: 'challenge'; ret: string } | { kind: 'attempt'; name: string; proof: Proof } | { kind: 'invalid' };
 
 export class LoginGate {
   readonly #methods: LoginMethods;
@@ -59,7 +56,11 @@ export class LoginGate {
 
 /** `00` and the hexadecimal MD5 of a zero byte, the password's bytes and the challenge's bytes. */
 export function challengeResponse(password: string, challenge: Buffer): string {
-  return `00${createHash('md5').update(Buffer.from([0])).update(Buffer.from(password, 'utf8')).update(challenge).digest('hex')}`;
+  return `00${createHash('md5')
+    .update(Buffer.from([0]))
+    .update(Buffer.from(password, 'utf8'))
+    .update(challenge)
+    .digest('hex')}`;
 }
 
 export function proves(proof: Proof, password: string): boolean {

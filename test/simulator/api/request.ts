@@ -36,7 +36,12 @@ export function readRequest(words: readonly string[]): Request {
   attributes.delete('.proplist');
   const cut = word.lastIndexOf('/');
   return {
-    word, path: word.slice(0, Math.max(0, cut)), command: word.slice(cut + 1), tag: tag === '' ? undefined : tag, attributes,
-    proplist: proplist === undefined || proplist === '' ? undefined : proplist.split(','), passes: compileQuery(queries),
+    word,
+    path: word.slice(0, Math.max(0, cut)),
+    command: word.slice(cut + 1),
+    tag: tag === '' ? undefined : tag,
+    attributes,
+    proplist: proplist === undefined || proplist === '' ? undefined : proplist.split(','),
+    passes: compileQuery(queries),
   };
 }

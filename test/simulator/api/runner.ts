@@ -107,7 +107,10 @@ export class CommandRunner {
 
   async #sendRows(pending: Pending, rows: readonly Row[]): Promise<void> {
     for (let at = 0; at < rows.length; at += PORTION) {
-      this.reply(pending.request, rows.slice(at, at + PORTION).map((row) => rowWords(pending.request, this.#spoilRow(pending.request, row))));
+      this.reply(
+        pending.request,
+        rows.slice(at, at + PORTION).map((row) => rowWords(pending.request, this.#spoilRow(pending.request, row))),
+      );
       if (rows.length <= PORTION) return;
       await this.#outbox.ready();
       await new Promise((resolve) => setImmediate(resolve));
@@ -129,7 +132,9 @@ export class CommandRunner {
   }
 
   #spoilTrap(request: Request, words: readonly string[]): string[] {
-    return words.map((word) => (word.startsWith('=message=') ? `=message=${this.#said(request, 'message', word.slice('=message='.length))}` : word));
+    return words.map((word) =>
+      word.startsWith('=message=') ? `=message=${this.#said(request, 'message', word.slice('=message='.length))}` : word,
+    );
   }
 }
 

@@ -26,7 +26,9 @@ export interface ApiListenOptions {
 export async function startApiServer(router: SimulatedRouter, options: ApiListenOptions): Promise<ApiListener> {
   const service: ServiceName = options.tls ? 'api-ssl' : 'api';
   const sockets = new Set<Socket>();
-  const begin = options.tls ? tlsSessions(router, options.tls.certificate) : (socket: Socket) => void new ApiSession(router, socket, service);
+  const begin = options.tls
+    ? tlsSessions(router, options.tls.certificate)
+    : (socket: Socket) => void new ApiSession(router, socket, service);
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

@@ -76,7 +76,9 @@ export function addItem(context: MenuContext): CommandResult {
 }
 
 export function setItems(context: MenuContext): CommandResult {
-  const items = context.menu.single ? itemsOf(context.router, context.menu) : namedItems(context.router, context.menu, context.call.attributes);
+  const items = context.menu.single
+    ? itemsOf(context.router, context.menu)
+    : namedItems(context.router, context.menu, context.call.attributes);
   const given = readGiven(context);
   for (const item of items) changeItem(context, item, given);
   if (items.length > 0) logChange(context, 'changed');

@@ -9,8 +9,30 @@ export interface VersionRange {
 }
 
 export type PlainType =
-  | 'text' | 'bool' | 'int' | 'duration' | 'date' | 'ip' | 'prefix' | 'network' | 'addresses' | 'matcher' | 'listed' | 'target' | 'gateway'
-  | 'range' | 'host' | 'rate' | 'mac' | 'interface' | 'interface-matcher' | 'ports' | 'policies' | 'time-zone' | 'key' | 'url';
+  | 'text'
+  | 'bool'
+  | 'int'
+  | 'duration'
+  | 'date'
+  | 'ip'
+  | 'prefix'
+  | 'network'
+  | 'addresses'
+  | 'matcher'
+  | 'listed'
+  | 'target'
+  | 'gateway'
+  | 'range'
+  | 'host'
+  | 'rate'
+  | 'mac'
+  | 'interface'
+  | 'interface-matcher'
+  | 'ports'
+  | 'policies'
+  | 'time-zone'
+  | 'key'
+  | 'url';
 
 /** What a value may be: a plain type, one of some words, or made of others. */
 export type ValueType =
@@ -114,8 +136,21 @@ export interface MenuDefinition extends VersionRange {
 }
 
 export type StandardCommand =
-  | 'print' | 'getall' | 'listen' | 'get' | 'find' | 'add' | 'set' | 'remove' | 'enable' | 'disable' | 'comment' | 'unset'
-  | 'move' | 'export' | 'edit';
+  | 'print'
+  | 'getall'
+  | 'listen'
+  | 'get'
+  | 'find'
+  | 'add'
+  | 'set'
+  | 'remove'
+  | 'enable'
+  | 'disable'
+  | 'comment'
+  | 'unset'
+  | 'move'
+  | 'export'
+  | 'edit';
 
 /** Menu paths with leading slash, each segment once. */
 export function parentOf(path: string): string {

@@ -29,14 +29,21 @@ export function exportMenus(router: RouterState, menus: readonly MenuDefinition[
 }
 
 function header(router: RouterState): string[] {
-  const lines = [`# ${formatDateTime(router.version, router.clock.wallMs())} by RouterOS ${router.version.text}`, `# software id = ${router.softwareId}`, '#'];
+  const lines = [
+    `# ${formatDateTime(router.version, router.clock.wallMs())} by RouterOS ${router.version.text}`,
+    `# software id = ${router.softwareId}`,
+    '#',
+  ];
   if (router.model.model === undefined) return lines;
   return [...lines, `# model = ${router.model.model}`, `# serial number = ${router.serialNumber}`];
 }
 
 function section(router: RouterState, menu: MenuDefinition, style: Style): string[] {
   if (menu.bare || menu.rows) return [];
-  const commands = itemsOf(router, menu).filter((item) => !item.dynamic).map((item) => command(router, menu, item, style)).filter((line) => line !== undefined);
+  const commands = itemsOf(router, menu)
+    .filter((item) => !item.dynamic)
+    .map((item) => command(router, menu, item, style))
+    .filter((line) => line !== undefined);
   const path = menu.path.replaceAll('/', ' ').trim();
   if (commands.length === 0) return [];
   if (style.terse) return commands.map((line) => `/${path} ${line}`);
@@ -68,12 +75,19 @@ function exportedValues(router: RouterState, menu: MenuDefinition, item: Item, s
 
 /** What comes with the board is not configuration. */
 function isHardware(menu: MenuDefinition, name: string): boolean {
-  return (menu.path === '/interface/ethernet' && name === 'mac-address') || (menu.path === '/ip/service' && ['port', 'certificate', 'tls-version', 'vrf', 'max-sessions'].includes(name));
+  return (
+    (menu.path === '/interface/ethernet' && name === 'mac-address') ||
+    (menu.path === '/ip/service' && ['port', 'certificate', 'tls-version', 'vrf', 'max-sessions'].includes(name))
+  );
 }
 
 function quote(value: string): string {
   if (/^[\w./:,*@+-]+$/.test(value)) return value;
-  const escaped = value.replace(/["\\$?]/g, '\\$&').replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+  const escaped = value
+    .replace(/["\\$?]/g, '\\$&')
+    .replaceAll('\r', '\\r')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\t', '\\t');
   return `"${escaped}"`;
 }
 

@@ -25,7 +25,10 @@ export type MenuExtras = Readonly<Record<string, Partial<MenuDefinition>>>;
 export function readMenuTables(text: string, extras: MenuExtras = {}): MenuDefinition[] {
   const menus: Draft[] = [];
   for (const line of text.split('\n')) {
-    const words = line.replace(/(?:^|\s)#.*/, '').split(/\s+/).filter((word) => word !== '');
+    const words = line
+      .replace(/(?:^|\s)#.*/, '')
+      .split(/\s+/)
+      .filter((word) => word !== '');
     const [first = '', ...rest] = words;
     const menu = menus.at(-1);
     if (first === '') continue;
@@ -76,7 +79,10 @@ function readHeader(path: string, words: readonly string[]): Draft {
 }
 
 const USES: Readonly<Record<string, Property>> = {
-  required: { required: true }, readonly: { readOnly: true }, writeonly: { writeOnly: true }, sensitive: { sensitive: true },
+  required: { required: true },
+  readonly: { readOnly: true },
+  writeonly: { writeOnly: true },
+  sensitive: { sensitive: true },
 };
 
 function readProperty(words: readonly string[]): Property {

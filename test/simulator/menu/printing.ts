@@ -4,8 +4,27 @@ import type { MenuContext } from './definition.ts';
 import { Trap, type CommandResult, type Row } from './types.ts';
 
 export const PRINT_FLAGS = [
-  'detail', 'stats', 'brief', 'terse', 'follow', 'follow-only', 'count-only', 'without-paging', 'value-list', 'from', 'where',
-  'interval', 'file', 'append', 'as-value', 'once', 'show-ids', 'proplist', 'group-by', 'oid', 'all',
+  'detail',
+  'stats',
+  'brief',
+  'terse',
+  'follow',
+  'follow-only',
+  'count-only',
+  'without-paging',
+  'value-list',
+  'from',
+  'where',
+  'interval',
+  'file',
+  'append',
+  'as-value',
+  'once',
+  'show-ids',
+  'proplist',
+  'group-by',
+  'oid',
+  'all',
 ];
 
 export function printItems(context: MenuContext): CommandResult | Promise<CommandResult> {
@@ -34,7 +53,14 @@ export function followItems(context: MenuContext, first: readonly Row[]): Promis
   return new Promise((resolve, reject) => {
     const stop = table.watch(({ kind, item }) => {
       if (menu.only && !menu.only(item)) return;
-      send(kind === 'remove' ? new Map([['.id', item.id], ['.dead', 'true']]) : rowOf(router, menu, item));
+      send(
+        kind === 'remove'
+          ? new Map([
+              ['.id', item.id],
+              ['.dead', 'true'],
+            ])
+          : rowOf(router, menu, item),
+      );
     });
     const end = (): void => {
       stop();
@@ -47,5 +73,10 @@ export function followItems(context: MenuContext, first: readonly Row[]): Promis
 
 /** The API's `find` has no conditions: every id, as the script language joins them. */
 export function findIds({ router, menu }: MenuContext): CommandResult {
-  return { rows: [], ret: rowsOf(router, menu).map((row) => row.get('.id') ?? '').join(';') };
+  return {
+    rows: [],
+    ret: rowsOf(router, menu)
+      .map((row) => row.get('.id') ?? '')
+      .join(';'),
+  };
 }

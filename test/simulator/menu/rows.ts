@@ -56,7 +56,7 @@ export function findItem(router: RouterState, menu: MenuDefinition, reference: s
 export function namedItems(router: RouterState, menu: MenuDefinition, attributes: ReadonlyMap<string, string>): Item[] {
   const given = attributes.get('.id') ?? attributes.get('numbers') ?? attributes.get('number');
   if (given === undefined) throw new Trap('missing =.id=');
-  const whole = (router.table(menu.tableOf ?? menu.path)).find(menu.nameProperty ?? 'name', given);
+  const whole = router.table(menu.tableOf ?? menu.path).find(menu.nameProperty ?? 'name', given);
   if (whole && (menu.only?.(whole) ?? true)) return [whole];
   const references = given.split(/[,;]/).filter((reference) => reference !== '');
   return references.map((reference) => findItem(router, menu, reference));

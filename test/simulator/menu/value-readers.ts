@@ -47,7 +47,11 @@ export function readGateway(value: string): string | undefined {
   return read === undefined ? undefined : `${read}${rest}`;
 }
 
-const RATE_UNITS: readonly (readonly [string, number])[] = [['G', 1e9], ['M', 1e6], ['k', 1e3]];
+const RATE_UNITS: readonly (readonly [string, number])[] = [
+  ['G', 1e9],
+  ['M', 1e6],
+  ['k', 1e3],
+];
 
 /** Bits per second in the largest unit that divides them: `5000k` is `5M`. */
 export function readRate(value: string): string | undefined {

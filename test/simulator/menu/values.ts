@@ -4,11 +4,38 @@ import { formatDuration, parseDate, parseDuration } from '../formats.ts';
 import type { RouterState } from '../state.ts';
 import type { PlainType, ValueType } from './definition.ts';
 import { Trap } from './types.ts';
-import { readGateway, readHost, readListed, readNetwork, readRange, readRate, readTimeZone, readUrl, shortNetwork } from './value-readers.ts';
+import {
+  readGateway,
+  readHost,
+  readListed,
+  readNetwork,
+  readRange,
+  readRate,
+  readTimeZone,
+  readUrl,
+  shortNetwork,
+} from './value-readers.ts';
 
 export const ALL_POLICIES = [
-  'local', 'telnet', 'ssh', 'ftp', 'reboot', 'read', 'write', 'policy', 'test', 'winbox', 'password', 'web', 'sniff', 'sensitive',
-  'api', 'romon', 'rest-api', 'dude', 'tikapp',
+  'local',
+  'telnet',
+  'ssh',
+  'ftp',
+  'reboot',
+  'read',
+  'write',
+  'policy',
+  'test',
+  'winbox',
+  'password',
+  'web',
+  'sniff',
+  'sensitive',
+  'api',
+  'romon',
+  'rest-api',
+  'dude',
+  'tikapp',
 ] as const;
 
 const INTERFACE_GROUPS = ['all', 'all-ethernet', 'all-wireless', 'all-vlan', 'all-ppp', 'dynamic', 'static', 'none'];
@@ -77,7 +104,12 @@ function readNumber({ from, to }: { from: number; to: number }, value: string, n
 }
 
 function readList(type: ValueType, value: string, name: string, router: RouterState): string {
-  return value === '' ? '' : value.split(',').map((part) => readValue(type, part, name, router)).join(',');
+  return value === ''
+    ? ''
+    : value
+        .split(',')
+        .map((part) => readValue(type, part, name, router))
+        .join(',');
 }
 
 function readPair(type: ValueType, value: string, name: string, router: RouterState): string | undefined {

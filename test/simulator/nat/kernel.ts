@@ -39,9 +39,11 @@ export class KernelNat implements Nat {
 
   start(): void {
     this.#stops = CONCERNED.map((path) => this.#router.table(path).watch(() => this.#plan()));
-    this.#stops.push(this.#router.table(CONNECTIONS).watch(({ kind, item }) => {
-      if (kind === 'remove' && !this.#isObserving) this.#forget(item);
-    }));
+    this.#stops.push(
+      this.#router.table(CONNECTIONS).watch(({ kind, item }) => {
+        if (kind === 'remove' && !this.#isObserving) this.#forget(item);
+      }),
+    );
     this.#plan();
   }
 
@@ -146,11 +148,29 @@ export class KernelNat implements Nat {
   }
 }
 
-function describe({ source, destination, replySource, replyDestination, state, timeoutSeconds, isAssured }: TrackedConnection): [string, string][] {
+function describe({
+  source,
+  destination,
+  replySource,
+  replyDestination,
+  state,
+  timeoutSeconds,
+  isAssured,
+}: TrackedConnection): [string, string][] {
   return [
-    ['protocol', 'tcp'], ['src-address', source], ['dst-address', destination], ['reply-src-address', replySource], ['reply-dst-address', replyDestination],
-    ['tcp-state', state], ['timeout', formatDuration(timeoutSeconds * 1000)], ['orig-bytes', '0'], ['repl-bytes', '0'],
-    ['dstnat', String(replySource !== destination)], ['srcnat', String(replyDestination !== source)],
-    ['assured', String(isAssured)], ['confirmed', 'true'], ['seen-reply', String(isAssured)],
+    ['protocol', 'tcp'],
+    ['src-address', source],
+    ['dst-address', destination],
+    ['reply-src-address', replySource],
+    ['reply-dst-address', replyDestination],
+    ['tcp-state', state],
+    ['timeout', formatDuration(timeoutSeconds * 1000)],
+    ['orig-bytes', '0'],
+    ['repl-bytes', '0'],
+    ['dstnat', String(replySource !== destination)],
+    ['srcnat', String(replyDestination !== source)],
+    ['assured', String(isAssured)],
+    ['confirmed', 'true'],
+    ['seen-reply', String(isAssured)],
   ];
 }

@@ -73,7 +73,19 @@ const LINE =
 export function readConnection(line: string): TrackedConnection | undefined {
   const match = LINE.exec(line);
   if (!match) return undefined;
-  const [, timeout, state = '', source, destination, sourcePort, destinationPort, replySource, replyDestination, replySourcePort, replyDestinationPort] = match;
+  const [
+    ,
+    timeout,
+    state = '',
+    source,
+    destination,
+    sourcePort,
+    destinationPort,
+    replySource,
+    replyDestination,
+    replySourcePort,
+    replyDestinationPort,
+  ] = match;
   return {
     tuple: `${source} . ${sourcePort} . ${destination} . ${destinationPort}`,
     source: `${source}:${sourcePort}`,

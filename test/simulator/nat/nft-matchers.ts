@@ -10,7 +10,19 @@ type Translated = { words: string } | 'always' | 'never';
 type Matcher = (value: string, negated: boolean, router: RouterState) => Translated;
 
 const PROTOCOLS: Readonly<Record<string, number>> = {
-  icmp: 1, igmp: 2, ipip: 4, tcp: 6, udp: 17, gre: 47, 'ipsec-esp': 50, 'ipsec-ah': 51, icmpv6: 58, ospf: 89, l2tp: 115, sctp: 132, 'udp-lite': 136,
+  icmp: 1,
+  igmp: 2,
+  ipip: 4,
+  tcp: 6,
+  udp: 17,
+  gre: 47,
+  'ipsec-esp': 50,
+  'ipsec-ah': 51,
+  icmpv6: 58,
+  ospf: 89,
+  l2tp: 115,
+  sctp: 132,
+  'udp-lite': 136,
 };
 const LONGEST_INTERFACE = 15;
 
@@ -31,38 +43,63 @@ export function nftAddresses(text: string): string | undefined {
   return parsePrefix(text) ? text : undefined;
 }
 
-const address = (key: string): Matcher => (value, negated) => {
-  const known = nftAddresses(value);
-  return known === undefined ? 'never' : anyOf(key, [known], negated);
-};
+const address =
+  (key: string): Matcher =>
+  (value, negated) => {
+    const known = nftAddresses(value);
+    return known === undefined ? 'never' : anyOf(key, [known], negated);
+  };
 
-const ports = (key: string): Matcher => (value, negated) => {
-  const ranges = parsePorts(value)?.ranges ?? [];
-  return ranges.length === 0 ? 'never' : anyOf(key, ranges.map(([low, high]) => (low === high ? String(low) : `${low}-${high}`)), negated);
-};
+const ports =
+  (key: string): Matcher =>
+  (value, negated) => {
+    const ranges = parsePorts(value)?.ranges ?? [];
+    return ranges.length === 0
+      ? 'never'
+      : anyOf(
+          key,
+          ranges.map(([low, high]) => (low === high ? String(low) : `${low}-${high}`)),
+          negated,
+        );
+  };
 
 /** Interfaces of the namespace are called as the router calls its own. */
 function interfaceNames(names: readonly string[]): string[] {
   return names.filter((name) => name.length <= LONGEST_INTERFACE && !/["\\*\s/]/.test(name)).map((name) => `"${name}"`);
 }
 
-const inInterface = (key: string): Matcher => (value, negated) => anyOf(key, interfaceNames([value]), negated);
+const inInterface =
+  (key: string): Matcher =>
+  (value, negated) =>
+    anyOf(key, interfaceNames([value]), negated);
 
-const inList = (key: string): Matcher => (list, negated, router) => {
-  if (list === 'all') return negated ? 'never' : 'always';
-  const members = router.table('/interface/list/member').items;
-  const names = members.filter(({ values }) => values.get('list') === list && values.get('disabled') !== 'true').map(({ values }) => values.get('interface') ?? '');
-  return anyOf(key, interfaceNames(names), negated);
-};
+const inList =
+  (key: string): Matcher =>
+  (list, negated, router) => {
+    if (list === 'all') return negated ? 'never' : 'always';
+    const members = router.table('/interface/list/member').items;
+    const names = members
+      .filter(({ values }) => values.get('list') === list && values.get('disabled') !== 'true')
+      .map(({ values }) => values.get('interface') ?? '');
+    return anyOf(key, interfaceNames(names), negated);
+  };
 
-const inAddressList = (key: string): Matcher => (list, negated, router) => {
-  const entries = router.table('/ip/firewall/address-list').items;
-  const listed = entries.filter(({ values }) => values.get('list') === list && values.get('disabled') !== 'true');
-  return anyOf(key, listed.flatMap(({ values }) => nftAddresses(values.get('address') ?? '') ?? []), negated);
-};
+const inAddressList =
+  (key: string): Matcher =>
+  (list, negated, router) => {
+    const entries = router.table('/ip/firewall/address-list').items;
+    const listed = entries.filter(({ values }) => values.get('list') === list && values.get('disabled') !== 'true');
+    return anyOf(
+      key,
+      listed.flatMap(({ values }) => nftAddresses(values.get('address') ?? '') ?? []),
+      negated,
+    );
+  };
 
-const ofType = (key: string): Matcher => (value, negated) =>
-  /^(?:local|unicast|broadcast|multicast)$/.test(value) ? { words: `${key} ${negated ? '!= ' : ''}${value}` } : 'never';
+const ofType =
+  (key: string): Matcher =>
+  (value, negated) =>
+    /^(?:local|unicast|broadcast|multicast)$/.test(value) ? { words: `${key} ${negated ? '!= ' : ''}${value}` } : 'never';
 
 function connectionState(value: string, negated: boolean): Translated {
   const known = value.split(',').filter((state) => /^(?:established|related|untracked|invalid|new)$/.test(state));
@@ -96,7 +133,9 @@ const MATCHERS: Readonly<Record<string, Matcher>> = {
 export function nftMatch(router: RouterState, rule: Item): string | undefined {
   const words: string[] = [];
   // The protocol comes first: ports mean nothing before it is known.
-  const matchers = [...rule.values].filter(([name]) => !NOT_MATCHERS.has(name)).sort(([a], [b]) => Number(b === 'protocol') - Number(a === 'protocol'));
+  const matchers = [...rule.values]
+    .filter(([name]) => !NOT_MATCHERS.has(name))
+    .sort(([a], [b]) => Number(b === 'protocol') - Number(a === 'protocol'));
   for (const [name, value] of matchers) {
     const translated = MATCHERS[name]?.(value.replace(/^!/, ''), value.startsWith('!'), router) ?? 'never';
     if (translated === 'never') return undefined;

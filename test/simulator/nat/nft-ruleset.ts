@@ -18,7 +18,12 @@ interface Hook {
 const HOOKS: readonly Hook[] = [
   { menu: '/ip/firewall/nat', chain: 'dstnat', base: 'type nat hook prerouting priority dstnat; policy accept;', statement: natStatement },
   { menu: '/ip/firewall/nat', chain: 'srcnat', base: 'type nat hook postrouting priority srcnat; policy accept;', statement: natStatement },
-  { menu: '/ip/firewall/filter', chain: 'forward', base: 'type filter hook forward priority filter; policy accept;', statement: filterStatement },
+  {
+    menu: '/ip/firewall/filter',
+    chain: 'forward',
+    base: 'type filter hook forward priority filter; policy accept;',
+    statement: filterStatement,
+  },
 ];
 
 /**
@@ -26,7 +31,10 @@ const HOOKS: readonly Hook[] = [
  * a reset, as those of a connection that nobody knows
  */
 export function rulesetOf(router: RouterState, cuts: readonly string[]): string {
-  return inTable(cuts, HOOKS.flatMap((hook) => chainsOf(router, hook)));
+  return inTable(
+    cuts,
+    HOOKS.flatMap((hook) => chainsOf(router, hook)),
+  );
 }
 
 /** A router that is off forwards nothing. */
@@ -38,11 +46,17 @@ function inTable(cuts: readonly string[], chains: readonly string[]): string {
   const elements = cuts.length === 0 ? '' : ` elements = { ${cuts.join(', ')} };`;
   return [
     // Made first, so that it can be deleted: all of it is one transaction.
-    `table ip ${TABLE}`, `delete table ip ${TABLE}`, `table ip ${TABLE} {`,
+    `table ip ${TABLE}`,
+    `delete table ip ${TABLE}`,
+    `table ip ${TABLE} {`,
     `set cut { type ipv4_addr . inet_service . ipv4_addr . inet_service; flags timeout; timeout ${CUT_SECONDS}s;${elements} }`,
-    'chain forgotten {', 'type filter hook forward priority filter - 1; policy accept;',
-    'meta l4proto tcp ct original ip saddr . ct original proto-src . ct original ip daddr . ct original proto-dst @cut reject with tcp reset', '}',
-    ...chains, '}', '',
+    'chain forgotten {',
+    'type filter hook forward priority filter - 1; policy accept;',
+    'meta l4proto tcp ct original ip saddr . ct original proto-src . ct original ip daddr . ct original proto-dst @cut reject with tcp reset',
+    '}',
+    ...chains,
+    '}',
+    '',
   ].join('\n');
 }
 

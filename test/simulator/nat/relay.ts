@@ -164,9 +164,20 @@ function wantedPorts(rules: readonly Item[]): Set<number> {
 function describe(client: Socket, printed: { dst: string; replySrc: string }): [string, string][] {
   const src = `${(client.remoteAddress ?? '').replace(/^::ffff:/, '')}:${client.remotePort ?? 0}`;
   return [
-    ['protocol', 'tcp'], ['src-address', src], ['dst-address', printed.dst], ['reply-src-address', printed.replySrc], ['reply-dst-address', src],
-    ['tcp-state', 'established'], ['timeout', '23h59m59s'], ['orig-bytes', '0'], ['repl-bytes', '0'], ['dstnat', 'true'], ['srcnat', 'false'],
-    ['assured', 'true'], ['confirmed', 'true'], ['seen-reply', 'true'],
+    ['protocol', 'tcp'],
+    ['src-address', src],
+    ['dst-address', printed.dst],
+    ['reply-src-address', printed.replySrc],
+    ['reply-dst-address', src],
+    ['tcp-state', 'established'],
+    ['timeout', '23h59m59s'],
+    ['orig-bytes', '0'],
+    ['repl-bytes', '0'],
+    ['dstnat', 'true'],
+    ['srcnat', 'false'],
+    ['assured', 'true'],
+    ['confirmed', 'true'],
+    ['seen-reply', 'true'],
   ];
 }
 

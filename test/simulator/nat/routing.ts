@@ -21,9 +21,16 @@ export function routeConnection(router: RouterState, remote: string, port: numbe
   const rule = decidingRule(router, '/ip/firewall/nat', 'dstnat', packet, (action) => NAT_VERDICTS.has(action));
   const action = rule?.values.get('action');
   if (!rule || action === 'accept') return { kind: 'refused' };
-  const address = action === 'redirect' ? router.options.managementAddress : (rule.values.get('to-addresses') ?? router.options.managementAddress);
+  const address =
+    action === 'redirect' ? router.options.managementAddress : (rule.values.get('to-addresses') ?? router.options.managementAddress);
   const toPort = Number(rule.values.get('to-ports')?.split('-')[0] ?? port);
-  const onward: Packet = { ...packet, dstAddress: address, dstPort: toPort, outInterface: outInterfaceFor(router, address), dstNatted: true };
+  const onward: Packet = {
+    ...packet,
+    dstAddress: address,
+    dstPort: toPort,
+    outInterface: outInterfaceFor(router, address),
+    dstNatted: true,
+  };
   const forwardRule = decidingRule(router, '/ip/firewall/filter', 'forward', onward, (name) => FORWARD_VERDICTS.has(name));
   const verdict = forwardRule?.values.get('action') ?? 'accept';
   if (verdict === 'drop' || verdict === 'tarpit') return { kind: 'lost' };
@@ -31,7 +38,13 @@ export function routeConnection(router: RouterState, remote: string, port: numbe
   const host = router.resolveHost(address);
   if (!host.routesBack && !isHidden(router, onward)) return { kind: 'lost' };
   const here = address === router.options.managementAddress ? router.options.host : host.address;
-  return { kind: 'forward', rule, host: here, port: toPort, printed: { dst: `${packet.dstAddress}:${port}`, replySrc: `${address}:${toPort}` } };
+  return {
+    kind: 'forward',
+    rule,
+    host: here,
+    port: toPort,
+    printed: { dst: `${packet.dstAddress}:${port}`, replySrc: `${address}:${toPort}` },
+  };
 }
 
 /** A target that answers through another gateway only does so when the router puts its own address in front. */

@@ -32,8 +32,29 @@ export type Expr =
   | { readonly kind: 'code'; readonly body: Block; readonly source: string };
 
 export type BinaryOp =
-  | ',' | '||' | '&&' | '=' | '!=' | '<' | '>' | '<=' | '>=' | '~' | 'in' | '.'
-  | '|' | '^' | '&' | '<<' | '>>' | '+' | '-' | '*' | '/' | '%' | '->';
+  | ','
+  | '||'
+  | '&&'
+  | '='
+  | '!='
+  | '<'
+  | '>'
+  | '<='
+  | '>='
+  | '~'
+  | 'in'
+  | '.'
+  | '|'
+  | '^'
+  | '&'
+  | '<<'
+  | '>>'
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%'
+  | '->';
 
 export interface Arg {
   /** Absent for a positional value. */
@@ -45,7 +66,14 @@ export interface Arg {
 }
 
 export type Statement =
-  | { readonly kind: 'menu'; readonly line: number; readonly path: string; readonly command: string; readonly args: readonly Arg[]; readonly where?: Expr }
+  | {
+      readonly kind: 'menu';
+      readonly line: number;
+      readonly path: string;
+      readonly command: string;
+      readonly args: readonly Arg[];
+      readonly where?: Expr;
+    }
   | { readonly kind: 'builtin'; readonly line: number; readonly name: string; readonly args: readonly Arg[] }
   | { readonly kind: 'call'; readonly line: number; readonly callee: Expr; readonly args: readonly Arg[] }
   | { readonly kind: 'block'; readonly line: number; readonly body: Block };

@@ -35,8 +35,7 @@ async function isTrue(machine: Machine, call: BuiltinCall, env: Environment, whi
   return condition(await valueOf(machine, call, env, which));
 }
 
-const runIf: Builtin = async (machine, call, env) =>
-  runCode(machine, call, (await isTrue(machine, call, env, 0)) ? 'do' : 'else', env);
+const runIf: Builtin = async (machine, call, env) => runCode(machine, call, (await isTrue(machine, call, env, 0)) ? 'do' : 'else', env);
 
 const runWhile: Builtin = async (machine, call, env) => {
   while (await isTrue(machine, call, env, 0)) {
@@ -209,7 +208,21 @@ const runTime: Builtin = async (machine, call, env) => {
 
 /** Commands that decide what runs next, and those that make and change variables. */
 export const controlBuiltins: Readonly<Record<string, Builtin>> = {
-  if: runIf, while: runWhile, do: runDo, onerror: runOnError, retry: runRetry, foreach: runForeach, for: runFor,
-  local: runLocal, global: runGlobal, set: runSet, delay: runDelay, error: runError, return: runReturn, time: runTime,
-  nothing: () => Promise.resolve(done), quit: () => Promise.reject(new Interrupted()), beep: () => Promise.resolve(done),
+  if: runIf,
+  while: runWhile,
+  do: runDo,
+  onerror: runOnError,
+  retry: runRetry,
+  foreach: runForeach,
+  for: runFor,
+  local: runLocal,
+  global: runGlobal,
+  set: runSet,
+  delay: runDelay,
+  error: runError,
+  return: runReturn,
+  time: runTime,
+  nothing: () => Promise.resolve(done),
+  quit: () => Promise.reject(new Interrupted()),
+  beep: () => Promise.resolve(done),
 };

@@ -90,7 +90,13 @@ const valueBuiltins: Readonly<Record<string, Builtin>> = {
   len: async (machine, call, env) => give(num(lengthOf(await valueOf(machine, call, env, 0)))),
   typeof: async (machine, call, env) => give(str(typeName(await valueOf(machine, call, env, 0)))),
   pick: async (machine, call, env) =>
-    give(pick(await valueOf(machine, call, env, 0), await valueOf(machine, call, env, 1, 'begin'), await valueOf(machine, call, env, 2, 'end'))),
+    give(
+      pick(
+        await valueOf(machine, call, env, 0),
+        await valueOf(machine, call, env, 1, 'begin'),
+        await valueOf(machine, call, env, 2, 'end'),
+      ),
+    ),
   find: async (machine, call, env) =>
     give(findIn(await valueOf(machine, call, env, 0), await valueOf(machine, call, env, 1), await valueOf(machine, call, env, 2, 'from'))),
   timestamp: (machine) => Promise.resolve(give({ type: 'time', ms: machine.now() })),

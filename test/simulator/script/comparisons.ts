@@ -45,7 +45,9 @@ export function holds(value: Value): boolean {
 /** POSIX extended regular expression, as close as JavaScript has it. Limited in length so that no pattern runs away. */
 export function matches(subject: Value, pattern: Value): boolean {
   const text = toText(subject).slice(0, 4096);
-  const source = toText(pattern).slice(0, 1024).replaceAll(/\[:(alpha|digit|alnum|space|upper|lower|xdigit|punct):\]/g, (_, name: string) => classes[name] ?? '');
+  const source = toText(pattern)
+    .slice(0, 1024)
+    .replaceAll(/\[:(alpha|digit|alnum|space|upper|lower|xdigit|punct):\]/g, (_, name: string) => classes[name] ?? '');
   try {
     return new RegExp(source, 's').test(text);
   } catch {
@@ -54,7 +56,13 @@ export function matches(subject: Value, pattern: Value): boolean {
 }
 
 const classes: Readonly<Record<string, string>> = {
-  alpha: 'A-Za-z', digit: '0-9', alnum: 'A-Za-z0-9', space: '\\s', upper: 'A-Z', lower: 'a-z', xdigit: '0-9A-Fa-f',
+  alpha: 'A-Za-z',
+  digit: '0-9',
+  alnum: 'A-Za-z0-9',
+  space: '\\s',
+  upper: 'A-Z',
+  lower: 'a-z',
+  xdigit: '0-9A-Fa-f',
   punct: '!-\\/:-@\\[-`{-~',
 };
 

@@ -56,9 +56,10 @@ export function pick(value: Value, begin: Value, end: Value): Value {
 /** `:find where what [from]`: the first place after `from`, or nil. */
 export function findIn(value: Value, what: Value, from: Value): Value {
   const start = isUnset(from) ? 0 : Number(toNumber(from) ?? -1n) + 1;
-  const at = value.type === 'array'
-    ? value.entries.findIndex((entry, index) => index >= start && toText(entry.value) === toText(what))
-    : toText(value).indexOf(toText(what), start);
+  const at =
+    value.type === 'array'
+      ? value.entries.findIndex((entry, index) => index >= start && toText(entry.value) === toText(what))
+      : toText(value).indexOf(toText(what), start);
   return at < 0 ? nil : num(at);
 }
 

@@ -17,17 +17,28 @@ function renderStatement(statement: Statement): string {
 
 /** What the first values of a global command are called when it is printed. */
 const firstNames: Readonly<Record<string, readonly string[]>> = {
-  put: ['message'], error: ['message'], local: ['name', 'value'], global: ['name', 'value'], set: ['name', 'value'],
-  if: ['condition'], foreach: ['counter'], for: ['counter'], do: ['command'], delay: ['delay-time'], parse: ['script'],
+  put: ['message'],
+  error: ['message'],
+  local: ['name', 'value'],
+  global: ['name', 'value'],
+  set: ['name', 'value'],
+  if: ['condition'],
+  foreach: ['counter'],
+  for: ['counter'],
+  do: ['command'],
+  delay: ['delay-time'],
+  parse: ['script'],
 };
 
 function renderArgs(args: readonly Arg[], names: readonly string[]): string {
   let position = 0;
-  return args.map((arg) => {
-    const name = arg.name ?? names[position++] ?? '';
-    const value = arg.value === undefined ? '' : renderExpr(arg.value);
-    return `${arg.negated === true ? '!' : ''}${name}=${name === 'name' && arg.name === undefined ? `$${value}` : value}`;
-  }).join(';');
+  return args
+    .map((arg) => {
+      const name = arg.name ?? names[position++] ?? '';
+      const value = arg.value === undefined ? '' : renderExpr(arg.value);
+      return `${arg.negated === true ? '!' : ''}${name}=${name === 'name' && arg.name === undefined ? `$${value}` : value}`;
+    })
+    .join(';');
 }
 
 function renderArg(arg: Arg): string {

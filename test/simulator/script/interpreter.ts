@@ -58,7 +58,13 @@ async function runBlock(machine: Machine, parts: MachineParts, block: Block, env
   return last;
 }
 
-async function runStatement(machine: Machine, parts: MachineParts, statement: Statement, env: Environment, wanted: boolean): Promise<Outcome> {
+async function runStatement(
+  machine: Machine,
+  parts: MachineParts,
+  statement: Statement,
+  env: Environment,
+  wanted: boolean,
+): Promise<Outcome> {
   try {
     if (statement.kind === 'block') return await machine.runBlock(statement.body, env.child());
     if (statement.kind === 'menu') return { value: await parts.runMenu(machine, statement, env, wanted), returned: false };

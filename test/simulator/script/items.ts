@@ -42,7 +42,10 @@ function propertyNames(machine: Machine, path: string, rows: readonly Row[]): Se
 export function resolveIds(rows: readonly Row[], value: Value): string[] {
   const words = entriesOf(value).flatMap((entry) => toText(entry.value).split(','));
   return words.map((word) => {
-    const row = rows.find((candidate) => candidate.get('.id') === word) ?? rows.find((candidate) => candidate.get('name') === word) ?? (/^\d+$/.test(word) ? rows[Number(word)] : undefined);
+    const row =
+      rows.find((candidate) => candidate.get('.id') === word) ??
+      rows.find((candidate) => candidate.get('name') === word) ??
+      (/^\d+$/.test(word) ? rows[Number(word)] : undefined);
     const id = row?.get('.id');
     if (id === undefined) throw new Trap('no such item', 0);
     return id;

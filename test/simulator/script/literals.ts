@@ -55,8 +55,26 @@ export function parseIp(word: string): number | undefined {
 
 /** Properties that are text even if they look like a number, a time or an address. */
 const textProperties = new Set([
-  'name', 'comment', 'host-name', 'mac-address', 'version', 'identity', 'source', 'on-event', 'user', 'owner', 'group',
-  'message', 'serial-number', 'software-id', 'model', 'client-id', 'log-prefix', 'contents', 'password', 'script',
+  'name',
+  'comment',
+  'host-name',
+  'mac-address',
+  'version',
+  'identity',
+  'source',
+  'on-event',
+  'user',
+  'owner',
+  'group',
+  'message',
+  'serial-number',
+  'software-id',
+  'model',
+  'client-id',
+  'log-prefix',
+  'contents',
+  'password',
+  'script',
 ]);
 
 /** A property text of a menu as `get`, `find` and `print as-value` see it. */

@@ -71,7 +71,11 @@ async function runOther(machine: Machine, statement: MenuStatement, values: Read
 }
 
 function hasIds(machine: Machine, path: string): boolean {
-  return path !== '/' && machine.menus.commands(path).includes('print') && machine.menus.items(machine.session, path).every((row) => row.has('.id'));
+  return (
+    path !== '/' &&
+    machine.menus.commands(path).includes('print') &&
+    machine.menus.items(machine.session, path).every((row) => row.has('.id'))
+  );
 }
 
 /** False when the list of items is empty: `remove [find …]` that finds nothing does nothing. */
@@ -83,7 +87,12 @@ function setIds(machine: Machine, path: string, name: string, value: Value, attr
 }
 
 /** `set … !comment` is an `unset` of that property. */
-async function unsetProperties(machine: Machine, statement: MenuStatement, names: readonly string[], attributes: ReadonlyMap<string, string>): Promise<void> {
+async function unsetProperties(
+  machine: Machine,
+  statement: MenuStatement,
+  names: readonly string[],
+  attributes: ReadonlyMap<string, string>,
+): Promise<void> {
   for (const name of names) {
     const unset = new Map([['value-name', name.slice(1)]]);
     const id = attributes.get('.id');
@@ -92,7 +101,12 @@ async function unsetProperties(machine: Machine, statement: MenuStatement, names
   }
 }
 
-async function execute(machine: Machine, statement: MenuStatement, attributes: ReadonlyMap<string, string>, wanted: boolean): Promise<Value> {
+async function execute(
+  machine: Machine,
+  statement: MenuStatement,
+  attributes: ReadonlyMap<string, string>,
+  wanted: boolean,
+): Promise<Value> {
   const { path, command } = statement;
   const printer = createSamplePrinter(machine, command);
   const call: CommandCall = { session: machine.session, path, command, attributes };

@@ -35,7 +35,8 @@ export function parseBuiltinArguments(grammar: Grammar, name: string, shape: Bui
 function parseNamed(grammar: Grammar, word: string, shape: BuiltinShape, start: number, command: string): Arg {
   const { cursor } = grammar;
   const name = shape.names?.find((known) => known === word);
-  if (name === undefined) throw cursor.fail(grammar.dialect.namesBadParameters ? `bad parameter ${word}` : 'expected end of command', start);
+  if (name === undefined)
+    throw cursor.fail(grammar.dialect.namesBadParameters ? `bad parameter ${word}` : 'expected end of command', start);
   const isFunction = command === 'local' || command === 'global' || command === 'set';
   const code = shape.code?.includes(name) === true ? (isFunction ? 'function' : 'nested') : undefined;
   return { name, value: grammar.value({ words: 'typed', code }) };

@@ -6,16 +6,46 @@ import { atCommandEnd } from './parse-arguments.ts';
 
 /** Names of the values a menu command takes without a name, in order. */
 const unnamed: Readonly<Record<string, readonly string[]>> = {
-  print: ['from'], get: ['numbers', 'value-name'], move: ['numbers', 'destination'], comment: ['numbers', 'comment'],
-  unset: ['numbers', 'value-name'], add: [], find: [], export: [], info: ['message'], warning: ['message'],
-  error: ['message'], debug: ['message'], execute: ['script'], import: ['file-name'], ping: ['address'],
-  resolve: ['domain-name'], run: ['number'], upgrade: [], save: ['name'], load: ['name'], 'monitor-traffic': ['interface'],
+  print: ['from'],
+  get: ['numbers', 'value-name'],
+  move: ['numbers', 'destination'],
+  comment: ['numbers', 'comment'],
+  unset: ['numbers', 'value-name'],
+  add: [],
+  find: [],
+  export: [],
+  info: ['message'],
+  warning: ['message'],
+  error: ['message'],
+  debug: ['message'],
+  execute: ['script'],
+  import: ['file-name'],
+  ping: ['address'],
+  resolve: ['domain-name'],
+  run: ['number'],
+  upgrade: [],
+  save: ['name'],
+  load: ['name'],
+  'monitor-traffic': ['interface'],
 };
 
 /** Words that stand alone; with `=` behind them the command should have ended before it. */
 const flags: Readonly<Record<string, readonly string[]>> = {
-  print: ['brief', 'detail', 'terse', 'stats', 'stats-detail', 'count-only', 'as-value', 'without-paging', 'value-list',
-    'follow', 'follow-only', 'append', 'show-ids'],
+  print: [
+    'brief',
+    'detail',
+    'terse',
+    'stats',
+    'stats-detail',
+    'count-only',
+    'as-value',
+    'without-paging',
+    'value-list',
+    'follow',
+    'follow-only',
+    'append',
+    'show-ids',
+  ],
   export: ['compact', 'verbose', 'terse', 'hide-sensitive', 'show-sensitive'],
 };
 
@@ -40,7 +70,13 @@ export function parseMenuArguments(grammar: Grammar, path: string, command: stri
       result.where = parseWhere(grammar);
       return result;
     }
-    const arg = takeNamed(grammar, { path, command, known, first: result.args.length === 0, takesItem: itemPositions.has(positions[position] ?? '') });
+    const arg = takeNamed(grammar, {
+      path,
+      command,
+      known,
+      first: result.args.length === 0,
+      takesItem: itemPositions.has(positions[position] ?? ''),
+    });
     if (arg !== undefined) {
       result.args.push(arg);
       continue;

@@ -81,7 +81,8 @@ function parsePath(grammar: Grammar, line: number): Statement | undefined {
 }
 
 function navigate(grammar: Grammar, path: string, rooted: string | undefined, words: number): undefined {
-  if (rooted === ':' || (rooted === undefined && words === 0)) throw grammar.cursor.fail(words === 0 ? 'expected end of command' : 'expected command name');
+  if (rooted === ':' || (rooted === undefined && words === 0))
+    throw grammar.cursor.fail(words === 0 ? 'expected end of command' : 'expected command name');
   grammar.path = path;
 }
 

@@ -3,7 +3,18 @@ import type { Grammar } from './grammar.ts';
 import { str } from './values.ts';
 
 const escapes: Readonly<Record<string, string>> = {
-  n: '\n', r: '\r', t: '\t', _: ' ', a: '\u0007', b: '\b', f: '\f', v: '\v', '"': '"', '\\': '\\', $: '$', '?': '?',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  _: ' ',
+  a: '\u0007',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  '"': '"',
+  '\\': '\\',
+  $: '$',
+  '?': '?',
 };
 
 /** A quoted string; `$x`, `$(…)` and `$[…]` in it are evaluated. */

@@ -8,12 +8,29 @@ import { list, nothing, num, toAttribute, toText, type Entry, type Value } from 
 
 /** Words of `print` that the console works out itself; the rest goes to the menu. */
 const consoleWords = new Set([
-  'terse', 'brief', 'without-paging', 'as-value', 'where', 'file', 'value-list', 'append', 'show-ids', 'from', 'proplist',
-  'count-only', 'numbers',
+  'terse',
+  'brief',
+  'without-paging',
+  'as-value',
+  'where',
+  'file',
+  'value-list',
+  'append',
+  'show-ids',
+  'from',
+  'proplist',
+  'count-only',
+  'numbers',
 ]);
 
 /** `print` in all its forms. Gives a value for `as-value` and `count-only` inside `[…]`, else prints. */
-export async function printMenu(machine: Machine, statement: MenuStatement, values: ReadonlyMap<string, Value>, env: Environment, wanted: boolean): Promise<Value> {
+export async function printMenu(
+  machine: Machine,
+  statement: MenuStatement,
+  values: ReadonlyMap<string, Value>,
+  env: Environment,
+  wanted: boolean,
+): Promise<Value> {
   if (values.has('follow') || values.has('follow-only')) return followMenu(machine, statement, values);
   const rows = await readRows(machine, statement, values, env);
   if (values.has('count-only')) return giveCount(machine, rows.length, wanted);
@@ -25,8 +42,18 @@ export async function printMenu(machine: Machine, statement: MenuStatement, valu
   return nothing;
 }
 
-async function readRows(machine: Machine, statement: MenuStatement, values: ReadonlyMap<string, Value>, env: Environment): Promise<NumberedRow[]> {
-  const result = await machine.menus.run({ session: machine.session, path: statement.path, command: 'print', attributes: menuWords(values) });
+async function readRows(
+  machine: Machine,
+  statement: MenuStatement,
+  values: ReadonlyMap<string, Value>,
+  env: Environment,
+): Promise<NumberedRow[]> {
+  const result = await machine.menus.run({
+    session: machine.session,
+    path: statement.path,
+    command: 'print',
+    attributes: menuWords(values),
+  });
   const numbers = new Map(result.rows.map((row, number) => [row, number]));
   const kept = statement.where === undefined ? result.rows : await filterRows(machine, statement.path, result.rows, statement.where, env);
   const from = values.get('from');
@@ -35,11 +62,16 @@ async function readRows(machine: Machine, statement: MenuStatement, values: Read
 }
 
 function pickRows(rows: readonly Row[], from: Value): Row[] {
-  return toAttribute(from).split(',').filter((word) => word !== '').map((word) => {
-    const row = rows.find((candidate) => candidate.get('.id') === word || candidate.get('name') === word) ?? (/^\d+$/.test(word) ? rows[Number(word)] : undefined);
-    if (row === undefined) throw new Trap('no such item', 0);
-    return row;
-  });
+  return toAttribute(from)
+    .split(',')
+    .filter((word) => word !== '')
+    .map((word) => {
+      const row =
+        rows.find((candidate) => candidate.get('.id') === word || candidate.get('name') === word) ??
+        (/^\d+$/.test(word) ? rows[Number(word)] : undefined);
+      if (row === undefined) throw new Trap('no such item', 0);
+      return row;
+    });
 }
 
 function menuWords(values: ReadonlyMap<string, Value>): Map<string, string> {

@@ -39,7 +39,7 @@ export function formatList(rows: readonly NumberedRow[], options: PrintOptions):
   const shape = printShape(options.path);
   if (rows.length === 0 && isAtLeast(options.version, '7')) return '';
   if (options.style === 'terse') return rows.map((row) => terseLine(row, shape, options)).join('');
-  if (options.style === 'detail' || shape.columns === undefined && isRuleMenu(options.path)) return formatDetail(rows, shape, options);
+  if (options.style === 'detail' || (shape.columns === undefined && isRuleMenu(options.path))) return formatDetail(rows, shape, options);
   return formatTable(rows, shape, options);
 }
 
@@ -75,7 +75,8 @@ function shownValue(name: string, text: string): string {
 }
 
 function shownEntries(row: Row, shape: PrintShape, options: PrintOptions): [string, string][] {
-  if (options.proplist !== undefined) return options.proplist.flatMap((name): [string, string][] => (row.has(name) ? [[name, row.get(name) ?? '']] : []));
+  if (options.proplist !== undefined)
+    return options.proplist.flatMap((name): [string, string][] => (row.has(name) ? [[name, row.get(name) ?? '']] : []));
   const hidden = new Set(['.id', 'comment', 'disabled', ...shape.flags.flat().map((flag) => flag.property)]);
   if (options.ids === true) hidden.delete('.id');
   return [...row].filter(([name]) => !hidden.has(name) && (options.stats === true || !isCounter(name)));
@@ -109,7 +110,10 @@ function detailItem(item: NumberedRow, shape: PrintShape, options: PrintOptions)
 function detailValue(name: string, text: string): string {
   const isPlain = /^[^\s"]+$/.test(text) || isDate.test(text);
   if (!quotedProperties.has(name) && isPlain) return yesNo(text);
-  return `"${text.replaceAll(/["\\$]/g, (character) => `\\${character}`).replaceAll('\r', '\\r').replaceAll('\n', '\\n')}"`;
+  return `"${text
+    .replaceAll(/["\\$]/g, (character) => `\\${character}`)
+    .replaceAll('\r', '\\r')
+    .replaceAll('\n', '\\n')}"`;
 }
 
 function wrap(words: readonly string[], width: number): string[] {
@@ -125,7 +129,8 @@ function wrap(words: readonly string[], width: number): string[] {
 function legend(shape: PrintShape, version: string, upper: boolean, rows: readonly NumberedRow[]): string {
   const modern = isAtLeast(version, '7');
   const columns = shape.flags.map((column) => column.filter((flag) => !upper || rows.some(({ row }) => flagLetter(row, [flag]) !== ' ')));
-  const groups = columns.filter((column) => column.length > 0)
+  const groups = columns
+    .filter((column) => column.length > 0)
     .map((column) => column.map((flag) => `${flag.letter} - ${upper ? flag.property.toUpperCase() : flag.property}`).join(', '));
   return groups.length === 0 ? '' : `Flags: ${groups.join(modern ? '; ' : ', ')}${modern ? '' : ' '}${crlf}`;
 }
@@ -137,7 +142,10 @@ function formatTable(rows: readonly NumberedRow[], shape: PrintShape, options: P
   const widths = columns.map((name, column) => Math.max(name.length, ...cells.map((line) => line[column]?.length ?? 0)));
   const pad = (line: readonly string[]): string[] => line.map((text, column) => text.padEnd(widths[column] ?? 0));
   const table: Table = { rows, shape, names: pad(names), cells: cells.map(pad) };
-  return legend(shape, options.version, isAtLeast(options.version, '7'), rows) + (isAtLeast(options.version, '7') ? newTable(table) : oldTable(table));
+  return (
+    legend(shape, options.version, isAtLeast(options.version, '7'), rows) +
+    (isAtLeast(options.version, '7') ? newTable(table) : oldTable(table))
+  );
 }
 
 interface Table {
@@ -153,23 +161,35 @@ function newTable({ rows, shape, names, cells }: Table): string {
   const width = String(Math.max(0, ...rows.map((item) => item.number))).length;
   const start = (number: string, letters: string): string => `${number.padStart(width)} ${letters}${used.length === 0 ? '' : ' '}`;
   const head = `Columns: ${names.map((name) => name.trim()).join(', ')}${crlf}${start('#', ' '.repeat(used.length))}${names.join('  ')}${crlf}`;
-  return head + rows.map((item, index) => {
-    const comment = item.row.get('comment');
-    const letters = used.map((column) => flagLetter(item.row, column)).join('');
-    const line = `${start(String(item.number), letters)}${cells[index]?.join('  ')}${crlf}`;
-    return comment === undefined || comment === '' ? line : `;;; ${comment}${crlf}${line}`;
-  }).join('');
+  return (
+    head +
+    rows
+      .map((item, index) => {
+        const comment = item.row.get('comment');
+        const letters = used.map((column) => flagLetter(item.row, column)).join('');
+        const line = `${start(String(item.number), letters)}${cells[index]?.join('  ')}${crlf}`;
+        return comment === undefined || comment === '' ? line : `;;; ${comment}${crlf}${line}`;
+      })
+      .join('')
+  );
 }
 
 /** v6: all flags have their place, the number stands on the line of the comment if there is one. */
 function oldTable({ rows, shape, names, cells }: Table): string {
   const head = ` # ${' '.repeat(shape.flags.length)} ${names.join(' ')}${crlf}`;
-  return head + rows.map((item, index) => {
-    const comment = item.row.get('comment');
-    const start = prefix(item, shape);
-    const line = `${cells[index]?.join(' ')}${crlf}`;
-    return comment === undefined || comment === '' ? `${start}${line}` : `${start};;; ${comment}${crlf}${' '.repeat(start.length)}${line}`;
-  }).join('');
+  return (
+    head +
+    rows
+      .map((item, index) => {
+        const comment = item.row.get('comment');
+        const start = prefix(item, shape);
+        const line = `${cells[index]?.join(' ')}${crlf}`;
+        return comment === undefined || comment === ''
+          ? `${start}${line}`
+          : `${start};;; ${comment}${crlf}${' '.repeat(start.length)}${line}`;
+      })
+      .join('')
+  );
 }
 
 function tableColumns(rows: readonly NumberedRow[], shape: PrintShape, options: PrintOptions): string[] {

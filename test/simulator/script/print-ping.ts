@@ -6,8 +6,12 @@ export const pingHead = '  SEQ HOST                                     SIZE TTL
 export function pingLine(row: Row): string {
   const value = (name: string): string => row.get(name) ?? '';
   const cells = [
-    value('seq').padStart(5), value('host').padEnd(40), value('size').padStart(4), value('ttl').padStart(3),
-    value('time').padEnd(10), value('status'),
+    value('seq').padStart(5),
+    value('host').padEnd(40),
+    value('size').padStart(4),
+    value('ttl').padStart(3),
+    value('time').padEnd(10),
+    value('status'),
   ];
   return `${cells.join(' ').trimEnd()}\r\n`;
 }

@@ -11,10 +11,12 @@ export interface PrintShape {
 }
 
 function flagColumns(...columns: string[]): Flag[][] {
-  return columns.map((column) => column.split(' ').map((pair) => {
-    const [letter = '', property = ''] = pair.split(':');
-    return { letter, property };
-  }));
+  return columns.map((column) =>
+    column.split(' ').map((pair) => {
+      const [letter = '', property = ''] = pair.split(':');
+      return { letter, property };
+    }),
+  );
 }
 
 const common = flagColumns('X:disabled I:invalid D:dynamic');
@@ -61,14 +63,35 @@ export function printShape(path: string): PrintShape {
 
 /** Texts printed in quotes by `detail`. */
 export const quotedProperties: ReadonlySet<string> = new Set([
-  'name', 'default-name', 'type', 'comment', 'host-name', 'identity', 'platform', 'version', 'message', 'log-prefix',
-  'software-id', 'client-id', 'source', 'on-event', 'owner', 'contents', 'address-lists', 'dhcp-option',
+  'name',
+  'default-name',
+  'type',
+  'comment',
+  'host-name',
+  'identity',
+  'platform',
+  'version',
+  'message',
+  'log-prefix',
+  'software-id',
+  'client-id',
+  'source',
+  'on-event',
+  'owner',
+  'contents',
+  'address-lists',
+  'dhcp-option',
 ]);
 
 /** Units the console adds to plain API numbers. */
 export const units: Readonly<Record<string, (text: string) => string>> = {
-  'free-memory': mebibytes, 'total-memory': mebibytes, 'free-hdd-space': mebibytes, 'total-hdd-space': mebibytes,
-  'cpu-frequency': (text) => `${text}MHz`, 'cpu-load': (text) => `${text}%`, 'bad-blocks': (text) => `${text}%`,
+  'free-memory': mebibytes,
+  'total-memory': mebibytes,
+  'free-hdd-space': mebibytes,
+  'total-hdd-space': mebibytes,
+  'cpu-frequency': (text) => `${text}MHz`,
+  'cpu-load': (text) => `${text}%`,
+  'bad-blocks': (text) => `${text}%`,
 };
 
 function mebibytes(text: string): string {

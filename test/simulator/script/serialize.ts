@@ -9,13 +9,23 @@ import { entriesOf, list, num, str, toText, type Entry, type Value } from './val
 export function serialize(value: Value, format: string, options: readonly string[], delimiter: string): string {
   if (format === 'json') return JSON.stringify(toJson(value), undefined, options.includes('json.pretty') ? 4 : undefined);
   if (format !== 'dsv') throw new ValueFailure('invalid value for argument to');
-  return entriesOf(value).map((row) => entriesOf(row.value).map((cell) => toText(cell.value)).join(delimiter)).join('\n');
+  return entriesOf(value)
+    .map((row) =>
+      entriesOf(row.value)
+        .map((cell) => toText(cell.value))
+        .join(delimiter),
+    )
+    .join('\n');
 }
 
 export function deserialize(text: string, format: string, options: readonly string[], delimiter: string): Value {
   if (format === 'json') return parseJson(text);
   if (format !== 'dsv') throw new ValueFailure('invalid value for argument from');
-  const rows = text.replaceAll('\r', '').split('\n').filter((line) => line !== '').map((line) => line.split(delimiter));
+  const rows = text
+    .replaceAll('\r', '')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.split(delimiter));
   if (!options.includes('dsv.array')) return list(rows.map((cells) => list(cells.map(parseLiteral))));
   const [names = [], ...rest] = rows;
   const entry = (cell: string, index: number): Entry => ({ key: names[index] ?? String(index), value: parseLiteral(cell) });
@@ -87,7 +97,10 @@ function urlByte(byte: number): string {
 }
 
 function fromUrl(text: string): Buffer {
-  return Buffer.from(text.replace(/%([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))), 'latin1');
+  return Buffer.from(
+    text.replace(/%([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );
 }
 
 function toBase32(bytes: Buffer): string {

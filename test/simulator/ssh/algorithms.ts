@@ -8,7 +8,10 @@ const ciphers: CipherAlgorithm[] = ['aes128-gcm@openssh.com', 'aes256-gcm@openss
 const macs: MacAlgorithm[] = ['hmac-sha2-256', 'hmac-sha2-512', 'hmac-sha1'];
 
 const ancient: Algorithms = {
-  kex: ['diffie-hellman-group14-sha1'], cipher: ['aes128-cbc', 'aes256-cbc'], hmac: ['hmac-sha1'], serverHostKey: ['ssh-rsa'],
+  kex: ['diffie-hellman-group14-sha1'],
+  cipher: ['aes128-cbc', 'aes256-cbc'],
+  hmac: ['hmac-sha1'],
+  serverHostKey: ['ssh-rsa'],
 };
 
 /** What a router of this version offers a client. */

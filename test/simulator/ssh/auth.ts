@@ -14,7 +14,12 @@ export class LoginGate {
   private readonly hangUp: () => void;
   private failures = 0;
 
-  constructor(router: SshRouter, address: string, methods: readonly AuthenticationType[] | undefined, on: { login(user: string): void; tooMany(): void }) {
+  constructor(
+    router: SshRouter,
+    address: string,
+    methods: readonly AuthenticationType[] | undefined,
+    on: { login(user: string): void; tooMany(): void },
+  ) {
     this.router = router;
     this.address = address;
     this.methods = methods ?? allMethods;
@@ -33,7 +38,9 @@ export class LoginGate {
 
   private answerKey(context: PublicKeyAuthContext): void {
     const user = loginName(context.username);
-    const key = this.router.userKeys(user).map((line) => ssh2.utils.parseKey(line))
+    const key = this.router
+      .userKeys(user)
+      .map((line) => ssh2.utils.parseKey(line))
       .find((known) => !(known instanceof Error) && known.getPublicSSH().equals(context.key.data));
     if (key === undefined || key instanceof Error) return this.refuse(context);
     // Without a signature the client only asks whether this key would do.

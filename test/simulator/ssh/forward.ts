@@ -12,7 +12,12 @@ export function allowsLocalForward(peer: Pick<SshPeer, 'router'>): boolean {
 }
 
 /** Connects to the target of a `direct-tcpip` channel and joins both; a target not reached is "connect failed". */
-export function openForward(peer: SshPeer, accept: AcceptConnection<ServerChannel>, reject: RejectConnection, info: TcpipRequestInfo): void {
+export function openForward(
+  peer: SshPeer,
+  accept: AcceptConnection<ServerChannel>,
+  reject: RejectConnection,
+  info: TcpipRequestInfo,
+): void {
   const { address } = peer.router.resolveHost(info.destIP);
   const allowed = isLoopback(address) || peer.options.allowTarget?.(address, info.destPort) === true;
   if (!allowed || info.destPort < 1 || info.destPort > 65_535) return reject();
@@ -53,10 +58,12 @@ function join(socket: Socket, channel: ServerChannel): void {
   });
   channel.on('drain', () => socket.resume());
   // The EOF goes out behind everything written before it.
-  socket.once('end', () => channel.write(Buffer.alloc(0), () => {
-    channel.eof();
-    ended();
-  }));
+  socket.once('end', () =>
+    channel.write(Buffer.alloc(0), () => {
+      channel.eof();
+      ended();
+    }),
+  );
   socket.once('close', () => channel.end());
   channel.on('error', () => socket.destroy());
   channel.once('close', () => {

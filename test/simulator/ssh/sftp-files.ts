@@ -115,7 +115,9 @@ export function listDirectory(peer: SshPeer, path: string): OpenDirectory {
   if ((mode & 0o040_000) === 0) throw failure('Not a directory');
   const name = fileName(path);
   const start = name === '' ? '' : `${name}/`;
-  const names = peer.router.files.list().map((file) => file.name)
+  const names = peer.router.files
+    .list()
+    .map((file) => file.name)
     .filter((full) => full.startsWith(start) && full !== name)
     .map((full) => full.slice(start.length).split('/')[0] ?? '');
   const entries = [...new Set(names)].filter((entry) => entry !== '').map((entry) => directoryEntry(peer, start, entry));

@@ -1,7 +1,19 @@
 import ssh2, { type SFTPWrapper } from 'ssh2';
 import {
-  attributes, attributesOf, fileName, listDirectory, makeDirectory, openFile, readAt, removeFile, renameFile, SftpFailure, storeFile, writeAt,
-  type OpenDirectory, type OpenFile,
+  attributes,
+  attributesOf,
+  fileName,
+  listDirectory,
+  makeDirectory,
+  openFile,
+  readAt,
+  removeFile,
+  renameFile,
+  SftpFailure,
+  storeFile,
+  writeAt,
+  type OpenDirectory,
+  type OpenFile,
 } from './sftp-files.ts';
 import type { SshPeer } from './types.ts';
 
@@ -19,34 +31,46 @@ export function serveSftp(peer: SshPeer, sftp: SFTPWrapper): void {
   sftp.on('error', () => sftp.end());
   // The client is done; ssh2 leaves it to us to close our side.
   sftp.once('end', () => sftp.end());
-  sftp.on('OPEN', (id: number, path: string, flags: number) => reply(id, () => {
-    const file = openFile(peer, path, flags);
-    if (file.writable) storeFile(peer, file);
-    sftp.handle(id, handles.add(file));
-  }));
-  sftp.on('READ', (id: number, handle: Buffer, offset: number, length: number) => reply(id, () => {
-    const data = readAt(handles.file(handle), offset, length);
-    if (data === undefined) sftp.status(id, STATUS_CODE.EOF);
-    else sftp.data(id, data);
-  }));
-  sftp.on('WRITE', (id: number, handle: Buffer, offset: number, data: Buffer) => reply(id, () => {
-    writeAt(handles.file(handle), offset, data);
-    sftp.status(id, STATUS_CODE.OK);
-  }));
-  sftp.on('CLOSE', (id: number, handle: Buffer) => reply(id, () => {
-    closeHandle(peer, handles.take(handle));
-    sftp.status(id, STATUS_CODE.OK);
-  }));
-  sftp.on('FSTAT', (id: number, handle: Buffer) => reply(id, () => {
-    const { name, length } = handles.file(handle);
-    sftp.attrs(id, { ...attributesOf(peer, name), size: length });
-  }));
+  sftp.on('OPEN', (id: number, path: string, flags: number) =>
+    reply(id, () => {
+      const file = openFile(peer, path, flags);
+      if (file.writable) storeFile(peer, file);
+      sftp.handle(id, handles.add(file));
+    }),
+  );
+  sftp.on('READ', (id: number, handle: Buffer, offset: number, length: number) =>
+    reply(id, () => {
+      const data = readAt(handles.file(handle), offset, length);
+      if (data === undefined) sftp.status(id, STATUS_CODE.EOF);
+      else sftp.data(id, data);
+    }),
+  );
+  sftp.on('WRITE', (id: number, handle: Buffer, offset: number, data: Buffer) =>
+    reply(id, () => {
+      writeAt(handles.file(handle), offset, data);
+      sftp.status(id, STATUS_CODE.OK);
+    }),
+  );
+  sftp.on('CLOSE', (id: number, handle: Buffer) =>
+    reply(id, () => {
+      closeHandle(peer, handles.take(handle));
+      sftp.status(id, STATUS_CODE.OK);
+    }),
+  );
+  sftp.on('FSTAT', (id: number, handle: Buffer) =>
+    reply(id, () => {
+      const { name, length } = handles.file(handle);
+      sftp.attrs(id, { ...attributesOf(peer, name), size: length });
+    }),
+  );
   sftp.on('OPENDIR', (id: number, path: string) => reply(id, () => sftp.handle(id, handles.add(listDirectory(peer, path)))));
-  sftp.on('READDIR', (id: number, handle: Buffer) => reply(id, () => {
-    const names = handles.directory(handle).entries.splice(0, namesPerReply);
-    if (names.length === 0) sftp.status(id, STATUS_CODE.EOF);
-    else sftp.name(id, names);
-  }));
+  sftp.on('READDIR', (id: number, handle: Buffer) =>
+    reply(id, () => {
+      const names = handles.directory(handle).entries.splice(0, namesPerReply);
+      if (names.length === 0) sftp.status(id, STATUS_CODE.EOF);
+      else sftp.name(id, names);
+    }),
+  );
   servePaths(peer, sftp, reply);
   // What a client that vanished had written so far stays, as on any disk; it is not run.
   sftp.once('close', () => {
@@ -70,16 +94,19 @@ function createReplies(sftp: SFTPWrapper): Reply {
 
 function servePaths(peer: SshPeer, sftp: SFTPWrapper, reply: Reply): void {
   const stat = (id: number, path: string): void => reply(id, () => sftp.attrs(id, attributesOf(peer, path)));
-  const done = (id: number, act: () => void): void => reply(id, () => {
-    act();
-    sftp.status(id, STATUS_CODE.OK);
-  });
+  const done = (id: number, act: () => void): void =>
+    reply(id, () => {
+      act();
+      sftp.status(id, STATUS_CODE.OK);
+    });
   sftp.on('STAT', stat);
   sftp.on('LSTAT', stat);
-  sftp.on('REALPATH', (id: number, path: string) => reply(id, () => {
-    const filename = `/${fileName(path)}`;
-    sftp.name(id, [{ filename, longname: filename, attrs: attributes(0o040_755, 0, 0) }]);
-  }));
+  sftp.on('REALPATH', (id: number, path: string) =>
+    reply(id, () => {
+      const filename = `/${fileName(path)}`;
+      sftp.name(id, [{ filename, longname: filename, attrs: attributes(0o040_755, 0, 0) }]);
+    }),
+  );
   sftp.on('REMOVE', (id: number, path: string) => done(id, () => removeFile(peer, path)));
   sftp.on('RMDIR', (id: number, path: string) => done(id, () => removeFile(peer, path)));
   sftp.on('MKDIR', (id: number, path: string) => done(id, () => makeDirectory(peer, path)));

@@ -5,8 +5,24 @@ import type { SimulatedRouter } from '../router.ts';
 /** What the SSH server needs of its router. */
 export type SshRouter = Pick<
   SimulatedRouter,
-  | 'authenticate' | 'loggedIn' | 'logout' | 'log' | 'userKeys' | 'policiesOf' | 'sshSettings' | 'verdict' | 'resolveHost' | 'sessions' | 'setting'
-  | 'scripts' | 'files' | 'executions' | 'faults' | 'time' | 'version' | 'ownSession'
+  | 'authenticate'
+  | 'loggedIn'
+  | 'logout'
+  | 'log'
+  | 'userKeys'
+  | 'policiesOf'
+  | 'sshSettings'
+  | 'verdict'
+  | 'resolveHost'
+  | 'sessions'
+  | 'setting'
+  | 'scripts'
+  | 'files'
+  | 'executions'
+  | 'faults'
+  | 'time'
+  | 'version'
+  | 'ownSession'
 >;
 
 export interface SshServerOptions {

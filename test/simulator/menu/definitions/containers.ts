@@ -54,11 +54,13 @@ function checkContainer({ router, values, item, given }: ProposedChange): void {
 
 function chosen({ table, call }: MenuContext): Item[] {
   const references = (call.attributes.get('.id') ?? call.attributes.get('numbers') ?? call.attributes.get('number') ?? '').split(',');
-  return references.filter((reference) => reference !== '').map((reference) => {
-    const item = table.byId(reference) ?? table.find('name', reference);
-    if (!item) throw new Trap('no such item', 0);
-    return item;
-  });
+  return references
+    .filter((reference) => reference !== '')
+    .map((reference) => {
+      const item = table.byId(reference) ?? table.find('name', reference);
+      if (!item) throw new Trap('no such item', 0);
+      return item;
+    });
 }
 
 function change(from: string, to: string): CustomCommand {
@@ -80,7 +82,9 @@ const hasPackage = (router: RouterState): boolean => router.options.containers;
 export const CONTAINER_MENUS: readonly MenuDefinition[] = readMenuTables(TABLES, {
   '/container/mounts': { when: hasPackage },
   '/container': {
-    when: hasPackage, check: checkContainer, compute: (router, item) => [['status', statusOf(router, item)]],
+    when: hasPackage,
+    check: checkContainer,
+    compute: (router, item) => [['status', statusOf(router, item)]],
     custom: { start: change('stopped', 'running'), stop: change('running', 'stopped') },
   },
 });

@@ -14,8 +14,28 @@ const MOST_AS_VALUE = 64_512;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 const PARAMETERS = [
-  'url', 'mode', 'address', 'host', 'port', 'src-path', 'dst-path', 'upload', 'user', 'password', 'check-certificate', 'http-method', 'http-data',
-  'http-header-field', 'http-content-type', 'keep-result', 'output', 'as-value', 'duration', 'idle-timeout', 'ascii', 'certificate',
+  'url',
+  'mode',
+  'address',
+  'host',
+  'port',
+  'src-path',
+  'dst-path',
+  'upload',
+  'user',
+  'password',
+  'check-certificate',
+  'http-method',
+  'http-data',
+  'http-header-field',
+  'http-content-type',
+  'keep-result',
+  'output',
+  'as-value',
+  'duration',
+  'idle-timeout',
+  'ascii',
+  'certificate',
 ];
 
 export const fetchUrl: CustomCommand = {
@@ -31,7 +51,12 @@ export const fetchUrl: CustomCommand = {
     const wantsFile = output === 'file' && !['no', 'false'].includes(call.attributes.get('keep-result') ?? '');
     if (wantsFile) router.files.write(call.attributes.get('dst-path') ?? (url.pathname.split('/').at(-1) || 'index.html'), body);
     const size = String(Math.ceil(body.length / 1024));
-    const row = new Map([['status', 'finished'], ['downloaded', size], ['total', size], ['duration', '1s']]);
+    const row = new Map([
+      ['status', 'finished'],
+      ['downloaded', size],
+      ['total', size],
+      ['duration', '1s'],
+    ]);
     if (output.startsWith('user')) row.set('data', shownData(router, body));
     return { rows: [row] };
   },

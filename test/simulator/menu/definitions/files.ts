@@ -25,7 +25,10 @@ function shownContents(router: RouterState, file: StoredFile): string | undefine
 
 function fileValues(router: RouterState, file: StoredFile): [string, string][] {
   const lagging = router.time.now() - file.writtenAt < router.options.fileSizeLagMs;
-  const values: [string, string][] = [['name', file.name], ['type', fileType(file)]];
+  const values: [string, string][] = [
+    ['name', file.name],
+    ['type', fileType(file)],
+  ];
   if (!file.directory) values.push(['size', lagging ? '0' : String(file.contents.length)]);
   values.push(['creation-time', formatDateTime(router.version, file.createdAt)]);
   if (router.version.major >= 7) values.push(['last-modified', formatDateTime(router.version, file.modifiedAt)]);
@@ -89,10 +92,14 @@ const read: CustomCommand = {
   policies: ['read'],
   run(context): CommandResult {
     const file = findFile(context, 'file');
-    const [offset, size] = [Number(context.call.attributes.get('offset') ?? 0), Number(context.call.attributes.get('chunk-size') ?? MOST_READ_BYTES)];
+    const [offset, size] = [
+      Number(context.call.attributes.get('offset') ?? 0),
+      Number(context.call.attributes.get('chunk-size') ?? MOST_READ_BYTES),
+    ];
     if (!Number.isInteger(size) || size < 1 || size > MOST_READ_BYTES) throw new Trap('invalid value for argument chunk-size', 1);
     const chunk = file.contents.subarray(offset, offset + size);
-    const data = context.router.options.binaryFileRead === 'bytes' ? textOfBytes(chunk) : chunk.toString('latin1').replaceAll(/[^\x20-\x7e\s]/g, '?');
+    const data =
+      context.router.options.binaryFileRead === 'bytes' ? textOfBytes(chunk) : chunk.toString('latin1').replaceAll(/[^\x20-\x7e\s]/g, '?');
     return { rows: [new Map([['data', data]])] };
   },
 };
@@ -118,7 +125,10 @@ const save: CustomCommand = {
   policies: ['read', 'write', 'ftp', 'sensitive'],
   run(context): CommandResult {
     const { router, call } = context;
-    router.files.write(withEnding(call.attributes.get('name') ?? backupName(router)), packBackup(router.saveConfiguration(), backupPassword(context)));
+    router.files.write(
+      withEnding(call.attributes.get('name') ?? backupName(router)),
+      packBackup(router.saveConfiguration(), backupPassword(context)),
+    );
     router.log('system,info', 'configuration backup saved');
     return { rows: [] };
   },
@@ -142,7 +152,12 @@ const load: CustomCommand = {
 
 export const FILE_MENUS: readonly MenuDefinition[] = [
   {
-    path: '/file', noExport: true, volatile: true, without: ['add', 'set', 'remove', 'unset'], properties: {}, custom: { remove, set, add, read },
+    path: '/file',
+    noExport: true,
+    volatile: true,
+    without: ['add', 'set', 'remove', 'unset'],
+    properties: {},
+    custom: { remove, set, add, read },
     rows: (router) => router.files.list().map((file) => ({ id: file.id, values: fileValues(router, file) })),
   },
   { path: '/system/backup', bare: true, properties: {}, custom: { save, load } },

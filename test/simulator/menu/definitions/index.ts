@@ -15,6 +15,19 @@ import { USER_MENUS } from './users.ts';
 
 /** Every menu of every version; the registry picks those of its own. Interfaces first, as in an export. */
 export const ALL_MENUS: readonly MenuDefinition[] = [
-  ...TOOL_MENUS, ...INTERFACE_MENUS, ...TYPED_INTERFACE_MENUS, ...TYPED_NETWORK_MENUS, ...CONTAINER_MENUS, ...ADDRESS_MENUS, ...FIREWALL_MENUS, ...EXTRA_MENUS,
-  ...SERVICE_MENUS, ...SYSTEM_MENUS, ...TYPED_SYSTEM_MENUS, ...UPKEEP_MENUS, ...SCRIPT_MENUS, ...FILE_MENUS, ...USER_MENUS,
+  ...TOOL_MENUS,
+  ...INTERFACE_MENUS,
+  ...TYPED_INTERFACE_MENUS,
+  ...TYPED_NETWORK_MENUS,
+  ...CONTAINER_MENUS,
+  ...ADDRESS_MENUS,
+  ...FIREWALL_MENUS,
+  ...EXTRA_MENUS,
+  ...SERVICE_MENUS,
+  ...SYSTEM_MENUS,
+  ...TYPED_SYSTEM_MENUS,
+  ...UPKEEP_MENUS,
+  ...SCRIPT_MENUS,
+  ...FILE_MENUS,
+  ...USER_MENUS,
 ];

@@ -10,7 +10,17 @@ const MENU = '/tool/e-mail';
 
 export const sendMail: CustomCommand = {
   parameters: ({ version }) => [
-    'to', 'cc', 'subject', 'body', 'file', 'from', 'user', 'password', 'port', 'server', version.atLeast('7.12') ? 'tls' : 'start-tls',
+    'to',
+    'cc',
+    'subject',
+    'body',
+    'file',
+    'from',
+    'user',
+    'password',
+    'port',
+    'server',
+    version.atLeast('7.12') ? 'tls' : 'start-tls',
   ],
   policies: ['read', 'write', 'test'],
   run(context): CommandResult {
@@ -20,7 +30,11 @@ export const sendMail: CustomCommand = {
     const isSent = mail.server !== '' && mail.server !== '0.0.0.0';
     const item = router.table(MENU).items[0];
     const [status, address] = isSent ? ['succeeded', mail.server] : ['failed', '0.0.0.0'];
-    if (item) router.table(MENU).update(item, [['last-status', status], ['last-address', address]]);
+    if (item)
+      router.table(MENU).update(item, [
+        ['last-status', status],
+        ['last-address', address],
+      ]);
     if (!isSent) {
       router.log('e-mail,error', `Error sending e-mail <${mail.subject}>: no server`);
       return { rows: [] };
@@ -34,7 +48,9 @@ export const sendMail: CustomCommand = {
 function compose({ router, call }: MenuContext): Mail {
   const get = (name: string): string => call.attributes.get(name) ?? '';
   if (get('to') === '') throw new Trap('missing =to=');
-  const names = get('file').split(',').filter((name) => name !== '');
+  const names = get('file')
+    .split(',')
+    .filter((name) => name !== '');
   const files = names.map((name) => {
     const contents = router.files.read(name);
     if (!contents) throw new Trap(`failure: cannot open file ${name}`);
@@ -42,7 +58,11 @@ function compose({ router, call }: MenuContext): Mail {
   });
   const setting = router.version.atLeast('7.12') ? 'server' : 'address';
   return {
-    to: get('to'), from: get('from') || router.setting(MENU, 'from'), server: get('server') || router.setting(MENU, setting),
-    subject: get('subject'), body: get('body'), files,
+    to: get('to'),
+    from: get('from') || router.setting(MENU, 'from'),
+    server: get('server') || router.setting(MENU, setting),
+    subject: get('subject'),
+    body: get('body'),
+    files,
   };
 }

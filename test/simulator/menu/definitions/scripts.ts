@@ -123,10 +123,12 @@ function checkSchedule(change: ProposedChange): void {
   const wall = router.clock.wallMs();
   if (!item && !given.has('start-time')) values.set('start-time', formatTime(wall));
   if (values.get('start-time') === 'startup') values.delete('start-date');
-  else if (!values.has('start-date') || !given.has('start-date') && given.has('start-time') && !item) values.set('start-date', formatDate(router.version, wall));
+  else if (!values.has('start-date') || (!given.has('start-date') && given.has('start-time') && !item))
+    values.set('start-date', formatDate(router.version, wall));
   const time = values.get('start-time') ?? '';
   if (time !== 'startup' && (parseDuration(time) ?? DAY_MS) >= DAY_MS) throw new Trap('invalid value for argument start-time', 1);
-  if (given.has('start-date') && parseDate(values.get('start-date') ?? '') === undefined) throw new Trap('invalid value for argument start-date', 1);
+  if (given.has('start-date') && parseDate(values.get('start-date') ?? '') === undefined)
+    throw new Trap('invalid value for argument start-date', 1);
 }
 
 function schedulerValues(router: RouterState, item: Item): [string, string | undefined][] {
@@ -138,28 +140,60 @@ function schedulerValues(router: RouterState, item: Item): [string, string | und
 
 export const SCRIPT_MENUS: readonly MenuDefinition[] = [
   {
-    path: '/system/script', noun: 'script', changePolicies: ['write'], custom: { run },
+    path: '/system/script',
+    noun: 'script',
+    changePolicies: ['write'],
+    custom: { run },
     unique: { properties: ['name'], message: 'failure: item with this name already exists' },
     check: (change) => {
       numberNames(change, 'script');
       ownPolicies(change);
-      if (!change.item && !change.given.has('.remove')) for (const [name, value] of [['run-count', '0'], ['invalid', 'false']] as const) change.values.set(name, value);
+      if (!change.item && !change.given.has('.remove'))
+        for (const [name, value] of [
+          ['run-count', '0'],
+          ['invalid', 'false'],
+        ] as const)
+          change.values.set(name, value);
     },
     properties: {
-      name: {}, owner: {}, policy: { type: 'policies' }, 'dont-require-permissions': flag('false'), 'last-started': readOnly,
-      'run-count': readOnly, source: { default: '' }, invalid: readOnly, comment: { since: '7.0' },
+      name: {},
+      owner: {},
+      policy: { type: 'policies' },
+      'dont-require-permissions': flag('false'),
+      'last-started': readOnly,
+      'run-count': readOnly,
+      source: { default: '' },
+      invalid: readOnly,
+      comment: { since: '7.0' },
     },
   },
   {
-    path: '/system/script/job', firstId: 0xb500, volatile: true, noExport: true, removableDynamic: true, without: ['add', 'set', 'unset'],
+    path: '/system/script/job',
+    firstId: 0xb500,
+    volatile: true,
+    noExport: true,
+    removableDynamic: true,
+    without: ['add', 'set', 'unset'],
     properties: { type: readOnly, started: readOnly, owner: readOnly, policy: readOnly, script: readOnly },
   },
   {
-    path: '/system/scheduler', noun: 'scheduled event', check: checkSchedule, compute: schedulerValues,
+    path: '/system/scheduler',
+    noun: 'scheduled event',
+    check: checkSchedule,
+    compute: schedulerValues,
     unique: { properties: ['name'], message: 'failure: item with this name already exists' },
     properties: {
-      name: {}, 'start-date': { type: 'date' }, 'start-time': {}, interval: { type: 'duration', default: '0s' }, 'on-event': { default: '' }, owner: readOnly,
-      policy: { type: 'policies' }, 'run-count': { readOnly: true, default: '0' }, 'next-run': readOnly, disabled, comment: { ...comment },
+      name: {},
+      'start-date': { type: 'date' },
+      'start-time': {},
+      interval: { type: 'duration', default: '0s' },
+      'on-event': { default: '' },
+      owner: readOnly,
+      policy: { type: 'policies' },
+      'run-count': { readOnly: true, default: '0' },
+      'next-run': readOnly,
+      disabled,
+      comment: { ...comment },
     },
   },
 ];

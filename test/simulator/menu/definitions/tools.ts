@@ -12,13 +12,36 @@ function pingRow(router: RouterState, host: string, seq: number, received: numbe
   const sent = seq + 1;
   const loss = String(Math.round(((sent - received) / sent) * 100));
   const reply: [string, string][] = isReachable(router, host)
-    ? [['size', '56'], ['ttl', '64'], ['time', router.version.major >= 7 ? '412us' : '0ms']]
+    ? [
+        ['size', '56'],
+        ['ttl', '64'],
+        ['time', router.version.major >= 7 ? '412us' : '0ms'],
+      ]
     : [['status', 'timeout']];
-  return new Map([['seq', String(seq)], ['host', host], ...reply, ['sent', String(sent)], ['received', String(received)], ['packet-loss', loss]]);
+  return new Map([
+    ['seq', String(seq)],
+    ['host', host],
+    ...reply,
+    ['sent', String(sent)],
+    ['received', String(received)],
+    ['packet-loss', loss],
+  ]);
 }
 
 const ping: CustomCommand = {
-  parameters: ['address', 'count', 'interval', 'size', 'interface', 'src-address', 'ttl', 'do-not-fragment', 'arp-ping', 'routing-table', 'vrf'],
+  parameters: [
+    'address',
+    'count',
+    'interval',
+    'size',
+    'interface',
+    'src-address',
+    'ttl',
+    'do-not-fragment',
+    'arp-ping',
+    'routing-table',
+    'vrf',
+  ],
   policies: ['test'],
   async run({ router, call }): Promise<CommandResult> {
     const given = call.attributes.get('address');
@@ -38,12 +61,43 @@ const ping: CustomCommand = {
   },
 };
 
-const FEATURES = ['bandwidth-test', 'container', 'email', 'fetch', 'hotspot', 'ipsec', 'l2tp', 'pptp', 'proxy', 'romon', 'scheduler', 'smb', 'sniffer', 'socks', 'traffic-gen', 'zerotier'];
-const FORBIDDEN_AT_HOME = new Set(['scheduler', 'socks', 'fetch', 'bandwidth-test', 'traffic-gen', 'sniffer', 'romon', 'proxy', 'hotspot', 'email', 'zerotier', 'container']);
+const FEATURES = [
+  'bandwidth-test',
+  'container',
+  'email',
+  'fetch',
+  'hotspot',
+  'ipsec',
+  'l2tp',
+  'pptp',
+  'proxy',
+  'romon',
+  'scheduler',
+  'smb',
+  'sniffer',
+  'socks',
+  'traffic-gen',
+  'zerotier',
+];
+const FORBIDDEN_AT_HOME = new Set([
+  'scheduler',
+  'socks',
+  'fetch',
+  'bandwidth-test',
+  'traffic-gen',
+  'sniffer',
+  'romon',
+  'proxy',
+  'hotspot',
+  'email',
+  'zerotier',
+  'container',
+]);
 
 /** What a mode allows; only `container`, `traffic-gen` and the like are off in advanced mode. */
 export function allowedFeatures(mode: string): Record<string, string> {
-  const allowed = (feature: string): boolean => (mode === 'home' ? !FORBIDDEN_AT_HOME.has(feature) : !['container', 'traffic-gen'].includes(feature));
+  const allowed = (feature: string): boolean =>
+    mode === 'home' ? !FORBIDDEN_AT_HOME.has(feature) : !['container', 'traffic-gen'].includes(feature);
   return Object.fromEntries(FEATURES.map((feature) => [feature, String(allowed(feature))]));
 }
 
@@ -59,11 +113,28 @@ export const TOOL_MENUS: readonly MenuDefinition[] = [
   { path: '', bare: true, properties: {}, custom: { execute, import: importFile, ping, resolve } },
   { path: '/tool', bare: true, properties: {}, custom: { ping, fetch: fetchUrl } },
   {
-    path: '/system/device-mode', single: true, since: '7.0', without: ['set'], volatile: true, noExport: true, custom: { update: updateMode },
-    properties: { mode: readOnlyText, ...Object.fromEntries(FEATURES.map((feature) => [feature, readOnlyText])), flagged: readOnlyText, 'flagging-enabled': readOnlyText, 'attempt-count': readOnlyText },
+    path: '/system/device-mode',
+    single: true,
+    since: '7.0',
+    without: ['set'],
+    volatile: true,
+    noExport: true,
+    custom: { update: updateMode },
+    properties: {
+      mode: readOnlyText,
+      ...Object.fromEntries(FEATURES.map((feature) => [feature, readOnlyText])),
+      flagged: readOnlyText,
+      'flagging-enabled': readOnlyText,
+      'attempt-count': readOnlyText,
+    },
   },
   {
-    path: '/system/gps', when: (router) => router.options.gps !== undefined, single: true, volatile: true, noExport: true, properties: { enabled: { type: 'bool', default: 'false' }, port: {} },
+    path: '/system/gps',
+    when: (router) => router.options.gps !== undefined,
+    single: true,
+    volatile: true,
+    noExport: true,
+    properties: { enabled: { type: 'bool', default: 'false' }, port: {} },
     custom: { monitor: monitor([], ({ router }) => [gpsRow(router)]) },
   },
 ];
@@ -72,5 +143,13 @@ function gpsRow(router: RouterState): Row {
   const { gps } = router.options;
   if (!gps) return new Map([['valid', 'false']]);
   const up = formatDuration(Math.floor(router.clock.uptimeMs() / 1000) * 1000);
-  return new Map([['date-and-time', ''], ['latitude', gps.latitude], ['longitude', gps.longitude], ['altitude', '30.000000m'], ['valid', 'true'], ['satellites', '9'], ['data-age', up]]);
+  return new Map([
+    ['date-and-time', ''],
+    ['latitude', gps.latitude],
+    ['longitude', gps.longitude],
+    ['altitude', '30.000000m'],
+    ['valid', 'true'],
+    ['satellites', '9'],
+    ['data-age', up],
+  ]);
 }

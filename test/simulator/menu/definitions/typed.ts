@@ -12,8 +12,15 @@ import { sendMail } from './mail.ts';
 
 /** What `/interface` calls the kinds whose menu is called otherwise. */
 const INTERFACE_TYPES: Readonly<Record<string, string>> = {
-  bonding: 'bond', gre: 'gre-tunnel', ipip: 'ipip-tunnel', 'pppoe-client': 'pppoe-out', 'l2tp-client': 'l2tp-out', 'sstp-client': 'sstp-out',
-  'ovpn-client': 'ovpn-out', wireguard: 'wg', wireless: 'wlan',
+  bonding: 'bond',
+  gre: 'gre-tunnel',
+  ipip: 'ipip-tunnel',
+  'pppoe-client': 'pppoe-out',
+  'l2tp-client': 'l2tp-out',
+  'sstp-client': 'sstp-out',
+  'ovpn-client': 'ovpn-out',
+  wireguard: 'wg',
+  wireless: 'wlan',
 };
 
 const kindOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
@@ -83,10 +90,12 @@ function withStanding(menus: readonly MenuDefinition[]): MenuDefinition[] {
 export const TYPED_INTERFACE_MENUS: readonly MenuDefinition[] = [...interfaces, ...withStanding(readMenuTables(INTERFACE_PARTS_TABLES))];
 
 /** Before the menus that refer to them: profiles, tables and queue types. */
-export const TYPED_NETWORK_MENUS: readonly MenuDefinition[] = withStanding(readMenuTables(NETWORK_TABLES, {
-  '/ip/dns/cache': { custom: { flush: { parameters: [], policies: ['write'], run: () => ({ rows: [] }) } } },
-}));
+export const TYPED_NETWORK_MENUS: readonly MenuDefinition[] = withStanding(
+  readMenuTables(NETWORK_TABLES, {
+    '/ip/dns/cache': { custom: { flush: { parameters: [], policies: ['write'], run: () => ({ rows: [] }) } } },
+  }),
+);
 
-export const TYPED_SYSTEM_MENUS: readonly MenuDefinition[] = withStanding(readMenuTables(SYSTEM_TABLES, {
-  '/tool/e-mail': { custom: { send: sendMail } },
-}));
+export const TYPED_SYSTEM_MENUS: readonly MenuDefinition[] = withStanding(
+  readMenuTables(SYSTEM_TABLES, { '/tool/e-mail': { custom: { send: sendMail } } }),
+);

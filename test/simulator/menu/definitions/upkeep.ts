@@ -13,7 +13,8 @@ const UPDATE = '/system/package/update';
 function updateStatus(router: RouterState): [string, string | undefined][] {
   const latest = router.setting(UPDATE, '.latest');
   return [
-    ['installed-version', router.version.text], ['latest-version', latest === '' ? undefined : latest],
+    ['installed-version', router.version.text],
+    ['latest-version', latest === '' ? undefined : latest],
     ['status', router.setting(UPDATE, '.status') || undefined],
   ];
 }
@@ -26,7 +27,11 @@ function checkForUpdates(router: RouterState): string {
 
 function note(router: RouterState, latest: string, status: string): string {
   const item = router.table(UPDATE).items[0];
-  if (item) router.table(UPDATE).update(item, [['.latest', latest], ['.status', status]]);
+  if (item)
+    router.table(UPDATE).update(item, [
+      ['.latest', latest],
+      ['.status', status],
+    ]);
   return latest;
 }
 
@@ -79,9 +84,20 @@ export const resetConfiguration: CustomCommand = {
 
 /** Global variables of all users, as `:global` made them. */
 const environment: MenuDefinition = {
-  path: '/system/script/environment', volatile: true, noExport: true, without: ['add', 'set', 'unset', 'remove'],
+  path: '/system/script/environment',
+  volatile: true,
+  noExport: true,
+  without: ['add', 'set', 'unset', 'remove'],
   properties: { name: readOnly, value: readOnly, user: readOnly },
-  rows: (target) => variables(target).map(({ id, user, name, text }) => ({ id, values: [['name', name], ['value', text], ['user', user]] })),
+  rows: (target) =>
+    variables(target).map(({ id, user, name, text }) => ({
+      id,
+      values: [
+        ['name', name],
+        ['value', text],
+        ['user', user],
+      ],
+    })),
   custom: {
     remove: {
       parameters: ['numbers'],
@@ -111,12 +127,14 @@ const variableIds = new WeakMap<RouterState, Map<string, string>>();
 function variables(target: RouterState): Variable[] {
   const ids = variableIds.get(target) ?? new Map<string, string>();
   variableIds.set(target, ids);
-  return [...target.globals].flatMap(([user, values]) => [...values].map(([name, value]) => {
-    const key = `${user} ${name}`;
-    const id = ids.get(key) ?? `*${(ids.size + 1).toString(16).toUpperCase()}`;
-    ids.set(key, id);
-    return { id, user, name, text: toText(value as Value) };
-  }));
+  return [...target.globals].flatMap(([user, values]) =>
+    [...values].map(([name, value]) => {
+      const key = `${user} ${name}`;
+      const id = ids.get(key) ?? `*${(ids.size + 1).toString(16).toUpperCase()}`;
+      ids.set(key, id);
+      return { id, user, name, text: toText(value as Value) };
+    }),
+  );
 }
 
 const DAY_MS = 86_400_000;
@@ -128,9 +146,12 @@ function certificateValues(target: RouterState, item: Item): [string, string | u
   const until = signedAt + Number(item.values.get('days-valid') ?? '365') * DAY_MS;
   const left = until - target.clock.wallMs();
   return [
-    ['invalid-before', formatDateTime(target.version, signedAt)], ['invalid-after', formatDateTime(target.version, until)],
-    ['expires-after', left > 0 ? formatDuration(Math.floor(left / 1000) * 1000) : undefined], ['expired', left > 0 ? undefined : 'true'],
-    ['private-key', 'true'], ['fingerprint', boardNumber(`${item.id}${signedAt}`, 64).toLowerCase()],
+    ['invalid-before', formatDateTime(target.version, signedAt)],
+    ['invalid-after', formatDateTime(target.version, until)],
+    ['expires-after', left > 0 ? formatDuration(Math.floor(left / 1000) * 1000) : undefined],
+    ['expired', left > 0 ? undefined : 'true'],
+    ['private-key', 'true'],
+    ['fingerprint', boardNumber(`${item.id}${signedAt}`, 64).toLowerCase()],
   ];
 }
 
@@ -140,7 +161,10 @@ const sign: CustomCommand = {
     const reference = call.attributes.get('.id') ?? call.attributes.get('numbers') ?? '';
     const item = table.byId(reference) ?? table.find('name', reference);
     if (!item) throw new Trap('no such item', 0);
-    table.update(item, [['.signed', String(target.clock.wallMs())], ['name', call.attributes.get('name') ?? item.values.get('name')]]);
+    table.update(item, [
+      ['.signed', String(target.clock.wallMs())],
+      ['name', call.attributes.get('name') ?? item.values.get('name')],
+    ]);
     return { rows: [new Map([['progress', 'done']])] };
   },
 };
@@ -151,22 +175,43 @@ const KEY_USAGE = 'digital-signature,key-encipherment,data-encipherment,key-cert
 
 export const UPKEEP_MENUS: readonly MenuDefinition[] = [
   {
-    path: UPDATE, single: true, noExport: true, volatile: true, compute: updateStatus,
+    path: UPDATE,
+    single: true,
+    noExport: true,
+    volatile: true,
+    compute: updateStatus,
     custom: { 'check-for-updates': check, download, install },
     properties: {
       channel: { type: ['development', 'long-term', 'stable', 'testing', 'upgrade'], default: 'stable' },
-      'installed-version': readOnly, 'latest-version': readOnly, status: readOnly,
+      'installed-version': readOnly,
+      'latest-version': readOnly,
+      status: readOnly,
     },
   },
   environment,
   {
-    path: '/certificate', noun: 'certificate', noExport: true, without: ['unset'], compute: certificateValues, custom: { sign },
+    path: '/certificate',
+    noun: 'certificate',
+    noExport: true,
+    without: ['unset'],
+    compute: certificateValues,
+    custom: { sign },
     properties: {
-      name: { required: true }, 'common-name': {}, country: {}, organization: {}, 'subject-alt-name': {},
-      'key-size': { type: KEY_SIZES, default: '2048' }, 'key-usage': { default: KEY_USAGE }, 'days-valid': { type: days, default: '365' }, trusted: { type: 'bool' },
-      'invalid-before': readOnly, 'invalid-after': readOnly, 'expires-after': readOnly, expired: readOnly, 'private-key': readOnly,
+      name: { required: true },
+      'common-name': {},
+      country: {},
+      organization: {},
+      'subject-alt-name': {},
+      'key-size': { type: KEY_SIZES, default: '2048' },
+      'key-usage': { default: KEY_USAGE },
+      'days-valid': { type: days, default: '365' },
+      trusted: { type: 'bool' },
+      'invalid-before': readOnly,
+      'invalid-after': readOnly,
+      'expires-after': readOnly,
+      expired: readOnly,
+      'private-key': readOnly,
       fingerprint: readOnly,
     },
   },
 ];
-

@@ -19,7 +19,8 @@ export function readPublicKey(router: Pick<RouterState, 'version'>, text: string
   const named = bytes.length > 4 ? bytes.subarray(4, 4 + bytes.readUInt32BE(0)).toString('latin1') : '';
   const rest = { owner: owner.join(' '), line: `${algorithm} ${blob}` };
   if (algorithm === 'ssh-rsa' && named === algorithm) return { type: 'rsa', bits: String(rsaBits(bytes)), ...rest };
-  if (algorithm === 'ssh-ed25519' && named === algorithm && router.version.atLeast('7.12')) return { type: 'ed25519', bits: '256', ...rest };
+  if (algorithm === 'ssh-ed25519' && named === algorithm && router.version.atLeast('7.12'))
+    return { type: 'ed25519', bits: '256', ...rest };
   throw new Trap(BAD_KEY);
 }
 
@@ -35,7 +36,13 @@ function rsaBits(bytes: Buffer): number {
 }
 
 export function addKey(table: ItemTable, user: string, key: PublicKey): string {
-  const values: [string, string][] = [['user', user], ['bits', key.bits], ['key-type', key.type], ['key-owner', key.owner], ['.key', key.line]];
+  const values: [string, string][] = [
+    ['user', user],
+    ['bits', key.bits],
+    ['key-type', key.type],
+    ['key-owner', key.owner],
+    ['.key', key.line],
+  ];
   return table.add(values).id;
 }
 
