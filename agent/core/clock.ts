@@ -1,7 +1,11 @@
 import { uptime } from 'node:os';
+import { systemTimers } from '../../runtime/timers.ts';
+import type { Timer, Timers } from '../../runtime/timers.ts';
+
+export type { Timer };
 
 /** Time, injected everywhere so that tests move it. Milliseconds since 1970 for moments, timers for waits. */
-export interface Clock {
+export interface Clock extends Timers {
   now(): number;
   /**
    * Milliseconds since some moment before this process began, for how long something took: nobody sets this clock, while
@@ -13,30 +17,13 @@ export interface Clock {
    * then. For what ends at a time that others keep as well. Nobody sets it; it goes in steps of about 10 ms.
    */
   sinceBoot(): number;
-  /** Calls back once after `ms`; never keeps the process alive. */
-  setTimeout(callback: () => void, ms: number): Timer;
 }
-
-export interface Timer {
-  cancel(): void;
-}
-
-/** setTimeout fires at once for longer waits than this (a signed 32-bit count of milliseconds, 24.8 days). */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sinceBoot: () => uptime() * 1000,
-  setTimeout(callback, ms) {
-    const handle = setTimeout(callback, Math.min(Math.max(ms, 0), LONGEST_TIMEOUT_MS));
-    handle.unref();
-    return {
-      cancel: () => {
-        clearTimeout(handle);
-      },
-    };
-  },
+  ...systemTimers,
 };
 
 /** A machine that is back from being suspended finds out what is over so long after, milliseconds. */

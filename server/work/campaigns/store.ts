@@ -3,6 +3,8 @@ import type { Insertable } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
 import { inChunks } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import { madeWithKey } from '../../platform/storage/idempotency-key.ts';
+import type { KeyInUse } from '../../platform/storage/idempotency-key.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { CampaignsTable } from '../../platform/storage/schema-campaigns.ts';
 import type { StatusCount } from './counts.ts';
@@ -86,17 +88,9 @@ export async function insertCampaign(
 /** The campaign that a key made since a moment: what a repeated POST gets after a crash. */
 export async function selectCampaignByKey(
   db: DbOrTx,
-  key: { teamId: string; idempotencyKey: string; since: number },
+  key: KeyInUse,
 ): Promise<CampaignRecord | undefined> {
-  return db
-    .selectFrom('campaigns')
-    .selectAll()
-    .where('team_id', '=', key.teamId)
-    .where('idempotency_key', '=', key.idempotencyKey)
-    .where('created_at', '>=', key.since)
-    .orderBy('created_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  return db.selectFrom('campaigns').selectAll().$call(madeWithKey(key)).executeTakeFirst();
 }
 
 export async function selectCampaign(db: DbOrTx, teamId: string, id: string): Promise<CampaignRecord | undefined> {

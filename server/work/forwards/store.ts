@@ -2,6 +2,8 @@ import type { Insertable } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
 import { storableText, toFlag } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import { madeWithKey } from '../../platform/storage/idempotency-key.ts';
+import type { KeyInUse } from '../../platform/storage/idempotency-key.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { ForwardsTable } from '../../platform/storage/schema-forwards.ts';
 import type { PortUse } from './entry/ports.ts';
@@ -26,17 +28,9 @@ export async function insertForward(db: DbOrTx, forward: Insertable<ForwardsTabl
 /** The forward that a key made on this router since a moment: what a repeated POST gets after a crash. */
 export async function selectForwardByKey(
   db: DbOrTx,
-  key: { teamId: string; routerId: string; idempotencyKey: string; since: number },
+  key: KeyInUse & { routerId: string },
 ): Promise<ForwardRecord | undefined> {
-  return db
-    .selectFrom('forwards')
-    .selectAll()
-    .where('team_id', '=', key.teamId)
-    .where('router_id', '=', key.routerId)
-    .where('idempotency_key', '=', key.idempotencyKey)
-    .where('created_at', '>=', key.since)
-    .orderBy('created_at', 'desc')
-    .executeTakeFirst();
+  return db.selectFrom('forwards').selectAll().where('router_id', '=', key.routerId).$call(madeWithKey(key)).executeTakeFirst();
 }
 
 export async function selectForward(

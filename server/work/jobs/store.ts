@@ -4,6 +4,8 @@ import type { Page } from '../../platform/core/page.ts';
 import { toFlag } from '../../platform/storage/columns.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import { madeWithKey } from '../../platform/storage/idempotency-key.ts';
+import type { KeyInUse } from '../../platform/storage/idempotency-key.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { Schema } from '../../platform/storage/schema.ts';
 import { noted } from './outbox/store.ts';
@@ -81,17 +83,9 @@ export async function insertJob(db: DbOrTx, job: JobInsert): Promise<JobRecord> 
 /** The job that a key made on this router since a moment: what a repeated POST gets after a crash. */
 export async function selectJobByKey(
   db: DbOrTx,
-  key: { teamId: string; routerId: string; idempotencyKey: string; since: number },
+  key: KeyInUse & { routerId: string },
 ): Promise<JobRecord | undefined> {
-  return db
-    .selectFrom('jobs')
-    .selectAll()
-    .where('team_id', '=', key.teamId)
-    .where('router_id', '=', key.routerId)
-    .where('idempotency_key', '=', key.idempotencyKey)
-    .where('created_at', '>=', key.since)
-    .orderBy('created_at', 'desc')
-    .executeTakeFirst();
+  return db.selectFrom('jobs').selectAll().where('router_id', '=', key.routerId).$call(madeWithKey(key)).executeTakeFirst();
 }
 
 export async function selectJob(db: DbOrTx, teamId: string, routerId: string, jobId: string): Promise<JobRecord | undefined> {
