@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { HealthReadings } from '../../protocol/index.ts';
+import { AppError } from '../../server/platform/core/errors.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { faultRoutes } from '../../server/fleet/faults/routes.ts';
 import { FaultsService } from '../../server/fleet/faults/service.ts';
@@ -210,7 +211,7 @@ describeEachDatabase('faults', (open) => {
   test('what cannot be stored now is stored later, in order', async () => {
     const { writes } = storage;
     let broken = true;
-    const flaky: Storage = { ...storage, writes: { write: (work) => (broken ? Promise.reject(new Error('disk full')) : writes.write(work)) } };
+    const flaky: Storage = { ...storage, writes: { write: (work) => (broken ? Promise.reject(new AppError('unavailable', 'disk full')) : writes.write(work)) } };
     await faults.stop();
     storage = flaky;
     faults = await startService();
