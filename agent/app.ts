@@ -17,7 +17,7 @@ import { AgentLink } from './link/link.ts';
 import type { LinkHost } from './link/types.ts';
 import type { RouterAdapter } from './routers/adapter.ts';
 import { createRouterAdapter } from './routers/router.ts';
-import { toBeat, toInventory } from './tunnel-messages.ts';
+import { toHeartbeat, toInventory } from './tunnel-messages.ts';
 import { AGENT_VERSION } from './version.ts';
 
 export interface AgentDeps {
@@ -117,7 +117,7 @@ function linkHost({ routers, jobs, forwards, collector, send, log }: Features): 
       collector.onReady();
     },
     onDown: () => collector.onDown(),
-    beats: () => [...routers.values()].map(toBeat),
+    heartbeats: () => [...routers.values()].map(toHeartbeat),
     requests: {
       command: createCommandHandler(routers),
       'forward.open': (params, context) => forwards.open(params, context),
@@ -140,7 +140,7 @@ function reportChanges(router: RouterAdapter, link: AgentLink): () => void {
   let wasReachable: boolean | undefined;
   return router.onState((state) => {
     if (state.reachable) sendInventory(router, (message) => link.send(message));
-    if (state.reachable !== wasReachable) link.beat([toBeat(router)]);
+    if (state.reachable !== wasReachable) link.sendHeartbeat([toHeartbeat(router)]);
     wasReachable = state.reachable;
   });
 }

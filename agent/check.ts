@@ -3,10 +3,10 @@ import { cleanText } from '../routeros-text/router-text.ts';
 import type { AgentConfig } from './config.ts';
 import { readNamedFile } from './core/file-errors.ts';
 import { tryStateFolder } from './core/state-folder.ts';
-import { askServer } from './link/ask.ts';
+import { httpGet } from './link/http-get.ts';
 import { readCredentials } from './link/credentials.ts';
 import { waitsForFirstStart } from './link/first-start.ts';
-import { askUnmanaged } from './link/unmanaged.ts';
+import { fetchUnmanaged } from './link/unmanaged.ts';
 import { checkRouter } from './routers/check/index.ts';
 import type { CheckRow } from './routers/check/index.ts';
 
@@ -41,7 +41,7 @@ async function checkServer(config: AgentConfig): Promise<ServerRows> {
     return found.detail;
   });
   const reachable = await row('control plane', 'reachable', async () => {
-    const { status } = await askServer({ server: config.server, path: '/healthz', ca: await readCa(config) });
+    const { status } = await httpGet({ server: config.server, path: '/healthz', ca: await readCa(config) });
     if (status !== 200) throw new Error(`${config.server} answers ${status}`);
     return config.server;
   });
@@ -52,15 +52,20 @@ async function checkServer(config: AgentConfig): Promise<ServerRows> {
 
 /** Whether the control plane lets this agent in, and what it keeps from it. */
 async function checkAcceptance(config: AgentConfig): Promise<{ accepted: CheckRow; unmanaged: CheckRow[] }> {
-  let told: UnmanagedRouter[] | undefined;
+  let reported: UnmanagedRouter[] | undefined;
   const accepted = await row('control plane', 'accepted', async () => {
-    told = await askUnmanaged(config.server, await readCredentials(config.credentials), await readCa(config));
-    return told
+    reported = await fetchUnmanaged(config.server, await readCredentials(config.credentials), await readCa(config));
+    return reported
       ? 'the control plane accepts this agent'
       : 'not known: this control plane is older and does not say which routers wait for approval';
   });
-  const unmanaged = (told ?? []).map((router) => ({ router: router.name, what: 'managed', ok: false, detail: describeUnmanaged(router) }));
-  return { accepted: accepted.ok && !told ? { ...accepted, warning: true } : accepted, unmanaged };
+  const unmanaged = (reported ?? []).map((router) => ({
+    router: router.name,
+    what: 'managed',
+    ok: false,
+    detail: describeUnmanaged(router),
+  }));
+  return { accepted: accepted.ok && !reported ? { ...accepted, warning: true } : accepted, unmanaged };
 }
 
 /** The words come from another machine, and go to a terminal. */

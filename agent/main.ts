@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
 import closeWithGrace from 'close-with-grace';
 import pino from 'pino';
-import { END_SIGNALS, whenToldToEnd } from '../runtime/end-signals.ts';
+import { END_SIGNALS, onEndSignal } from '../runtime/end-signals.ts';
 import { cleanText } from '../routeros-text/router-text.ts';
-import { keepYoungObjectsYoung } from '../runtime/young-objects.ts';
+import { disablePretenuring } from '../runtime/pretenuring.ts';
 import { startAgent } from './app.ts';
 import { checkAgent } from './check.ts';
 import { loadConfig } from './config.ts';
@@ -67,24 +67,24 @@ async function runAgent(args: string[]): Promise<number> {
   const values = readOptions(args, ['config'], []);
   const config = await loadConfig(values['config']!);
   const log = pino({ level: config.log_level, serializers: { err: errorForLog } });
-  keepYoungObjectsYoung();
+  disablePretenuring();
   collectBuffersWithObjects();
   // A first start may wait for the network, and is ended by the same signals as a run.
-  const told = new AbortController();
+  const stopping = new AbortController();
   let end = (): void => undefined;
-  whenToldToEnd((signal) => {
+  onEndSignal((signal) => {
     log.info({ reason: signal }, 'stopping');
-    told.abort();
+    stopping.abort();
     end();
   });
-  if (!(await enrolIfNew(config, log, told.signal))) return 0;
+  if (!(await enrolIfNew(config, log, stopping.signal))) return 0;
   const agent = await startAgent(config, { log });
   const grace = closeWithGrace({ delay: STOP_MS, logger: false, skip: [...END_SIGNALS] }, async ({ err }) => {
     if (err) log.error({ err }, 'stopping after an unexpected error');
     await agent.close();
   });
   end = () => grace.close();
-  if (told.signal.aborted) end();
+  if (stopping.signal.aborted) end();
   return new Promise<number>(() => {});
 }
 

@@ -1,9 +1,9 @@
 import { cleanText } from '../routeros-text/router-text.ts';
-import type { Inventory, RouterBeat } from '../protocol/index.ts';
+import type { Inventory, RouterHeartbeat } from '../protocol/index.ts';
 import type { RouterAdapter, RouterFacts } from './routers/adapter.ts';
 
 /** A router's state as the heartbeat tells it. */
-export function toBeat(router: RouterAdapter): RouterBeat {
+export function toHeartbeat(router: RouterAdapter): RouterHeartbeat {
   const { reachable, facts, reason } = router.state();
   return {
     name: router.name,

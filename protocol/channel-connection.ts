@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { bulkPace } from '../runtime/bulk-pace.ts';
+import { bulkThrottle } from '../runtime/bulk-throttle.ts';
 import type { Hold } from './channel-socket.ts';
 import { adoptWithPooledReads } from '../runtime/pooled-reads.ts';
 import type { Release } from '../runtime/pooled-reads.ts';
@@ -155,7 +155,7 @@ export class ChannelConnection {
    * From the channel, now and then: a socket that is not read does not show that its far end has reset it, but writing
    * nothing to it does. Otherwise a client that gave up on a target that stalls would be carried until the target moves.
    */
-  probe(): void {
+  detectReset(): void {
     const stream = this.#stream;
     if (stream instanceof Socket && stream.isPaused() && stream.writable && stream.writableLength === 0) stream.write(NOTHING);
   }
@@ -163,7 +163,7 @@ export class ChannelConnection {
   readonly #onData = (chunk: Buffer, release?: Release): void => {
     this.bytesSent += chunk.length;
     // A socket with pooled reads tells the pace itself.
-    if (!release && chunk.length <= SHORT_BYTES) bulkPace.shortMessagePasses();
+    if (!release && chunk.length <= SHORT_BYTES) bulkThrottle.shortMessagePassed();
     this.#port.sendBytes(this, chunk, release);
     if (this.#port.isFull(this)) this.#stream?.pause();
     if (this.bytesSent < this.#bulkFrom) return;

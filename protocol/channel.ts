@@ -286,7 +286,7 @@ export class Channel {
       paused: () => this.#paused,
       ping: () => {
         this.#socket.ping();
-        this.#connection?.probe();
+        this.#connection?.detectReset();
       },
       onDead: () => this.terminate('nothing heard of the peer'),
     });

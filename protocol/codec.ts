@@ -17,7 +17,7 @@ export type Decoded<M> =
   | { kind: 'garbage'; reason: string };
 
 /** Of a message with a thousand mistakes the first few say what is wrong. */
-const REASONS_TOLD = 3;
+const MAX_REASONS = 3;
 
 function decode<M>(schemas: Record<string, z.ZodType<M>>, data: string): Decoded<M> {
   if (hasTooManyStrings(data)) return { kind: 'garbage', reason: 'more names and values than any message has' };
@@ -37,7 +37,7 @@ function decode<M>(schemas: Record<string, z.ZodType<M>>, data: string): Decoded
     return { kind: 'message', message: parsed.data, ...(cleaned > 0 ? { cleaned } : {}) };
   }
   const id = member(value, 'id');
-  const reason = z.prettifyError({ issues: parsed.error.issues.slice(0, REASONS_TOLD) }).slice(0, 1000);
+  const reason = z.prettifyError({ issues: parsed.error.issues.slice(0, MAX_REASONS) }).slice(0, 1000);
   return { kind: 'invalid', type, id: Number.isSafeInteger(id) ? (id as number) : undefined, reason };
 }
 

@@ -41,10 +41,10 @@ export class Liveness {
 
   #next(): { cancel(): void } {
     const { timers, random, periodMs } = this.#options;
-    return timers.setTimeout(() => this.#look(), periodMs * (0.8 + 0.2 * random()));
+    return timers.setTimeout(() => this.#check(), periodMs * (0.8 + 0.2 * random()));
   }
 
-  #look(): void {
+  #check(): void {
     const bytes = this.#options.bytesRead();
     this.#silent = bytes === this.#seen && !this.#options.paused() ? this.#silent + 1 : 0;
     this.#seen = bytes;

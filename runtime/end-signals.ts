@@ -13,16 +13,16 @@ const SAME_SIGNAL_MS = 1000;
  * Calls back at the first signal to end; a later one ends the process at once, with code 1. For both programs, which are
  * ended by the same hands and have no other place in common. `signals` leaves out those that mean something else there.
  */
-export function whenToldToEnd(end: (signal: NodeJS.Signals) => void, signals: readonly NodeJS.Signals[] = END_SIGNALS): void {
-  let toldAt: number | undefined;
-  const told = (signal: NodeJS.Signals): void => {
+export function onEndSignal(end: (signal: NodeJS.Signals) => void, signals: readonly NodeJS.Signals[] = END_SIGNALS): void {
+  let firstAt: number | undefined;
+  const onSignal = (signal: NodeJS.Signals): void => {
     const now = performance.now();
-    if (toldAt === undefined) {
-      toldAt = now;
+    if (firstAt === undefined) {
+      firstAt = now;
       end(signal);
-    } else if (now - toldAt > SAME_SIGNAL_MS) {
+    } else if (now - firstAt > SAME_SIGNAL_MS) {
       process.exit(1);
     }
   };
-  for (const signal of signals) process.on(signal, told);
+  for (const signal of signals) process.on(signal, onSignal);
 }

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import type { OnReadOpts } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { bulkPace } from './bulk-pace.ts';
+import { bulkThrottle } from './bulk-throttle.ts';
 
 /**
  * Sockets that read into buffers which are used again. Node gives every read a buffer of its own; under bulk that is
@@ -32,7 +32,7 @@ export interface ReadsUse {
   /** Fewer where a byte is more work than to pass it on. */
   fullReadsPerTurn?: number;
   /** False where most short reads are the carrying protocol's own: whoever unpacks them tells of short messages. */
-  tellsOfShortMessages?: boolean;
+  signalsShortMessages?: boolean;
 }
 
 type Deliver = (chunk: Buffer, release: Release) => void;
@@ -53,7 +53,7 @@ class ReadBuffers {
   constructor(deliver: Deliver, resumeLater: () => void, use: ReadsUse) {
     this.#deliver = deliver;
     this.#resumeLater = resumeLater;
-    this.#use = { fullReadsPerTurn: FULL_READS_PER_TURN, tellsOfShortMessages: true, ...use };
+    this.#use = { fullReadsPerTurn: FULL_READS_PER_TURN, signalsShortMessages: true, ...use };
   }
 
   /** For the `onread` option of net.connect, tls.connect and net.Socket. */
@@ -65,7 +65,7 @@ class ReadBuffers {
     const short = length < SMALL_BYTES;
     this.#shortReads = short ? this.#shortReads + 1 : 0;
     this.#large = this.#large ? this.#shortReads < QUIET_READS : !short;
-    if (!this.#large && this.#use.tellsOfShortMessages) bulkPace.shortMessagePasses();
+    if (!this.#large && this.#use.signalsShortMessages) bulkThrottle.shortMessagePassed();
     const chunk = length === buffer.length ? buffer : buffer.subarray(0, length);
     this.#deliver(chunk, () => this.#giveBack(buffer));
     this.#fullReads = length === LARGE_BYTES ? this.#fullReads + 1 : 0;
@@ -100,7 +100,7 @@ export function pooledReads(use: ReadsUse = {}): { onread: OnReadOpts; attach(so
   const resume = (): void => {
     if (socket && !socket.destroyed && !socket.isPaused()) socket.resume();
   };
-  const buffers = new ReadBuffers(deliver, () => bulkPace.whenNext(resume), use);
+  const buffers = new ReadBuffers(deliver, () => bulkThrottle.whenNext(resume), use);
   return {
     onread: buffers.options,
     attach: (of) => {

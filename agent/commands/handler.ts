@@ -1,5 +1,5 @@
 import { MAX_RETURN_CHARS } from '../../protocol/index.ts';
-import { bulkPace } from '../../runtime/bulk-pace.ts';
+import { bulkThrottle } from '../../runtime/bulk-throttle.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Routers } from '../core/routers.ts';
 import { findRouter } from '../core/routers.ts';
@@ -23,7 +23,7 @@ export interface CommandContext {
 /** Runs one command on one router and streams its rows back. Keeps nothing. */
 export function createCommandHandler(routers: Routers) {
   return async (params: CommandParams, context: CommandContext): Promise<{ ret?: string }> => {
-    bulkPace.commandBegins();
+    bulkThrottle.commandStarted();
     const router = findRouter(routers, params.router, params.hardware_id);
     const { path, words } = params;
     const reply = await router.command({ path, words }, { timeoutMs: context.timeoutMs, signal: context.signal });

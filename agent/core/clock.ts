@@ -27,16 +27,16 @@ export const systemClock: Clock = {
 };
 
 /** A machine that is back from being suspended finds out what is over so long after, milliseconds. */
-const LOOK_AFTER_SUSPENSION_MS = 1000;
+const RECHECK_MS = 1000;
 
 /** Calls back once when `sinceBoot` has reached a moment; soon after a suspension that outlasted it. */
 export function atMoment(clock: Clock, moment: number, callback: () => void): Timer {
-  const look = (): Timer => {
+  const check = (): Timer => {
     const left = moment - clock.sinceBoot();
     if (left <= 0) return clock.setTimeout(callback, 0);
-    return clock.setTimeout(() => (timer = look()), Math.min(left, LOOK_AFTER_SUSPENSION_MS));
+    return clock.setTimeout(() => (timer = check()), Math.min(left, RECHECK_MS));
   };
-  let timer = look();
+  let timer = check();
   return { cancel: () => timer.cancel() };
 }
 

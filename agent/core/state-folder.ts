@@ -17,12 +17,12 @@ export async function prepareStateFolder(folder: string): Promise<void> {
 
 /** Finds out whether a run could use the folder, and leaves nothing behind. @throws AgentError as {@link prepareStateFolder} */
 export async function tryStateFolder(folder: string): Promise<void> {
-  const probe = path.join(folder, `try.${randomBytes(6).toString('hex')}`);
+  const testFile = path.join(folder, `try.${randomBytes(6).toString('hex')}`);
   let removeFolder = (): Promise<void> => Promise.resolve();
   try {
     removeFolder = await makeFolder(folder);
-    await writeFile(probe, '', { flag: 'wx', mode: 0o600 });
-    await rm(probe);
+    await writeFile(testFile, '', { flag: 'wx', mode: 0o600 });
+    await rm(testFile);
   } catch (error) {
     throw unusable(folder, error);
   } finally {

@@ -69,17 +69,17 @@ export class ForwardAcceptor {
   /** Puts back on every router what a former run left behind, now or as soon as it is reachable. */
   start(): void {
     for (const router of this.#options.routers.values()) {
-      const tidyUp = async (): Promise<void> => {
+      const cleanUp = async (): Promise<void> => {
         await this.#sshForwarding.restore(router);
         await this.#leftovers.search(router);
       };
-      const lookAgain = (): void => {
+      const onStateChange = (): void => {
         this.#checkDevice(router);
         this.#leftovers.seen(router);
-        if (router.state().reachable) this.#track(tidyUp());
+        if (router.state().reachable) this.#track(cleanUp());
       };
-      this.#subscriptions.push(router.onState(lookAgain));
-      lookAgain();
+      this.#subscriptions.push(router.onState(onStateChange));
+      onStateChange();
     }
   }
 

@@ -74,13 +74,14 @@ export async function chooseWay(router: RouterAdapter, target: Target, deps: Way
   for (const { name, why } of candidates(router, targetIsRouter)) {
     try {
       const way = await openWay(name, router, target, { ...deps, targetIsRouter }, deadline);
-      if (name !== 'direct' || way.targetReachable) return chosenWay(way, why, [...(silent ? [SILENT] : []), ...refusals.map(tell)]);
+      if (name !== 'direct' || way.targetReachable)
+        return chosenWay(way, why, [...(silent ? [SILENT] : []), ...refusals.map(describeRefusal)]);
       silent = { way, why };
     } catch (error) {
       refusals.push({ name, error: toError(error) });
     }
   }
-  if (silent) return chosenWay(silent.way, silent.why, refusals.map(tell));
+  if (silent) return chosenWay(silent.way, silent.why, refusals.map(describeRefusal));
   throw allRefused(refusals);
 }
 
@@ -97,7 +98,7 @@ interface Refusal {
 
 const LABELS: Record<WayName, string> = { direct: 'direct', ssh: 'ssh', api: 'dst-nat' };
 
-function tell({ name, error }: Refusal): string {
+function describeRefusal({ name, error }: Refusal): string {
   return `${LABELS[name]}: ${error.message}`;
 }
 
@@ -111,7 +112,7 @@ function allRefused(refusals: readonly Refusal[]): Error {
   if (refusals.length === 1) return last.error;
   const codes = refusals.map(({ error }) => (error instanceof AgentError ? error.code : 'internal'));
   const code = codes.findLast((each) => !LASTING.has(each)) ?? codes.at(-1)!;
-  return new AgentError(code, refusals.map(tell).join('; '), { cause: last.error });
+  return new AgentError(code, refusals.map(describeRefusal).join('; '), { cause: last.error });
 }
 
 interface OpenContext extends WayDeps {

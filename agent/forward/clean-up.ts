@@ -1,6 +1,6 @@
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
-import { ask } from './ask.ts';
+import { runCommand } from './run-command.ts';
 
 /**
  * For each command of a clean-up, whose deadline is its own: what has to be undone often failed because the time of
@@ -20,7 +20,7 @@ export async function removeFound(router: RouterAdapter, menu: string, find: () 
     const ids = await find();
     if (ids.length === 0) return 0;
     try {
-      await ask(router, { path: `${menu}/remove`, words: [`=.id=${ids.join(',')}`] }, deadline);
+      await runCommand(router, { path: `${menu}/remove`, words: [`=.id=${ids.join(',')}`] }, deadline);
       return ids.length;
     } catch (error) {
       if (attempt === ATTEMPTS || !(error instanceof AgentError) || error.code !== 'rejected') throw error;

@@ -3,7 +3,7 @@ import { whenUptimeIsOver } from '../core/router-uptime.ts';
 import type { Deadline, RouterAdapter, RouterRow } from '../routers/adapter.ts';
 import { dateLike } from '../../routeros-text/clock.ts';
 import { parseDuration } from '../../routeros-text/durations.ts';
-import { ask } from './ask.ts';
+import { runCommand } from './run-command.ts';
 import { CLEAN_UP_DEADLINE, removeFound } from './clean-up.ts';
 import { connectionCut } from './nat-rules.ts';
 import type { NatRules } from './nat-rules.ts';
@@ -16,7 +16,7 @@ const SCRIPT_JOB = '/system/script/job';
 const MARGIN_SECONDS = 60;
 
 /** The router looks whether the time is over so many times; a look costs it little, but it may have many forwards. */
-const LOOKS = 20;
+const CHECKS = 20;
 const LONGEST_TICK_SECONDS = 300;
 
 /** How the router itself undoes something when nobody else does any more. */
@@ -118,8 +118,8 @@ async function findNamed(
 async function startDelayed(router: RouterAdapter, undoing: Undoing, seconds: number, deadline: Deadline): Promise<void> {
   const { mark } = undoing;
   const source = `:delay ${seconds}s; ${onceAndGone(undoing)}`;
-  await ask(router, { path: `${SCRIPT}/add`, words: [`=name=${mark}`, '=policy=read,write', `=source=${source}`] }, deadline);
-  await ask(router, { path: '/execute', words: [`=script=/system script run ${mark}`] }, deadline);
+  await runCommand(router, { path: `${SCRIPT}/add`, words: [`=name=${mark}`, '=policy=read,write', `=source=${source}`] }, deadline);
+  await runCommand(router, { path: '/execute', words: [`=script=/system script run ${mark}`] }, deadline);
 }
 
 async function schedule(router: RouterAdapter, undoing: Undoing, seconds: number, deadline: Deadline): Promise<void> {
@@ -131,10 +131,10 @@ async function schedule(router: RouterAdapter, undoing: Undoing, seconds: number
   if (uptime === undefined) throw new AgentError('rejected', 'the uptime of the router cannot be read');
   // Any clock has this behind it, so the next look is never farther away than the interval.
   const start = dateLike(clock?.['date'], '1970-01-01');
-  const tick = Math.min(LONGEST_TICK_SECONDS, Math.ceil(seconds / LOOKS));
+  const tick = Math.min(LONGEST_TICK_SECONDS, Math.ceil(seconds / CHECKS));
   const source = whenUptimeIsOver({ armedAt: Math.floor(uptime), allowed: seconds }, onceAndGone(undoing));
   const add = (...words: string[]): Promise<unknown> =>
-    ask(router, { path: `${SCHEDULER}/add`, words: [...words, '=policy=read,write'] }, deadline);
+    runCommand(router, { path: `${SCHEDULER}/add`, words: [...words, '=policy=read,write'] }, deadline);
   const { mark } = undoing;
   await add(`=name=${mark}`, `=start-date=${start}`, '=start-time=00:00:00', `=interval=${tick}s`, `=on-event=${source}`);
   if (!undoing.atBoot) return;
@@ -142,7 +142,7 @@ async function schedule(router: RouterAdapter, undoing: Undoing, seconds: number
 }
 
 async function readRows(router: RouterAdapter, path: string, property: string, deadline: Deadline): Promise<RouterRow[]> {
-  return (await ask(router, { path, words: [`=.proplist=${property}`] }, deadline)).rows;
+  return (await runCommand(router, { path, words: [`=.proplist=${property}`] }, deadline)).rows;
 }
 
 function bootName(mark: string): string {

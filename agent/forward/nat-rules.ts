@@ -1,6 +1,6 @@
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter, RouterRow } from '../routers/adapter.ts';
-import { ask } from './ask.ts';
+import { runCommand } from './run-command.ts';
 import { removeFound } from './clean-up.ts';
 import type { Target } from './types.ts';
 
@@ -26,7 +26,7 @@ export interface MarkedRule {
 /** Static items of this mark; dynamic ones belong to the router. */
 export async function findMarked(router: RouterAdapter, isWanted: (mark: string) => boolean, deadline: Deadline): Promise<MarkedRule[]> {
   const words = ['=.proplist=.id,comment,dynamic,disabled,invalid', '?>comment='];
-  const { rows } = await ask(router, { path: `${NAT}/print`, words }, deadline);
+  const { rows } = await runCommand(router, { path: `${NAT}/print`, words }, deadline);
   const rules = rows.filter((row) => row['dynamic'] !== 'true' && row['.id'] !== undefined).map(toMarkedRule);
   return rules.filter(({ mark }) => isWanted(mark));
 }
@@ -37,7 +37,7 @@ function toMarkedRule(row: RouterRow): MarkedRule {
 
 /** The ports of the router that its rules name now. */
 export async function usedPorts(router: RouterAdapter, deadline: Deadline): Promise<(port: number) => boolean> {
-  const { rows } = await ask(router, { path: `${NAT}/print`, words: ['=.proplist=dst-port', '?dst-port'] }, deadline);
+  const { rows } = await runCommand(router, { path: `${NAT}/print`, words: ['=.proplist=dst-port', '?dst-port'] }, deadline);
   const used = rows.flatMap((row) => row['dst-port']?.split(',') ?? []).map(portRange);
   return (port) => used.some(([first, last]) => first <= port && port <= last);
 }
@@ -80,7 +80,7 @@ export async function addRules(router: RouterAdapter, rules: NatRules, deadline:
 }
 
 async function firstRule(router: RouterAdapter, deadline: Deadline): Promise<string | undefined> {
-  const { rows } = await ask(router, { path: `${NAT}/print`, words: ['=.proplist=.id,dynamic'] }, deadline);
+  const { rows } = await runCommand(router, { path: `${NAT}/print`, words: ['=.proplist=.id,dynamic'] }, deadline);
   return rows.find((row) => row['dynamic'] !== 'true')?.['.id'];
 }
 
@@ -88,13 +88,13 @@ async function firstRule(router: RouterAdapter, deadline: Deadline): Promise<str
 async function addFirst(router: RouterAdapter, before: string | undefined, words: string[], deadline: Deadline): Promise<void> {
   if (before !== undefined) {
     try {
-      await ask(router, { path: `${NAT}/add`, words: [...words, `=place-before=${before}`] }, deadline);
+      await runCommand(router, { path: `${NAT}/add`, words: [...words, `=place-before=${before}`] }, deadline);
       return;
     } catch (error) {
       if (!(error instanceof AgentError) || error.code !== 'rejected') throw error;
     }
   }
-  await ask(router, { path: `${NAT}/add`, words }, deadline);
+  await runCommand(router, { path: `${NAT}/add`, words }, deadline);
 }
 
 export async function removeRules(router: RouterAdapter, mark: string, deadline: Deadline): Promise<void> {
@@ -111,7 +111,7 @@ export async function cutConnections(router: RouterAdapter, rules: NatRules, dea
 
 async function findConnections(router: RouterAdapter, { source, entryPort }: NatRules, deadline: Deadline): Promise<string[]> {
   const words = ['=.proplist=.id,src-address,dst-address,dst-port', '?protocol=tcp'];
-  const { rows } = await ask(router, { path: `${CONNECTION}/print`, words }, deadline);
+  const { rows } = await runCommand(router, { path: `${CONNECTION}/print`, words }, deadline);
   const isOurs = (row: RouterRow): boolean =>
     row['src-address']?.split(':')[0] === source && (row['dst-port'] ?? row['dst-address']?.split(':')[1]) === String(entryPort);
   return rows.filter(isOurs).flatMap((row) => row['.id'] ?? []);

@@ -1,5 +1,5 @@
 import { Channel } from '../../protocol/index.ts';
-import { Roster } from '../../runtime/roster.ts';
+import { MemberList } from '../../runtime/member-list.ts';
 import type { ChannelConnection, ChannelSocket } from '../../protocol/index.ts';
 import { atMoment } from '../core/clock.ts';
 import type { Clock, Timer } from '../core/clock.ts';
@@ -35,7 +35,7 @@ export class OpenForward {
   readonly opened: OpenedForward;
   readonly #options: OpenForwardOptions;
   readonly #channels = new Set<Channel>();
-  readonly #connections = new Roster<ChannelConnection>();
+  readonly #connections = new MemberList<ChannelConnection>();
   readonly #stop = new AbortController();
   #token = '';
   #maxChannels = 0;
@@ -122,20 +122,20 @@ export class OpenForward {
       connection.cut(refusal);
       return;
     }
-    const leave = this.#connections.add(connection);
+    const remove = this.#connections.add(connection);
     if (this.way.connectNow) {
-      connection.whenClosed(leave);
+      connection.whenClosed(remove);
       connection.attach(this.way.connectNow({ timeoutMs: CONNECT_TIMEOUT_MS }));
     } else {
-      void this.#carryLater(connection, leave);
+      void this.#carryLater(connection, remove);
     }
   }
 
   /** Never rejects. The target is no longer wanted once the connection is over. */
-  async #carryLater(connection: ChannelConnection, leave: () => void): Promise<void> {
+  async #carryLater(connection: ChannelConnection, remove: () => void): Promise<void> {
     const gone = new AbortController();
     connection.whenClosed(() => {
-      leave();
+      remove();
       gone.abort();
     });
     try {

@@ -3,7 +3,7 @@ import type { Log } from '../core/log.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { sshForwardingMark } from './agent-tag.ts';
-import { ask } from './ask.ts';
+import { runCommand } from './run-command.ts';
 import { armFailSafe, disarmFailSafe } from './fail-safe.ts';
 import type { FailSafe, Undoing } from './fail-safe.ts';
 import type { ForwardingMemory, ForwardingRecord, NamedDevice } from './forwarding-memory.ts';
@@ -214,7 +214,7 @@ function checkPresent(router: RouterAdapter, device: NamedDevice): void {
 
 async function readValue(router: RouterAdapter, deadline: Deadline): Promise<string> {
   if (router.hasApi) {
-    const { rows } = await ask(router, { path: '/ip/ssh/print', words: [] }, deadline);
+    const { rows } = await runCommand(router, { path: '/ip/ssh/print', words: [] }, deadline);
     return rows[0]?.['forwarding-enabled'] ?? 'no';
   }
   const { text } = await router.console(':put [/ip ssh get forwarding-enabled]', { ...deadline, maxBytes: 1000 });
@@ -223,7 +223,7 @@ async function readValue(router: RouterAdapter, deadline: Deadline): Promise<str
 
 async function writeValue(router: RouterAdapter, value: string, deadline: Deadline): Promise<void> {
   if (router.hasApi) {
-    await ask(router, { path: '/ip/ssh/set', words: [`=forwarding-enabled=${value}`] }, deadline);
+    await runCommand(router, { path: '/ip/ssh/set', words: [`=forwarding-enabled=${value}`] }, deadline);
     return;
   }
   const { text } = await router.console(`/ip ssh set forwarding-enabled=${value}`, { ...deadline, maxBytes: 1000 });

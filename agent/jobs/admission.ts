@@ -7,11 +7,11 @@ import type { Routers } from '../core/routers.ts';
 import type { JournalEntry } from './journal/memory.ts';
 
 /** Why an offered job is not taken now; undefined when it may be. */
-export function whyNotNow(offer: JobOffer, routers: Routers, entries: readonly JournalEntry[]): JobDeclined['reason'] | undefined {
+export function declineReason(offer: JobOffer, routers: Routers, entries: readonly JournalEntry[]): JobDeclined['reason'] | undefined {
   try {
     findRouter(routers, offer.router, offer.hardware_id);
   } catch (error) {
-    return declineReason(error);
+    return reasonOf(error);
   }
   const holdsRouter = (entry: JournalEntry): boolean => entry.state === 'accepted' || entry.state === 'begun' || mayUndo(entry);
   const isBusy = entries.some((entry) => entry.offer.router === offer.router && holdsRouter(entry));
@@ -20,7 +20,7 @@ export function whyNotNow(offer: JobOffer, routers: Routers, entries: readonly J
   return isBusy || !mayHaveOneMore({ held, left: MAX_OPEN_JOBS_PER_AGENT - entries.length }) ? 'busy' : undefined;
 }
 
-function declineReason(error: unknown): JobDeclined['reason'] {
+function reasonOf(error: unknown): JobDeclined['reason'] {
   const code = error instanceof AgentError ? error.code : 'internal';
   if (code === 'invalid') return 'unknown_router';
   return code === 'wrong_router' ? 'wrong_router' : 'router_unreachable';

@@ -24,11 +24,11 @@ export interface CleanUpDeps {
   clock: Clock;
   log: Log;
   isAlive: Reach['isAlive'];
-  times: Pick<ExecutionTimes, 'errandMs' | 'retryMs' | 'longestRetryMs' | 'guard'>;
+  times: Pick<ExecutionTimes, 'operationMs' | 'retryMs' | 'longestRetryMs' | 'guard'>;
 }
 
 /** A stopping agent has so long for the guard of a job that it will not begin, milliseconds. */
-const LAST_ERRAND_MS = 5000;
+const LAST_OPERATION_MS = 5000;
 
 /** Takes away what jobs leave on routers, however long a router is away. Nothing rejects; an abort ends the attempts. */
 export class CleanUp {
@@ -49,9 +49,9 @@ export class CleanUp {
 
   /** The guard of a job that has not begun: left armed, it would reboot the router for nothing. */
   async standDown({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
-    const { errandMs, guard } = this.#deps.times;
+    const { operationMs, guard } = this.#deps.times;
     // Its time is short: every chance counts.
-    await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#standDownOnce(offer, { timeoutMs: errandMs, signal }), {
+    await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#standDownOnce(offer, { timeoutMs: operationMs, signal }), {
       longestMs: guard.pollMs,
     });
   }
@@ -59,8 +59,8 @@ export class CleanUp {
   /** As {@link standDown} in the short time that is left to an agent that stops. */
   async standDownNow({ offer }: JournalEntry): Promise<void> {
     const limit = new AbortController();
-    const timer = this.#deps.clock.setTimeout(() => limit.abort(), LAST_ERRAND_MS);
-    await this.#attempt({ job_id: offer.job_id }, () => this.#standDownOnce(offer, { timeoutMs: LAST_ERRAND_MS, signal: limit.signal }));
+    const timer = this.#deps.clock.setTimeout(() => limit.abort(), LAST_OPERATION_MS);
+    await this.#attempt({ job_id: offer.job_id }, () => this.#standDownOnce(offer, { timeoutMs: LAST_OPERATION_MS, signal: limit.signal }));
     timer.cancel();
   }
 
@@ -75,7 +75,7 @@ export class CleanUp {
     const { isAlive, times } = this.#deps;
     const menu = menuOf(router);
     const marker = readMarker(jobId, await menu.readScript(scriptNameOf(jobId), deadline));
-    if (hasBegun(marker) && !(await reachesAll({ router, isAlive }, { ...deadline, timeoutMs: times.guard.probeMs }))) {
+    if (hasBegun(marker) && !(await reachesAll({ router, isAlive }, { ...deadline, timeoutMs: times.guard.reachMs }))) {
       throw new AgentError('router_unreachable', 'the script has run, and not everything can be reached');
     }
     // While the entry is there, the mark is no trace of a load; afterwards nobody could tell.
@@ -99,18 +99,18 @@ export class CleanUp {
   async #clearOnce(router: RouterAdapter, signal: AbortSignal): Promise<Leftovers> {
     const { journal, isAlive, times } = this.#deps;
     let left: Leftovers = 'none';
-    const look = async (): Promise<void> => {
+    const clear = async (): Promise<void> => {
       const isKnown = (jobId: string): boolean => journal.get(jobId) !== undefined;
-      left = await clearLeftovers({ router, isAlive, isKnown, probeMs: times.guard.probeMs }, { timeoutMs: times.errandMs, signal });
+      left = await clearLeftovers({ router, isAlive, isKnown, reachMs: times.guard.reachMs }, { timeoutMs: times.operationMs, signal });
     };
-    await this.#untilDone({ router: router.name }, signal, look, { isEnough: isFinal });
+    await this.#untilDone({ router: router.name }, signal, clear, { isEnough: isFinal });
     return left;
   }
 
   /** Not by the journal's note of a guard: it may be older than the guard, after its disk was restored. */
   async #removeAll(router: RouterAdapter, offer: StoredOffer, signal: AbortSignal): Promise<void> {
     const jobId = offer.job_id;
-    const deadline = { timeoutMs: this.#deps.times.errandMs, signal };
+    const deadline = { timeoutMs: this.#deps.times.operationMs, signal };
     if (offer.undo_unless_reachable_seconds !== undefined) await removeGuard(menuOf(router), jobId, deadline);
     await menuOf(router).removeScript(scriptNameOf(jobId), deadline);
   }

@@ -76,20 +76,20 @@ export class Execution {
 
   readonly #executors: Record<Step, () => Promise<Partial<Progress>>> = {
     identify: async () => {
-      const facts = await this.#deps.router.refresh(this.#errand());
+      const facts = await this.#deps.router.refresh(this.#operation());
       this.#checkDevice(facts.hardwareId);
       this.#boot = momentNow(this.#deps.clock, facts.uptimeSeconds);
       return { version: facts.softwareVersion };
     },
-    look: () => this.#look(),
+    inspect: () => this.#inspect(),
     check_syntax: async () => {
-      const error = await findSyntaxError(this.#deps.router, this.#offer.script, this.#errand());
+      const error = await findSyntaxError(this.#deps.router, this.#offer.script, this.#operation());
       return { isChecked: true, ...(error === undefined ? {} : { result: neverRan('script_error', error) }) };
     },
     back_up: async () => {
       const { times, clock } = this.#deps;
       const pause = (ms: number): Promise<void> => sleep(clock, ms, this.#signal);
-      await takeBackup(this.#deps.router, this.#offer.job_id, { times: times.backup, deadline: this.#errand(), pause });
+      await takeBackup(this.#deps.router, this.#offer.job_id, { times: times.backup, deadline: this.#operation(), pause });
       return { isBackedUp: true };
     },
     arm: async () => {
@@ -100,7 +100,7 @@ export class Execution {
     },
     prepare: async () => {
       const source = wrapScript(this.#offer.job_id, this.#offer.script, this.#progress.version ?? '');
-      await this.#menu.writeScript(this.#name, source, this.#errand());
+      await this.#menu.writeScript(this.#name, source, this.#operation());
       return { isPrepared: true };
     },
     begin: async () => {
@@ -132,9 +132,9 @@ export class Execution {
     },
     end: async () => {
       const { result, isBegun } = this.#progress;
-      const told = this.#hasFired && !isBegun ? restoredForNothing(result!) : result!;
-      await this.#deps.journal.end(this.#offer.job_id, told);
-      return { result: told };
+      const reported = this.#hasFired && !isBegun ? restoredForNothing(result!) : result!;
+      await this.#deps.journal.end(this.#offer.job_id, reported);
+      return { result: reported };
     },
   };
 
@@ -161,7 +161,7 @@ export class Execution {
   }
 
   /** The restore point of a guard that this agent was just arming says nothing about a run. */
-  async #look(): Promise<Partial<Progress>> {
+  async #inspect(): Promise<Partial<Progress>> {
     const marker = await this.#readMarker();
     if (marker.state === 'undone') {
       const isOwn = this.#progress.isUnused || (await this.#guard?.isOwnPreparation(this.#boot)) === true;
@@ -175,14 +175,14 @@ export class Execution {
   /** The running scripts are read before the marker: a script that is not running any more has written its last word. */
   async #readAftermath(): Promise<Aftermath> {
     const { router, clock } = this.#deps;
-    const facts = await router.refresh(this.#errand());
+    const facts = await router.refresh(this.#operation());
     this.#checkDevice(facts.hardwareId);
     const rebooted = hasRebooted(this.#boot, momentNow(clock, facts.uptimeSeconds));
-    let running = await this.#menu.isRunning(this.#name, this.#errand());
+    let running = await this.#menu.isRunning(this.#name, this.#operation());
     const stopped = running && this.#isOutOfTime();
     if (stopped) {
-      await this.#menu.stopScript(this.#name, this.#errand());
-      running = await this.#menu.isRunning(this.#name, this.#errand());
+      await this.#menu.stopScript(this.#name, this.#operation());
+      running = await this.#menu.isRunning(this.#name, this.#operation());
     }
     return { marker: await this.#readMarker(), running, rebooted, stopped };
   }
@@ -192,7 +192,7 @@ export class Execution {
   }
 
   async #readMarker(): Promise<Marker> {
-    return readMarker(this.#offer.job_id, await this.#menu.readScript(this.#name, this.#errand()));
+    return readMarker(this.#offer.job_id, await this.#menu.readScript(this.#name, this.#operation()));
   }
 
   #checkDevice(hardwareId: string): void {
@@ -254,7 +254,7 @@ export class Execution {
     const { job_id: jobId } = this.#offer;
     const notes = { note: (mark: BootMark) => journal.guard(jobId, mark), noteDisarmed: () => journal.disarmed(jobId) };
     const shared = { router, menu: this.#menu, clock, signal: this.#signal, isAlive, ...notes };
-    return new UndoGuard(this.#offer, boot, { ...shared, times: times.guard, backupTimes: times.backup, errandMs: times.errandMs });
+    return new UndoGuard(this.#offer, boot, { ...shared, times: times.guard, backupTimes: times.backup, operationMs: times.operationMs });
   }
 
   /** A guard's time is short: every chance to disarm it counts. */
@@ -267,8 +267,8 @@ export class Execution {
     return scriptNameOf(this.#offer.job_id);
   }
 
-  #errand(): Deadline {
-    return { timeoutMs: this.#deps.times.errandMs, signal: this.#signal };
+  #operation(): Deadline {
+    return { timeoutMs: this.#deps.times.operationMs, signal: this.#signal };
   }
 }
 

@@ -2,7 +2,7 @@ import type { AgentMessage, JobDeclined, JobOffer, JobResult, OpenJob } from '..
 import { type Clock, sleep, type Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Routers } from '../core/routers.ts';
-import { mayUndo, whyNotNow } from './admission.ts';
+import { mayUndo, declineReason } from './admission.ts';
 import { takeExportAfter } from './backup/take.ts';
 import { CleanUp } from './clean-up.ts';
 import { Execution } from './execution.ts';
@@ -114,7 +114,7 @@ export class JobRunner {
     const over = journal.over(offer.job_id);
     if (known && !(known.acked && known.state === 'refused')) return this.#repeat(known);
     if (over) return this.#send({ type: 'job.ended', job_id: offer.job_id, result: over });
-    const reason = known ? 'busy' : this.#whyNot(offer);
+    const reason = known ? 'busy' : this.#declineReason(offer);
     if (reason) return this.#send({ type: 'job.declined', job_id: offer.job_id, reason });
     await this.#accept(offer);
   }
@@ -133,10 +133,10 @@ export class JobRunner {
     }
   }
 
-  #whyNot(offer: JobOffer): JobDeclined['reason'] | undefined {
+  #declineReason(offer: JobOffer): JobDeclined['reason'] | undefined {
     if (this.#stopped) return 'shutting_down';
     if (this.#accepting.has(offer.router)) return 'busy';
-    return whyNotNow(offer, this.#deps.routers, this.#deps.journal.entries());
+    return declineReason(offer, this.#deps.routers, this.#deps.journal.entries());
   }
 
   #repeatLater(): void {
@@ -238,9 +238,9 @@ export class JobRunner {
   async #exportAfter(offer: StoredOffer, signal: AbortSignal): Promise<void> {
     const router = this.#deps.routers.get(offer.router);
     const { clock } = this.#deps;
-    const { backup, errandMs } = this.#times;
+    const { backup, operationMs } = this.#times;
     const pause = (ms: number): Promise<void> => sleep(clock, ms, signal);
-    const wait = { times: { ...backup, limitMs: backup.afterMs }, deadline: { timeoutMs: errandMs, signal }, pause };
+    const wait = { times: { ...backup, limitMs: backup.afterMs }, deadline: { timeoutMs: operationMs, signal }, pause };
     if (router) await this.#attempt(offer.job_id, () => takeExportAfter(router, offer.job_id, wait));
   }
 

@@ -9,7 +9,7 @@ export type Step =
   /** Is it the right device, and which version? */
   | 'identify'
   /** Is there a marker of an earlier run on the router? */
-  | 'look'
+  | 'inspect'
   | 'check_syntax'
   | 'back_up'
   /** Have the router undo the script unless it is told not to in time. */
@@ -86,7 +86,7 @@ export function nextStep(progress: Progress, offer: Pick<JobOffer, 'make_backup'
   if (progress.verdict) return 'settle';
   if (progress.isBegun) return progress.report ? 'resolve' : 'run';
   if (progress.version === undefined) return 'identify';
-  if (progress.marker === undefined) return 'look';
+  if (progress.marker === undefined) return 'inspect';
   // The router says that this job ran, although this journal does not: the agent's disk was restored.
   if (hasBegun(progress.marker)) return 'admit';
   // It would fire in the middle of what comes now: a backup alone takes minutes.

@@ -5,7 +5,7 @@ import type { StoredOffer } from './journal/records.ts';
 
 export interface ExecutionTimes {
   /** One small errand on the router, milliseconds. */
-  errandMs: number;
+  operationMs: number;
   /** First and longest pause before an errand that failed is tried again, milliseconds. */
   retryMs: number;
   longestRetryMs: number;
@@ -18,7 +18,7 @@ export interface ExecutionTimes {
 }
 
 export const DEFAULT_TIMES: ExecutionTimes = {
-  errandMs: 20_000,
+  operationMs: 20_000,
   retryMs: 500,
   longestRetryMs: 15_000,
   pollMs: 2000,

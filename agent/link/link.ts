@@ -1,4 +1,4 @@
-import type { RouterBeat } from '../../protocol/index.ts';
+import type { RouterHeartbeat } from '../../protocol/index.ts';
 import { AbsenceLog } from '../core/absence-log.ts';
 import { sleep } from '../core/clock.ts';
 import type { Clock } from '../core/clock.ts';
@@ -62,8 +62,8 @@ export class AgentLink {
   }
 
   /** A heartbeat at once, for routers whose reachability changed. */
-  beat(routers: RouterBeat[]): void {
-    this.#session?.beat(routers);
+  sendHeartbeat(routers: RouterHeartbeat[]): void {
+    this.#session?.sendHeartbeat(routers);
   }
 
   /** True when the server answers a ping over the tunnel before the deadline: proof that the way there works. */
@@ -79,7 +79,7 @@ export class AgentLink {
     const session = this.#session;
     if (session) {
       await this.#within(session.idle(), deadlineMs);
-      session.leave();
+      session.closeGracefully();
     }
     const loop = this.#loop ?? Promise.resolve();
     await this.#within(loop, GOODBYE_MS);

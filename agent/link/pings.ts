@@ -15,7 +15,7 @@ export class Pings {
   send(): Promise<boolean> {
     this.#last += 1;
     // A mark of its own: the answer to an earlier ping, late on the line, proves nothing.
-    const mark = `probe ${this.#last}`;
+    const mark = `ping ${this.#last}`;
     return new Promise((resolve) => {
       this.#waiting.set(mark, resolve);
       this.#socket.ping(mark);

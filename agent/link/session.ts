@@ -6,14 +6,14 @@ import {
   MAX_OPEN_JOBS_PER_AGENT,
   PROTOCOL_VERSIONS,
 } from '../../protocol/index.ts';
-import { Lane } from '../../runtime/lane.ts';
-import type { AgentMessage, RouterBeat, ServerMessage, Welcome } from '../../protocol/index.ts';
+import { SerialQueue } from '../../runtime/serial-queue.ts';
+import type { AgentMessage, RouterHeartbeat, ServerMessage, Welcome } from '../../protocol/index.ts';
 import type { AbsenceLog } from '../core/absence-log.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { describeClose } from './connection-errors.ts';
 import { handleJobMessage } from './job-messages.ts';
-import { Outbox } from './outbox.ts';
+import { SendQueue } from './send-queue.ts';
 import { Pings } from './pings.ts';
 import { readyMessages } from './ready.ts';
 import { ServedRequests } from './requests.ts';
@@ -32,10 +32,10 @@ export interface SessionDeps {
 const MAX_WAITING_JOBS = 2 * MAX_OPEN_JOBS_PER_AGENT;
 
 /** After goaway the server closes; if it does not, this end does, milliseconds. */
-const LEAVE_MS = 5000;
+const GOAWAY_CLOSE_MS = 5000;
 
 /** Unreadable messages of one session that the log tells of: enough to see what is wrong, too few to fill a disk. */
-const UNREADABLE_TOLD = 10;
+const MAX_UNREADABLE_LOGGED = 10;
 
 /**
  * One tunnel as the agent sees it, from hello to the end. Invariants:
@@ -50,9 +50,9 @@ export class LinkSession implements LinkSocketEvents {
 
   readonly #deps: SessionDeps;
   readonly #socket: LinkSocket;
-  readonly #outbox: Outbox;
+  readonly #sendQueue: SendQueue;
   readonly #requests: ServedRequests;
-  readonly #jobs: Lane;
+  readonly #jobs: SerialQueue;
   readonly #ended = Promise.withResolvers<EndedSession>();
   #state: 'greeting' | 'adopting' | 'ready' | 'closed' = 'greeting';
   #epoch = 0;
@@ -68,7 +68,7 @@ export class LinkSession implements LinkSocketEvents {
   constructor(socket: LinkSocket, deps: SessionDeps) {
     this.#socket = socket;
     this.#deps = deps;
-    this.#outbox = new Outbox(socket, deps.log);
+    this.#sendQueue = new SendQueue(socket, deps.log);
     this.#pings = new Pings(socket);
     const { host, clock, log } = deps;
     const port = {
@@ -78,7 +78,7 @@ export class LinkSession implements LinkSocketEvents {
       },
     };
     this.#requests = new ServedRequests(host.requests, port, clock, log);
-    this.#jobs = new Lane((error) => {
+    this.#jobs = new SerialQueue((error) => {
       log.error({ err: error }, 'job message not handled');
     });
     this.#deadline = clock.setTimeout(() => this.#cut('no welcome in time'), HELLO_TIMEOUT_MS);
@@ -101,7 +101,7 @@ export class LinkSession implements LinkSocketEvents {
   }
 
   /** A heartbeat at once, with the routers that changed. */
-  beat(routers: RouterBeat[]): void {
+  sendHeartbeat(routers: RouterHeartbeat[]): void {
     if (this.#state === 'ready') this.#send({ type: 'heartbeat', routers });
   }
 
@@ -116,7 +116,7 @@ export class LinkSession implements LinkSocketEvents {
   }
 
   /** Says goodbye and closes. */
-  leave(): void {
+  closeGracefully(): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'ready') this.#send({ type: 'goaway', reason: 'restart', reconnect_after_ms: 0 });
     this.#close('normal');
@@ -235,14 +235,14 @@ export class LinkSession implements LinkSocketEvents {
     absence.back({ epoch });
     this.#send(ready);
     for (const result of results) this.#send(result);
-    this.#beatEvery(settings.heartbeat_ms);
+    this.#sendHeartbeatEvery(settings.heartbeat_ms);
     host.onReady(epoch);
   }
 
-  #beatEvery(ms: number): void {
+  #sendHeartbeatEvery(ms: number): void {
     const { clock, host } = this.#deps;
-    this.#heartbeat = clock.setTimeout(() => this.#beatEvery(ms), ms);
-    this.#guard(() => this.#send({ type: 'heartbeat', routers: host.beats() }));
+    this.#heartbeat = clock.setTimeout(() => this.#sendHeartbeatEvery(ms), ms);
+    this.#guard(() => this.#send({ type: 'heartbeat', routers: host.heartbeats() }));
   }
 
   /** A mistake in the host must not end the process from inside a socket's or a timer's callback. */
@@ -258,13 +258,14 @@ export class LinkSession implements LinkSocketEvents {
     this.#goaway = { reason: `the control plane says goodbye: ${reason}`, reconnectAfterMs };
     if (reason === 'revoked') this.#deps.host.onRevoked();
     this.#deadline.cancel();
-    this.#deadline = this.#deps.clock.setTimeout(() => this.#cut('still open after goaway'), LEAVE_MS);
+    this.#deadline = this.#deps.clock.setTimeout(() => this.#cut('still open after goaway'), GOAWAY_CLOSE_MS);
   }
 
   #onInvalid(type: string, id: number | undefined, reason: string): void {
     this.ignored += 1;
     this.#unreadable += 1;
-    if (this.#unreadable <= UNREADABLE_TOLD) this.#deps.log.warn({ message_type: type, reason }, 'unreadable message from the server');
+    if (this.#unreadable <= MAX_UNREADABLE_LOGGED)
+      this.#deps.log.warn({ message_type: type, reason }, 'unreadable message from the server');
     if (type === 'welcome') this.#close('protocol');
     else if (type === 'request' && id !== undefined) {
       this.#send({ type: 'reply', id, outcome: { ok: false, error: { code: 'invalid', message: 'the agent cannot read this request' } } });
@@ -272,7 +273,7 @@ export class LinkSession implements LinkSocketEvents {
   }
 
   #send(message: AgentMessage, sent?: () => void): boolean {
-    return this.#state !== 'closed' && this.#outbox.send(message, sent);
+    return this.#state !== 'closed' && this.#sendQueue.send(message, sent);
   }
 
   #close(reason: keyof typeof CLOSE): void {

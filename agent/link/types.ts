@@ -1,4 +1,13 @@
-import type { AgentMessage, Hello, JobOffer, OpenJob, ReplyOutcome, Request, RouterBeat, ServerMessage } from '../../protocol/index.ts';
+import type {
+  AgentMessage,
+  Hello,
+  JobOffer,
+  OpenJob,
+  ReplyOutcome,
+  Request,
+  RouterHeartbeat,
+  ServerMessage,
+} from '../../protocol/index.ts';
 import type { LastConnection } from './backoff.ts';
 
 /** A WebSocket as the link's logic sees it: dialer.ts makes one from `ws`, unit tests from memory. */
@@ -77,7 +86,7 @@ export interface LinkHost {
   /** The tunnel that was ready is gone. */
   onDown(): void;
   /** The state of every router, for the heartbeat. */
-  beats(): RouterBeat[];
+  heartbeats(): RouterHeartbeat[];
   requests: RequestHandlers;
   jobs: JobHandlers;
   /** Dial so many more channels for this forward. Must not wait. */

@@ -1,6 +1,6 @@
 import { UNMANAGED_PATH, unmanagedResponse } from '../../protocol/index.ts';
 import type { UnmanagedRouter } from '../../protocol/index.ts';
-import { askServer } from './ask.ts';
+import { httpGet } from './http-get.ts';
 import type { Credentials } from './credentials.ts';
 import { LinkError } from './errors.ts';
 
@@ -9,13 +9,13 @@ import { LinkError } from './errors.ts';
  * @returns undefined when the control plane is older than this question
  * @throws LinkError `unauthorized` when it does not accept the agent, otherwise `refused`
  */
-export async function askUnmanaged(
+export async function fetchUnmanaged(
   server: string,
   credentials: Credentials,
   ca: string | undefined,
 ): Promise<UnmanagedRouter[] | undefined> {
   const bearer = `${credentials.agent_id}:${credentials.secret}`;
-  const { status, body } = await askServer({ server, path: UNMANAGED_PATH, ca, bearer });
+  const { status, body } = await httpGet({ server, path: UNMANAGED_PATH, ca, bearer });
   if (status === 404) return undefined;
   if (status === 401)
     throw new LinkError(

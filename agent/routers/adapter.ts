@@ -102,7 +102,7 @@ export interface RouterAdapter {
   readFile(name: string, deadline: Deadline & { maxBytes: number }): Promise<Buffer>;
 
   /** Opens a session of its own, logs in and closes it: proves that the router can still be reached afresh. */
-  probe(deadline: Deadline): Promise<void>;
+  testLogin(deadline: Deadline): Promise<void>;
 
   close(): Promise<void>;
 }

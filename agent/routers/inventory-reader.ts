@@ -12,10 +12,10 @@ export interface InventoryReader<S> {
   /** Everything. @throws AgentError */
   read(session: S, deadline: Deadline): Promise<RouterFacts>;
   /** The cheap part that serves as ping, and tells when everything has to be read again. */
-  glance(session: S, deadline: Deadline): Promise<Glance>;
+  probe(session: S, deadline: Deadline): Promise<ProbeResult>;
 }
 
-export interface Glance {
+export interface ProbeResult {
   uptime: string;
   uptimeSeconds: number | null;
   softwareVersion: string;
@@ -42,7 +42,7 @@ async function optionalRow(api: RouterOsApi, path: string, deadline: Deadline): 
   }
 }
 
-function glanceOf(resource: RouterRow, identity: RouterRow): Glance {
+function toProbeResult(resource: RouterRow, identity: RouterRow): ProbeResult {
   const uptime = resource['uptime'] ?? '';
   return {
     uptime,
@@ -64,12 +64,12 @@ export const apiReader: InventoryReader<RouterOsApi> = {
     return parseFacts({ resource, identity, routerboard, license, clock });
   },
 
-  async glance(api, deadline) {
+  async probe(api, deadline) {
     const [resource, identity] = await Promise.all([
       firstRow(api, '/system/resource/print', deadline, ['=.proplist=uptime,version']),
       firstRow(api, '/system/identity/print', deadline),
     ]);
-    return glanceOf(resource, identity);
+    return toProbeResult(resource, identity);
   },
 };
 
@@ -82,9 +82,9 @@ export const sshReader: InventoryReader<SshSession> = {
     return parseConsoleFacts(outputs.join('\n'));
   },
 
-  async glance(ssh, deadline) {
+  async probe(ssh, deadline) {
     const { text } = await ssh.exec(inventoryLines()[0]!, { ...deadline, maxBytes: CONSOLE_BYTES });
     const { resource = {}, identity = {} } = parseSections(text);
-    return glanceOf(resource, identity);
+    return toProbeResult(resource, identity);
   },
 };

@@ -4,9 +4,9 @@ import type { Clock } from '../core/clock.ts';
 import { type Deadline, toError } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
 import type { RouterFacts, RouterState } from './adapter.ts';
-import type { Glance, InventoryReader } from './inventory-reader.ts';
+import type { ProbeResult, InventoryReader } from './inventory-reader.ts';
 import type { Log } from '../core/log.ts';
-import { StateBoard } from './router-state.ts';
+import { RouterStateTracker } from './state-tracker.ts';
 import { type KeptSession, SessionKeeper } from './session-keeper.ts';
 
 export interface PresenceOptions<S> {
@@ -35,7 +35,7 @@ const TEXTS = { away: 'router unreachable', stillAway: 'router still unreachable
  */
 export class RouterPresence<S extends KeptSession> {
   readonly #options: PresenceOptions<S>;
-  readonly #board: StateBoard;
+  readonly #tracker: RouterStateTracker;
   readonly #absence: AbsenceLog;
   readonly #keeper: SessionKeeper<S>;
   /** What of its inventory had to be cleaned when it was read last. */
@@ -47,7 +47,7 @@ export class RouterPresence<S extends KeptSession> {
   constructor(options: PresenceOptions<S>) {
     this.#options = options;
     const { clock, log, router } = options;
-    this.#board = new StateBoard(log);
+    this.#tracker = new RouterStateTracker(log);
     this.#absence = new AbsenceLog({ log, clock, texts: TEXTS, fields: { router } });
     this.#keeper = new SessionKeeper<S>({
       ...options,
@@ -56,18 +56,18 @@ export class RouterPresence<S extends KeptSession> {
         up: (session, deadline) => this.#up(session, deadline),
         down: (reason) => {
           this.#absence.away(reason);
-          this.#board.unreachable(reason);
+          this.#tracker.unreachable(reason);
         },
       },
     });
   }
 
   get state(): RouterState {
-    return this.#board.state;
+    return this.#tracker.state;
   }
 
   subscribe(listener: (state: RouterState) => void): () => void {
-    return this.#board.subscribe(listener);
+    return this.#tracker.subscribe(listener);
   }
 
   start(): void {
@@ -98,30 +98,30 @@ export class RouterPresence<S extends KeptSession> {
     } catch (error) {
       if (!session.alive) throw error;
       const reason = cleanText(toError(error).message, LONGEST_WORDS);
-      this.#tellUnreadable(reason);
-      this.#board.reachable(null, `inventory: ${reason}`);
+      this.#logUnreadable(reason);
+      this.#tracker.reachable(null, `inventory: ${reason}`);
     }
   }
 
   /** Once for each reason: a router may come and go with it every few seconds, and counts as away until it can be read. */
-  #tellUnreadable(reason: string): void {
+  #logUnreadable(reason: string): void {
     const { log, router } = this.#options;
-    const isNews = !this.#unreadable.has(reason) && this.#unreadable.size < MOST_REASONS;
-    if (isNews) this.#absence.back();
-    if (isNews) this.#unreadable.add(reason);
-    log[isNews ? 'warn' : 'debug']({ router, reason }, 'the inventory of the router cannot be read');
+    const isNew = !this.#unreadable.has(reason) && this.#unreadable.size < MOST_REASONS;
+    if (isNew) this.#absence.back();
+    if (isNew) this.#unreadable.add(reason);
+    log[isNew ? 'warn' : 'debug']({ router, reason }, 'the inventory of the router cannot be read');
   }
 
   async #read(session: S, deadline: Deadline): Promise<RouterFacts> {
     const facts = await this.#options.reader.read(session, deadline);
     this.#readAt = this.#options.clock.monotonic();
-    this.#tellCleaned(facts);
-    this.#board.reachable(facts);
+    this.#logCleaned(facts);
+    this.#tracker.reachable(facts);
     return facts;
   }
 
   /** Once for each such state: it is read again and again. */
-  #tellCleaned({ cleaned = [] }: RouterFacts): void {
+  #logCleaned({ cleaned = [] }: RouterFacts): void {
     const properties = cleanText(cleaned.join(', '), LONGEST_WORDS);
     if (properties !== this.#cleaned && properties !== '') {
       const { log, router } = this.#options;
@@ -131,20 +131,20 @@ export class RouterPresence<S extends KeptSession> {
   }
 
   async #ping(session: S, deadline: Deadline): Promise<void> {
-    const glance = await this.#options.reader.glance(session, deadline);
+    const probed = await this.#options.reader.probe(session, deadline);
     const { facts } = this.state;
     const due = this.#options.clock.monotonic() - this.#readAt >= INVENTORY_INTERVAL_MS;
-    if (!facts || due || hasChanged(facts, glance)) await this.#read(session, deadline).catch(ignoreRefusal);
-    else this.#board.tick(glance);
+    if (!facts || due || hasChanged(facts, probed)) await this.#read(session, deadline).catch(ignoreRefusal);
+    else this.#tracker.updateUptime(probed);
   }
 }
 
 /** A reboot seen without a lost session (the clock is the router's own) shows as an uptime that went back. */
-function hasChanged(facts: RouterFacts, glance: Glance): boolean {
+function hasChanged(facts: RouterFacts, probed: ProbeResult): boolean {
   return (
-    facts.identity !== glance.identity ||
-    facts.softwareVersion !== glance.softwareVersion ||
-    (glance.uptimeSeconds !== null && (facts.uptimeSeconds ?? 0) > glance.uptimeSeconds)
+    facts.identity !== probed.identity ||
+    facts.softwareVersion !== probed.softwareVersion ||
+    (probed.uptimeSeconds !== null && (facts.uptimeSeconds ?? 0) > probed.uptimeSeconds)
   );
 }
 

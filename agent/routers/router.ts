@@ -133,7 +133,7 @@ class Router implements RouterAdapter {
     return ssh.readFile(name, { ...remaining(deadline, startedAt), maxBytes: deadline.maxBytes });
   }
 
-  async probe(deadline: Deadline): Promise<void> {
+  async testLogin(deadline: Deadline): Promise<void> {
     const { open } = this.#parts;
     const session = await (this.hasApi ? open.api(deadline) : open.ssh(deadline));
     await session.close();

@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { Routers } from '../core/routers.ts';
 import type { RouterAdapter, RouterState } from '../routers/adapter.ts';
 import { computeDelta, deltaMessages, fullMessages, NO_CHANGE } from './device-delta.ts';
-import type { ToldDevices } from './device-delta.ts';
+import type { ReportedDevices } from './device-delta.ts';
 import type { DeviceTable } from './device-table.ts';
 import { RouterReader } from './read-router.ts';
 
@@ -42,11 +42,11 @@ const LONGEST_SPREAD_MS = 20_000;
 const SHARE = 1 / 50;
 const RARELY_MS = 15 * 60_000;
 /** How often the log is told that something had to be cleaned. */
-const TELL_UNCLEAN_MS = 60 * 60_000;
+const LOG_CLEANED_EVERY_MS = 60 * 60_000;
 /** A small wait before the first reading after a change, because changes come in groups. */
 const SETTLE_MS = 200;
 
-type Unclean = 'names or addresses of devices' | 'names or words of sensors, ports or disks';
+type Cleaned = 'names or addresses of devices' | 'names or words of sensors, ports or disks';
 
 /** Reads health and devices of every router now and then, each router by itself and one menu at a time. */
 export function createCollector(options: CollectorOptions): Collector {
@@ -66,7 +66,7 @@ export function createCollector(options: CollectorOptions): Collector {
 }
 
 /**
- * One router's readings. Invariants: at most one menu of the router is being read; `#told` is what the control plane
+ * One router's readings. Invariants: at most one menu of the router is being read; `#reported` is what the control plane
  * has been sent on the present tunnel, undefined until everything has been.
  */
 class RouterCollector {
@@ -77,16 +77,16 @@ class RouterCollector {
   #wake = new AbortController();
   #reader: RouterReader;
   #hardwareId: string | undefined;
-  #told: ToldDevices | undefined;
+  #reported: ReportedDevices | undefined;
   /** Devices in all, when more than were told. */
-  #toldTotal: number | undefined;
+  #reportedTotal: number | undefined;
   #connected = false;
   /** Raised with every tunnel and every other device, so that a reading for an older one tells nothing. */
   #round = 0;
   #wasReachable = false;
   #devicesDueAt = 0;
   /** When the log may be told again, by what was cleaned. */
-  readonly #tellUncleanAt = new Map<Unclean, number>();
+  readonly #logCleanedAt = new Map<Cleaned, number>();
   #waitMs = SETTLE_MS;
   #loop: Promise<void> | undefined;
   #unsubscribe: (() => void) | undefined;
@@ -105,7 +105,7 @@ class RouterCollector {
 
   onReady(delayMs: number): void {
     this.#connected = true;
-    this.#tellAllAnew();
+    this.#reportAllAgain();
     this.#readAfter(SETTLE_MS + delayMs);
   }
 
@@ -126,14 +126,14 @@ class RouterCollector {
     if (isOther) {
       this.#hardwareId = facts.hardwareId;
       this.#reader = new RouterReader(this.#router, this.#options.clock);
-      this.#tellAllAnew();
+      this.#reportAllAgain();
     }
     if (isOther || isBack) this.#readAfter(SETTLE_MS);
   }
 
   /** What a reading that is under way finds is no longer told. */
-  #tellAllAnew(): void {
-    this.#told = undefined;
+  #reportAllAgain(): void {
+    this.#reported = undefined;
     this.#round += 1;
   }
 
@@ -179,7 +179,7 @@ class RouterCollector {
 
   async #readHealth(signal: AbortSignal): Promise<void> {
     const readings = await this.#reader.readHealth(signal);
-    this.#tellUnclean('names or words of sensors, ports or disks', this.#reader.uncleanHealth);
+    this.#logCleaned('names or words of sensors, ports or disks', this.#reader.uncleanHealth);
     this.#options.send({ type: 'health', router: this.#router.name, readings });
   }
 
@@ -188,35 +188,35 @@ class RouterCollector {
     const round = this.#round;
     const startedAt = clock.monotonic();
     const table = await this.#reader.readDevices(signal);
-    this.#tellUnclean('names or addresses of devices', this.#reader.uncleanDevices);
+    this.#logCleaned('names or addresses of devices', this.#reader.uncleanDevices);
     // Meanwhile there is another tunnel or another device, for which it is read again at once.
     if (round !== this.#round) return;
     const took = clock.monotonic() - startedAt;
     // A little less than the regular wait, so that its jitter does not skip a round.
     this.#devicesDueAt = startedAt + Math.min(RARELY_MS, Math.max(everyMs * 0.8, took / SHARE));
-    if (table) this.#tell(table, clock.now() / 1000, this.#reader.devicesInAll);
+    if (table) this.#report(table, clock.now() / 1000, this.#reader.devicesInAll);
   }
 
   /** Now and then, because it is read every minute. */
-  #tellUnclean(what: Unclean, count: number): void {
+  #logCleaned(what: Cleaned, count: number): void {
     const { clock, log } = this.#options;
-    if (count === 0 || clock.monotonic() < (this.#tellUncleanAt.get(what) ?? Number.NEGATIVE_INFINITY)) return;
-    this.#tellUncleanAt.set(what, clock.monotonic() + TELL_UNCLEAN_MS);
+    if (count === 0 || clock.monotonic() < (this.#logCleanedAt.get(what) ?? Number.NEGATIVE_INFINITY)) return;
+    this.#logCleanedAt.set(what, clock.monotonic() + LOG_CLEANED_EVERY_MS);
     log.warn({ router: this.#router.name, count }, `${what} are no text or no fact, and were cleaned`);
   }
 
   /** @param total how many devices there are, when the table does not hold them all */
-  #tell(table: DeviceTable, now: number, total: number | undefined): void {
-    const before = this.#told;
+  #report(table: DeviceTable, now: number, total: number | undefined): void {
+    const before = this.#reported;
     const delta = computeDelta(before ?? new Map(), table, now);
     const messages = before ? deltaMessages(delta) : fullMessages(table);
     // News by itself; how many exactly is told along with the next change.
-    const isNews = before !== undefined && (total === undefined) !== (this.#toldTotal === undefined);
-    if (messages.length === 0 && isNews) messages.push(NO_CHANGE);
+    const isChanged = before !== undefined && (total === undefined) !== (this.#reportedTotal === undefined);
+    if (messages.length === 0 && isChanged) messages.push(NO_CHANGE);
     const more = total === undefined ? {} : { total };
     const sent = messages.every((message) => this.#options.send({ type: 'devices', router: this.#router.name, ...message, ...more }));
-    if (sent && messages.length > 0) this.#toldTotal = total;
+    if (sent && messages.length > 0) this.#reportedTotal = total;
     // What was lost on the way cannot be known: next time everything is told.
-    this.#told = sent ? delta.told : undefined;
+    this.#reported = sent ? delta.reported : undefined;
   }
 }

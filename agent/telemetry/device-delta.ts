@@ -3,26 +3,26 @@ import type { Devices, SeenDevice } from '../../protocol/index.ts';
 import type { DeviceTable } from './device-table.ts';
 
 /** What was told of a device, and when; moments count seconds of the agent's clock. */
-interface Told {
+interface Reported {
   words: string;
   /** Of a device that was not there: the moment it was seen. */
   seenAt: number | undefined;
 }
 
 /** What the control plane has been told of one router's devices. */
-export type ToldDevices = ReadonlyMap<string, Told>;
+export type ReportedDevices = ReadonlyMap<string, Reported>;
 
 /** A device that comes and goes is told again when it was seen so much later. */
 const COARSE_SECONDS = 15 * 60;
 
-function toTold(device: SeenDevice, now: number): Told {
+function toReported(device: SeenDevice, now: number): Reported {
   return {
     words: JSON.stringify([device.ip, device.interface, device.hostname]),
     seenAt: device.seen_ago === undefined ? undefined : now - device.seen_ago,
   };
 }
 
-function isNews(before: Told | undefined, after: Told): boolean {
+function isChanged(before: Reported | undefined, after: Reported): boolean {
   if (before?.words !== after.words) return true;
   if (before.seenAt === undefined || after.seenAt === undefined) return before.seenAt !== after.seenAt;
   return after.seenAt - before.seenAt >= COARSE_SECONDS;
@@ -32,7 +32,7 @@ export interface Delta {
   changed: SeenDevice[];
   gone: string[];
   /** What the control plane knows once it has got this. */
-  told: ToldDevices;
+  reported: ReportedDevices;
 }
 
 /**
@@ -40,19 +40,19 @@ export interface Delta {
  * table, up to a quarter of an hour in the last-seen of devices that are not there.
  * @param now seconds
  */
-export function computeDelta(told: ToldDevices, table: DeviceTable, now: number): Delta {
+export function computeDelta(reported: ReportedDevices, table: DeviceTable, now: number): Delta {
   const changed: SeenDevice[] = [];
-  const next = new Map<string, Told>();
+  const next = new Map<string, Reported>();
   for (const device of table.values()) {
-    const before = told.get(device.mac);
-    const after = toTold(device, now);
-    const news = isNews(before, after);
+    const before = reported.get(device.mac);
+    const after = toReported(device, now);
+    const news = isChanged(before, after);
     if (news) changed.push(device);
     next.set(device.mac, news || !before ? after : before);
   }
   // A lease that ends says nothing about a device that was not there anyway.
-  const gone = [...told].filter(([mac, { seenAt }]) => seenAt === undefined && !table.has(mac)).map(([mac]) => mac);
-  return { changed, gone, told: next };
+  const gone = [...reported].filter(([mac, { seenAt }]) => seenAt === undefined && !table.has(mac)).map(([mac]) => mac);
+  return { changed, gone, reported: next };
 }
 
 type Message = Omit<Devices, 'type' | 'router'>;

@@ -16,8 +16,8 @@ export async function readPoe(router: RouterAdapter, signal: AbortSignal, cleane
   if (ports === undefined) return undefined;
   const numbers = ports.slice(0, MAX_POE_PORTS).map(itemNumber);
   const rows = await sampleItems(router, { path: '/interface/ethernet/poe/monitor', numbers }, signal);
-  const told = rows?.filter((row) => (row['name'] ?? '') !== '' && (row['poe-out-status'] ?? '') !== '');
-  return told
+  const reported = rows?.filter((row) => (row['name'] ?? '') !== '' && (row['poe-out-status'] ?? '') !== '');
+  return reported
     ?.slice(0, MAX_POE_PORTS)
     .map((row) => ({ interface: cleaner.text(row['name']!, 128), status: cleaner.text(row['poe-out-status']!, 64) }));
 }

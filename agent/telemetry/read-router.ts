@@ -15,7 +15,7 @@ import { findWanInterfaces, readWan } from './wan.ts';
 /** More devices than any site has; a router under a flood of made-up addresses must not fill the agent. */
 const MAX_DEVICES = 20_000;
 /** What seldom changes is looked up so often: which interfaces lead to the provider, whether there are sensors or a receiver. */
-const LOOK_AGAIN_MS = 10 * 60_000;
+const RECHECK_MS = 10 * 60_000;
 
 /** Reads what a router tells of itself beyond its inventory. Remembers which menus it does not have. */
 export class RouterReader {
@@ -100,7 +100,7 @@ export class RouterReader {
   async #wanNames(signal: AbortSignal): Promise<string[]> {
     const now = this.#clock.monotonic();
     if (!this.#wan || this.#wan.until <= now) {
-      this.#wan = { names: await findWanInterfaces(this.#router, signal), until: now + LOOK_AGAIN_MS };
+      this.#wan = { names: await findWanInterfaces(this.#router, signal), until: now + RECHECK_MS };
     }
     return this.#wan.names;
   }
@@ -109,7 +109,7 @@ export class RouterReader {
   async #unlessAbsent<T>(menu: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
     if ((this.#absent.get(menu) ?? 0) > this.#clock.monotonic()) return undefined;
     const answer = await read();
-    if (answer === undefined) this.#absent.set(menu, this.#clock.monotonic() + LOOK_AGAIN_MS);
+    if (answer === undefined) this.#absent.set(menu, this.#clock.monotonic() + RECHECK_MS);
     return answer;
   }
 }

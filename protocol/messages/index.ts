@@ -5,7 +5,7 @@ import { channelDial, forwardLost } from './forwards.ts';
 import { health, healthReadings } from './health.ts';
 import * as jobs from './jobs.ts';
 import { cancel, reply, replyError, replyErrorCode, request, rows } from './requests.ts';
-import { goaway, heartbeat, hello, inventory, ready, routerBeat, routerFacts, routerWaiting, welcome } from './session.ts';
+import { goaway, heartbeat, hello, inventory, ready, routerHeartbeat, routerFacts, routerWaiting, welcome } from './session.ts';
 
 /** Everything a server may send. Schema by message type: a table lookup instead of trying every member of a union. */
 export const serverMessages = {
@@ -47,7 +47,7 @@ export type Hello = z.infer<typeof hello>;
 export type Welcome = z.infer<typeof welcome>;
 export type Ready = z.infer<typeof ready>;
 export type Heartbeat = z.infer<typeof heartbeat>;
-export type RouterBeat = z.infer<typeof routerBeat>;
+export type RouterHeartbeat = z.infer<typeof routerHeartbeat>;
 export type Inventory = z.infer<typeof inventory>;
 export type RouterFactsMessage = z.infer<typeof routerFacts>;
 export type Request = z.infer<typeof request>;

@@ -45,7 +45,7 @@ const uptimeSeconds = z
   .nullable()
   .catch(null);
 
-export const routerBeat = z.object({
+export const routerHeartbeat = z.object({
   name: routerName,
   reachable: z.boolean(),
   /** Going back means a reboot. */
@@ -55,7 +55,7 @@ export const routerBeat = z.object({
 });
 
 /** Agent, every `heartbeat_ms` and at once when a router's reachability changes (then with that router only). */
-export const heartbeat = z.object({ type: z.literal('heartbeat'), routers: routerList(routerBeat, MAX_ROUTERS_PER_AGENT) });
+export const heartbeat = z.object({ type: z.literal('heartbeat'), routers: routerList(routerHeartbeat, MAX_ROUTERS_PER_AGENT) });
 
 export const routerFacts = z.object({
   hardware_id: routerText(128).pipe(hardwareId),

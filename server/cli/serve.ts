@@ -1,7 +1,7 @@
 import process from 'node:process';
 import closeWithGrace from 'close-with-grace';
-import { END_SIGNALS, whenToldToEnd } from '../../runtime/end-signals.ts';
-import { keepYoungObjectsYoung } from '../../runtime/young-objects.ts';
+import { END_SIGNALS, onEndSignal } from '../../runtime/end-signals.ts';
+import { disablePretenuring } from '../../runtime/pretenuring.ts';
 import type { Config } from '../config.ts';
 import type { RunningServer } from '../compose/start.ts';
 
@@ -13,7 +13,7 @@ const SHUTDOWN_DEADLINE_MS = 20_000;
  * code 0 after a signal and 1 after an error. @throws AppError when it cannot be started
  */
 export async function serve(config: Config, complain: (text: string) => void): Promise<void> {
-  keepYoungObjectsYoung();
+  disablePretenuring();
   // Loaded here so that the administration commands start without a web server.
   const { startServer } = await import('../compose/start.ts');
   let server: RunningServer | undefined;
@@ -29,7 +29,7 @@ export async function serve(config: Config, complain: (text: string) => void): P
   });
   // At a terminal, SIGHUP says that it was closed; a service manager asks with it for the files to be read again.
   const isAtTerminal = process.stdin.isTTY || process.stdout.isTTY;
-  whenToldToEnd(() => grace.close(), isAtTerminal ? END_SIGNALS : END_SIGNALS.filter((signal) => signal !== 'SIGHUP'));
+  onEndSignal(() => grace.close(), isAtTerminal ? END_SIGNALS : END_SIGNALS.filter((signal) => signal !== 'SIGHUP'));
   if (!isAtTerminal) process.on('SIGHUP', () => void server?.reload());
   starting = startServer(config, { signal: stop.signal }).then((started) => (server = started));
   try {

@@ -44,8 +44,8 @@ describeEachDatabase('24 hours of a router', (open) => {
     const uptime = (): number => Math.floor((clock.now() - device.bootedAt) / SECOND);
     const beat = (): void => {
       const { reachable } = device;
-      const routerBeat = { name: 'r1', reachable, uptime_seconds: reachable ? uptime() : null, reason: reachable ? null : 'connection timed out' };
-      faults.onHeartbeat(connection, { type: 'heartbeat', routers: [routerBeat] });
+      const routerHeartbeat = { name: 'r1', reachable, uptime_seconds: reachable ? uptime() : null, reason: reachable ? null : 'connection timed out' };
+      faults.onHeartbeat(connection, { type: 'heartbeat', routers: [routerHeartbeat] });
     };
     /** As an agent does it when a router comes: who it is, and that it is there. */
     const introduce = async (): Promise<string> => {

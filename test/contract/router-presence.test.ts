@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { MAX_ROUTERS_PER_AGENT } from '../../protocol/index.ts';
-import type { Inventory, RouterBeat } from '../../protocol/index.ts';
+import type { Inventory, RouterHeartbeat } from '../../protocol/index.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -30,7 +30,7 @@ describeEachDatabase('the pulse of a router', (open) => {
 
   const connection = (agent = agentId) => ({ agentId: agent, teamId, epoch: 1, address: '198.51.100.7', reset: false });
   const beat = (reachable: boolean, name = 'branch'): void => {
-    const said: RouterBeat = { name, reachable, uptime_seconds: reachable ? 500 : null, reason: null };
+    const said: RouterHeartbeat = { name, reachable, uptime_seconds: reachable ? 500 : null, reason: null };
     routers.onHeartbeat(connection(), { type: 'heartbeat', routers: [said] });
   };
   const inventory = async (hardware = 'SERIAL1', agent = agentId): Promise<string> => {

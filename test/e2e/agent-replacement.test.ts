@@ -74,7 +74,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   function connect(identity: { agentId: string; secret: string }, ...routers: string[]): TestAgent {
     const agent = new TestAgent(identity, Number(new URL(world.server.url).port));
     agents.push(agent);
-    agent.beats = routers.map((name) => ({ name, reachable: true, uptime_seconds: 1, reason: null }));
+    agent.heartbeats = routers.map((name) => ({ name, reachable: true, uptime_seconds: 1, reason: null }));
     return agent.start();
   }
   const isReady = (agent: TestAgent) => waitUntil('it is connected', () => agent.log.some((line) => line.startsWith('ready')));
@@ -187,7 +187,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     Object.assign(fresh, {
       journalId: old.journalId,
       lastEpoch: old.lastEpoch,
-      beats: old.beats,
+      heartbeats: old.heartbeats,
       openJobs: [{ job_id: begun, state: 'ended', result }],
     });
     fresh.start();

@@ -114,7 +114,7 @@ describe('a router with SSH alone', () => {
     const simulator = await routers.simulate();
     const adapter = await routers.adapter(routers.config(simulator, { ssh: true }));
     await reachable(adapter);
-    await adapter.probe(SOON);
+    await adapter.testLogin(SOON);
     simulator.faults.resetConnections();
     await vi.waitFor(() => expect(adapter.state().reachable).toBe(false));
     routers.clock.advance(1);

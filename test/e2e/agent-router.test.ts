@@ -105,7 +105,7 @@ describe('a router that', () => {
     const config = routers.config(simulator);
     const adapter = await routers.adapter({ ...config, api: { ...config.api!, password: 'wrong' } });
     await vi.waitFor(() => expect(adapter.state().reason).toMatch(/^login refused: /));
-    await expect(adapter.probe(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
+    await expect(adapter.testLogin(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
   });
 
   it('takes a command and never answers leaves the outcome open', async () => {
@@ -136,9 +136,9 @@ describe('a router that', () => {
     const simulator = await routers.simulate({});
     const adapter = await routers.adapter(routers.config(simulator));
     await reachable(adapter);
-    await adapter.probe(SOON);
+    await adapter.testLogin(SOON);
     simulator.faults.refuseConnections = true;
-    await expect(adapter.probe(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
+    await expect(adapter.testLogin(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
     expect(adapter.state().reachable).toBe(true);
   });
 });

@@ -50,7 +50,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const { agent_id: agentId, secret } = await auth.enrolAgent(token, name);
     const agent = Object.assign(new TestAgent({ agentId, secret }, Number(new URL(world.server.url).port)), { id: agentId });
     agents.push(agent);
-    agent.beats = routers.map((router) => ({ name: router, reachable: true, uptime_seconds: 1, reason: null }));
+    agent.heartbeats = routers.map((router) => ({ name: router, reachable: true, uptime_seconds: 1, reason: null }));
     agent.start();
     await waitUntil('it is connected', () => agent.log.some((line) => line.startsWith('ready')));
     return agent;

@@ -40,7 +40,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   const submit = async (id: string) => (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${id}`, JOB)).body.data.job_id;
   const jobs = async (id: string) => (await ask<Rows>('GET', `/api/routers/${id}/jobs`)).body.data;
   const told = (type: string) => world.server.services.events.kept.flatMap(({ entries }) => entries).filter((entry) => entry.type === type);
-  const beat = (...names: string[]) => agent.link.beat(names.map((name) => ({ name, reachable: true, uptime_seconds: 60, reason: null })));
+  const sendHeartbeat = (...names: string[]) => agent.link.sendHeartbeat(names.map((name) => ({ name, reachable: true, uptime_seconds: 60, reason: null })));
   const sees = (...macs: string[]) =>
     agent.send({
       type: 'devices',
@@ -64,7 +64,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const { token } = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
     const { agent_id: agentId, secret } = await auth.enrolAgent(token, 'depot');
     agent = new TestAgent({ agentId, secret }, Number(new URL(world.server.url).port));
-    agent.beats = [];
+    agent.heartbeats = [];
     agent.jobs = { onOffer: async (offer) => void agent.send({ type: 'job.declined', job_id: offer.job_id, reason: 'busy' }) };
     agent.start();
     await waitUntil('it is connected', () => agent.log.some((line) => line.startsWith('ready')));
@@ -87,7 +87,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const [before, own] = [await submit(old), await submit(fresh)];
     const { port } = (await ask<{ port: number }>('POST', `/api/routers/${old}/transient-forwarding`, FORWARD)).body;
     expect(port).toBeGreaterThan(0);
-    beat('gw');
+    sendHeartbeat('gw');
     await waitUntil('the new one answers', async () => (await list()).find(({ id }) => id === fresh)?.has_pulse);
     expect((await replace()).body.data).toEqual({
       id: old,
@@ -126,7 +126,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const waiting = await submit(old);
     expect((await replace({ keep_jobs: true })).body.data).toMatchObject({ jobs_canceled: 0 });
     expect(await jobs(old)).toMatchObject([{ id: waiting, phase: 'queued' }]);
-    beat('gw');
+    sendHeartbeat('gw');
     await waitUntil('it is offered', () => agent.log.some((line) => line === `onOffer ${waiting.slice(0, 4)}`));
   });
 
@@ -138,7 +138,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
       expect(await replace(body)).toMatchObject({ status: 422, body: { errors: { replaced_by: [reason] } } });
     }
     expect(await report('OLD')).toBe(old);
-    beat('gw');
+    sendHeartbeat('gw');
     await waitUntil('the old one answers', async () => (await list()).find(({ id }) => id === old)?.has_pulse);
     expect(await replace()).toMatchObject({ status: 409, body: { detail: 'the old router still answers: take it away first' } });
     await report('NEW');
@@ -171,7 +171,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
       code: 0,
       stdout: `replaced OLD by NEW in ${old}: 1 jobs taken back\n`,
     });
-    beat('gw');
+    sendHeartbeat('gw');
     await waitUntil('its agent names it', async () => (await list())[0]?.has_pulse);
     expect((await type('router', 'remove', 'NEW')).code).toBe(1);
     const { agentId } = agent.identity;
@@ -188,7 +188,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const talking = (async () => {
       while (!stop.signal.aborted) {
         agent.send({ type: 'inventory', router: 'gw', facts: inventedFacts('NEW') });
-        beat('gw');
+        sendHeartbeat('gw');
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     })();

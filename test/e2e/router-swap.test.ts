@@ -36,7 +36,7 @@ async function startWorld(): Promise<string> {
   const { token } = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   const { agent_id: agentId, secret } = await auth.enrolAgent(token, 'test');
   agent = new TestAgent({ agentId, secret }, Number(new URL(world.server.url).port));
-  agent.beats = [];
+  agent.heartbeats = [];
   agent.start();
   await waitUntil('it is connected', () => agent.log.some((line) => line.startsWith('ready')));
   return agentId;
@@ -45,7 +45,7 @@ async function startWorld(): Promise<string> {
 test('a router whose inventory cannot be read is listed with the reason', async () => {
   const agentId = await startWorld();
   const reason = 'inventory: the router shows neither a serial number nor a software id';
-  agent.link.beat([{ name: 'mute', reachable: true, uptime_seconds: null, reason }]);
+  agent.link.sendHeartbeat([{ name: 'mute', reachable: true, uptime_seconds: null, reason }]);
   const entries = async () =>
     (await world.caller.call<{ data: { routers: { router_id: string | null }[] } }>('GET', `/api/agents/${agentId}/routers`)).body.data
       .routers;
@@ -65,10 +65,10 @@ test('the old router was not rebooted because the new one has been up for a shor
   const { faults } = world.server.services;
   const list = async () =>
     (await world.caller.call<{ data: { id: string; identity: string; has_pulse: boolean }[] }>('GET', '/api/routers')).body.data;
-  const beat = (uptime: number) => agent.link.beat([{ name: 'one', reachable: true, uptime_seconds: uptime, reason: null }]);
+  const sendHeartbeat = (uptime: number) => agent.link.sendHeartbeat([{ name: 'one', reachable: true, uptime_seconds: uptime, reason: null }]);
   const appear = async (hardware: string, uptime: number): Promise<string> => {
     agent.send({ type: 'inventory', router: 'one', facts: factsOf(hardware) });
-    beat(uptime);
+    sendHeartbeat(uptime);
     return waitUntil(
       `${hardware} answers`,
       async () => (await list()).find(({ identity, has_pulse: pulse }) => identity === hardware && pulse)?.id,
@@ -76,7 +76,7 @@ test('the old router was not rebooted because the new one has been up for a shor
   };
   const old = await appear('OLD', 86_400);
   await appear('NEW', 100);
-  beat(101);
+  sendHeartbeat(101);
   await faults.stop();
   const { body } = await world.caller.call<{ data: { type: string }[] }>('GET', `/api/routers/${old}/faults`);
   expect(body.data.map(({ type }) => type)).not.toContain('rebooted');

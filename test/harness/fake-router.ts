@@ -74,7 +74,7 @@ export class FakeRouter implements RouterAdapter {
     return Promise.reject(new Error('no files here'));
   }
 
-  probe(): Promise<void> {
+  testLogin(): Promise<void> {
     return Promise.resolve();
   }
 

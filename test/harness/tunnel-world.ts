@@ -6,7 +6,7 @@ import { systemClock as agentClock } from '../../agent/core/clock.ts';
 import { Dialer } from '../../agent/link/dialer.ts';
 import { AgentLink } from '../../agent/link/link.ts';
 import type { AgentNotice, JobHandlers, LinkHost, RequestHandlers } from '../../agent/link/types.ts';
-import type { ChannelSocket, OpenJob, RouterBeat } from '../../protocol/index.ts';
+import type { ChannelSocket, OpenJob, RouterHeartbeat } from '../../protocol/index.ts';
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { ChannelLimits } from '../../server/platform/tunnel/channel-limits.ts';
 import type { ChannelOwner } from '../../server/platform/tunnel/channel-limits.ts';
@@ -119,7 +119,7 @@ export class TestAgent {
   journalId: string = randomUUID();
   lastEpoch = 0;
   openJobs: OpenJob[] = [];
-  beats: RouterBeat[] = [{ name: 'one', reachable: true, uptime_seconds: 1, reason: null }];
+  heartbeats: RouterHeartbeat[] = [{ name: 'one', reachable: true, uptime_seconds: 1, reason: null }];
   requests: RequestHandlers = {
     command: notServed,
     'forward.open': notServed,
@@ -189,7 +189,7 @@ export class TestAgent {
       },
       onReady: (epoch) => this.log.push(`ready #${epoch}`),
       onDown: () => this.log.push('down'),
-      beats: () => this.beats,
+      heartbeats: () => this.heartbeats,
       requests: {
         command: (params, context) => this.requests.command(params, context),
         'forward.open': (params, context) => this.requests['forward.open'](params, context),

@@ -82,7 +82,7 @@ export class ApiWay implements Way {
     const { router, target, mark, expiresInMs, entryPorts, clock } = options;
     if (!isIPv4(target.host)) throw new AgentError('unsupported', 'the dst-nat way leads to IPv4 addresses only');
     const endsAt = clock.sinceBoot() + expiresInMs;
-    await startIsOver(options, deadline);
+    await waitForBoot(options, deadline);
     if (isDisabled(await marked(router, mark, deadline))) throw new AgentError('rejected', DISABLED);
     const source = await sourceAddress(router, deadline);
     const entryPort = await entryPorts.take(router, deadline);
@@ -211,7 +211,7 @@ async function undo(router: RouterAdapter, mark: string): Promise<void> {
 }
 
 /** Waits until a router that has just started has run what it runs at its start: new entries would run with it. */
-async function startIsOver({ router, clock }: ApiWayOptions, deadline: Deadline): Promise<void> {
+async function waitForBoot({ router, clock }: ApiWayOptions, deadline: Deadline): Promise<void> {
   const settled = SETTLED_UPTIMES[0]!;
   if ((router.state().facts?.uptimeSeconds ?? 0) >= settled) return;
   // What is known may be old.

@@ -11,7 +11,7 @@ export interface LeftoverDeps {
   /** Of jobs that the journal knows: those see to it themselves. */
   isKnown: (jobId: string) => boolean;
   /** For a fresh session and the control plane's answer, milliseconds. */
-  probeMs: number;
+  reachMs: number;
 }
 
 /** `none`: nothing of unknown guards is left. `removed`: an armed one has just been taken away. `armed`: one has to stay. */
@@ -22,13 +22,13 @@ export type Leftovers = 'none' | 'removed' | 'armed';
  * would undo what later jobs do. So it is held to its own terms: with its script at rest and everything to be reached it
  * is taken away, otherwise it stays until the router has undone its script.
  */
-export async function clearLeftovers({ router, isAlive, isKnown, probeMs }: LeftoverDeps, deadline: Deadline): Promise<Leftovers> {
+export async function clearLeftovers({ router, isAlive, isKnown, reachMs }: LeftoverDeps, deadline: Deadline): Promise<Leftovers> {
   const menu = menuOf(router);
   const armed = (await menu.listEntries(GUARD_PREFIX, deadline)).filter((name) => !isKnown(jobOf(name)));
   let result: Leftovers = 'none';
   for (const name of armed) {
     const isRunning = await menu.isRunning(scriptNameOf(jobOf(name)), deadline);
-    if (isRunning || !(await reachesAll({ router, isAlive }, { ...deadline, timeoutMs: probeMs }))) return 'armed';
+    if (isRunning || !(await reachesAll({ router, isAlive }, { ...deadline, timeoutMs: reachMs }))) return 'armed';
     await menu.removeEntry(name, deadline);
     result = 'removed';
   }

@@ -21,7 +21,7 @@ export interface GuardTimes {
   /** Between two attempts to prove that everything can still be reached, milliseconds. */
   pollMs: number;
   /** For a fresh session with the router and for the control plane's answer, milliseconds. */
-  probeMs: number;
+  reachMs: number;
   /** Nearer to the end than this nothing is disarmed any more: the load may be under way, seconds. */
   marginSeconds: number;
   /** A router that has not undone the script so long after the end cannot, seconds. */
@@ -34,7 +34,7 @@ export const GUARD_TIMES: GuardTimes = {
   // Two looks a minute would be enough; what counts is that arming can wait for the first one.
   tickSeconds: 5,
   pollMs: 3000,
-  probeMs: 15_000,
+  reachMs: 15_000,
   marginSeconds: 5,
   graceSeconds: 60,
   rebootMs: 30_000,
@@ -55,7 +55,7 @@ export interface GuardDeps extends Reach {
   times: GuardTimes;
   backupTimes: BackupTimes;
   /** One small errand on the router, milliseconds. */
-  errandMs: number;
+  operationMs: number;
   signal: AbortSignal;
   /** To the journal, before the router is touched, and again with the time from which the guard counts. */
   note: (boot: BootMark) => Promise<void>;
@@ -105,7 +105,7 @@ export class UndoGuard {
    */
   async isOwnPreparation(now: Moment): Promise<boolean> {
     if (this.#boot !== undefined && !hasRebooted(this.#boot, now)) return true;
-    return (await this.#deps.menu.findEntry(this.#name, this.#errand())) !== undefined;
+    return (await this.#deps.menu.findEntry(this.#name, this.#operation())) !== undefined;
   }
 
   /**
@@ -118,16 +118,17 @@ export class UndoGuard {
     try {
       this.#boot = await this.#noteBoot();
       await this.#refuseOther();
-      await menu.removeEntry(this.#name, this.#errand());
-      await menu.writeScript(scriptNameOf(jobId), undoneMarker(jobId), this.#errand());
+      await menu.removeEntry(this.#name, this.#operation());
+      await menu.writeScript(scriptNameOf(jobId), undoneMarker(jobId), this.#operation());
       const file = await this.#saveRestorePoint();
       this.#boot = await this.#noteBoot();
       this.#mayFire = true;
-      await menu.addEntry(this.#entry(file, this.#boot), this.#errand());
-      await this.#seeTick();
+      await menu.addEntry(this.#entry(file, this.#boot), this.#operation());
+      await this.#waitForTick();
       // Another agent with the same credentials may have been at it meanwhile: of two, one at least sees the other.
       await this.#refuseOther();
-      if ((await menu.fileSize(file, this.#errand())) === undefined) throw new AgentError('rejected', `the restore point ${file} has gone`);
+      if ((await menu.fileSize(file, this.#operation())) === undefined)
+        throw new AgentError('rejected', `the restore point ${file} has gone`);
     } catch (error) {
       if (!(error instanceof AgentError) || error.code === 'router_unreachable' || error.code === 'outcome_unknown') throw error;
       throw new AgentError('rejected', `the undo guard cannot be armed, nothing ran: ${error.message}`, { cause: error });
@@ -141,8 +142,8 @@ export class UndoGuard {
   async standDown(): Promise<boolean> {
     const hasFired = await this.#hasFired();
     // Before the entry, which proves that the mark in it is no trace of a load.
-    await this.#deps.menu.removeScript(scriptNameOf(this.#offer.job_id), this.#errand());
-    await removeGuard(this.#deps.menu, this.#offer.job_id, this.#errand());
+    await this.#deps.menu.removeScript(scriptNameOf(this.#offer.job_id), this.#operation());
+    await removeGuard(this.#deps.menu, this.#offer.job_id, this.#operation());
     if (this.#boot) await this.#deps.noteDisarmed();
     return hasFired;
   }
@@ -151,10 +152,10 @@ export class UndoGuard {
   async #hasFired(): Promise<boolean> {
     const { router, menu, clock } = this.#deps;
     if (!this.#boot || !this.#mayFire) return false;
-    const { uptimeSeconds } = await router.refresh(this.#errand());
+    const { uptimeSeconds } = await router.refresh(this.#operation());
     if (!hasRebooted(this.#boot, momentNow(clock, uptimeSeconds))) return false;
-    const marker = readMarker(this.#offer.job_id, await menu.readScript(scriptNameOf(this.#offer.job_id), this.#errand()));
-    return marker.state === 'undone' && (await menu.findEntry(this.#name, this.#errand())) === undefined;
+    const marker = readMarker(this.#offer.job_id, await menu.readScript(scriptNameOf(this.#offer.job_id), this.#operation()));
+    return marker.state === 'undone' && (await menu.findEntry(this.#name, this.#operation())) === undefined;
   }
 
   /**
@@ -170,19 +171,19 @@ export class UndoGuard {
   /** `isOver`: the guard can do nothing any more. */
   async #examine(verdict: JobResult): Promise<{ result: JobResult | 'wait'; isOver: boolean }> {
     const { router, menu, times, signal } = this.#deps;
-    const facts = await router.refresh(this.#errand());
+    const facts = await router.refresh(this.#operation());
     this.#checkDevice(facts);
-    const marker = readMarker(this.#offer.job_id, await menu.readScript(scriptNameOf(this.#offer.job_id), this.#errand()));
+    const marker = readMarker(this.#offer.job_id, await menu.readScript(scriptNameOf(this.#offer.job_id), this.#operation()));
     if (marker.state === 'undone')
       return this.#isAboutToReboot(facts) ? WAIT : { result: rolledBack(verdict, this.#boot !== undefined), isOver: true };
-    const entry = await menu.findEntry(this.#name, this.#errand());
+    const entry = await menu.findEntry(this.#name, this.#operation());
     if (facts.uptimeSeconds === null) return WAIT;
     const left = secondsLeft(this.#time(this.#boot), facts.uptimeSeconds);
     // Whoever took it away: the load, had it begun before that, would be over by now.
     if (!entry) return left > 0 || left < -times.graceSeconds ? { result: verdict, isOver: true } : WAIT;
     if (left < -times.graceSeconds) return { result: notUndone(verdict), isOver: false };
-    if (left <= times.marginSeconds || !(await reachesAll(this.#deps, { timeoutMs: times.probeMs, signal }))) return WAIT;
-    await menu.removeEntry(this.#name, this.#errand());
+    if (left <= times.marginSeconds || !(await reachesAll(this.#deps, { timeoutMs: times.reachMs, signal }))) return WAIT;
+    await menu.removeEntry(this.#name, this.#operation());
     // Looked at once more: only an entry that was gone before its time cannot have fired.
     return this.#examine(verdict);
   }
@@ -216,7 +217,7 @@ export class UndoGuard {
   }
 
   async #noteBoot(): Promise<Moment> {
-    const facts = await this.#deps.router.refresh(this.#errand());
+    const facts = await this.#deps.router.refresh(this.#operation());
     this.#checkDevice(facts);
     this.#version = facts.softwareVersion;
     if (facts.uptimeSeconds === null) throw new AgentError('rejected', 'the uptime of the router cannot be read');
@@ -227,7 +228,7 @@ export class UndoGuard {
 
   /** It would come back with this job's restore point, and load its own. */
   async #refuseOther(): Promise<void> {
-    const entries = await this.#deps.menu.listEntries(GUARD_PREFIX, this.#errand());
+    const entries = await this.#deps.menu.listEntries(GUARD_PREFIX, this.#operation());
     const other = entries.find((name) => name !== this.#name);
     if (other !== undefined) throw new AgentError('rejected', `another guard is armed on this router (${other})`);
   }
@@ -235,19 +236,19 @@ export class UndoGuard {
   /** @returns the file's name. It must outlast a reboot by the script. */
   async #saveRestorePoint(): Promise<string> {
     const { menu, clock, signal, backupTimes: times } = this.#deps;
-    const name = await targetOf(menu, this.#name, this.#errand());
-    await menu.removeFile(`${name}.backup`, this.#errand());
-    await menu.saveBackup(name, this.#errand());
+    const name = await targetOf(menu, this.#name, this.#operation());
+    await menu.removeFile(`${name}.backup`, this.#operation());
+    await menu.saveBackup(name, this.#operation());
     const pause = (ms: number): Promise<void> => sleep(clock, ms, signal);
-    await waitForFile(menu, `${name}.backup`, { times, deadline: this.#errand(), pause });
+    await waitForFile(menu, `${name}.backup`, { times, deadline: this.#operation(), pause });
     return `${name}.backup`;
   }
 
   /** An entry that is there may still never run; one that has run will run again. */
-  async #seeTick(): Promise<void> {
+  async #waitForTick(): Promise<void> {
     const { menu, clock, signal, times } = this.#deps;
     for (let waited = 0; waited <= TICKS_WAITED * times.tickSeconds && !signal.aborted; waited += 1) {
-      const entry = await menu.findEntry(this.#name, this.#errand());
+      const entry = await menu.findEntry(this.#name, this.#operation());
       if (entry && entry.runCount > 0 && entry.nextRun !== '' && !entry.disabled) return;
       await sleep(clock, 1000, signal);
     }
@@ -268,8 +269,8 @@ export class UndoGuard {
     throw new AgentError('wrong_router', `another device (${hardwareId}) answers at ${this.#offer.router}`);
   }
 
-  #errand(): Deadline {
-    return { timeoutMs: this.#deps.errandMs, signal: this.#deps.signal };
+  #operation(): Deadline {
+    return { timeoutMs: this.#deps.operationMs, signal: this.#deps.signal };
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JobResult } from '../../../protocol/index.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { JournalDisk } from './disk.ts';
-import { applyRecord, compactRecords, emptyMemory, whyNot } from './memory.ts';
+import { applyRecord, compactRecords, emptyMemory, recordProblem } from './memory.ts';
 import type { JournalEntry, JournalMemory } from './memory.ts';
 import { damaged, decodeJournal, encodeRecord } from './records.ts';
 import type { BootMark, JournalRecord, StoredOffer } from './records.ts';
@@ -125,7 +125,7 @@ export class Journal {
 
   #append(record: JournalRecord): Promise<void> {
     return this.#inTurn(async () => {
-      const reason = whyNot(this.#memory, record);
+      const reason = recordProblem(this.#memory, record);
       if (reason !== undefined) throw new AgentError('not_allowed', reason);
       const line = encodeRecord(record);
       // All that was ever confirmed, in a new file.
@@ -166,7 +166,7 @@ export class Journal {
 function replay(records: JournalRecord[]): JournalMemory {
   const memory = emptyMemory();
   for (const [index, record] of records.entries()) {
-    const reason = whyNot(memory, record);
+    const reason = recordProblem(memory, record);
     if (reason !== undefined) throw damaged(index + 1, reason);
     applyRecord(memory, record);
   }

@@ -35,7 +35,7 @@ export function emptyMemory(): JournalMemory {
 }
 
 /** Why the record cannot follow what came before, or undefined. */
-export function whyNot(memory: JournalMemory, record: JournalRecord): string | undefined {
+export function recordProblem(memory: JournalMemory, record: JournalRecord): string | undefined {
   if (record.t === 'journal') return memory.id === '' ? undefined : 'a journal begins in the middle';
   if (memory.id === '') return 'the first line is missing';
   switch (record.t) {
@@ -46,7 +46,7 @@ export function whyNot(memory: JournalMemory, record: JournalRecord): string | u
     case 'accept':
       return memory.entries.has(record.offer.job_id) ? 'a job is accepted twice' : undefined;
     default:
-      return whyNotStep(memory.entries.get(record.id), record.t);
+      return stepProblem(memory.entries.get(record.id), record.t);
   }
 }
 
@@ -64,12 +64,12 @@ const STEPS: Record<Step, (entry: JournalEntry) => boolean> = {
   cleaned: (entry) => entry.acked,
 };
 
-function whyNotStep(entry: JournalEntry | undefined, step: Step): string | undefined {
+function stepProblem(entry: JournalEntry | undefined, step: Step): string | undefined {
   if (!entry) return `${step} of a job that was not accepted`;
   return STEPS[step](entry) ? undefined : `${step} of a job that is ${entry.acked ? 'acked' : entry.state}`;
 }
 
-/** The record must be allowed by {@link whyNot}. */
+/** The record must be allowed by {@link recordProblem}. */
 export function applyRecord(memory: JournalMemory, record: JournalRecord): void {
   switch (record.t) {
     case 'journal':

@@ -32,8 +32,8 @@ export interface Aftermath {
 const ERROR_CHARS = 4000;
 
 /** The outcome of a run, or `wait` while the script still runs. Success and failure: marker first, then what was printed. */
-export function judge(told: RunReport, after: Aftermath): JobResult | 'wait' {
-  const report = after.marker.state === 'error' ? withoutWrapper(told) : told;
+export function judge(given: RunReport, after: Aftermath): JobResult | 'wait' {
+  const report = after.marker.state === 'error' ? withoutWrapper(given) : given;
   const output = outputOf(report);
   const { marker } = after;
   if (marker.state === 'done') return { ...output, outcome: 'completed', reason: null, error: null };

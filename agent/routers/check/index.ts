@@ -30,10 +30,10 @@ export interface CheckOptions {
 export async function checkRouter(config: RouterAccess, { stateFolder, signal, now = Date.now }: CheckOptions): Promise<CheckRow[]> {
   const deadline: Deadline = { timeoutMs: STEP_TIMEOUT_MS, signal };
   const rows: CheckRow[] = [];
-  const note = async <T>(what: string, costs: string, work: () => Promise<T>, tell: (value: T) => Finding): Promise<T | undefined> => {
+  const note = async <T>(what: string, costs: string, work: () => Promise<T>, describe: (value: T) => Finding): Promise<T | undefined> => {
     try {
       const value = await work();
-      rows.push(toRow(config.name, what, costs, tell(value)));
+      rows.push(toRow(config.name, what, costs, describe(value)));
       return value;
     } catch (error) {
       rows.push(toRow(config.name, what, costs, { ok: false, detail: toError(error).message }));

@@ -1,6 +1,6 @@
 import { type Deadline, onExpiry, toError, tooLate } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
-import { replyRoom } from '../../core/shared-room.ts';
+import { replyMemory } from '../../core/reply-memory.ts';
 import type { CommandReply, RouterRow } from '../adapter.ts';
 import type { GuardedConnector } from './connector.ts';
 import { RouterTraps, type Trap } from './errors.ts';
@@ -43,7 +43,7 @@ export class GuardedChannel extends Channel {
   readonly #options: ChannelOptions;
   readonly #rows: RouterRow[] = [];
   readonly #traps: Trap[] = [];
-  readonly #room = replyRoom.claim();
+  readonly #room = replyMemory.claim();
   #rowCount = 0;
   #bytes = 0;
   #settle: ((outcome: CommandReply | AgentError) => void) | undefined;
@@ -58,7 +58,7 @@ export class GuardedChannel extends Channel {
   /** Sends the sentence; the array is the channel's from now on, the library appends to it. @throws AgentError by the promise: rejected, outcome_unknown, router_unreachable, not_allowed */
   start(words: string[]): Promise<CommandReply> {
     return new Promise((resolve, reject) => {
-      const refusal = tooLate(this.#options.deadline) ?? this.#connector.whyNotWritable();
+      const refusal = tooLate(this.#options.deadline) ?? this.#connector.unwritableReason();
       if (refusal !== undefined) {
         reject(new AgentError('router_unreachable', refusal));
         return;
@@ -142,7 +142,7 @@ export class GuardedChannel extends Channel {
   #abandon(outcome: AgentError): void {
     if (!this.#settle) return;
     this.#finish(outcome);
-    if (this.#connector.whyNotWritable() !== undefined) return;
+    if (this.#connector.unwritableReason() !== undefined) return;
     this.#connector.write(['/cancel', `=tag=${this.id}`, `.tag=${this.#connector.nextTag()}`]);
   }
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { routerPace } from '../../core/router-pace.ts';
+import { cpuBudgets } from '../../core/cpu-budget.ts';
 import { describeNetworkError } from '../network-errors.ts';
 import { encodeWord } from './framing.ts';
 import { Connector, type ConnectorOptions, Transmitter } from './library.ts';
@@ -64,8 +64,8 @@ export class GuardedConnector extends Connector {
   override connect(): this {
     super.connect();
     this.transmitter = new GuardedTransmitter(this.socket);
-    const share = routerPace.shareOf(`${this.host}:${this.port}`);
-    const receiver = new GuardedReceiver(this.socket, share, {
+    const budget = cpuBudgets.budgetOf(`${this.host}:${this.port}`);
+    const receiver = new GuardedReceiver(this.socket, budget, {
       fatal: (reason) => {
         this.end(reason === '' ? 'the router ended the session' : `the router ended the session: ${reason}`);
       },
@@ -103,7 +103,7 @@ export class GuardedConnector extends Connector {
   }
 
   /** Why nothing can be sent now; undefined when it can. */
-  whyNotWritable(): string | undefined {
+  unwritableReason(): string | undefined {
     // Guard: the library's write after a drop goes to a pool that nobody empties, and never settles.
     if (this.#downReason !== undefined) return this.#downReason;
     if (!this.socket.writable) return 'the session is closing';

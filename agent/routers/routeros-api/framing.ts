@@ -1,4 +1,4 @@
-import type { Claim } from '../../core/shared-room.ts';
+import type { Claim } from '../../core/reply-memory.ts';
 import { decodeWireText } from '../../core/wire-text.ts';
 
 /**

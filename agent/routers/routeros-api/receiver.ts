@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { toError } from '../../core/deadline.ts';
-import type { RouterShare } from '../../core/router-pace.ts';
-import { replyRoom } from '../../core/shared-room.ts';
-import { Unasked } from '../../core/unasked.ts';
+import type { RouterCpuBudget } from '../../core/cpu-budget.ts';
+import { replyMemory } from '../../core/reply-memory.ts';
+import { UnsolicitedBytes } from '../../core/unsolicited.ts';
 import { SentenceDecoder } from './framing.ts';
 import { Receiver } from './library.ts';
 
@@ -26,18 +26,18 @@ export interface ReceiverEvents {
 export class GuardedReceiver extends Receiver {
   readonly #socket: Socket;
   readonly #events: ReceiverEvents;
-  readonly #share: RouterShare;
-  readonly #room = replyRoom.claim();
+  readonly #budget: RouterCpuBudget;
+  readonly #room = replyMemory.claim();
   readonly #decoder = new SentenceDecoder(this.#room);
-  readonly #unasked = new Unasked();
+  readonly #unsolicited = new UnsolicitedBytes();
   #turnBytes = 0;
   #waits = false;
 
-  /** @param share what reading from this router may cost */
-  constructor(socket: Socket, share: RouterShare, events: ReceiverEvents) {
+  /** @param budget what reading from this router may cost */
+  constructor(socket: Socket, budget: RouterCpuBudget, events: ReceiverEvents) {
     super(socket);
     this.#socket = socket;
-    this.#share = share;
+    this.#budget = budget;
     this.#events = events;
   }
 
@@ -53,8 +53,8 @@ export class GuardedReceiver extends Receiver {
   override processRawData(data: Buffer): void {
     const startedAt = performance.now();
     this.#parse(data);
-    this.#share.spend(performance.now() - startedAt);
-    if (this.#share.isInDebt) this.#waitForTurn();
+    this.#budget.spend(performance.now() - startedAt);
+    if (this.#budget.isSpent) this.#waitForTurn();
     else this.#yieldAfter(data.length);
   }
 
@@ -68,11 +68,11 @@ export class GuardedReceiver extends Receiver {
       this.#events.broken(`not the RouterOS API: ${toError(error).message}`);
     }
     const empty = this.#decoder.emptySentences - before;
-    if (empty > 0) this.#countUnasked(empty * SENTENCE_OVERHEAD_BYTES);
+    if (empty > 0) this.#countUnsolicited(empty * SENTENCE_OVERHEAD_BYTES);
   }
 
-  #countUnasked(bytes: number): void {
-    const reason = this.#unasked.count(bytes);
+  #countUnsolicited(bytes: number): void {
+    const reason = this.#unsolicited.count(bytes);
     if (reason !== undefined) this.#events.broken(reason);
   }
 
@@ -81,7 +81,7 @@ export class GuardedReceiver extends Receiver {
     if (this.#waits) return;
     this.#waits = true;
     this.#socket.pause();
-    this.#share.whenNext(() => {
+    this.#budget.whenNext(() => {
       this.#waits = false;
       this.#socket.resume();
     });
@@ -97,7 +97,7 @@ export class GuardedReceiver extends Receiver {
     const tag = words[index]?.slice('.tag='.length);
     // Guard: the library throws UNREGISTEREDTAG from the socket callback for a late reply, which ends the process.
     if (tag === undefined || !this.tags.has(tag)) {
-      this.#countUnasked(words.reduce((sum, word) => sum + Buffer.byteLength(word), SENTENCE_OVERHEAD_BYTES));
+      this.#countUnsolicited(words.reduce((sum, word) => sum + Buffer.byteLength(word), SENTENCE_OVERHEAD_BYTES));
       return;
     }
     words.splice(index, 1);

@@ -3,7 +3,7 @@ import { type Algorithms, type AuthenticationType, Client, type ConnectConfig } 
 import { pooledReads, type Release } from '../../../runtime/pooled-reads.ts';
 import { type Deadline, onExpiry, remaining, settleBy, toError } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
-import { routerPace } from '../../core/router-pace.ts';
+import { cpuBudgets } from '../../core/cpu-budget.ts';
 import { describeNetworkError } from '../network-errors.ts';
 import { checkHostKey, type HostKeyPolicy } from './host-key.ts';
 import { guardProtocol } from './library-guards.ts';
@@ -30,7 +30,7 @@ const KEEPALIVES_MISSED = 3;
  * commands beside a saturated forward is more than half as high again, and no more bytes pass. While bytes go up the router
  * answers with windows, which are short but no messages.
  */
-const READS = { fullReadsPerTurn: 1, tellsOfShortMessages: false };
+const READS = { fullReadsPerTurn: 1, signalsShortMessages: false };
 
 /** Beside ssh2's own list what very old v6 offers alone; last, so that nobody else ends up with it. */
 const ALGORITHMS = {
@@ -139,7 +139,7 @@ function loggedIn(client: Client, connection: SshConnection, socket: Socket, opt
       client.connect(clientConfig(socket, connection, options, deadline));
       guardProtocol(client, {
         socket,
-        share: routerPace.shareOf(`${options.host}:${options.port}`),
+        budget: cpuBudgets.budgetOf(`${options.host}:${options.port}`),
         end: (reason) => connection.end(reason),
       });
     } catch (error) {

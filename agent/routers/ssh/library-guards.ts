@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Client, ClientChannel } from 'ssh2';
-import type { RouterShare } from '../../core/router-pace.ts';
-import { Unasked } from '../../core/unasked.ts';
+import type { RouterCpuBudget } from '../../core/cpu-budget.ts';
+import { UnsolicitedBytes } from '../../core/unsolicited.ts';
 import { createGroupKeys, type GroupKeys } from './group-exchange.ts';
 
 /**
@@ -52,7 +52,7 @@ const SMALLEST_PACKET_BYTES = 256;
 export interface GuardOptions {
   socket: Socket;
   /** What reading from this router may cost. */
-  share: RouterShare;
+  budget: RouterCpuBudget;
   /** Ends the connection, with the reason. */
   end: (reason: string) => void;
 }
@@ -69,8 +69,8 @@ export function guardProtocol(client: Client, options: GuardOptions): void {
  * Banners, keepalives, data for channels that are closed: ssh2 takes any number of them. What a channel is sent within its
  * window somebody reads; of everything else a router may send so much, and the time that it takes is the router's own.
  */
-function guardEndless({ _protocol: protocol, _chanMgr: channels }: GuardedClient, { socket, share, end }: GuardOptions): void {
-  const unasked = new Unasked();
+function guardEndless({ _protocol: protocol, _chanMgr: channels }: GuardedClient, { socket, budget, end }: GuardOptions): void {
+  const unsolicited = new UnsolicitedBytes();
   let asked = 0;
   let written = 0;
   let waits = false;
@@ -82,7 +82,7 @@ function guardEndless({ _protocol: protocol, _chanMgr: channels }: GuardedClient
   const waitForTurn = (): void => {
     waits = true;
     socket.pause();
-    share.whenNext(() => {
+    budget.whenNext(() => {
       waits = false;
       socket.resume();
     });
@@ -100,10 +100,10 @@ function guardEndless({ _protocol: protocol, _chanMgr: channels }: GuardedClient
     asked += socket.bytesWritten - written;
     written = socket.bytesWritten;
     if (asked >= cost / 2) return;
-    share.spend(performance.now() - startedAt);
-    const reason = unasked.count(cost - asked);
+    budget.spend(performance.now() - startedAt);
+    const reason = unsolicited.count(cost - asked);
     if (reason !== undefined) end(reason);
-    else if (share.isInDebt && !waits) waitForTurn();
+    else if (budget.isSpent && !waits) waitForTurn();
   };
 }
 

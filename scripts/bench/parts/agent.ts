@@ -3,7 +3,7 @@ import { startAgent } from '../../../agent/app.ts';
 import { parseConfig } from '../../../agent/config.ts';
 import { collectBuffersWithObjects } from '../../../agent/core/buffer-garbage.ts';
 import { enrol } from '../../../agent/link/enrol.ts';
-import { keepYoungObjectsYoung } from '../../../runtime/young-objects.ts';
+import { disablePretenuring } from '../../../runtime/pretenuring.ts';
 import { quietLog } from '../quiet-log.ts';
 
 export interface AgentPartOptions {
@@ -24,7 +24,7 @@ export interface SshdOptions {
 
 /** One agent with one router, as `signalbox-agent run` starts it. */
 export async function startAgentPart({ folder, server, enrolToken, caFile, router, sshd }: AgentPartOptions): Promise<void> {
-  keepYoungObjectsYoung();
+  disablePretenuring();
   collectBuffersWithObjects();
   const ca = caFile === undefined ? undefined : await readFile(caFile, 'utf8');
   await enrol({

@@ -1,4 +1,4 @@
-import { keepYoungObjectsYoung } from '../../../runtime/young-objects.ts';
+import { disablePretenuring } from '../../../runtime/pretenuring.ts';
 import { systemClock } from '../../../server/platform/core/clock.ts';
 import { startServer } from '../../../server/compose/start.ts';
 import { checkConfig } from '../../../server/config.ts';
@@ -20,7 +20,7 @@ export interface ServerPart {
 
 /** The whole control plane with one team, as `signalbox serve` starts it. */
 export async function startServerPart({ folder, tls }: ServerPartOptions): Promise<ServerPart> {
-  keepYoungObjectsYoung();
+  disablePretenuring();
   const databaseUrl = `sqlite:${folder}/signalbox.db`;
   const config = checkConfig({
     SIGNALBOX_LISTEN: '127.0.0.1:0',

@@ -1,5 +1,5 @@
 import { MAX_WAITING_BYTES, WAITING_MESSAGE_OVERHEAD } from '../../../protocol/index.ts';
-import { Lane } from '../../../runtime/lane.ts';
+import { SerialQueue } from '../../../runtime/serial-queue.ts';
 
 interface Reader {
   pause(): void;
@@ -14,15 +14,15 @@ export type LaneName = 'ordered' | 'facts';
  */
 export class Intake {
   readonly #reader: Reader;
-  readonly #ordered: Lane;
-  readonly #facts: Lane;
+  readonly #ordered: SerialQueue;
+  readonly #facts: SerialQueue;
   #waiting = 0;
   #paused = false;
 
   constructor(reader: Reader, onError: (error: unknown, lane: LaneName) => void) {
     this.#reader = reader;
-    this.#ordered = new Lane((error) => onError(error, 'ordered'));
-    this.#facts = new Lane((error) => onError(error, 'facts'));
+    this.#ordered = new SerialQueue((error) => onError(error, 'ordered'));
+    this.#facts = new SerialQueue((error) => onError(error, 'facts'));
   }
 
   /** Settles when everything pushed into this lane so far is done. */
@@ -43,7 +43,7 @@ export class Intake {
     });
   }
 
-  #lane(name: LaneName): Lane {
+  #lane(name: LaneName): SerialQueue {
     return name === 'ordered' ? this.#ordered : this.#facts;
   }
 

@@ -1,4 +1,4 @@
-import { bulkPace } from '../../../runtime/bulk-pace.ts';
+import { bulkThrottle } from '../../../runtime/bulk-throttle.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import { AppError } from '../../platform/core/errors.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
@@ -35,7 +35,7 @@ export class CommandsService {
     if (router.agent_router === '') {
       throw new AppError('router_unreachable', 'another device answers in the place of this router');
     }
-    bulkPace.commandBegins();
+    bulkThrottle.commandStarted();
     const rows = new RowsText();
     const result = await this.#gateway.request(
       router.agent_id,

@@ -1,5 +1,5 @@
 import type net from 'node:net';
-import { Roster } from '../../../runtime/roster.ts';
+import { MemberList } from '../../../runtime/member-list.ts';
 import type { ChannelSocket } from '../../../protocol/index.ts';
 import type { Clock, Timer } from '../../platform/core/clock.ts';
 import { newId, secretMatches } from '../../platform/core/ids.ts';
@@ -50,7 +50,7 @@ export class LiveForward implements Entrance {
   readonly expiresAt: number;
   readonly #options: LiveForwardOptions;
   readonly #allows: (address: string) => boolean;
-  readonly #connections = new Roster<ClientConnection>();
+  readonly #connections = new MemberList<ClientConnection>();
   readonly #pool: ChannelPool;
   /** The agent behind which the router stands; empty while there is none. */
   #agentId = '';

@@ -44,7 +44,7 @@ export class HostileTeam {
     });
     const { agent_id: agentId, secret } = (await answer.json()) as { agent_id: string; secret: string };
     const agent = new TestAgent({ agentId, secret }, this.port);
-    agent.beats = [];
+    agent.heartbeats = [];
     prepare(agent);
     this.#agents.push(agent);
     agent.start();

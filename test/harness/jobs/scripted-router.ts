@@ -275,7 +275,7 @@ export class ScriptedAdapter implements RouterAdapter {
     throw new Error('not used');
   }
 
-  probe(deadline: Deadline): Promise<void> {
+  testLogin(deadline: Deadline): Promise<void> {
     return this.#router.errand(this.#owner, deadline, () => undefined);
   }
 

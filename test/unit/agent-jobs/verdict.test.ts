@@ -107,7 +107,7 @@ describe('the steps of a job', () => {
 
   it.each<[string, Progress, Step]>([
     ['first of all', freshProgress(), 'identify'],
-    ['on the right device', at({ version: '7.18.2' }), 'look'],
+    ['on the right device', at({ version: '7.18.2' }), 'inspect'],
     ['without a marker', at(seen), 'check_syntax'],
     ['with a marker of a run this journal does not know', at({ ...seen, marker: { state: 'done' } }), 'admit'],
     ['after the syntax check', at({ ...seen, isChecked: true }), 'back_up'],

@@ -54,7 +54,7 @@ const reader: InventoryReader<KeptSession> = {
     reads += 1;
     return refusal ? Promise.reject(refusal) : Promise.resolve(facts);
   },
-  glance: () => Promise.resolve(facts),
+  probe: () => Promise.resolve(facts),
 };
 
 beforeEach(async () => {

@@ -79,7 +79,7 @@ class Bench {
       adopt: (welcome) => this.adopt(welcome),
       onReady: (epoch) => this.log.push(`ready #${epoch}`),
       onDown: () => this.log.push('down'),
-      beats: () => [{ name: 'one', reachable: true, uptime_seconds: 1, reason: null }],
+      heartbeats: () => [{ name: 'one', reachable: true, uptime_seconds: 1, reason: null }],
       requests: {
         command: (params, context) => this.handlers.command(params, context),
         'forward.open': (params, context) => this.handlers['forward.open'](params, context),
@@ -311,13 +311,13 @@ function goodbye(bench: Bench): void {
 describe('heartbeats', () => {
   test("come at once, at the server's interval, and when a router changes", async () => {
     const bench = await new Bench().ready();
-    const beats = () => bench.socket.types().filter((type) => type === 'heartbeat').length;
-    expect(beats()).toBe(1);
+    const heartbeatCount = () => bench.socket.types().filter((type) => type === 'heartbeat').length;
+    expect(heartbeatCount()).toBe(1);
     await bench.advance(29_999);
-    expect(beats()).toBe(1);
+    expect(heartbeatCount()).toBe(1);
     await bench.advance(1);
-    expect(beats()).toBe(2);
-    bench.link.beat([{ name: 'one', reachable: false, uptime_seconds: null, reason: 'timed out' }]);
+    expect(heartbeatCount()).toBe(2);
+    bench.link.sendHeartbeat([{ name: 'one', reachable: false, uptime_seconds: null, reason: 'timed out' }]);
     expect(bench.socket.last('heartbeat')?.routers).toEqual([{ name: 'one', reachable: false, uptime_seconds: null, reason: 'timed out' }]);
   });
 });

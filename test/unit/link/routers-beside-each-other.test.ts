@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock as agentClock } from '../../../agent/core/clock.ts';
-import { whyNotNow } from '../../../agent/jobs/admission.ts';
+import { declineReason } from '../../../agent/jobs/admission.ts';
 import type { JournalEntry } from '../../../agent/jobs/journal/memory.ts';
 import { ServedRequests } from '../../../agent/link/requests.ts';
 import type { RequestHandlers } from '../../../agent/link/types.ts';
@@ -100,8 +100,8 @@ describe('a router that hangs', () => {
       acked: true,
     } as JournalEntry;
     const entries = Array.from({ length: MAX_OPEN_JOBS_PER_AGENT / 2 }, () => entry);
-    expect(whyNotNow(offerFor('hangs'), routers, entries)).toBe('busy');
-    expect(whyNotNow(offerFor('hangs'), routers, entries.slice(1))).toBeUndefined();
-    expect(whyNotNow(offerFor('good'), routers, entries)).toBeUndefined();
+    expect(declineReason(offerFor('hangs'), routers, entries)).toBe('busy');
+    expect(declineReason(offerFor('hangs'), routers, entries.slice(1))).toBeUndefined();
+    expect(declineReason(offerFor('good'), routers, entries)).toBeUndefined();
   });
 });

@@ -9,6 +9,6 @@ import v8 from 'node:v8';
  *
  * Call it once, when a program that runs for long starts.
  */
-export function keepYoungObjectsYoung(): void {
+export function disablePretenuring(): void {
   v8.setFlagsFromString('--no-allocation-site-pretenuring');
 }

@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts';
 import type { LinkSocket } from './types.ts';
 
 /** Everything that leaves on one tunnel, within the limits. */
-export class Outbox {
+export class SendQueue {
   readonly #socket: LinkSocket;
   readonly #log: Log;
 

@@ -5,12 +5,12 @@ import { describeConnectionError } from './connection-errors.ts';
 import { LinkError } from './errors.ts';
 
 /** Look-up, TLS and one small request, milliseconds. */
-const ASK_TIMEOUT_MS = 10_000;
+const GET_TIMEOUT_MS = 10_000;
 
 /** 1,000 entries with a reason of some 200 characters each; nothing else that is asked for is nearly as long. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-export interface Question {
+export interface HttpGetOptions {
   /** Base address of the control plane. */
   server: string;
   /** Below the base address. */
@@ -20,7 +20,7 @@ export interface Question {
   bearer?: string;
 }
 
-export interface Answer {
+export interface HttpAnswer {
   status: number;
   body: string;
 }
@@ -29,13 +29,13 @@ export interface Answer {
  * Asks the control plane something without opening a tunnel: that would replace a running agent's.
  * @throws LinkError `refused` when it cannot be reached, or its answer is too long
  */
-export async function askServer({ server, path, ca, bearer }: Question): Promise<Answer> {
+export async function httpGet({ server, path, ca, bearer }: HttpGetOptions): Promise<HttpAnswer> {
   const url = new URL(server);
   url.protocol = /^(https|wss):$/.test(url.protocol) ? 'https:' : 'http:';
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
   const client = url.protocol === 'https:' ? https : http;
   const options = {
-    signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    signal: AbortSignal.timeout(GET_TIMEOUT_MS),
     agent: false,
     headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
     ...(ca === undefined ? {} : { ca }),

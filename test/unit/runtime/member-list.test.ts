@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Roster } from '../../../runtime/roster.ts';
+import { MemberList } from '../../../runtime/member-list.ts';
 
-describe('a roster', () => {
+describe('a list', () => {
   it('holds exactly those that came and did not leave, in whatever order they do', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.constant('come' as const), fc.nat(50))), (steps) => {
-        const roster = new Roster<number>();
+        const list = new MemberList<number>();
         const present = new Map<number, () => void>();
         const gone: (() => void)[] = [];
         for (const [number, step] of steps.entries()) {
           if (step === 'come') {
-            present.set(number, roster.add(number));
+            present.set(number, list.add(number));
             continue;
           }
           const [who, leave] = [...present][step % Math.max(present.size, 1)] ?? [];
@@ -22,28 +22,28 @@ describe('a roster', () => {
         }
         // Who has left cannot take the place of another with him.
         for (const leave of gone) leave();
-        expect(roster.size).toBe(present.size);
-        expect(roster.members().toSorted((a, b) => a - b)).toEqual([...present.keys()]);
+        expect(list.size).toBe(present.size);
+        expect(list.members().toSorted((a, b) => a - b)).toEqual([...present.keys()]);
       }),
     );
   });
 
   it('lets members leave while they are gone through', () => {
-    const roster = new Roster<{ leave: () => void }>();
+    const list = new MemberList<{ leave: () => void }>();
     for (let i = 0; i < 10; i += 1) {
       const member = { leave: () => undefined as void };
-      member.leave = roster.add(member);
+      member.leave = list.add(member);
     }
-    for (const member of roster.members()) member.leave();
-    expect(roster.size).toBe(0);
+    for (const member of list.members()) member.leave();
+    expect(list.size).toBe(0);
   });
 
   it('takes the same member twice, each time with a place of its own', () => {
-    const roster = new Roster<string>();
-    const leaveFirst = roster.add('x');
-    roster.add('x');
+    const list = new MemberList<string>();
+    const leaveFirst = list.add('x');
+    list.add('x');
     leaveFirst();
     leaveFirst();
-    expect(roster.members()).toEqual(['x']);
+    expect(list.members()).toEqual(['x']);
   });
 });

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from 'vitest';
-import { BulkPace } from '../../../runtime/bulk-pace.ts';
+import { BulkThrottle } from '../../../runtime/bulk-throttle.ts';
 
 let now: number;
 let timers: { at: number; callback: () => void }[];
 let immediates: (() => void)[];
-let pace: BulkPace;
+let pace: BulkThrottle;
 let reads: string[];
 
 beforeEach(() => {
@@ -12,7 +12,7 @@ beforeEach(() => {
   timers = [];
   immediates = [];
   reads = [];
-  pace = new BulkPace({
+  pace = new BulkThrottle({
     now: () => now,
     setTimeout: (callback, ms) => void timers.push({ at: now + ms, callback }),
     setImmediate: (callback) => void immediates.push(callback),
@@ -39,7 +39,7 @@ test('on a quiet process a busy socket reads on in the next turn of the event lo
 });
 
 test('beside a command eight sockets read on in each millisecond, in the order of asking', () => {
-  pace.commandBegins();
+  pace.commandStarted();
   ask(20);
   expect(immediates).toEqual([]);
   const perMs = [1, 2, 3, 4].map(() => {
@@ -52,7 +52,7 @@ test('beside a command eight sockets read on in each millisecond, in the order o
 });
 
 test('a socket that asks again from its own reading waits for the next millisecond', () => {
-  pace.commandBegins();
+  pace.commandStarted();
   const again = (): void => {
     reads.push('again');
     pace.whenNext(again);
@@ -63,8 +63,8 @@ test('a socket that asks again from its own reading waits for the next milliseco
 });
 
 test.each([
-  { what: 'a command', begin: () => pace.commandBegins(), ms: 50 },
-  { what: 'a short message', begin: () => pace.shortMessagePasses(), ms: 3 },
+  { what: 'a command', begin: () => pace.commandStarted(), ms: 50 },
+  { what: 'a short message', begin: () => pace.shortMessagePassed(), ms: 3 },
 ])('$what goes before bulk for $ms ms, and no longer', ({ begin, ms }) => {
   begin();
   passMs(ms - 1);
@@ -76,15 +76,15 @@ test.each([
 });
 
 test('a short message does not cut the time of a command', () => {
-  pace.commandBegins();
-  pace.shortMessagePasses();
+  pace.commandStarted();
+  pace.shortMessagePassed();
   passMs(40);
   ask(1);
   expect(immediates).toHaveLength(0);
 });
 
 test('whoever still waits when the time is over reads on at once', () => {
-  pace.shortMessagePasses();
+  pace.shortMessagePassed();
   passMs(2);
   ask(100);
   passMs(1);

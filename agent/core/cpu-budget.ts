@@ -17,43 +17,43 @@ const REFILL_MS_PER_SECOND = 10;
 const LEAST_PAUSE = 4;
 const MOST_PAUSE = 9;
 
-export interface PaceClock {
+export interface BudgetClock {
   /** Monotonic, in milliseconds. */
   now(): number;
   setTimeout(callback: () => void, ms: number): void;
 }
 
-const systemClock: PaceClock = { now: () => performance.now(), setTimeout: (callback, ms) => void setTimeout(callback, ms) };
+const systemClock: BudgetClock = { now: () => performance.now(), setTimeout: (callback, ms) => void setTimeout(callback, ms) };
 
 /**
  * What reading from routers may cost. Everything that a router says is parsed in the one thread that serves all of them, so a
  * router that never stops talking would slow down its neighbours. Each may use some time as it likes; one that has used it up
  * waits in a queue of all such routers, of which one is read at a time.
  */
-export class RouterPace {
-  readonly #clock: PaceClock;
-  readonly #shares = new Map<string, RouterShare>();
+export class CpuBudgets {
+  readonly #clock: BudgetClock;
+  readonly #budgets = new Map<string, RouterCpuBudget>();
   readonly #waiting: Wait[] = [];
   #isTurnPlanned = false;
   /** Milliseconds that the last one of the queue has cost. */
   #lastCost = 1;
 
-  constructor(clock: PaceClock = systemClock) {
+  constructor(clock: BudgetClock = systemClock) {
     this.#clock = clock;
   }
 
   /** The same for every connection to a router: one that comes again and again gets no new time by that. */
-  shareOf(router: string): RouterShare {
-    let share = this.#shares.get(router);
-    if (!share) {
-      share = new RouterShare(this.#clock, (wait) => this.#wait(wait));
-      this.#shares.set(router, share);
+  budgetOf(router: string): RouterCpuBudget {
+    let budget = this.#budgets.get(router);
+    if (!budget) {
+      budget = new RouterCpuBudget(this.#clock, (wait) => this.#wait(wait));
+      this.#budgets.set(router, budget);
     }
-    return share;
+    return budget;
   }
 
   #wait(wait: Wait): void {
-    this.#lastCost = Math.max(1, wait.share.lastCost);
+    this.#lastCost = Math.max(1, wait.budget.lastCost);
     this.#waiting.push(wait);
     this.#planTurn();
   }
@@ -72,20 +72,20 @@ export class RouterPace {
 }
 
 interface Wait {
-  share: RouterShare;
+  budget: RouterCpuBudget;
   readOn: () => void;
 }
 
 /** The time of one router. */
-export class RouterShare {
+export class RouterCpuBudget {
   /** Milliseconds that its last turn has cost. */
   lastCost = 0;
-  readonly #clock: PaceClock;
+  readonly #clock: BudgetClock;
   readonly #wait: (wait: Wait) => void;
   #left = FIRST_MS;
   #refilledAt: number;
 
-  constructor(clock: PaceClock, wait: (wait: Wait) => void) {
+  constructor(clock: BudgetClock, wait: (wait: Wait) => void) {
     this.#clock = clock;
     this.#wait = wait;
     this.#refilledAt = clock.now();
@@ -103,15 +103,15 @@ export class RouterShare {
   }
 
   /** It has used its time up: who reads from it asks {@link whenNext}. */
-  get isInDebt(): boolean {
+  get isSpent(): boolean {
     return this.#left < 0;
   }
 
   /** Calls back once when it may be read on. */
   whenNext(readOn: () => void): void {
-    this.#wait({ share: this, readOn });
+    this.#wait({ budget: this, readOn });
   }
 }
 
 /** One for the process, because what all routers say passes through one event loop. */
-export const routerPace = new RouterPace();
+export const cpuBudgets = new CpuBudgets();

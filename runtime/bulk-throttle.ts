@@ -17,14 +17,14 @@ const SHORT_MESSAGE_MS = 3;
  */
 const READS_PER_MS = 8;
 
-export interface PaceClock {
+export interface ThrottleClock {
   /** Monotonic, in milliseconds. */
   now(): number;
   setTimeout(callback: () => void, ms: number): void;
   setImmediate(callback: () => void): void;
 }
 
-const systemClock: PaceClock = {
+const systemClock: ThrottleClock = {
   now: () => performance.now(),
   setTimeout: (callback, ms) => void setTimeout(callback, ms),
   setImmediate: (callback) => void setImmediate(callback),
@@ -35,52 +35,52 @@ const systemClock: PaceClock = {
  * on: in the next turn of the event loop, or up to a millisecond later while something goes before it. The pauses are what
  * helps: a process that never sleeps waits for its turn behind every other busy one each time something arrives.
  */
-export class BulkPace {
-  readonly #clock: PaceClock;
-  #givesWayUntil = Number.NEGATIVE_INFINITY;
+export class BulkThrottle {
+  readonly #clock: ThrottleClock;
+  #yieldUntil = Number.NEGATIVE_INFINITY;
   /** Who waits to read on, in the order of asking; as many as there are busy sockets at most. */
   #waiting: (() => void)[] = [];
 
-  constructor(clock: PaceClock = systemClock) {
+  constructor(clock: ThrottleClock = systemClock) {
     this.#clock = clock;
   }
 
   /** A command begins its way through this process. */
-  commandBegins(): void {
-    this.#giveWay(COMMAND_MS);
+  commandStarted(): void {
+    this.#yieldFor(COMMAND_MS);
   }
 
   /** A few bytes of a conversation pass: what somebody types, a small request. */
-  shortMessagePasses(): void {
-    this.#giveWay(SHORT_MESSAGE_MS);
+  shortMessagePassed(): void {
+    this.#yieldFor(SHORT_MESSAGE_MS);
   }
 
   /** Calls back once when a busy socket may read on. */
   whenNext(readOn: () => void): void {
-    if (!this.#givesWay) {
+    if (!this.#isYielding) {
       this.#clock.setImmediate(readOn);
       return;
     }
     this.#waiting.push(readOn);
-    if (this.#waiting.length === 1) this.#letSomeReadLater();
+    if (this.#waiting.length === 1) this.#scheduleReads();
   }
 
-  get #givesWay(): boolean {
-    return this.#clock.now() < this.#givesWayUntil;
+  get #isYielding(): boolean {
+    return this.#clock.now() < this.#yieldUntil;
   }
 
-  #giveWay(ms: number): void {
-    this.#givesWayUntil = Math.max(this.#givesWayUntil, this.#clock.now() + ms);
+  #yieldFor(ms: number): void {
+    this.#yieldUntil = Math.max(this.#yieldUntil, this.#clock.now() + ms);
   }
 
-  #letSomeReadLater(): void {
+  #scheduleReads(): void {
     this.#clock.setTimeout(() => {
-      const next = this.#waiting.splice(0, this.#givesWay ? READS_PER_MS : this.#waiting.length);
-      if (this.#waiting.length > 0) this.#letSomeReadLater();
+      const next = this.#waiting.splice(0, this.#isYielding ? READS_PER_MS : this.#waiting.length);
+      if (this.#waiting.length > 0) this.#scheduleReads();
       for (const readOn of next) readOn();
     }, 1);
   }
 }
 
 /** One for the process, because what passes through it shares one event loop. */
-export const bulkPace = new BulkPace();
+export const bulkThrottle = new BulkThrottle();

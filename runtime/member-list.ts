@@ -1,6 +1,6 @@
 interface Entry<T> {
   readonly member: T;
-  place: number;
+  index: number;
 }
 
 /**
@@ -8,7 +8,7 @@ interface Entry<T> {
  * refers to the next: as soon as one of them has grown old, V8 takes all later ones, and the members in them, for alive
  * until its next full collection. A third of all connections were kept for minutes that way.
  */
-export class Roster<T> {
+export class MemberList<T> {
   readonly #entries: Entry<T>[] = [];
 
   get size(): number {
@@ -17,7 +17,7 @@ export class Roster<T> {
 
   /** @returns takes the member out again; a second call does nothing */
   add(member: T): () => void {
-    const entry = { member, place: this.#entries.length };
+    const entry = { member, index: this.#entries.length };
     this.#entries.push(entry);
     return () => this.#remove(entry);
   }
@@ -29,11 +29,11 @@ export class Roster<T> {
 
   /** The last one takes the place that becomes free. */
   #remove(entry: Entry<T>): void {
-    const { place } = entry;
-    if (this.#entries[place] !== entry) return;
+    const { index } = entry;
+    if (this.#entries[index] !== entry) return;
     const last = this.#entries.pop();
     if (last === undefined || last === entry) return;
-    last.place = place;
-    this.#entries[place] = last;
+    last.index = index;
+    this.#entries[index] = last;
   }
 }

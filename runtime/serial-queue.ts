@@ -2,7 +2,7 @@
  * Work done one piece after the other in the order it came, while the receive handler goes on. A piece never
  * starts before the one ahead has ended; one that fails is reported and does not stop the next.
  */
-export class Lane {
+export class SerialQueue {
   readonly #onError: (error: unknown) => void;
   #tail: Promise<void> = Promise.resolve();
   #length = 0;

@@ -8,7 +8,7 @@ const ROOM_BYTES = 64 * 1024 * 1024;
 const ALWAYS_BYTES = 1024 * 1024;
 
 /** Memory that several share: who holds much of it gets no more when it is full. */
-export class SharedRoom {
+export class ReplyMemory {
   readonly #room: number;
   readonly #always: number;
   #used = 0;
@@ -44,4 +44,4 @@ export interface Claim {
 }
 
 /** One for the process, because all routers' replies are kept in the memory of one process. */
-export const replyRoom = new SharedRoom();
+export const replyMemory = new ReplyMemory();

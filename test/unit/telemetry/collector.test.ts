@@ -85,7 +85,7 @@ class FakeRouter implements RouterAdapter {
   refresh = () => Promise.reject(new Error('not here'));
   openTcp = () => Promise.reject(new Error('not here'));
   readFile = () => Promise.reject(new Error('not here'));
-  probe = () => Promise.reject(new Error('not here'));
+  testLogin = () => Promise.reject(new Error('not here'));
   close = () => Promise.resolve();
 }
 

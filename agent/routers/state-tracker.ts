@@ -3,7 +3,7 @@ import type { RouterFacts, RouterState } from './adapter.ts';
 import type { Log } from '../core/log.ts';
 
 /** A router's state and those who want to hear of its changes. */
-export class StateBoard {
+export class RouterStateTracker {
   readonly #log: Log;
   readonly #listeners = new Set<(state: RouterState) => void>();
   #state: RouterState = { reachable: false, reason: 'not connected yet', facts: null };
@@ -31,7 +31,7 @@ export class StateBoard {
   }
 
   /** Takes a newer uptime without telling anybody: it changes all the time. */
-  tick(uptime: Pick<RouterFacts, 'uptime' | 'uptimeSeconds'>): void {
+  updateUptime(uptime: Pick<RouterFacts, 'uptime' | 'uptimeSeconds'>): void {
     if (this.#state.facts) this.#state = { ...this.#state, facts: { ...this.#state.facts, ...uptime } };
   }
 

@@ -9,7 +9,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const FORGOTTEN_BYTES_PER_SECOND = 16 * 1024;
 
 /** Counts what a router sends without being asked, of one connection. */
-export class Unasked {
+export class UnsolicitedBytes {
   #bytes = 0;
   #countedAt = performance.now();
 

@@ -13,13 +13,13 @@ const none = new Map();
 describe('what is told of a change', () => {
   test('nothing when nothing has changed, however often one looks', () => {
     const table = tableOf({ mac: A, ip: '10.0.0.1', interface: 'bridge' }, { mac: B, seen_ago: 60 });
-    let { told } = computeDelta(none, table, 1000);
+    let { reported } = computeDelta(none, table, 1000);
     for (let minute = 1; minute <= 100; minute += 1) {
       // The lease grows older with every reading.
       const later = tableOf({ mac: A, ip: '10.0.0.1', interface: 'bridge' }, { mac: B, seen_ago: 60 + minute * 60 });
-      const delta = computeDelta(told, later, 1000 + minute * 60);
+      const delta = computeDelta(reported, later, 1000 + minute * 60);
       expect(deltaMessages(delta)).toEqual([]);
-      ({ told } = delta);
+      ({ reported } = delta);
     }
   });
 
@@ -34,19 +34,19 @@ describe('what is told of a change', () => {
     ['a lease that ended', [{ mac: A, seen_ago: 600 }], [], [], []],
     ['one of two', [{ mac: A }, { mac: B }], [{ mac: A }, { mac: B, ip: '10.0.0.9' }], [B], []],
   ])('%s', (_what, before, after, changed, gone) => {
-    const { told } = computeDelta(none, tableOf(...before), 1000);
-    const delta = computeDelta(told, tableOf(...after), 1000);
+    const { reported } = computeDelta(none, tableOf(...before), 1000);
+    const delta = computeDelta(reported, tableOf(...after), 1000);
     expect(delta.changed.map(({ mac }) => mac)).toEqual(changed);
     expect(delta.gone).toEqual(gone);
   });
 
   test('a device that is heard of now and then is told again every quarter of an hour', () => {
-    let { told } = computeDelta(none, tableOf({ mac: A, seen_ago: 0 }), 0);
+    let { reported } = computeDelta(none, tableOf({ mac: A, seen_ago: 0 }), 0);
     const times: number[] = [];
     for (let now = 60; now <= 3600; now += 60) {
-      const delta = computeDelta(told, tableOf({ mac: A, seen_ago: 0 }), now);
+      const delta = computeDelta(reported, tableOf({ mac: A, seen_ago: 0 }), now);
       if (delta.changed.length > 0) times.push(now);
-      ({ told } = delta);
+      ({ reported } = delta);
     }
     expect(times).toEqual([900, 1800, 2700, 3600]);
   });
@@ -82,13 +82,13 @@ test('whoever applies everything and then each delta knows the table, and is tol
           expect(known.delete(mac)).toBe(true);
         }
       };
-      let told = computeDelta(none, readings[0]!, 0).told;
+      let reported = computeDelta(none, readings[0]!, 0).reported;
       for (const message of fullMessages(readings[0]!)) learn(message, 0);
       for (const [index, table] of readings.slice(1).entries()) {
         const now = (index + 1) * 60;
-        const delta = computeDelta(told, table, now);
+        const delta = computeDelta(reported, table, now);
         for (const message of deltaMessages(delta)) learn(message, now);
-        ({ told } = delta);
+        ({ reported } = delta);
         for (const { mac, ip, interface: port, hostname, seen_ago: ago } of table.values()) {
           const seen = known.get(mac)!;
           expect(seen.words).toBe([ip, port, hostname].join());
@@ -120,7 +120,7 @@ describe('messages', () => {
     [500, 1],
     [501, 2],
     [5000, 10],
-  ])('%i devices are told in %i', (count, messages) => {
+  ])('%i devices are reported in %i', (count, messages) => {
     const full = fullMessages(many(count));
     expect(full).toHaveLength(messages);
     expect(full.map(({ first }) => first)).toEqual(full.map((_, index) => index === 0));
@@ -135,8 +135,8 @@ describe('messages', () => {
   test('5,000 devices weigh half a megabyte once, a change of one weighs next to nothing', () => {
     const table = many(5000);
     expect(JSON.stringify(fullMessages(table)).length).toBeLessThan(600_000);
-    const { told } = computeDelta(none, table, 0);
+    const { reported } = computeDelta(none, table, 0);
     const changed = new Map(table).set(A, { mac: A, ip: '10.0.0.1' });
-    expect(JSON.stringify(deltaMessages(computeDelta(told, changed, 60))).length).toBeLessThan(200);
+    expect(JSON.stringify(deltaMessages(computeDelta(reported, changed, 60))).length).toBeLessThan(200);
   });
 });
