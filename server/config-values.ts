@@ -83,7 +83,10 @@ export function readIssuer(text: string): string | undefined {
 }
 
 export function readOrigins(text: string): string[] | undefined {
-  const origins = text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  const origins = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
   return origins.every((origin) => URL.parse(origin)?.origin === origin) ? origins : undefined;
 }
 
@@ -100,7 +103,10 @@ export function wholeNumber(fallback: number, least: number, most: number) {
     const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
     return value >= least && value <= most ? value : undefined;
   };
-  return z.string().default(String(fallback)).transform(readAs(read, `a whole number from ${least} to ${most}`));
+  return z
+    .string()
+    .default(String(fallback))
+    .transform(readAs(read, `a whole number from ${least} to ${most}`));
 }
 
 export const flag = z.string().default('off').transform(readAs(readFlag, 'on or off'));

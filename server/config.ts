@@ -51,12 +51,12 @@ export const settingsSchema = z.strictObject({
     .string()
     .default('sqlite:./data/signalbox.db')
     .transform(readAs(readDatabaseUrl, 'sqlite:<file> or postgres://…')),
-  SIGNALBOX_FORWARD_HOST: z.string().regex(/^[A-Za-z0-9.:-]{1,253}$/, 'must be a host name or an address').optional(),
-  SIGNALBOX_FORWARD_LISTEN: z.string().transform(readAs(readAddress, 'an IP address')).optional(),
-  SIGNALBOX_FORWARD_PORTS: z
+  SIGNALBOX_FORWARD_HOST: z
     .string()
-    .default('20000-60000')
-    .transform(readAs(readPortRange, 'first-last, each from 1 to 65535')),
+    .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'must be a host name or an address')
+    .optional(),
+  SIGNALBOX_FORWARD_LISTEN: z.string().transform(readAs(readAddress, 'an IP address')).optional(),
+  SIGNALBOX_FORWARD_PORTS: z.string().default('20000-60000').transform(readAs(readPortRange, 'first-last, each from 1 to 65535')),
   SIGNALBOX_FORWARD_DOMAIN: z.string().transform(readAs(readNameDomain, 'a domain, with :port if clients use another port')).optional(),
   SIGNALBOX_FORWARD_NAME_LISTEN: z.string().transform(readAs(readListen, LISTEN_FORM)).optional(),
   SIGNALBOX_FORWARD_PROXIES: z
@@ -68,10 +68,7 @@ export const settingsSchema = z.strictObject({
   SIGNALBOX_RATE_LIMIT_PER_MINUTE: wholeNumber(60, 1, 10_000_000),
   SIGNALBOX_ALLOW_PRIVATE_SOURCES: flag,
   SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: flag,
-  SIGNALBOX_TRUST_PROXY: z
-    .string()
-    .default('off')
-    .transform(readAs(readTrustProxy, 'on, off, or proxy addresses separated by commas')),
+  SIGNALBOX_TRUST_PROXY: z.string().default('off').transform(readAs(readTrustProxy, 'on, off, or proxy addresses separated by commas')),
   SIGNALBOX_TLS_CERT_FILE: z.string().optional(),
   SIGNALBOX_TLS_KEY_FILE: z.string().optional(),
   SIGNALBOX_HEARTBEAT_SECONDS: wholeNumber(30, 1, 3600),
@@ -86,9 +83,14 @@ export const settingsSchema = z.strictObject({
   SIGNALBOX_UPSTREAM_CLIENT_ID: z.string().max(500).optional(),
   SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE: z.string().optional(),
   SIGNALBOX_UPSTREAM_NAME: z.string().max(50, 'must have at most 50 characters').optional(),
-  SIGNALBOX_CORS_ORIGINS: z.string().default('').transform(readAs(readOrigins, 'web origins separated by commas, like https://app.example.net')),
+  SIGNALBOX_CORS_ORIGINS: z
+    .string()
+    .default('')
+    .transform(readAs(readOrigins, 'web origins separated by commas, like https://app.example.net')),
   SIGNALBOX_LOG_LEVEL: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { error: 'must be trace, debug, info, warn, error, fatal or silent' })
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      error: 'must be trace, debug, info, warn, error, fatal or silent',
+    })
     .default('info'),
 });
 
@@ -142,7 +144,13 @@ export interface Config {
 }
 
 /** Relative files in the YAML file count from its folder, those in the environment from the working directory. */
-const FILE_NAMES = ['SIGNALBOX_SECRET_KEY_FILE', 'SIGNALBOX_CATALOG_FILE', 'SIGNALBOX_TLS_CERT_FILE', 'SIGNALBOX_TLS_KEY_FILE', 'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE'];
+const FILE_NAMES = [
+  'SIGNALBOX_SECRET_KEY_FILE',
+  'SIGNALBOX_CATALOG_FILE',
+  'SIGNALBOX_TLS_CERT_FILE',
+  'SIGNALBOX_TLS_KEY_FILE',
+  'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE',
+];
 /** All or none. */
 const UPSTREAM_NAMES = ['SIGNALBOX_UPSTREAM_ISSUER', 'SIGNALBOX_UPSTREAM_CLIENT_ID', 'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE'];
 /** Empty means something here; everywhere else it is the same as not set. */
@@ -236,8 +244,10 @@ function crossMistakes(values: RawValues): FieldErrors {
   const offlineAfter = Number(values['SIGNALBOX_OFFLINE_AFTER_SECONDS'] ?? 75);
   if (offlineAfter <= heartbeat) add(mistakes, 'SIGNALBOX_OFFLINE_AFTER_SECONDS', 'must be more than SIGNALBOX_HEARTBEAT_SECONDS');
   const { SIGNALBOX_FORWARD_DOMAIN: domain, SIGNALBOX_FORWARD_NAME_LISTEN: nameListen } = values;
-  if (domain === undefined && nameListen !== undefined) add(mistakes, 'SIGNALBOX_FORWARD_DOMAIN', 'is needed with SIGNALBOX_FORWARD_NAME_LISTEN');
-  if (domain !== undefined && nameListen === undefined) add(mistakes, 'SIGNALBOX_FORWARD_NAME_LISTEN', 'is needed with SIGNALBOX_FORWARD_DOMAIN');
+  if (domain === undefined && nameListen !== undefined)
+    add(mistakes, 'SIGNALBOX_FORWARD_DOMAIN', 'is needed with SIGNALBOX_FORWARD_NAME_LISTEN');
+  if (domain !== undefined && nameListen === undefined)
+    add(mistakes, 'SIGNALBOX_FORWARD_NAME_LISTEN', 'is needed with SIGNALBOX_FORWARD_DOMAIN');
   const host = readListen(values['SIGNALBOX_LISTEN'] ?? '')?.host;
   if (host !== undefined && isWildcard(host) && values['SIGNALBOX_PUBLIC_URL'] === undefined) {
     add(mistakes, 'SIGNALBOX_PUBLIC_URL', 'is needed when SIGNALBOX_LISTEN is every address of this machine');
@@ -297,7 +307,11 @@ function toConfig(checked: Checked): Config {
 }
 
 function upstreamOf(checked: Checked): Config['upstream'] {
-  const { SIGNALBOX_UPSTREAM_ISSUER: issuer, SIGNALBOX_UPSTREAM_CLIENT_ID: clientId, SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE: secretFile } = checked;
+  const {
+    SIGNALBOX_UPSTREAM_ISSUER: issuer,
+    SIGNALBOX_UPSTREAM_CLIENT_ID: clientId,
+    SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE: secretFile,
+  } = checked;
   if (issuer === undefined || clientId === undefined || secretFile === undefined) return null;
   return { issuer, clientId, secretFile, name: checked.SIGNALBOX_UPSTREAM_NAME ?? new URL(issuer).hostname };
 }

@@ -88,7 +88,11 @@ async function protectScope(scope: App, services: Services, clock: Clock): Promi
   requireRole(scope);
   resolveRouterNames(scope, (teamId, identity) => services.routers.idOfIdentity(teamId, identity));
   replayRepeatedPosts(scope, services.idempotency, () => clock.now());
-  reportWrites(scope, (record) => services.audit.record(record), () => clock.monotonic());
+  reportWrites(
+    scope,
+    (record) => services.audit.record(record),
+    () => clock.monotonic(),
+  );
 }
 
 export function appOptions({ config, clock, log, tls }: Omit<EdgeDeps, 'services' | 'admission'>): AppOptions {
@@ -127,7 +131,11 @@ function attachGateway(app: App, { config, clock, services, log }: EdgeDeps): Tu
  * At shutdown new requests are refused, those under way are answered while the agents are still there, then the
  * agents are sent away. Without the last step the server would wait for their sockets for ever.
  */
-function closeTunnelsLast(app: App, gateway: TunnelGateway<ChannelGrant>, { events, forwardDoor }: Pick<Services, 'events' | 'forwardDoor'>): void {
+function closeTunnelsLast(
+  app: App,
+  gateway: TunnelGateway<ChannelGrant>,
+  { events, forwardDoor }: Pick<Services, 'events' | 'forwardDoor'>,
+): void {
   const inFlight = new InFlight(app);
   app.addHook('preClose', async () => {
     // Requests that would never end by themselves.

@@ -49,7 +49,10 @@ export class Assembly<Services extends object, Late> {
     const own = feature.create(this.services);
     const taken = Object.keys(own).find((name) => name in this.services);
     if (taken !== undefined) throw new Error(`two features bring a service with the name ${taken}`);
-    return new Assembly<Services & Brings, Late & Api & Open & Internal>({ ...this.services, ...own }, [...this.#units, unitOf(feature, own)]);
+    return new Assembly<Services & Brings, Late & Api & Open & Internal>({ ...this.services, ...own }, [
+      ...this.#units,
+      unitOf(feature, own),
+    ]);
   }
 
   /** @param services those of this assembly: this does not compile when a route needs one that no feature brings */

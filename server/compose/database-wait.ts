@@ -55,7 +55,10 @@ export async function waitForDatabase(deps: DatabaseWaitDeps): Promise<WaitingRo
  * Begins a start anew when PostgreSQL has gone away in the middle of it; the new one waits for the database. Nothing that a start
  * writes may be done only once. @throws what the start throws for any other reason, or after its signal
  */
-export async function startAgainWhenBroken<T>(start: () => Promise<T>, { config, log, signal }: Pick<DatabaseWaitDeps, 'config' | 'log' | 'signal'>): Promise<T> {
+export async function startAgainWhenBroken<T>(
+  start: () => Promise<T>,
+  { config, log, signal }: Pick<DatabaseWaitDeps, 'config' | 'log' | 'signal'>,
+): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await start();

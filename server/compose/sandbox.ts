@@ -21,10 +21,7 @@ export async function startSandbox(deps: EdgeDeps, closers: (() => Promise<void>
     ownErrors: true,
   });
   await app.register(async (instance) => {
-    await plantRoutes(instance, {
-      authenticate: services.publicCaller,
-      rateLimit: services.rateLimit,
-    });
+    await plantRoutes(instance, { authenticate: services.publicCaller, rateLimit: services.rateLimit });
   });
   closers.push(() => app.close());
   return listen(app, config.sandboxListen, services.quietConnections);

@@ -118,7 +118,13 @@ function closeOnce(closers: (() => Promise<void>)[], log: Log): () => Promise<vo
   return () => (closing ??= run());
 }
 
-function platformOf({ config, storage, secrets, clock, log: fullLog }: Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log'>): Platform {
+function platformOf({
+  config,
+  storage,
+  secrets,
+  clock,
+  log: fullLog,
+}: Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log'>): Platform {
   // Almost every line of a feature is about something that an agent or a caller did, and can do again and again.
   const log = sampledLog(fullLog, clock);
   const monotonic = (): number => clock.monotonic();

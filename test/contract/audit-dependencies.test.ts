@@ -2,9 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { judgeAudit, readDecisions } from '../../scripts/audit/judge.ts';
 
-const advisory = { name: 'left-pad', title: 'It pads', url: 'https://github.com/advisories/GHSA-aaaa-bbbb-cccc', severity: 'high', range: '<2' };
+const advisory = {
+  name: 'left-pad',
+  title: 'It pads',
+  url: 'https://github.com/advisories/GHSA-aaaa-bbbb-cccc',
+  severity: 'high',
+  range: '<2',
+};
 const report = JSON.stringify({ vulnerabilities: { 'left-pad': { via: [advisory] }, upper: { via: ['left-pad'] } } });
-const decision = { id: 'GHSA-aaaa-bbbb-cccc', package: 'left-pad', decision: 'not affected' as const, reason: 'nothing here pads to the left', until: '2031-05-01' };
+const decision = {
+  id: 'GHSA-aaaa-bbbb-cccc',
+  package: 'left-pad',
+  decision: 'not affected' as const,
+  reason: 'nothing here pads to the left',
+  until: '2031-05-01',
+};
 
 test('a finding without a decision fails', () => {
   const { isFine, lines } = judgeAudit(report, []);
@@ -30,7 +42,10 @@ test.each([
   ['no registry', 'npm error code ENOTFOUND', 'npm error code ENOTFOUND'],
   ['no npm', '', 'no answer'],
 ])('%s is told and is no failure', (_name, output, reason) => {
-  expect(judgeAudit(output, [])).toEqual({ isFine: true, lines: [`dependencies: NOT CHECKED, the registry does not tell of advisories: ${reason}`] });
+  expect(judgeAudit(output, [])).toEqual({
+    isFine: true,
+    lines: [`dependencies: NOT CHECKED, the registry does not tell of advisories: ${reason}`],
+  });
 });
 
 test('the decisions of the repository can be read, and each says why', async () => {

@@ -33,7 +33,11 @@ describeEachDatabase('the audit log', (open) => {
     audit = new AuditService({ storage, clock, log: silentLog });
     auth = new CredentialsService({ storage, clock, log: silentLog });
     app = new TeamApp((scope: App) => {
-      reportWrites(scope, (record) => audit.record(record), () => performance.now());
+      reportWrites(
+        scope,
+        (record) => audit.record(record),
+        () => performance.now(),
+      );
       auditRoutes(scope, { audit });
       scope.put('/:group(^[0-9]+$)', async () => ({ ok: true }));
       scope.post('/things/:id', { config: { role: 'operator' } }, async () => ({ ok: true }));
@@ -76,7 +80,14 @@ describeEachDatabase('the audit log', (open) => {
   });
 
   test('filters and pages', async () => {
-    for (const [minute, [role, id]] of ([['operator', 1], ['admin', 2], ['operator', 3], ['admin', 4]] as const).entries()) {
+    for (const [minute, [role, id]] of (
+      [
+        ['operator', 1],
+        ['admin', 2],
+        ['operator', 3],
+        ['admin', 4],
+      ] as const
+    ).entries()) {
       clock.advance(START + minute * 60_000 - clock.now());
       await app.ask(north, 'POST', `/things/${id}`, {}, role);
     }

@@ -40,7 +40,11 @@ describeEachDatabase('credentials', (open) => {
     const { key } = await createKey();
     const row = await storage.db.selectFrom('api_keys').selectAll().where('id', '=', key.id).executeTakeFirstOrThrow();
     const others = Array.from({ length: 997 }, (_, i) => ({ ...row, id: newId(clock.now()), name: `key ${i}`, secret_hash: `${i}` }));
-    for (let i = 0; i < others.length; i += 100) await storage.db.insertInto('api_keys').values(others.slice(i, i + 100)).execute();
+    for (let i = 0; i < others.length; i += 100)
+      await storage.db
+        .insertInto('api_keys')
+        .values(others.slice(i, i + 100))
+        .execute();
     const made = await Promise.allSettled(Array.from({ length: 8 }, () => createKey()));
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
     expect(made.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'quota_exceeded' } });
@@ -77,7 +81,13 @@ describeEachDatabase('credentials', (open) => {
   });
 
   test('a key expires, and may be narrowed to a role', async () => {
-    const { apiKey } = await auth.createApiKey({ teamId: north, name: 'n', role: 'viewer', createdBy: null, expiresAt: clock.now() + HOUR_MS });
+    const { apiKey } = await auth.createApiKey({
+      teamId: north,
+      name: 'n',
+      role: 'viewer',
+      createdBy: null,
+      expiresAt: clock.now() + HOUR_MS,
+    });
     clock.advance(HOUR_MS - 1);
     expect(await auth.authenticateApiKey(apiKey)).toMatchObject({ role: 'viewer' });
     clock.advance(1);
@@ -86,7 +96,7 @@ describeEachDatabase('credentials', (open) => {
     await expect(late).rejects.toMatchObject({ code: 'invalid' });
   });
 
-  test("another team neither sees nor revokes a key", async () => {
+  test('another team neither sees nor revokes a key', async () => {
     const { key, apiKey } = await createKey();
     await expect(auth.revokeApiKey(south, key.id)).rejects.toMatchObject({ code: 'not_found' });
     expect(await auth.authenticateApiKey(apiKey)).toBeDefined();
@@ -163,11 +173,14 @@ describeEachDatabase('credentials', (open) => {
       ['sbx_enr_', 'is not known here'],
     ];
     for (const [token, reason] of reasons) {
-      await expect(auth.enrolAgent(token, 'gw'), reason).rejects.toMatchObject({ code: 'unauthenticated', message: expect.stringContaining(reason) });
+      await expect(auth.enrolAgent(token, 'gw'), reason).rejects.toMatchObject({
+        code: 'unauthenticated',
+        message: expect.stringContaining(reason),
+      });
     }
   });
 
-  test("a token may name a site of its own team, and the agent stands there", async () => {
+  test('a token may name a site of its own team, and the agent stands there', async () => {
     const siteId = '01890a5d-ac96-774b-bcce-b302099a8057';
     await storage.db
       .insertInto('sites')

@@ -165,7 +165,11 @@ describeEachDatabase('the identity provider keeps', (open) => {
 
     test('with a secret that is shown once and kept as a hash', async () => {
       const made = await create();
-      expect(made).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' }, body: { data: { ...tickets, post_logout_redirect_uris: [] } } });
+      expect(made).toMatchObject({
+        status: 200,
+        headers: { 'cache-control': 'no-store' },
+        body: { data: { ...tickets, post_logout_redirect_uris: [] } },
+      });
       const { id, client_secret: secret, ...rest } = dataOf(made);
       expect((await app.get(north, `/api/clients/${id}`)).body['data']).toEqual({ id, ...rest });
       const rows = JSON.stringify(await storage.db.selectFrom('clients').selectAll().execute());
@@ -192,7 +196,12 @@ describeEachDatabase('the identity provider keeps', (open) => {
     test('that are changed in parts and deleted', async () => {
       const { id } = dataOf(await create({ post_logout_redirect_uris: ['https://tickets.example.net/bye'] }));
       const changed = await app.ask(north, 'PATCH', `/api/clients/${id}`, { name: 'Helpdesk', role: 'viewer' });
-      expect(changed.body['data']).toMatchObject({ name: 'Helpdesk', role: 'viewer', redirect_uris: tickets.redirect_uris, post_logout_redirect_uris: ['https://tickets.example.net/bye'] });
+      expect(changed.body['data']).toMatchObject({
+        name: 'Helpdesk',
+        role: 'viewer',
+        redirect_uris: tickets.redirect_uris,
+        post_logout_redirect_uris: ['https://tickets.example.net/bye'],
+      });
       expect((await app.ask(north, 'PATCH', `/api/clients/${id}`, { redirect_uris: [] })).status).toBe(422);
       expect((await app.ask(north, 'DELETE', `/api/clients/${id}`)).status).toBe(204);
       expect((await app.get(north, `/api/clients/${id}`)).status).toBe(404);

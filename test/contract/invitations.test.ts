@@ -162,7 +162,9 @@ describeEachDatabase('invitations and password links', (open) => {
 
   test('of many who use one code at once, one joins', async () => {
     const { invitation } = await offer(north);
-    const answers = await Promise.allSettled(Array.from({ length: 4 }, (_, index) => invitations.accept(invitation, byPassword('', `password ${index}`))));
+    const answers = await Promise.allSettled(
+      Array.from({ length: 4 }, (_, index) => invitations.accept(invitation, byPassword('', `password ${index}`))),
+    );
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await teams.listMembers(north)).toHaveLength(1);
   });
@@ -262,7 +264,8 @@ describeEachDatabase('invitations and password links', (open) => {
       const { invitation } = await offer(south);
       const { code } = await links.create(north, id, OPERATOR);
       const use = (at: Storage): Promise<unknown> => new PasswordLinksService({ storage: at, clock }).use(code, 'known to north');
-      const join = (at: Storage): Promise<unknown> => new InvitationsService({ storage: at, clock }).accept(invitation, byPassword('correct horse'));
+      const join = (at: Storage): Promise<unknown> =>
+        new InvitationsService({ storage: at, clock }).accept(invitation, byPassword('correct horse'));
       const [one, other] = first === 'the link' ? [use, join] : [join, use];
       const holding = held();
       const firstOne = one(holding.storage);
@@ -271,7 +274,9 @@ describeEachDatabase('invitations and password links', (open) => {
       const second = other(storage)
         .catch((error: unknown) => error)
         .finally(() => (isOver = true));
-      const waiting = sql<{ count: number }>`select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      const waiting = sql<{
+        count: number;
+      }>`select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       // SQLite has one writer: there it waits for the other in any case.
       const isWaiting = async () => storage.engine === 'sqlite' || Number((await waiting.execute(storage.db)).rows[0]?.count) > 0;
       await waitUntil('the second waits, or is through', async () => isOver || (await isWaiting()));

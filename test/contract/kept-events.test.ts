@@ -19,9 +19,21 @@ describeEachDatabase('events over a restart', (open) => {
 
   const take = () => storage.writes.write(takeKept);
   const keep = (events: EventsService, online: string[] = []) =>
-    storage.writes.write((tx) => insertKept(tx, events.kept.map((stream) => ({ ...stream, online }))));
-  const ask = (teamId: string, lastEventId?: string) => ({ teamId, callerId: 'key', lastEventId, types: [], isStillAllowed: async () => true });
-  const idsOf = (stream: { read: () => unknown }) => [...String(stream.read()).matchAll(/^id: (\S+)\nevent: (\S+)$/gm)].map(([, id, type]) => `${id!.split('.')[1]} ${type}`);
+    storage.writes.write((tx) =>
+      insertKept(
+        tx,
+        events.kept.map((stream) => ({ ...stream, online })),
+      ),
+    );
+  const ask = (teamId: string, lastEventId?: string) => ({
+    teamId,
+    callerId: 'key',
+    lastEventId,
+    types: [],
+    isStillAllowed: async () => true,
+  });
+  const idsOf = (stream: { read: () => unknown }) =>
+    [...String(stream.read()).matchAll(/^id: (\S+)\nevent: (\S+)$/gm)].map(([, id, type]) => `${id!.split('.')[1]} ${type}`);
 
   test('each team goes on where it was, and what is taken is taken once', async () => {
     const before = new EventsService({ clock: new ManualClock(), log: silentLog });
@@ -33,7 +45,12 @@ describeEachDatabase('events over a restart', (open) => {
     const after = new EventsService({ clock: new ManualClock(), log: silentLog });
     const kept = await take();
     const found = new Map(kept.map(({ teamId, last, entries, online }) => [teamId, [last, entries.length, online]]));
-    expect(found).toEqual(new Map([[north, [1200, 1000, ['router']]], [south, [1, 1, ['router']]]]));
+    expect(found).toEqual(
+      new Map([
+        [north, [1200, 1000, ['router']]],
+        [south, [1, 1, ['router']]],
+      ]),
+    );
     after.restore(kept);
     after.publish({ teamId: north, type: 'job.running', data: {} });
     expect(idsOf(after.open(ask(north, `${origin}.1199`)))).toEqual(['1200 job.pending', '1201 job.running']);

@@ -43,7 +43,14 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
     };
     app = new TeamApp((scope) => {
       apiKeyRoutes(scope, { credentials: auth, now: () => clock.now() });
-      agentRoutes(scope, { agents: new AgentsService(storage), credentials: auth, gateway, sites: new SitesService({ storage, clock }), removals: { removeAgent: async () => 0 }, onRevoked: async (teamId, agentId) => void dropped.push(`${teamId} ${agentId}`) });
+      agentRoutes(scope, {
+        agents: new AgentsService(storage),
+        credentials: auth,
+        gateway,
+        sites: new SitesService({ storage, clock }),
+        removals: { removeAgent: async () => 0 },
+        onRevoked: async (teamId, agentId) => void dropped.push(`${teamId} ${agentId}`),
+      });
     });
     north = (await seedTeam(storage)).teamId;
     south = (await seedTeam(storage)).teamId;
@@ -59,10 +66,20 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
 
   describe('API keys', () => {
     test('a new key works; it is shown once, and listed without its secret', async () => {
-      const answer = await app.ask(north, 'POST', '/api/api-keys', { name: ' billing ', role: 'operator', expires_at: '2024-01-01T01:00:00+01:00' });
+      const answer = await app.ask(north, 'POST', '/api/api-keys', {
+        name: ' billing ',
+        role: 'operator',
+        expires_at: '2024-01-01T01:00:00+01:00',
+      });
       const { api_key: apiKey, ...shown } = answer.body['data'] as Made;
       expect(answer.headers['cache-control']).toBe('no-store');
-      expect(shown).toMatchObject({ name: 'billing', role: 'operator', status: 'live', expires_at: '2024-01-01T00:00:00.000Z', created_by: `${north}/admin` });
+      expect(shown).toMatchObject({
+        name: 'billing',
+        role: 'operator',
+        status: 'live',
+        expires_at: '2024-01-01T00:00:00.000Z',
+        created_by: `${north}/admin`,
+      });
       expect(await auth.authenticateApiKey(apiKey)).toMatchObject({ id: shown.id, role: 'operator' });
       const list = await app.get(north, '/api/api-keys');
       expect(list.body['data']).toEqual([shown]);
@@ -80,7 +97,10 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
       ['expires_at', { name: 'x', expires_at: 'tomorrow' }],
       ['expires_at', { name: 'x', expires_at: '2001-01-01T00:00:00Z' }],
     ])('%s is refused by name: %j', async (field, body) => {
-      expect(await app.ask(north, 'POST', '/api/api-keys', body)).toMatchObject({ status: 422, body: { errors: { [field]: [expect.any(String)] } } });
+      expect(await app.ask(north, 'POST', '/api/api-keys', body)).toMatchObject({
+        status: 422,
+        body: { errors: { [field]: [expect.any(String)] } },
+      });
     });
 
     test('a rotated key works for the overlap, its successor from now on', async () => {
@@ -117,16 +137,32 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
 
     test('rotating again and again, with an overlap, does not make keys without end', async () => {
       const rows = Array.from({ length: 1999 }, (_, index) => ({
-        id: newId(START + index), team_id: north, name: 'spare', secret_hash: '', role: 'viewer', created_by: null, created_at: START, last_used_at: null,
-        expires_at: null, revoked_at: null, replaced_by: null,
+        id: newId(START + index),
+        team_id: north,
+        name: 'spare',
+        secret_hash: '',
+        role: 'viewer',
+        created_by: null,
+        created_at: START,
+        last_used_at: null,
+        expires_at: null,
+        revoked_at: null,
+        replaced_by: null,
       }));
-      for (let at = 0; at < rows.length; at += 500) await storage.db.insertInto('api_keys').values(rows.slice(at, at + 500)).execute();
+      for (let at = 0; at < rows.length; at += 500)
+        await storage.db
+          .insertInto('api_keys')
+          .values(rows.slice(at, at + 500))
+          .execute();
       const last = rows.at(-1)!.id;
-      const rotate = async (id: string, overlap_minutes: number) => app.ask(north, 'POST', `/api/api-keys/${id}/rotate`, { overlap_minutes });
+      const rotate = async (id: string, overlap_minutes: number) =>
+        app.ask(north, 'POST', `/api/api-keys/${id}/rotate`, { overlap_minutes });
       expect(await rotate(last, 60)).toMatchObject({ status: 200 });
       const { id } = rows[0]!;
       expect(await rotate(id, 60)).toMatchObject({ status: 409, body: { code: 'quota_exceeded' } });
-      expect(await storage.db.selectFrom('api_keys').select('replaced_by').where('id', '=', id).executeTakeFirst()).toEqual({ replaced_by: null });
+      expect(await storage.db.selectFrom('api_keys').select('replaced_by').where('id', '=', id).executeTakeFirst()).toEqual({
+        replaced_by: null,
+      });
       // Without an overlap there are not more of them afterwards.
       expect(await rotate(id, 0)).toMatchObject({ status: 200 });
     });
@@ -166,8 +202,12 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
       expect(shown).toMatchObject({ site_id: siteId, used_at: null, agent_id: null });
       expect((await app.get(north, '/api/enrol-tokens')).body['data']).toEqual([shown]);
       const { agent_id: id } = await auth.enrolAgent(token, 'gw');
-      expect((await app.get(north, '/api/agents')).body['data']).toMatchObject([{ id, name: 'gw', site_id: siteId, connected: false, revoked_at: null }]);
-      expect((await app.get(north, '/api/enrol-tokens')).body['data']).toMatchObject([{ agent_id: id, used_at: new Date(START).toISOString() }]);
+      expect((await app.get(north, '/api/agents')).body['data']).toMatchObject([
+        { id, name: 'gw', site_id: siteId, connected: false, revoked_at: null },
+      ]);
+      expect((await app.get(north, '/api/enrol-tokens')).body['data']).toMatchObject([
+        { agent_id: id, used_at: new Date(START).toISOString() },
+      ]);
     });
 
     test('an unused token can be revoked, by its own team', async () => {
@@ -180,7 +220,10 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
       const listed = await app.get(north, '/api/enrol-tokens');
       expect(listed.body['data']).toMatchObject([{ id, status: 'revoked', revoked_at: new Date(START).toISOString() }]);
       expect(JSON.stringify(listed.body)).not.toContain(token);
-      await expect(auth.enrolAgent(token, 'gw')).rejects.toMatchObject({ code: 'unauthenticated', message: expect.stringContaining('was revoked') });
+      await expect(auth.enrolAgent(token, 'gw')).rejects.toMatchObject({
+        code: 'unauthenticated',
+        message: expect.stringContaining('was revoked'),
+      });
     });
 
     test('a used token cannot be revoked: its agent can', async () => {
@@ -191,7 +234,10 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
     });
 
     test('a site of another team is none', async () => {
-      expect(await app.ask(north, 'POST', '/api/enrol-tokens', { site_id: UNKNOWN })).toMatchObject({ status: 422, body: { errors: { site_id: [expect.any(String)] } } });
+      expect(await app.ask(north, 'POST', '/api/enrol-tokens', { site_id: UNKNOWN })).toMatchObject({
+        status: 422,
+        body: { errors: { site_id: [expect.any(String)] } },
+      });
     });
 
     test('revoking an agent cuts its tunnel, and what else hangs on it', async () => {

@@ -82,7 +82,11 @@ describeEachDatabase('notifications', (open) => {
         schedule_id: await schedule(),
         mute: 'schedule-active',
         recipients: [eve, ada],
-        notifiables: [{ id: ada, channel: 'whatsapp' }, { id: eve, channel: 'email' }, { id: ada, channel: 'sms' }],
+        notifiables: [
+          { id: ada, channel: 'whatsapp' },
+          { id: eve, channel: 'email' },
+          { id: ada, channel: 'sms' },
+        ],
         topics: [await topic('b'), await topic('a')],
         sites: [await site()],
       };
@@ -115,7 +119,10 @@ describeEachDatabase('notifications', (open) => {
     test('repetitions are dropped', async () => {
       const ada = await member('ada@example.org');
       const email = { id: ada, channel: 'email' };
-      const answer = await put(await group(), { recipients: [ada, ada.toUpperCase()], notifiables: [email, { id: ada, channel: 'sms' }, email] });
+      const answer = await put(await group(), {
+        recipients: [ada, ada.toUpperCase()],
+        notifiables: [email, { id: ada, channel: 'sms' }, email],
+      });
       expect(answer.body).toMatchObject({ recipients: [ada], notifiables: [email, { id: ada, channel: 'sms' }] });
     });
 
@@ -150,7 +157,10 @@ describeEachDatabase('notifications', (open) => {
       const id = await group({ recipients: [ada], notifiables: [{ id: ada, channel: 'push' }] });
       await teams.changeMember(north, ada, { active: false });
       expect(await read(id)).toMatchObject({ recipients: [], notifiables: [] });
-      expect(await put(id, { recipients: [ada] })).toMatchObject({ status: 422, body: { errors: { recipients: [`${ada} is no active member of this team`] } } });
+      expect(await put(id, { recipients: [ada] })).toMatchObject({
+        status: 422,
+        body: { errors: { recipients: [`${ada} is no active member of this team`] } },
+      });
       await teams.changeMember(north, ada, { active: true });
       expect(await read(id)).toMatchObject({ recipients: [ada], notifiables: [{ id: ada, channel: 'push' }] });
     });
@@ -171,7 +181,15 @@ describeEachDatabase('notifications', (open) => {
     });
 
     test('800 sites and 20 topics fit', async () => {
-      const sites = Array.from({ length: 800 }, (_, index) => ({ id: newId(START), team_id: north, name: `site ${index}`, time_zone: null, latitude: null, longitude: null, created_at: 1 }));
+      const sites = Array.from({ length: 800 }, (_, index) => ({
+        id: newId(START),
+        team_id: north,
+        name: `site ${index}`,
+        time_zone: null,
+        latitude: null,
+        longitude: null,
+        created_at: 1,
+      }));
       await storage.db.insertInto('sites').values(sites).execute();
       const ids = sites.map(({ id }) => id);
       const topics: string[] = [];
@@ -191,7 +209,10 @@ describeEachDatabase('notifications', (open) => {
         expect(await app.ask(north, 'PUT', url, {}), url).toMatchObject({ status: 404, body: { detail: `no route PUT ${url}` } });
       }
       for (const method of ['GET', 'POST', 'PATCH', 'DELETE'] as const) {
-        expect(await app.ask(north, method, `/${id}`), method).toMatchObject({ status: 405, body: { detail: `/${id} takes PUT, not ${method}` } });
+        expect(await app.ask(north, method, `/${id}`), method).toMatchObject({
+          status: 405,
+          body: { detail: `/${id} takes PUT, not ${method}` },
+        });
       }
     });
 
@@ -209,7 +230,15 @@ describeEachDatabase('notifications', (open) => {
       const first = await group({ name: 'first' });
       clock.advance(1000);
       const second = await group({ name: 'second', topics: [await topic()] });
-      expect(await read(first)).toMatchObject({ name: 'first', schedule_id: null, mute: 'never', recipients: [], notifiables: [], topics: [], sites: [] });
+      expect(await read(first)).toMatchObject({
+        name: 'first',
+        schedule_id: null,
+        mute: 'never',
+        recipients: [],
+        notifiables: [],
+        topics: [],
+        sites: [],
+      });
       const list = await app.get(north, '/api/groups');
       expect(list.body).toEqual({ status: 'success', data: [await read(second), await read(first)] });
       expect((await app.get(north, '/api/groups?limit=1')).headers['link']).toMatch(/rel="next"/);
@@ -234,7 +263,10 @@ describeEachDatabase('notifications', (open) => {
     });
 
     test('need a name', async () => {
-      expect(await app.ask(north, 'POST', '/api/groups', {})).toMatchObject({ status: 422, body: { errors: { name: [expect.any(String)] } } });
+      expect(await app.ask(north, 'POST', '/api/groups', {})).toMatchObject({
+        status: 422,
+        body: { errors: { name: [expect.any(String)] } },
+      });
     });
   });
 
@@ -244,7 +276,11 @@ describeEachDatabase('notifications', (open) => {
       const { id } = created.body['data'] as { id: string };
       clock.advance(1000);
       const changed = await app.ask(north, 'PATCH', `/api/topics/${id}`, { name: 'All' });
-      expect(changed.body['data']).toEqual({ ...(created.body['data'] as object), name: 'All', updated_at: new Date(START + 1000).toISOString() });
+      expect(changed.body['data']).toEqual({
+        ...(created.body['data'] as object),
+        name: 'All',
+        updated_at: new Date(START + 1000).toISOString(),
+      });
       expect((await app.get(north, '/api/topics')).body['data']).toEqual([changed.body['data']]);
       expect((await app.get(north, `/api/topics/${id}`)).body).toEqual(changed.body);
       expect(await app.ask(north, 'DELETE', `/api/topics/${id}`)).toMatchObject({ status: 204 });
@@ -257,7 +293,10 @@ describeEachDatabase('notifications', (open) => {
       ['events', { name: 'x', events: Array.from({ length: 51 }, () => 'a') }],
       ['name', { events: [] }],
     ])('%s is refused by name', async (field, body) => {
-      expect(await app.ask(north, 'POST', '/api/topics', body)).toMatchObject({ status: 422, body: { errors: { [field]: [expect.any(String)] } } });
+      expect(await app.ask(north, 'POST', '/api/topics', body)).toMatchObject({
+        status: 422,
+        body: { errors: { [field]: [expect.any(String)] } },
+      });
     });
 
     test('two of a team cannot have the same name', async () => {
@@ -275,7 +314,12 @@ describeEachDatabase('notifications', (open) => {
       expect(created.body['data']).toMatchObject({ ...officeHours, active_now: true });
       const { id } = created.body['data'] as { id: string };
       const changed = await app.ask(north, 'PATCH', `/api/schedules/${id}`, { windows: [{ day: 'friday', from: 1320, to: 360 }] });
-      expect(changed.body['data']).toMatchObject({ name: 'Office', time_zone: 'UTC', windows: [{ day: 'friday', from: 1320, to: 360 }], active_now: false });
+      expect(changed.body['data']).toMatchObject({
+        name: 'Office',
+        time_zone: 'UTC',
+        windows: [{ day: 'friday', from: 1320, to: 360 }],
+        active_now: false,
+      });
       expect((await app.get(north, '/api/schedules')).body['data']).toEqual([changed.body['data']]);
       expect((await app.get(north, `/api/schedules/${id}`)).body).toEqual(changed.body);
       expect(await app.ask(north, 'DELETE', `/api/schedules/${id}`)).toMatchObject({ status: 204 });

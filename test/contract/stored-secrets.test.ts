@@ -38,7 +38,10 @@ describeEachDatabase('the secret key file of a database', (open) => {
   test('that is missing while the database holds secrets is named, and no new one is written', async () => {
     await startOnce();
     await rename(file, `${file}.lost`);
-    await expect(openSecretsOf(storage, file)).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining(`${file} is missing`) });
+    await expect(openSecretsOf(storage, file)).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining(`${file} is missing`),
+    });
     expect(await readdir(folder)).toEqual(['secret.key.lost']);
   });
 
@@ -47,7 +50,10 @@ describeEachDatabase('the secret key file of a database', (open) => {
     await rename(file, `${file}.own`);
     const empty = await open();
     await openSecretsOf(empty, file);
-    await expect(openSecretsOf(storage, file)).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining('is not the secret key file of this database') });
+    await expect(openSecretsOf(storage, file)).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('is not the secret key file of this database'),
+    });
   });
 
   test('that is lost for good: what it opened is forgotten, and a new one is made', async () => {

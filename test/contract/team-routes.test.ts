@@ -141,7 +141,14 @@ describeEachDatabase('sites and members', (open) => {
         ['ada@example.org', 'eve@example.org'].map(async (email) => {
           const { status, body, headers } = await app.ask(north, 'POST', '/api/members', { email, role: 'viewer' });
           const { invitation, ...member } = body['data'] as { invitation: { url: string; expires_at: string } };
-          return { status, ...member, email: '', expires: invitation.expires_at, length: invitation.url.length, fields: Object.keys(headers).sort() };
+          return {
+            status,
+            ...member,
+            email: '',
+            expires: invitation.expires_at,
+            length: invitation.url.length,
+            fields: Object.keys(headers).sort(),
+          };
         }),
       );
       expect(shapes[0]).toEqual(shapes[1]);
@@ -199,7 +206,10 @@ describeEachDatabase('sites and members', (open) => {
       ['email', { email: 'nobody', role: 'viewer' }],
       ['role', { email: 'a@example.org', role: 'owner' }],
     ])('%s is refused by name', async (field, body) => {
-      expect(await app.ask(north, 'POST', '/api/members', body)).toMatchObject({ status: 422, body: { errors: { [field]: [expect.any(String)] } } });
+      expect(await app.ask(north, 'POST', '/api/members', body)).toMatchObject({
+        status: 422,
+        body: { errors: { [field]: [expect.any(String)] } },
+      });
     });
 
     test('role and activity change, each alone', async () => {
@@ -218,10 +228,28 @@ describeEachDatabase('sites and members', (open) => {
       const group = { id: UNKNOWN, team_id: north, name: 'On call', schedule_id: null, mute: 'never', created_at: 1, updated_at: 1 };
       await storage.db.insertInto('notification_groups').values(group).execute();
       await storage.db.insertInto('group_recipients').values({ team_id: north, group_id: UNKNOWN, user_id: id, position: 0 }).execute();
-      const clients = { name: 'x', kind: 'web', role: 'viewer', redirect_uris: '[]', post_logout_redirect_uris: '[]', secret_hash: null, created_by: null, created_at: 1 };
-      await storage.db.insertInto('clients').values([{ ...clients, id: 'of-north', team_id: north }, { ...clients, id: 'of-south', team_id: south }]).execute();
+      const clients = {
+        name: 'x',
+        kind: 'web',
+        role: 'viewer',
+        redirect_uris: '[]',
+        post_logout_redirect_uris: '[]',
+        secret_hash: null,
+        created_by: null,
+        created_at: 1,
+      };
+      await storage.db
+        .insertInto('clients')
+        .values([
+          { ...clients, id: 'of-north', team_id: north },
+          { ...clients, id: 'of-south', team_id: south },
+        ])
+        .execute();
       const record = { payload: '', grant_id: null, uid: null, account_id: id, expires_at: 1, consumed_at: null, model: 'Grant' };
-      await storage.db.insertInto('provider_records').values(['of-north', 'of-south'].map((client) => ({ ...record, id: client, client_id: client }))).execute();
+      await storage.db
+        .insertInto('provider_records')
+        .values(['of-north', 'of-south'].map((client) => ({ ...record, id: client, client_id: client })))
+        .execute();
       const losses: MembershipLoss[] = [];
       teams.losses.subscribe((loss) => losses.push(loss));
 

@@ -37,7 +37,11 @@ describeEachDatabase('teams', (open) => {
   test('a new user gets a generated password, which opens the account and nothing else does', async () => {
     const { member, generatedPassword } = await teams.createUser({ teamId: north.id, email: ' Ada@Example.org', role: 'operator' });
     expect(member).toMatchObject({ email: 'ada@example.org', role: 'operator', teamId: north.id, active: true });
-    expect(await teams.checkPassword('ADA@example.org', generatedPassword!)).toEqual({ matches: true, userId: member.userId, memberships: [member] });
+    expect(await teams.checkPassword('ADA@example.org', generatedPassword!)).toEqual({
+      matches: true,
+      userId: member.userId,
+      memberships: [member],
+    });
     expect(await teams.checkPassword('ada@example.org', `${generatedPassword}x`)).toMatchObject({ matches: false, userId: member.userId });
     expect(await teams.checkPassword('eve@example.org', generatedPassword!)).toEqual({ matches: false, userId: null, memberships: [] });
   });
@@ -77,7 +81,10 @@ describeEachDatabase('teams', (open) => {
     // As the upgrade leaves such accounts.
     await storage.db.updateTable('users').set({ password_shared: 1 }).where('id', '=', member.userId).execute();
     const elsewhere = { teamId: south.id, email: 'ada@example.org', role: 'admin' } as const;
-    await expect(teams.createUser(elsewhere)).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('set another one first') });
+    await expect(teams.createUser(elsewhere)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('set another one first'),
+    });
     await expect(teams.changePassword('ada@example.org', 'correct horse', 'correct horse')).rejects.toMatchObject({ code: 'invalid' });
     await expect(teams.createUser(elsewhere)).rejects.toMatchObject({ code: 'conflict' });
     expect(await teams.changePassword('ada@example.org', 'correct horse', 'battery staple')).toBe(true);
@@ -106,12 +113,10 @@ describeEachDatabase('teams', (open) => {
     expect(await teams.listSites(north.id)).toEqual([site]);
   });
 
-  test.each([
-    { timeZone: 'Mars/Olympus' },
-    { latitude: 90.1 },
-    { longitude: -181 },
-    { latitude: Number.NaN },
-  ])('a site with %j is refused', async (fields) => {
-    await expect(teams.createSite({ teamId: north.id, name: 'Depot', ...fields })).rejects.toMatchObject({ code: 'invalid' });
-  });
+  test.each([{ timeZone: 'Mars/Olympus' }, { latitude: 90.1 }, { longitude: -181 }, { latitude: Number.NaN }])(
+    'a site with %j is refused',
+    async (fields) => {
+      await expect(teams.createSite({ teamId: north.id, name: 'Depot', ...fields })).rejects.toMatchObject({ code: 'invalid' });
+    },
+  );
 });

@@ -19,7 +19,15 @@ const POLL_MS = 30_000;
 /** A hanging receiver costs real time. */
 const RULES = { ...TEST_RULES, deadlineMs: 100 };
 
-const FAILING: readonly Reply[] = [500, 429, hang, cut, redirectTo('http://127.0.0.1:1/'), later('30'), later('Wed, 01 Jan 2031 00:00:00 GMT')];
+const FAILING: readonly Reply[] = [
+  500,
+  429,
+  hang,
+  cut,
+  redirectTo('http://127.0.0.1:1/'),
+  later('30'),
+  later('Wed, 01 Jan 2031 00:00:00 GMT'),
+];
 
 describeEachDatabase('job updates in chaos', (open, kind) => {
   let world: WebhookWorld;
@@ -42,14 +50,17 @@ describeEachDatabase('job updates in chaos', (open, kind) => {
     response.writeHead(204).end();
   };
 
-  const answer = (chance: Chance): Reply => (response) => {
-    const reply = chance.happens(0.7) ? take : chance.pick(FAILING);
-    if (typeof reply === 'number') response.writeHead(reply).end();
-    else reply(response);
-  };
+  const answer =
+    (chance: Chance): Reply =>
+    (response) => {
+      const reply = chance.happens(0.7) ? take : chance.pick(FAILING);
+      if (typeof reply === 'number') response.writeHead(reply).end();
+      else reply(response);
+    };
 
   /** What agents say, one word after another for each job. */
-  const lives = (jobs: readonly TestJob[]): (() => Promise<void>)[][] => jobs.map((job) => [() => job.accept(), () => job.begin(), () => job.complete()]);
+  const lives = (jobs: readonly TestJob[]): (() => Promise<void>)[][] =>
+    jobs.map((job) => [() => job.accept(), () => job.begin(), () => job.complete()]);
 
   const SEEDS = Array.from({ length: kind.name === 'SQLite' ? 6 : 3 }, (_, index) => index + 1);
 
@@ -92,6 +103,9 @@ describeEachDatabase('job updates in chaos', (open, kind) => {
       expect(first.every((at) => at >= 0)).toBe(true);
     }
     const webhook = new Webhook(secret);
-    for (const { body, headers } of receiver.received) expect(webhook.sign(headers['webhook-id']!, new Date(Number(headers['webhook-timestamp']) * 1000), body)).toBe(headers['webhook-signature']);
+    for (const { body, headers } of receiver.received)
+      expect(webhook.sign(headers['webhook-id']!, new Date(Number(headers['webhook-timestamp']) * 1000), body)).toBe(
+        headers['webhook-signature'],
+      );
   });
 });

@@ -47,7 +47,11 @@ describeEachDatabase('job updates', (open) => {
     const deliveries = await world.until(main, job, 'delivered delivered delivered');
     expect(receiver.types).toBe('loaded running completed');
     const bodies = receiver.received.map(({ body }) => JSON.parse(body) as { data: { id: string; seq_id: number; status: string } });
-    expect(bodies.map(({ data }) => [data.id, data.seq_id, data.status])).toEqual([[job.id, 1, 'pending'], [job.id, 3, 'running'], [job.id, 4, 'completed']]);
+    expect(bodies.map(({ data }) => [data.id, data.seq_id, data.status])).toEqual([
+      [job.id, 1, 'pending'],
+      [job.id, 3, 'running'],
+      [job.id, 4, 'completed'],
+    ]);
     for (const { event, attempts } of deliveries) {
       expect(attempts).toMatchObject([{ status: 204, error: null, at: world.clock.now() }]);
       expect(event).toMatchObject({ due_at: null, settled_at: world.clock.now() });
@@ -97,8 +101,12 @@ describeEachDatabase('job updates', (open) => {
     });
 
     test.each([
-      ['a second ahead', SECOND], ['a second back', -SECOND], ['two hours ahead', 2 * HOUR],
-      ['two hours back', -2 * HOUR], ['a day ahead', 24 * HOUR], ['a day back', -24 * HOUR],
+      ['a second ahead', SECOND],
+      ['a second back', -SECOND],
+      ['two hours ahead', 2 * HOUR],
+      ['two hours back', -2 * HOUR],
+      ['a day ahead', 24 * HOUR],
+      ['a day back', -24 * HOUR],
     ])('are tried after the planned wait though the clock was set %s', async (_step, ms) => {
       receiver.replies.push(500, 500);
       const job = await create();
@@ -143,7 +151,10 @@ describeEachDatabase('job updates', (open) => {
   test('are not sent where they must not go, although the URL was once taken', async () => {
     const job = await create();
     await world.until(main, job, 'delivered');
-    await storage.db.updateTable('jobs').set({ notify_url: 'https://10.0.0.1/' } as never).execute();
+    await storage.db
+      .updateTable('jobs')
+      .set({ notify_url: 'https://10.0.0.1/' } as never)
+      .execute();
     await job.accept();
     await job.begin();
     expect((await world.untilAttempts(main, job, 1, 1)).attempts).toMatchObject([{ status: null, error: 'address_refused' }]);
@@ -272,7 +283,10 @@ describeEachDatabase('job updates', (open) => {
     test('what a dead process was sending is sent once its claim has run out', async () => {
       const job = await create();
       await world.until(main, job, 'delivered');
-      await storage.db.updateTable('job_events').set({ state: 'pending', due_at: 1, claim: 'dead', claimed_until: world.clock.now() + MINUTE }).execute();
+      await storage.db
+        .updateTable('job_events')
+        .set({ state: 'pending', due_at: 1, claim: 'dead', claimed_until: world.clock.now() + MINUTE })
+        .execute();
       world.clock.advance(30 * SECOND);
       await create();
       await received(2);
@@ -286,7 +300,9 @@ describeEachDatabase('job updates', (open) => {
 
   test('of two processes on one database one sends each', async () => {
     const second = await world.startProcess();
-    const jobs = await Promise.all(Array.from({ length: 12 }, (_, index) => world.createJob(index % 2 === 0 ? main : second, receiver.url)));
+    const jobs = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => world.createJob(index % 2 === 0 ? main : second, receiver.url)),
+    );
     for (const job of jobs) await run(job);
     for (const job of jobs) await world.until(main, job, 'delivered delivered delivered');
     expect(receiver.received).toHaveLength(36);
@@ -448,7 +464,11 @@ describeEachDatabase('job updates', (open) => {
     await job.accept();
     await job.begin();
     await world.untilAttempts(main, job, 1, 1);
-    await storage.db.updateTable('job_events').set({ due_at: 2 ** 50 }).where('state', '=', 'pending').execute();
+    await storage.db
+      .updateTable('job_events')
+      .set({ due_at: 2 ** 50 })
+      .where('state', '=', 'pending')
+      .execute();
     world.clock.advance(30 * 24 * HOUR);
     await waitUntil('the delivered one is gone', async () => {
       world.clock.advance(HOUR);

@@ -29,7 +29,14 @@ test('without any setting it is a control plane for this machine', () => {
     publicUrl: 'http://127.0.0.1:8080',
     sandboxListen: { host: '127.0.0.1', port: 8081 },
     databaseUrl: 'sqlite:./data/signalbox.db',
-    forwards: { host: '127.0.0.1', listen: '127.0.0.1', ports: { first: 20_000, last: 60_000 }, names: null, proxies: [], idleSeconds: null },
+    forwards: {
+      host: '127.0.0.1',
+      listen: '127.0.0.1',
+      ports: { first: 20_000, last: 60_000 },
+      names: null,
+      proxies: [],
+      idleSeconds: null,
+    },
     secretKeyFile: './data/secret.key',
     rateLimitPerMinute: 60,
     allowPrivateSources: false,
@@ -106,10 +113,17 @@ test.each([
 
 test('an outside identity provider is set up whole or not at all', () => {
   const issuer = 'https://login.example.net/realms/ops/';
-  const whole = { SIGNALBOX_UPSTREAM_ISSUER: issuer, SIGNALBOX_UPSTREAM_CLIENT_ID: 'signalbox', SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE: '/run/secret' };
+  const whole = {
+    SIGNALBOX_UPSTREAM_ISSUER: issuer,
+    SIGNALBOX_UPSTREAM_CLIENT_ID: 'signalbox',
+    SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE: '/run/secret',
+  };
   expect(checkConfig(whole).upstream).toEqual({ issuer, clientId: 'signalbox', secretFile: '/run/secret', name: 'login.example.net' });
   expect(checkConfig({ ...whole, SIGNALBOX_UPSTREAM_NAME: 'Example' }).upstream).toMatchObject({ name: 'Example' });
-  expect(Object.keys(mistakesOf({ SIGNALBOX_UPSTREAM_ISSUER: issuer })).toSorted()).toEqual(['SIGNALBOX_UPSTREAM_CLIENT_ID', 'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE']);
+  expect(Object.keys(mistakesOf({ SIGNALBOX_UPSTREAM_ISSUER: issuer })).toSorted()).toEqual([
+    'SIGNALBOX_UPSTREAM_CLIENT_ID',
+    'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE',
+  ]);
   for (const wrong of ['http://login.example.net', 'https://login.example.net?x=1', 'login.example.net']) {
     expect(Object.keys(mistakesOf({ ...whole, SIGNALBOX_UPSTREAM_ISSUER: wrong }))).toEqual(['SIGNALBOX_UPSTREAM_ISSUER']);
   }
@@ -119,17 +133,38 @@ test('the door by name has a domain and an address, and perhaps another port for
   const listen = '0.0.0.0:8443';
   const names = (domain: string): unknown =>
     checkConfig({ SIGNALBOX_FORWARD_DOMAIN: domain, SIGNALBOX_FORWARD_NAME_LISTEN: listen }).forwards.names;
-  expect(names('Forward.example.net')).toEqual({ domain: 'forward.example.net', publicPort: undefined, listen: { host: '0.0.0.0', port: 8443 } });
+  expect(names('Forward.example.net')).toEqual({
+    domain: 'forward.example.net',
+    publicPort: undefined,
+    listen: { host: '0.0.0.0', port: 8443 },
+  });
   expect(names('forward.example.net:443')).toMatchObject({ domain: 'forward.example.net', publicPort: 443 });
   expect(Object.keys(mistakesOf({ SIGNALBOX_FORWARD_DOMAIN: 'forward.example.net' }))).toEqual(['SIGNALBOX_FORWARD_NAME_LISTEN']);
   expect(Object.keys(mistakesOf({ SIGNALBOX_FORWARD_NAME_LISTEN: listen }))).toEqual(['SIGNALBOX_FORWARD_DOMAIN']);
-  for (const wrong of ['https://forward', '.example.net', 'example.net.', 'a b', '*.example.net', 'example.net:0', 'example.net:65536', `${'a'.repeat(64)}.net`, 'ab.'.repeat(80) + 'net']) {
-    expect(Object.keys(mistakesOf({ SIGNALBOX_FORWARD_DOMAIN: wrong, SIGNALBOX_FORWARD_NAME_LISTEN: listen })), wrong).toEqual(['SIGNALBOX_FORWARD_DOMAIN']);
+  for (const wrong of [
+    'https://forward',
+    '.example.net',
+    'example.net.',
+    'a b',
+    '*.example.net',
+    'example.net:0',
+    'example.net:65536',
+    `${'a'.repeat(64)}.net`,
+    'ab.'.repeat(80) + 'net',
+  ]) {
+    expect(Object.keys(mistakesOf({ SIGNALBOX_FORWARD_DOMAIN: wrong, SIGNALBOX_FORWARD_NAME_LISTEN: listen })), wrong).toEqual([
+      'SIGNALBOX_FORWARD_DOMAIN',
+    ]);
   }
 });
 
 test('every mistake is named at once, and no value is repeated', () => {
-  const values = { SIGNALBOX_LISTEN: 'secret-1', SIGNALBOX_DATABASE_URL: 'mysql://secret-2', SIGNALBOX_TYPO: 'secret-3', SIGNALBOX_TLS_KEY_FILE: 'secret-4' };
+  const values = {
+    SIGNALBOX_LISTEN: 'secret-1',
+    SIGNALBOX_DATABASE_URL: 'mysql://secret-2',
+    SIGNALBOX_TYPO: 'secret-3',
+    SIGNALBOX_TLS_KEY_FILE: 'secret-4',
+  };
   expect(Object.keys(mistakesOf(values)).sort()).toEqual([
     'SIGNALBOX_DATABASE_URL',
     'SIGNALBOX_LISTEN',
@@ -192,5 +227,7 @@ test('a proxy that must be there and is not trusted is doubted, and one that any
 test('doors that nobody outside can reach are doubted', () => {
   expect(doubtsAbout(checkConfig({}))).toEqual([]);
   expect(doubtsAbout(checkConfig({ SIGNALBOX_FORWARD_HOST: 'box.example.net', SIGNALBOX_FORWARD_LISTEN: '0.0.0.0' }))).toEqual([]);
-  expect(doubtsAbout(checkConfig({ SIGNALBOX_PUBLIC_URL: 'http://box.example.net' }))).toEqual([expect.stringContaining('set SIGNALBOX_FORWARD_LISTEN')]);
+  expect(doubtsAbout(checkConfig({ SIGNALBOX_PUBLIC_URL: 'http://box.example.net' }))).toEqual([
+    expect.stringContaining('set SIGNALBOX_FORWARD_LISTEN'),
+  ]);
 });

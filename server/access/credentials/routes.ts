@@ -119,11 +119,7 @@ function keyCreation(app: App, { credentials, now }: KeyRoutesDeps): void {
         tags,
         summary: 'Create an API key; the whole key is shown only in this answer',
         body: newKeyBody,
-        response: {
-          200: envelope(madeKeySchema),
-          ...commonErrors,
-          409: problemSchema.describe('The team has too many keys that work'),
-        },
+        response: { 200: envelope(madeKeySchema), ...commonErrors, 409: problemSchema.describe('The team has too many keys that work') },
       },
     },
     async (request, reply) => {
@@ -180,7 +176,9 @@ function keyRevocation(app: App, { credentials, onRevoked }: KeyRoutesDeps): voi
           'begun are taken back and its campaigns are canceled. GET /api/revocations tells what ended and what goes on: jobs that have ' +
           'begun, and the keys that were made with it, unless revoke_keys asks for those too.',
         params: keyParams,
-        querystring: z.object({ revoke_keys: z.enum(['true', 'false']).optional().describe('Also revoke the keys that were made with this key') }),
+        querystring: z.object({
+          revoke_keys: z.enum(['true', 'false']).optional().describe('Also revoke the keys that were made with this key'),
+        }),
         response: { 204: z.null().describe('Revoked, now or before'), ...commonErrors },
       },
     },
@@ -261,9 +259,11 @@ export function enrolmentRoutes(app: App, { credentials, audit, onReplaced }: En
     async (request) => {
       const enrolment = await credentials.presentEnrolToken(request.body.token, request.body.name);
       // Of a token that nobody made there is no team to tell.
-      if (enrolment.status === 'unknown') request.log.info({ source: request.ip }, 'an agent came with an enrolment token that is not known');
+      if (enrolment.status === 'unknown')
+        request.log.info({ source: request.ip }, 'an agent came with an enrolment token that is not known');
       else audit.record(auditEntryOf(enrolment, request.ip));
-      if (enrolment.status === 'enrolled' && enrolment.token.replacesAgentId !== null) await onReplaced(enrolment.token.teamId, enrolment.agentId);
+      if (enrolment.status === 'enrolled' && enrolment.token.replacesAgentId !== null)
+        await onReplaced(enrolment.token.teamId, enrolment.agentId);
       return enrolledOrRefused(enrolment);
     },
   );

@@ -1,4 +1,11 @@
-import { countAgents, hasLiveAgent, insertAgent, replaceAgentCredential, revokeAgent, selectAgentCredential } from '../../fleet/agents/service.ts';
+import {
+  countAgents,
+  hasLiveAgent,
+  insertAgent,
+  replaceAgentCredential,
+  revokeAgent,
+  selectAgentCredential,
+} from '../../fleet/agents/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
@@ -43,7 +50,17 @@ import {
   selectTeamOfApiKey,
   selectTeamOfEnrolToken,
 } from './store.ts';
-import type { AgentIdentity, ApiKey, EnrolToken, EnrolTokenStatus, Enrolment, NewApiKey, NewEnrolToken, Rotation, ServiceToken } from './types.ts';
+import type {
+  AgentIdentity,
+  ApiKey,
+  EnrolToken,
+  EnrolTokenStatus,
+  Enrolment,
+  NewApiKey,
+  NewEnrolToken,
+  Rotation,
+  ServiceToken,
+} from './types.ts';
 
 /** Long enough to walk to the router, short enough that a forgotten one is harmless. */
 const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
@@ -272,7 +289,10 @@ export class CredentialsService {
     });
   }
 
-  async #addAgent(tx: Tx, { agentId, secretHash, token, name, now }: { agentId: string; secretHash: string; token: EnrolToken; name: string; now: number }): Promise<void> {
+  async #addAgent(
+    tx: Tx,
+    { agentId, secretHash, token, name, now }: { agentId: string; secretHash: string; token: EnrolToken; name: string; now: number },
+  ): Promise<void> {
     const { teamId, siteId } = token;
     checkQuota(this.#deps.counters, 'agents_per_team', await countAgents(tx, teamId, QUOTAS.agents_per_team.most));
     await insertAgent(tx, { id: agentId, teamId, siteId, name, secretHash, createdAt: now });
@@ -307,7 +327,10 @@ export class CredentialsService {
 }
 
 /** The agent goes on with another credential. @throws AppError `conflict` when it is revoked */
-async function replaceAgent(tx: Tx, { teamId, agentId, secretHash, now }: { teamId: string; agentId: string; secretHash: string; now: number }): Promise<void> {
+async function replaceAgent(
+  tx: Tx,
+  { teamId, agentId, secretHash, now }: { teamId: string; agentId: string; secretHash: string; now: number },
+): Promise<void> {
   if (!(await replaceAgentCredential(tx, { teamId, agentId, secretHash }))) {
     throw new AppError('conflict', 'the agent that this token replaces was revoked: enrol the new one as an agent of its own');
   }

@@ -46,28 +46,14 @@ export async function insertApiKey(db: DbOrTx, key: ApiKey, secretHash: string):
 }
 
 /** The key with this id in this team, with the hash of its secret. */
-export async function selectApiKey(
-  db: DbOrTx,
-  teamId: string,
-  keyId: string,
-): Promise<{ key: ApiKey; secretHash: string } | undefined> {
-  const row = await db
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('id', '=', keyId)
-    .where('team_id', '=', teamId)
-    .executeTakeFirst();
+export async function selectApiKey(db: DbOrTx, teamId: string, keyId: string): Promise<{ key: ApiKey; secretHash: string } | undefined> {
+  const row = await db.selectFrom('api_keys').selectAll().where('id', '=', keyId).where('team_id', '=', teamId).executeTakeFirst();
   return row && { key: toApiKey(row), secretHash: row.secret_hash };
 }
 
 /** Newest first, revoked ones included. */
 export async function selectApiKeys(db: DbOrTx, teamId: string, page: Page): Promise<ApiKey[]> {
-  const rows = await db
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('team_id', '=', teamId)
-    .$call(newestFirst(page))
-    .execute();
+  const rows = await db.selectFrom('api_keys').selectAll().where('team_id', '=', teamId).$call(newestFirst(page)).execute();
   return rows.map(toApiKey);
 }
 
@@ -191,7 +177,11 @@ export async function insertEnrolToken(db: DbOrTx, token: EnrolToken, secretHash
 }
 
 /** Tokens that can be used, made since a moment, counted no further than `most`. */
-export async function countOpenEnrolTokens(db: DbOrTx, teamId: string, { now, since, most }: { now: number; since: number; most: number }): Promise<number> {
+export async function countOpenEnrolTokens(
+  db: DbOrTx,
+  teamId: string,
+  { now, since, most }: { now: number; since: number; most: number },
+): Promise<number> {
   const tokens = db
     .selectFrom('enrol_tokens')
     .select('id')
@@ -209,12 +199,7 @@ async function hasSite(db: DbOrTx, teamId: string, siteId: string): Promise<bool
 }
 
 export async function selectEnrolTokens(db: DbOrTx, teamId: string, page: Page): Promise<EnrolToken[]> {
-  const rows = await db
-    .selectFrom('enrol_tokens')
-    .selectAll()
-    .where('team_id', '=', teamId)
-    .$call(newestFirst(page))
-    .execute();
+  const rows = await db.selectFrom('enrol_tokens').selectAll().where('team_id', '=', teamId).$call(newestFirst(page)).execute();
   return rows.map(toEnrolToken);
 }
 

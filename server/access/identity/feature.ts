@@ -18,9 +18,7 @@ interface Routes {
 
 /** `compose/start.ts` starts it, because it must know the public URL. */
 export const identity = feature({
-  create: ({ log, ...needs }: IdentityDeps) => ({
-    identity: new IdentityService({ ...needs, log: log.child({ component: 'identity' }) }),
-  }),
+  create: ({ log, ...needs }: IdentityDeps) => ({ identity: new IdentityService({ ...needs, log: log.child({ component: 'identity' }) }) }),
   sweep: (own) => own.identity.sweep(),
   routes: (scope, { identity, teams, revocations }: Routes) => {
     clientRoutes(scope, { clients: identity.clients, onRevoked: (teamId) => revocations.settle(teamId) });

@@ -41,18 +41,39 @@ const upstreamQuery = z.object({ code: z.string().max(4096).optional(), state: z
 
 function pageRoutes(app: App, identity: IdentityService): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: FORM_LIMIT_BYTES }, (_request, body, done) => {
-    done(null, Object.fromEntries(new URLSearchParams(body as string)));
-  });
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: FORM_LIMIT_BYTES },
+    (_request, body, done) => {
+      done(null, Object.fromEntries(new URLSearchParams(body as string)));
+    },
+  );
   linkRoutes(app, identity);
-  const page = (act: (interactions: Interactions, exchange: Exchange) => Promise<Outcome>) => async (request: FastifyRequest, reply: FastifyReply) =>
-    answer(reply, await act(identity.interactions, exchangeOf(request, reply)));
+  const page =
+    (act: (interactions: Interactions, exchange: Exchange) => Promise<Outcome>) => async (request: FastifyRequest, reply: FastifyReply) =>
+      answer(reply, await act(identity.interactions, exchangeOf(request, reply)));
   const schema = { hide: true, params: uidParams };
   const path = `${OIDC_PATH}/interaction/:uid`;
-  app.get(path, { schema }, page((interactions, exchange) => interactions.show(exchange)));
-  app.post(`${path}/login`, { schema }, page((interactions, exchange) => interactions.signIn(exchange)));
-  app.post(`${path}/confirm`, { schema }, page((interactions, exchange) => interactions.confirm(exchange)));
-  app.post(`${path}/upstream`, { schema }, page((interactions, exchange) => interactions.leave(exchange)));
+  app.get(
+    path,
+    { schema },
+    page((interactions, exchange) => interactions.show(exchange)),
+  );
+  app.post(
+    `${path}/login`,
+    { schema },
+    page((interactions, exchange) => interactions.signIn(exchange)),
+  );
+  app.post(
+    `${path}/confirm`,
+    { schema },
+    page((interactions, exchange) => interactions.confirm(exchange)),
+  );
+  app.post(
+    `${path}/upstream`,
+    { schema },
+    page((interactions, exchange) => interactions.leave(exchange)),
+  );
   app.get(`${path}/upstream`, { schema: { ...schema, querystring: upstreamQuery } }, async (request, reply) =>
     answer(reply, await identity.interactions.return(exchangeOf(request, reply), request.query)),
   );
@@ -64,7 +85,11 @@ function pageRoutes(app: App, identity: IdentityService): void {
     if (uid === INVITATION_STATE) return answer(reply, { location: `${identity.baseUrl}${INVITATION_PATH}/return?${query.toString()}` });
     return answer(reply, { location: `${identity.mountPath}/interaction/${uid}/upstream?${query.toString()}` });
   });
-  app.post(`${path}/abort`, { schema }, page((interactions, exchange) => interactions.abort(exchange)));
+  app.post(
+    `${path}/abort`,
+    { schema },
+    page((interactions, exchange) => interactions.abort(exchange)),
+  );
 }
 
 /** Ours have 40 letters and digits. */
@@ -80,13 +105,37 @@ function linkRoutes(app: App, identity: IdentityService): void {
   app.get(`${INVITATION_PATH}/return`, { schema: { hide: true, querystring: upstreamQuery } }, async (request, reply) =>
     answer(reply, await identity.links.invitations.return(exchangeOf(request, reply), request.query)),
   );
-  app.get(invitation, { schema }, page(async ({ invitations }, exchange, code) => invitations.show(exchange, code)));
-  app.post(`${invitation}/accept`, { schema }, page(async ({ invitations }, exchange, code) => invitations.accept(exchange, code)));
-  app.post(`${invitation}/decline`, { schema }, page(async ({ invitations }, exchange, code) => invitations.decline(exchange, code)));
-  app.post(`${invitation}/upstream`, { schema }, page(async ({ invitations }, exchange, code) => invitations.leave(exchange, code)));
+  app.get(
+    invitation,
+    { schema },
+    page(async ({ invitations }, exchange, code) => invitations.show(exchange, code)),
+  );
+  app.post(
+    `${invitation}/accept`,
+    { schema },
+    page(async ({ invitations }, exchange, code) => invitations.accept(exchange, code)),
+  );
+  app.post(
+    `${invitation}/decline`,
+    { schema },
+    page(async ({ invitations }, exchange, code) => invitations.decline(exchange, code)),
+  );
+  app.post(
+    `${invitation}/upstream`,
+    { schema },
+    page(async ({ invitations }, exchange, code) => invitations.leave(exchange, code)),
+  );
   const password = `${PASSWORD_PATH}/:code`;
-  app.get(password, { schema }, page(async ({ passwords }, exchange, code) => passwords.show(exchange, code)));
-  app.post(password, { schema }, page(async ({ passwords }, exchange, code) => passwords.set(exchange, code)));
+  app.get(
+    password,
+    { schema },
+    page(async ({ passwords }, exchange, code) => passwords.show(exchange, code)),
+  );
+  app.post(
+    password,
+    { schema },
+    page(async ({ passwords }, exchange, code) => passwords.set(exchange, code)),
+  );
 }
 
 function exchangeOf(request: Pick<FastifyRequest, 'body' | 'raw' | 'ip'>, reply: FastifyReply): Exchange {
@@ -98,7 +147,12 @@ function answer(reply: FastifyReply, outcome: Outcome): FastifyReply {
   reply.header('cache-control', 'no-store');
   if ('location' in outcome) return reply.redirect(outcome.location, 303);
   if (outcome.retryAfter !== undefined) reply.header('retry-after', outcome.retryAfter);
-  return reply.code(outcome.status).header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8').serializer(String).send(outcome.html);
+  return reply
+    .code(outcome.status)
+    .header('content-security-policy', PAGE_POLICY)
+    .type('text/html; charset=utf-8')
+    .serializer(String)
+    .send(outcome.html);
 }
 
 /** The provider reads bodies and writes answers itself. */

@@ -163,7 +163,11 @@ export class IdentityService {
    * @param passwords with `keepOpened`, forwards, jobs and campaigns of the caller go on
    * @throws AppError `invalid` for a wrong or unfit password, `rate_limited` after too many wrong ones
    */
-  async changePassword(principal: Principal, source: string, passwords: { current: string; next: string; keepOpened?: boolean }): Promise<void> {
+  async changePassword(
+    principal: Principal,
+    source: string,
+    passwords: { current: string; next: string; keepOpened?: boolean },
+  ): Promise<void> {
     const { teams } = this.#deps;
     const { email } = await teams.getMember(principal.teamId, principal.id);
     // Somebody with a session is not kept from this by strangers who guess at the sign-in page, and counts for himself.

@@ -9,13 +9,16 @@ import type { Revocation, Some } from './types.ts';
 
 const nothing: Some = { count: 0, ids: [] };
 
-const some = (what: string) =>
-  z.object({ count: z.number(), ids: z.array(z.string()).describe('The first hundred') }).describe(what);
+const some = (what: string) => z.object({ count: z.number(), ids: z.array(z.string()).describe('The first hundred') }).describe(what);
 
 const revocationSchema = z
   .object({
     id: z.string(),
-    kind: z.enum(KINDS).describe('Whose right it was. A member was removed, switched off, or given a lower role; so was a client. `password`: a person has a new password'),
+    kind: z
+      .enum(KINDS)
+      .describe(
+        'Whose right it was. A member was removed, switched off, or given a lower role; so was a client. `password`: a person has a new password',
+      ),
     subject_id: z.string().describe('Of the key, person, client or agent'),
     created_at: dateTime,
     settled: z.boolean().describe('False while it is still looked for what requests under way may open, about a minute'),
@@ -25,7 +28,10 @@ const revocationSchema = z
       campaigns: some('With their rounds that had not begun'),
       api_keys: some('Made by the subject, when that was asked for'),
     }),
-    goes_on: z.object({ jobs: some('Their scripts have begun, or their agents have not answered yet'), api_keys: some('Made by the subject; they still work') }),
+    goes_on: z.object({
+      jobs: some('Their scripts have begun, or their agents have not answered yet'),
+      api_keys: some('Made by the subject; they still work'),
+    }),
   })
   .meta({
     id: 'Revocation',
@@ -36,7 +42,12 @@ const revocationSchema = z
         subject_id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
         created_at: '2031-05-01T08:30:00.000Z',
         settled: true,
-        ended: { forwards: { count: 1, ids: ['01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24'] }, jobs: nothing, campaigns: nothing, api_keys: nothing },
+        ended: {
+          forwards: { count: 1, ids: ['01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24'] },
+          jobs: nothing,
+          campaigns: nothing,
+          api_keys: nothing,
+        },
         goes_on: { jobs: nothing, api_keys: nothing },
       },
     ],

@@ -105,7 +105,10 @@ export class RevocationsService {
 
   /** Carries out what has just been revoked in this team. Waits for it, but not for ever; never rejects. */
   async settle(teamId: string): Promise<void> {
-    await within(Promise.all([this.#cutDue(teamId), this.#look(teamId)]).then(() => undefined), LONGEST_WAIT_MS);
+    await within(
+      Promise.all([this.#cutDue(teamId), this.#look(teamId)]).then(() => undefined),
+      LONGEST_WAIT_MS,
+    );
   }
 
   /** Newest first. */
@@ -222,7 +225,12 @@ export class RevocationsService {
     const keys = await this.#endKeys(revocation);
     const { ended } = before;
     return {
-      ended: { forwards: add(ended.forwards, forwards), jobs: add(ended.jobs, jobs.ended), campaigns: add(ended.campaigns, campaigns), api_keys: add(ended.api_keys, keys.ended) },
+      ended: {
+        forwards: add(ended.forwards, forwards),
+        jobs: add(ended.jobs, jobs.ended),
+        campaigns: add(ended.campaigns, campaigns),
+        api_keys: add(ended.api_keys, keys.ended),
+      },
       goes_on: { jobs: some(jobs.goesOn), api_keys: some(keys.goesOn) },
     };
   }

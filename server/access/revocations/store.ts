@@ -17,7 +17,10 @@ export type Subject = Pick<Revocation, 'teamId' | 'kind' | 'subjectId' | 'create
 const LATE_MS = 1000;
 
 const NOTHING = { count: 0, ids: [] };
-const EMPTY: Report = { ended: { forwards: NOTHING, jobs: NOTHING, campaigns: NOTHING, api_keys: NOTHING }, goes_on: { jobs: NOTHING, api_keys: NOTHING } };
+const EMPTY: Report = {
+  ended: { forwards: NOTHING, jobs: NOTHING, campaigns: NOTHING, api_keys: NOTHING },
+  goes_on: { jobs: NOTHING, api_keys: NOTHING },
+};
 
 function toRevocation(row: Selectable<RevocationsTable>): Revocation {
   return {
@@ -71,8 +74,22 @@ export async function updateRevocation(db: DbOrTx, { id, teamId, passes, dueAt, 
 
 /** Of all teams. @returns how many, at most `limit` */
 export async function deleteRevocations(db: DbOrTx, before: number, limit: number): Promise<number> {
-  const old = await db.selectFrom('revocations').select('id').where('created_at', '<', before).where('due_at', 'is', null).limit(limit).execute();
-  if (old.length > 0) await db.deleteFrom('revocations').where('id', 'in', old.map(({ id }) => id)).execute();
+  const old = await db
+    .selectFrom('revocations')
+    .select('id')
+    .where('created_at', '<', before)
+    .where('due_at', 'is', null)
+    .limit(limit)
+    .execute();
+  if (old.length > 0)
+    await db
+      .deleteFrom('revocations')
+      .where(
+        'id',
+        'in',
+        old.map(({ id }) => id),
+      )
+      .execute();
   return old.length;
 }
 
@@ -80,10 +97,22 @@ export async function deleteRevocations(db: DbOrTx, before: number, limit: numbe
 export async function selectRole(db: DbOrTx, { teamId, kind, subjectId }: Omit<Subject, 'createdAt'>): Promise<string | undefined> {
   const row =
     kind === 'api_key'
-      ? await db.selectFrom('api_keys').select('role').where('team_id', '=', teamId).where('id', '=', subjectId).where('revoked_at', 'is', null).executeTakeFirst()
+      ? await db
+          .selectFrom('api_keys')
+          .select('role')
+          .where('team_id', '=', teamId)
+          .where('id', '=', subjectId)
+          .where('revoked_at', 'is', null)
+          .executeTakeFirst()
       : kind === 'client'
         ? await db.selectFrom('clients').select('role').where('team_id', '=', teamId).where('id', '=', subjectId).executeTakeFirst()
-        : await db.selectFrom('members').select('role').where('team_id', '=', teamId).where('user_id', '=', subjectId).where('active', '=', 1).executeTakeFirst();
+        : await db
+            .selectFrom('members')
+            .select('role')
+            .where('team_id', '=', teamId)
+            .where('user_id', '=', subjectId)
+            .where('active', '=', 1)
+            .executeTakeFirst();
   return row?.role;
 }
 
@@ -115,7 +144,12 @@ export async function selectOpenCampaigns(db: DbOrTx, subject: Subject): Promise
 }
 
 /** Jobs that have not ended, in the order of their ids. The words of the phases are those of the index. */
-export async function selectOpenJobs(db: DbOrTx, subject: Subject, afterId: string, limit: number): Promise<{ id: string; router_id: string; phase: string }[]> {
+export async function selectOpenJobs(
+  db: DbOrTx,
+  subject: Subject,
+  afterId: string,
+  limit: number,
+): Promise<{ id: string; router_id: string; phase: string }[]> {
   return db
     .selectFrom('jobs')
     .select(['id', 'router_id', 'phase'])

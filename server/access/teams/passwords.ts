@@ -34,5 +34,7 @@ export async function passwordMatches(password: string, stored: string | null): 
  */
 export async function refuseSamePassword(next: string, present: string | null): Promise<void> {
   if (!(await passwordMatches(next, present))) return;
-  throw new AppError('invalid', 'The new password must be another one than you have now.', { errors: { new_password: ['must be another one than now'] } });
+  throw new AppError('invalid', 'The new password must be another one than you have now.', {
+    errors: { new_password: ['must be another one than now'] },
+  });
 }

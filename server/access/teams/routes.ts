@@ -16,9 +16,26 @@ import type { Site } from './types.ts';
 const LONGEST_ZONE = 100;
 
 const siteFields = {
-  time_zone: z.string().max(LONGEST_ZONE).nullable().describe('IANA name').meta({ examples: ['Europe/Madrid'] }),
-  latitude: z.number().min(-90).max(90).nullable().describe('Degrees, north is positive').meta({ examples: [40.4168] }),
-  longitude: z.number().min(-180).max(180).nullable().describe('Degrees, east is positive').meta({ examples: [-3.7038] }),
+  time_zone: z
+    .string()
+    .max(LONGEST_ZONE)
+    .nullable()
+    .describe('IANA name')
+    .meta({ examples: ['Europe/Madrid'] }),
+  latitude: z
+    .number()
+    .min(-90)
+    .max(90)
+    .nullable()
+    .describe('Degrees, north is positive')
+    .meta({ examples: [40.4168] }),
+  longitude: z
+    .number()
+    .min(-180)
+    .max(180)
+    .nullable()
+    .describe('Degrees, east is positive')
+    .meta({ examples: [-3.7038] }),
 };
 const newSiteBody = z
   .object({ name: nameField.meta({ examples: ['Depot'] }), ...siteFields })
@@ -61,14 +78,7 @@ function siteReading(app: App, teams: TeamsService): void {
   );
   app.get(
     '/api/sites/:site_id',
-    {
-      schema: {
-        tags: ['sites'],
-        summary: 'Read one site',
-        params: siteParams,
-        response: { 200: envelope(siteSchema), ...commonErrors },
-      },
-    },
+    { schema: { tags: ['sites'], summary: 'Read one site', params: siteParams, response: { 200: envelope(siteSchema), ...commonErrors } } },
     async (request) => success(presentSite(await teams.getSite(principalOf(request).teamId, request.params.site_id))),
   );
 }
@@ -120,11 +130,7 @@ function siteDeletion(app: App, teams: TeamsService): void {
         tags: ['sites'],
         summary: 'Delete a site; it leaves every notification group',
         params: siteParams,
-        response: {
-          204: z.null().describe('Deleted'),
-          ...commonErrors,
-          409: problemSchema.describe('Routers or agents stand in it'),
-        },
+        response: { 204: z.null().describe('Deleted'), ...commonErrors, 409: problemSchema.describe('Routers or agents stand in it') },
       },
     },
     async (request, reply) => {

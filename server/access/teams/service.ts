@@ -214,7 +214,11 @@ export class TeamsService {
    * @throws AppError `not_found`; `conflict` when the team would be left without an active administrator
    */
   async changeMember(teamId: string, userId: string, change: MemberChange): Promise<Member> {
-    return this.#replaceMember(teamId, userId, (before) => ({ ...before, role: change.role ?? before.role, active: change.active ?? before.active }));
+    return this.#replaceMember(teamId, userId, (before) => ({
+      ...before,
+      role: change.role ?? before.role,
+      active: change.active ?? before.active,
+    }));
   }
 
   /**

@@ -95,10 +95,7 @@ export async function selectMembers(db: DbOrTx, teamId: string, page: Page): Pro
 }
 
 export async function selectMember(db: DbOrTx, teamId: string, userId: string): Promise<Member | undefined> {
-  const row = await membersWithEmail(db)
-    .where('members.team_id', '=', teamId)
-    .where('members.user_id', '=', userId)
-    .executeTakeFirst();
+  const row = await membersWithEmail(db).where('members.team_id', '=', teamId).where('members.user_id', '=', userId).executeTakeFirst();
   return row && toMember(row);
 }
 
@@ -197,12 +194,7 @@ export async function selectSiteById(db: DbOrTx, teamId: string, siteId: string)
 
 /** Newest first. */
 export async function selectSites(db: DbOrTx, teamId: string, page: Page): Promise<Site[]> {
-  const rows = await db
-    .selectFrom('sites')
-    .selectAll()
-    .where('team_id', '=', teamId)
-    .$call(newestFirst(page))
-    .execute();
+  const rows = await db.selectFrom('sites').selectAll().where('team_id', '=', teamId).$call(newestFirst(page)).execute();
   return rows.map(toSite);
 }
 
@@ -250,8 +242,15 @@ export async function deleteSite(tx: Tx, teamId: string, siteId: string): Promis
   const here = { team_id: teamId, site_id: siteId };
   const unused = tx.deleteFrom('enrol_tokens').where('used_at', 'is', null);
   await unused.where((eb) => eb.and(here)).execute();
-  await tx.updateTable('enrol_tokens').set({ site_id: null }).where((eb) => eb.and(here)).execute();
+  await tx
+    .updateTable('enrol_tokens')
+    .set({ site_id: null })
+    .where((eb) => eb.and(here))
+    .execute();
   await clearSiteOfRevoked(tx, teamId, siteId);
-  await tx.deleteFrom('devices').where((eb) => eb.and(here)).execute();
+  await tx
+    .deleteFrom('devices')
+    .where((eb) => eb.and(here))
+    .execute();
   await tx.deleteFrom('sites').where('team_id', '=', teamId).where('id', '=', siteId).execute();
 }

@@ -21,7 +21,11 @@ export async function takeInInventory(connection: AgentConnection, inventory: In
   for (; freed; freed = duplicates.takeFreed(connection.agentId)) await takeIn(connection, freed, audience);
 }
 
-async function takeIn(connection: AgentConnection, inventory: Inventory, { routers, eventSources, faults, forwards }: Audience): Promise<void> {
+async function takeIn(
+  connection: AgentConnection,
+  inventory: Inventory,
+  { routers, eventSources, faults, forwards }: Audience,
+): Promise<void> {
   const router = await routers.onInventory(connection, inventory);
   if (!router) {
     faults.onNameLost(connection, inventory.router);

@@ -31,7 +31,12 @@ function announceMove(change: MoveChange, audience: Audience): void {
   const { kind, router, agentId, agentRouter, why } = change;
   const { routers, faults, forwards, audit, eventSources, tunnels } = audience;
   if (kind === 'requested' || kind === 'told_again' || kind === 'refused') {
-    tunnels.notify(agentId, { type: 'router.waiting', router: agentRouter, hardware_id: router.hardware_id, reason: why.slice(0, REASON_CHARS) });
+    tunnels.notify(agentId, {
+      type: 'router.waiting',
+      router: agentRouter,
+      hardware_id: router.hardware_id,
+      reason: why.slice(0, REASON_CHARS),
+    });
   }
   if (kind === 'requested' || kind === 'moved') {
     eventSources.onMove(change);

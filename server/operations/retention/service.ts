@@ -60,8 +60,10 @@ export class RetentionService {
   async #sweepTable(teamId: string, table: KeptTable): Promise<void> {
     const beyond = await this.#lastKept(teamId, table);
     if (!beyond) return;
-    for (let forgotten = CHUNK; forgotten === CHUNK; ) {
-      forgotten = await this.#storage.writes.write((tx) => deleteBeyond(tx, table, { teamId, beyond, limit: CHUNK, now: this.#clock.now() }));
+    for (let forgotten = CHUNK; forgotten === CHUNK;) {
+      forgotten = await this.#storage.writes.write((tx) =>
+        deleteBeyond(tx, table, { teamId, beyond, limit: CHUNK, now: this.#clock.now() }),
+      );
       if (forgotten > 0) this.#counters?.add('kept_records_per_team');
       await setImmediate();
     }

@@ -19,7 +19,8 @@ export const KEPT_TABLES = {
   // The lines of its connections go first (forwards/connections/sweep.ts keeps them for 30 days).
   forwards: {
     at: 'created_at',
-    isOver: () => sql`closed_at is not null and not exists (select 1 from forward_connections where forward_connections.forward_id = forwards.id)`,
+    isOver: () =>
+      sql`closed_at is not null and not exists (select 1 from forward_connections where forward_connections.forward_id = forwards.id)`,
   },
   campaigns: { at: 'created_at', isOver: () => sql`finished_at is not null` },
   revocations: { at: 'created_at', isOver: () => sql`due_at is null` },
@@ -61,7 +62,11 @@ export async function selectNth(
 }
 
 /** Forgets records of a team that may go (at most `limit`) and are older than a cursor. Inside a write. @returns how many */
-export async function deleteBeyond(tx: DbOrTx, table: KeptTable, { teamId, beyond, limit, now }: { teamId: string; beyond: Cursor; limit: number; now: number }): Promise<number> {
+export async function deleteBeyond(
+  tx: DbOrTx,
+  table: KeptTable,
+  { teamId, beyond, limit, now }: { teamId: string; beyond: Cursor; limit: number; now: number },
+): Promise<number> {
   const { isOver } = KEPT_TABLES[table];
   const at = sql.ref(KEPT_TABLES[table].at);
   const { numAffectedRows } = await sql`

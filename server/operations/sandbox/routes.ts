@@ -8,10 +8,9 @@ import { limitRequests } from '../../platform/http/rate-limit.ts';
 import type { RateLimit } from '../../platform/http/rate-limit.ts';
 
 /** docs/interface.md, plant: a demonstration that stores nothing. */
-const plantSchema = z.object({
-  name: z.string().min(1).max(255),
-  tag: z.string().max(255).optional().describe('Type of the plant'),
-}).meta({ id: 'Plant' });
+const plantSchema = z
+  .object({ name: z.string().min(1).max(255), tag: z.string().max(255).optional().describe('Type of the plant') })
+  .meta({ id: 'Plant' });
 
 const LARGEST_INT64 = 2n ** 63n - 1n;
 

@@ -25,7 +25,11 @@ export const events = feature({
   start: (own) => own.eventSources.start(),
   stop: (own) => own.eventSources.stop(),
   hears: ({ eventSources }) => ({
-    onHeartbeat: (connection, heartbeat) => eventSources.onHeartbeat(connection, heartbeat.routers.map(({ name }) => name)),
+    onHeartbeat: (connection, heartbeat) =>
+      eventSources.onHeartbeat(
+        connection,
+        heartbeat.routers.map(({ name }) => name),
+      ),
   }),
   measures: ({ events }) => ({ shares: { event_streams: events.shares } }),
   routes: (scope, { events, connectedCaller }: Routes) => eventRoutes(scope, { events, authenticate: connectedCaller }),

@@ -49,7 +49,9 @@ export class RouterPulses {
   /** Routers of which the last word is that they are online, by team. */
   get online(): Map<string, string[]> {
     const known = [...this.#routers.values()].filter(({ online }) => online).map(({ router }) => router);
-    return new Map([...Map.groupBy(known, ({ team_id: teamId }) => teamId)].map(([teamId, routers]) => [teamId, routers.map(({ id }) => id)]));
+    return new Map(
+      [...Map.groupBy(known, ({ team_id: teamId }) => teamId)].map(([teamId, routers]) => [teamId, routers.map(({ id }) => id)]),
+    );
   }
 
   async stop(): Promise<void> {

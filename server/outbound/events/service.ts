@@ -81,7 +81,8 @@ export class EventsService {
   /** Goes on where an earlier life of the service stopped; before anything is told or asked. */
   restore(streams: readonly KeptStream[]): void {
     // The one that was used last comes first, and shall be forgotten last.
-    for (const { teamId, origin, ...past } of streams.toReversed()) this.#rings.set(teamId, new EventRing(origin, this.#rules.remembered, past));
+    for (const { teamId, origin, ...past } of streams.toReversed())
+      this.#rings.set(teamId, new EventRing(origin, this.#rules.remembered, past));
   }
 
   /** Where the streams stand; when nothing more is told. */
@@ -151,8 +152,12 @@ export class EventsService {
     const limit = this.shares.limitFor(holder);
     if (this.shares.take(holder)) return;
     const { perParty, perMember } = this.#rules.streams;
-    if (limit === 'total') throw new AppError('unavailable', 'the server has as many event streams open as it can', { retryAfterMs: RETRY_AFTER_MS });
-    const whose = limit === 'member' ? `this key has its share of event streams open already (${perMember} at most)` : `the team has its share of event streams open already (${perParty} at most)`;
+    if (limit === 'total')
+      throw new AppError('unavailable', 'the server has as many event streams open as it can', { retryAfterMs: RETRY_AFTER_MS });
+    const whose =
+      limit === 'member'
+        ? `this key has its share of event streams open already (${perMember} at most)`
+        : `the team has its share of event streams open already (${perParty} at most)`;
     throw new AppError('conflict', whose);
   }
 

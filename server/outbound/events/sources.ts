@@ -86,7 +86,9 @@ export class EventSources {
     const { events, storage, log } = this.#deps;
     const { online } = this.#pulses;
     const streams = events.kept.map((stream) => ({ ...stream, online: online.get(stream.teamId) ?? [] }));
-    await storage.writes.write((tx) => insertKept(tx, streams)).catch((error: unknown) => log.warn({ err: error }, 'the latest events could not be kept'));
+    await storage.writes
+      .write((tx) => insertKept(tx, streams))
+      .catch((error: unknown) => log.warn({ err: error }, 'the latest events could not be kept'));
   }
 
   onInventory(router: RouterRecord): void {
@@ -114,7 +116,11 @@ export class EventSources {
       return;
     }
     this.#pulses.forget(change.mergedId);
-    const former = { merged_router_id: change.mergedId, former_serial_number: change.formerSerialNumber, former_hardware_id: change.formerHardwareId };
+    const former = {
+      merged_router_id: change.mergedId,
+      former_serial_number: change.formerSerialNumber,
+      former_hardware_id: change.formerHardwareId,
+    };
     this.#deps.events.publish({ teamId, type: 'router.replaced', data: { ...data, ...former } });
     this.onInventory(change.router);
   }

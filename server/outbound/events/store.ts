@@ -10,7 +10,9 @@ const onlineColumn = z.array(z.string());
 export async function insertKept(tx: Tx, streams: readonly KeptStream[]): Promise<void> {
   const positions = streams.map(({ teamId, origin, last, online }) => ({ team_id: teamId, origin, last, online: toJson(online) }));
   for (const chunk of inChunks(positions)) await tx.insertInto('event_positions').values(chunk).execute();
-  const events = streams.flatMap(({ teamId, entries }) => entries.map(({ number, type, text }) => ({ team_id: teamId, number, type, content: text })));
+  const events = streams.flatMap(({ teamId, entries }) =>
+    entries.map(({ number, type, text }) => ({ team_id: teamId, number, type, content: text })),
+  );
   for (const chunk of inChunks(events)) await tx.insertInto('kept_events').values(chunk).execute();
 }
 
@@ -29,7 +31,9 @@ export async function takeKept(tx: Tx): Promise<KeptStream[]> {
     origin: position.origin,
     last: position.last,
     online: onlineColumn.parse(fromJson(position.online)),
-    entries: (entriesOf.get(position.team_id) ?? []).filter(({ type }) => isEventType(type)).map(({ number, type, content }) => ({ number, type: type as EventType, text: content })),
+    entries: (entriesOf.get(position.team_id) ?? [])
+      .filter(({ type }) => isEventType(type))
+      .map(({ number, type, content }) => ({ number, type: type as EventType, text: content })),
   }));
 }
 

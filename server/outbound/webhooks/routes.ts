@@ -159,11 +159,7 @@ function secretRoutes(app: App, webhooks: WebhooksService): void {
 }
 
 function presentSecret(state: { createdAt: number; shown: boolean; previousUntil: number | null }): z.infer<typeof secretSchema> {
-  return {
-    created_at: toDateTime(state.createdAt),
-    shown: state.shown,
-    previous_valid_until: toDateTimeOrNull(state.previousUntil),
-  };
+  return { created_at: toDateTime(state.createdAt), shown: state.shown, previous_valid_until: toDateTimeOrNull(state.previousUntil) };
 }
 
 function presentDelivery({ event, attempts }: Delivery): z.infer<typeof deliverySchema> {

@@ -137,7 +137,7 @@ export class WebhooksService {
   async #sweep(signal: AbortSignal): Promise<void> {
     const { storage, clock } = this.#deps;
     const before = clock.now() - KEEP_MS;
-    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !signal.aborted; ) {
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !signal.aborted;) {
       count = await storage.writes.write((tx) => deleteSettledBefore(tx, before, SWEEP_AT_ONCE));
     }
   }

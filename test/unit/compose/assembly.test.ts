@@ -44,7 +44,12 @@ function three({ isBroken = false } = {}) {
 }
 
 test('a feature is built from the services of the features before it', () => {
-  expect(three().services).toEqual({ name: 'all', first: 'first of all', second: 'second after first of all', third: 'second after first of all' });
+  expect(three().services).toEqual({
+    name: 'all',
+    first: 'first of all',
+    second: 'second after first of all',
+    third: 'second after first of all',
+  });
 });
 
 test('features start in the order of the list and stop in the reverse order', async () => {
@@ -90,8 +95,18 @@ test('a heartbeat of a router waits for the inventory that came before it, and t
   const beat = (name: string) => ({ name, reachable: true, uptime_seconds: 1, reason: null });
   agents.onInventoryArrived(connection, 'new');
   const facts = {
-    hardware_id: 'h', serial_number: null, software_id: null, identity: 'new', software_version: '7.18.2', model: null, board_name: 'CHR',
-    hardware_board: false, architecture: null, time_zone: null, uptime: '1s', uptime_seconds: 1,
+    hardware_id: 'h',
+    serial_number: null,
+    software_id: null,
+    identity: 'new',
+    software_version: '7.18.2',
+    model: null,
+    board_name: 'CHR',
+    hardware_board: false,
+    architecture: null,
+    time_zone: null,
+    uptime: '1s',
+    uptime_seconds: 1,
   };
   const stored = agents.onInventory(connection, { type: 'inventory', router: 'new', host: '192.0.2.9', facts });
   agents.onHeartbeat(connection, { type: 'heartbeat', routers: [beat('new'), beat('old')] });

@@ -88,7 +88,9 @@ describe('the event streams', () => {
     events.publish({ teamId: 'north', type: 'job.pending', data: {} });
     events.publish({ teamId: 'north', type: 'job.running', data: {} });
     expect(read(events.open(subscription({ lastEventId: start })))).toEqual(['job.pending', 'job.running']);
-    expect(read(new EventsService({ clock: new ManualClock(), log: silentLog }).open(subscription({ lastEventId: start })))).toEqual(['resync']);
+    expect(read(new EventsService({ clock: new ManualClock(), log: silentLog }).open(subscription({ lastEventId: start })))).toEqual([
+      'resync',
+    ]);
   });
 
   test('a reader who does not read is cut off, and the others are not', async () => {

@@ -41,7 +41,15 @@ test('a new password and a changed cookie prove nothing', () => {
   expect(proves(devices, cookie, { ...ada, passwordSince: 1000 })).toBe(false);
   const [id, seal, proof] = cookie.split('.') as [string, string, string];
   const other = signIn(devices, bob).cookie.split('.') as [string, string, string];
-  for (const forged of [`${id}x.${seal}.${proof}`, `${id}.${other[1]}.${proof}`, `${other[0]}.${other[1]}.${proof}`, `${id}.${seal}`, id, '', 'x']) {
+  for (const forged of [
+    `${id}x.${seal}.${proof}`,
+    `${id}.${other[1]}.${proof}`,
+    `${other[0]}.${other[1]}.${proof}`,
+    `${id}.${seal}`,
+    id,
+    '',
+    'x',
+  ]) {
     expect(proves(devices, forged, ada), forged).toBe(false);
   }
 });

@@ -58,7 +58,11 @@ async function dripping(first: string, chunk: string): Promise<string> {
 test('a message arrives whole, at the path and with the headers it should', async () => {
   expect(await poster().post(message(`${receiver.url}/jobs?team=1#part`), never)).toEqual({ outcome: 'delivered', status: 204 });
   expect(receiver.received).toMatchObject([
-    { path: '/jobs?team=1', body: '{"type":"job.loaded"}', headers: { 'webhook-id': '1', 'content-type': 'application/json', 'user-agent': 'Signalbox-Webhooks/1' } },
+    {
+      path: '/jobs?team=1',
+      body: '{"type":"job.loaded"}',
+      headers: { 'webhook-id': '1', 'content-type': 'application/json', 'user-agent': 'Signalbox-Webhooks/1' },
+    },
   ]);
 });
 
@@ -79,7 +83,11 @@ describe('an answer', () => {
     ['304', 304, { outcome: 'failed', status: 304, error: 'redirected' }],
     ['none', hang, { outcome: 'failed', status: null, error: 'timed_out' }],
     ['a cut connection', cut, { outcome: 'failed', status: null, error: 'connection_lost' }],
-    ['too long headers', (response) => response.writeHead(200, { big: 'x'.repeat(10_000) }).end(), { outcome: 'failed', status: null, error: 'answer_invalid' }],
+    [
+      'too long headers',
+      (response) => response.writeHead(200, { big: 'x'.repeat(10_000) }).end(),
+      { outcome: 'failed', status: null, error: 'answer_invalid' },
+    ],
   ])('%s', async (_name, reply, result) => {
     receiver.reply = reply;
     expect(await poster().post(message(receiver.url), never)).toMatchObject(result);
@@ -95,9 +103,15 @@ describe('an answer', () => {
 
   test('that drips for ever ends at the deadline', async () => {
     const started = performance.now();
-    expect(await poster().post(message(await dripping('HTTP/1.1 200 OK\r\nx: ', 'y')), never)).toMatchObject({ outcome: 'failed', error: 'timed_out' });
+    expect(await poster().post(message(await dripping('HTTP/1.1 200 OK\r\nx: ', 'y')), never)).toMatchObject({
+      outcome: 'failed',
+      error: 'timed_out',
+    });
     // The status has been said: the update has arrived, whatever comes after.
-    expect(await poster().post(message(await dripping('HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'y')), never)).toEqual({ outcome: 'delivered', status: 200 });
+    expect(await poster().post(message(await dripping('HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'y')), never)).toEqual({
+      outcome: 'delivered',
+      status: 200,
+    });
     expect(performance.now() - started).toBeLessThan(4 * DEADLINE_MS + 2000);
   });
 
@@ -119,7 +133,10 @@ describe('an answer', () => {
   });
 
   test('that is no HTTP is said so', async () => {
-    expect(await poster().post(message(await dripping('SSH-2.0-x\r\n', '\r\n')), never)).toMatchObject({ outcome: 'failed', error: 'answer_invalid' });
+    expect(await poster().post(message(await dripping('SSH-2.0-x\r\n', '\r\n')), never)).toMatchObject({
+      outcome: 'failed',
+      error: 'answer_invalid',
+    });
   });
 });
 
@@ -130,7 +147,12 @@ describe('nothing is connected to', () => {
     ['another spelling of loopback', () => `https://2130706433:${new URL(receiver.url).port}/`, 'address_refused'],
     ['localhost outside development', () => `https://localhost:${new URL(receiver.url).port}/`, 'address_refused'],
   ])('%s', async (_name, url, error) => {
-    expect(await poster({ allowLoopback: false }).post(message(url()), never)).toEqual({ outcome: 'failed', status: null, error, retryAfter: undefined });
+    expect(await poster({ allowLoopback: false }).post(message(url()), never)).toEqual({
+      outcome: 'failed',
+      status: null,
+      error,
+      retryAfter: undefined,
+    });
     expect(receiver.connections).toBe(0);
   });
 
@@ -150,7 +172,8 @@ describe('nothing is connected to', () => {
     };
     const strict = poster({ allowLoopback: false, resolve });
     const url = `https://rebind.example.com:${new URL(receiver.url).port}/`;
-    for (let attempt = 0; attempt < 3; attempt += 1) expect(await strict.post(message(url), never)).toMatchObject({ error: 'address_refused' });
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      expect(await strict.post(message(url), never)).toMatchObject({ error: 'address_refused' });
     expect(asked).toBe(3);
     expect(receiver.connections).toBe(0);
   });

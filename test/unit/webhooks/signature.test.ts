@@ -2,7 +2,11 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { newWebhookSecret, signedHeaders } from '../../../server/outbound/webhooks/signature.ts';
 
-const message = { id: '0194c1f0-0000-7000-8000-000000000000', at: Date.now(), body: '{"type":"job.completed","data":{"description":"ключ ✓"}}' };
+const message = {
+  id: '0194c1f0-0000-7000-8000-000000000000',
+  at: Date.now(),
+  body: '{"type":"job.completed","data":{"description":"ключ ✓"}}',
+};
 
 test('the published library verifies what we sign', () => {
   const secret = newWebhookSecret();

@@ -13,13 +13,64 @@ const STRICT = { allowLoopback: false };
 const DEVELOPMENT = { allowLoopback: true };
 
 const PRIVATE = [
-  '127.0.0.1', '127.255.255.254', '0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.1.1',
-  '169.254.169.254', '169.254.0.1', '100.64.0.1', '100.127.255.255', '192.0.0.8', '192.0.2.1', '198.18.0.1', '198.51.100.1',
-  '203.0.113.1', '192.88.99.1', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255',
-  '::', '::1', '::127.0.0.1', '::ffff:127.0.0.1', '::ffff:8.8.8.8', '::ffff:0:127.0.0.1', '64:ff9b::7f00:1', '64:ff9b:1::1', '100::1', '2001::1', '2001:db8::1',
-  '2002:7f00:1::1', 'fc00::1', 'fd00::1', 'fdff::1', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1', '3fff::1', '5f00::1', '4000::1',
+  '127.0.0.1',
+  '127.255.255.254',
+  '0.0.0.0',
+  '0.1.2.3',
+  '10.0.0.1',
+  '10.255.255.255',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.1.1',
+  '169.254.169.254',
+  '169.254.0.1',
+  '100.64.0.1',
+  '100.127.255.255',
+  '192.0.0.8',
+  '192.0.2.1',
+  '198.18.0.1',
+  '198.51.100.1',
+  '203.0.113.1',
+  '192.88.99.1',
+  '224.0.0.1',
+  '239.255.255.255',
+  '240.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::127.0.0.1',
+  '::ffff:127.0.0.1',
+  '::ffff:8.8.8.8',
+  '::ffff:0:127.0.0.1',
+  '64:ff9b::7f00:1',
+  '64:ff9b:1::1',
+  '100::1',
+  '2001::1',
+  '2001:db8::1',
+  '2002:7f00:1::1',
+  'fc00::1',
+  'fd00::1',
+  'fdff::1',
+  'fe80::1',
+  'fe80::1%eth0',
+  'fec0::1',
+  'ff02::1',
+  '3fff::1',
+  '5f00::1',
+  '4000::1',
 ];
-const PUBLIC = ['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.1', '172.15.255.255', '172.32.0.1', '100.63.255.255', '100.128.0.1', '2606:4700::1111', '2a00:1450:4003::1'];
+const PUBLIC = [
+  '1.1.1.1',
+  '8.8.8.8',
+  '9.255.255.255',
+  '11.0.0.1',
+  '172.15.255.255',
+  '172.32.0.1',
+  '100.63.255.255',
+  '100.128.0.1',
+  '2606:4700::1111',
+  '2a00:1450:4003::1',
+];
 
 describe('an address', () => {
   test.each(PRIVATE)('%s is not public', (address) => {
@@ -45,24 +96,51 @@ describe('a URL', () => {
   };
 
   test.each([
-    'https://127.0.0.1/', 'https://127.1/', 'https://2130706433/', 'https://0x7f000001/', 'https://0x7f.0.0.1/', 'https://0177.0.0.1/',
-    'https://017700000001/', 'https://127.0.0.1./', 'https://0/', 'https://0.0.0.0:8443/', 'https://10.0.0.1/', 'https://167772161/', 'https://012.0.0.1/',
-    'https://169.254.169.254/latest/meta-data/', 'https://0xa9fea9fe/', 'https://2852039166/', 'https://１２７.０.０.１/', 'https://[::1]/',
-    'https://[0:0:0:0:0:0:0:1]/', 'https://[::ffff:127.0.0.1]/', 'https://[::ffff:7f00:1]/', 'https://[fd00::1]/', 'https://[fe80::1]/', 'https://[::]/',
-    'https://[64:ff9b::a00:1]/', 'https://[2002:a00:1::]/',
-    'https://localhost/', 'https://hooks.LOCALHOST./',
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://0x7f.0.0.1/',
+    'https://0177.0.0.1/',
+    'https://017700000001/',
+    'https://127.0.0.1./',
+    'https://0/',
+    'https://0.0.0.0:8443/',
+    'https://10.0.0.1/',
+    'https://167772161/',
+    'https://012.0.0.1/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://0xa9fea9fe/',
+    'https://2852039166/',
+    'https://１２７.０.０.１/',
+    'https://[::1]/',
+    'https://[0:0:0:0:0:0:0:1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[::ffff:7f00:1]/',
+    'https://[fd00::1]/',
+    'https://[fe80::1]/',
+    'https://[::]/',
+    'https://[64:ff9b::a00:1]/',
+    'https://[2002:a00:1::]/',
+    'https://localhost/',
+    'https://hooks.LOCALHOST./',
   ])('%s is refused by its address, when it is named and when it is called', (url) => {
     expect(whyNotNotify(url, STRICT)).toMatch(/^must lead to a public address, which .+ is not$/);
     expect(reason(url)).toBe('address_refused');
   });
 
-  test.each(['http://hooks.example.com/', 'http://1.1.1.1/', 'http://127.0.0.1/', 'http://localhost/', 'ftp://hooks.example.com/', 'file:///etc/passwd', 'data:,x'])(
-    '%s is refused by its scheme',
-    (url) => {
-      expect(whyNotNotify(url, STRICT)).toBe('must be an https URL');
-      expect(reason(url)).toBe('url_refused');
-    },
-  );
+  test.each([
+    'http://hooks.example.com/',
+    'http://1.1.1.1/',
+    'http://127.0.0.1/',
+    'http://localhost/',
+    'ftp://hooks.example.com/',
+    'file:///etc/passwd',
+    'data:,x',
+  ])('%s is refused by its scheme', (url) => {
+    expect(whyNotNotify(url, STRICT)).toBe('must be an https URL');
+    expect(reason(url)).toBe('url_refused');
+  });
 
   test.each(['https://hooks.example.com/', 'https://1.1.1.1:8443/x', 'https://[2606:4700::1111]/'])('%s may be tried', (url) => {
     expect(whyNotNotify(url, STRICT)).toBeUndefined();
@@ -96,7 +174,10 @@ describe('a name', () => {
     return promise;
   }
 
-  const leadsTo = (...addresses: string[]): ResolveName => () => Promise.resolve(addresses);
+  const leadsTo =
+    (...addresses: string[]): ResolveName =>
+    () =>
+      Promise.resolve(addresses);
 
   test.each(PRIVATE.filter((address) => net.isIP(address) !== 0))('that leads to %s leads nowhere', async (address) => {
     expect(await look('hooks.example.com', leadsTo(address))).toMatchObject({ error: { word: 'address_refused' } });
@@ -104,7 +185,10 @@ describe('a name', () => {
   });
 
   test('that leads to several addresses leads to the public ones', async () => {
-    expect(await look('hooks.example.com', leadsTo('10.0.0.1', '1.1.1.1', '::1', '2606:4700::1111'))).toEqual({ error: null, addresses: ['1.1.1.1', '2606:4700::1111'] });
+    expect(await look('hooks.example.com', leadsTo('10.0.0.1', '1.1.1.1', '::1', '2606:4700::1111'))).toEqual({
+      error: null,
+      addresses: ['1.1.1.1', '2606:4700::1111'],
+    });
   });
 
   test('that changes between two look-ups is judged at each', async () => {

@@ -32,7 +32,12 @@ const passwordBody = z
   .object({
     current_password: password,
     new_password: password.describe('8 to 256 characters'),
-    keep_opened: z.boolean().optional().describe('True: forwards, waiting jobs and campaigns that you opened go on. Otherwise they end, because somebody else may have used your session'),
+    keep_opened: z
+      .boolean()
+      .optional()
+      .describe(
+        'True: forwards, waiting jobs and campaigns that you opened go on. Otherwise they end, because somebody else may have used your session',
+      ),
   })
   .meta({ id: 'PasswordChange', examples: [{ current_password: 'correct horse', new_password: 'battery staple' }] });
 
@@ -74,7 +79,8 @@ export function accountRoutes(app: App, { identity, teams }: AccountDeps): void 
     async (request, reply) => {
       const principal = principalOf(request);
       if (principal.kind !== 'user') throw new AppError('forbidden', 'an API key has no password');
-      if (principal.clientId !== undefined) throw new AppError('forbidden', 'a program that acts for somebody does not change their password');
+      if (principal.clientId !== undefined)
+        throw new AppError('forbidden', 'a program that acts for somebody does not change their password');
       const { current_password: current, new_password: next, keep_opened: keepOpened = false } = request.body;
       await identity.changePassword(principal, request.ip, { current, next, keepOpened });
       return reply.code(204).send(null);

@@ -28,7 +28,8 @@ function refusalOf(kind: ClientKind, uri: string): string | undefined {
   if (uri.includes('*')) return 'must not have a wildcard: every address is registered by itself';
   if (url.href.includes('#')) return 'must not have a fragment';
   if (url.username !== '' || url.password !== '') return 'must not hold a name or password';
-  if (WITH_A_HOST.test(url.protocol) && hasOtherName(uri, url)) return 'must be written as browsers write it, in ASCII and small letters, without a dot at the end';
+  if (WITH_A_HOST.test(url.protocol) && hasOtherName(uri, url))
+    return 'must be written as browsers write it, in ASCII and small letters, without a dot at the end';
   if (/^[^?]*%(?:2e|2f|5c)/i.test(uri)) return 'must not have dots or slashes in disguise';
   if (url.protocol === 'https:') return refusalOfHttps(kind, url);
   if (url.protocol === 'http:') return refusalOfHttp(kind, url);

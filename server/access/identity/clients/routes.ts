@@ -53,7 +53,10 @@ const newClientBody = z
     redirect_uris: uris.min(1).describe('Compared letter by letter; https, except on the own machine'),
     post_logout_redirect_uris: uris.optional(),
   })
-  .meta({ id: 'NewClient', examples: [{ name: example.name, kind: example.kind, role: example.role, redirect_uris: example.redirect_uris }] });
+  .meta({
+    id: 'NewClient',
+    examples: [{ name: example.name, kind: example.kind, role: example.role, redirect_uris: example.redirect_uris }],
+  });
 const changeBody = newClientBody
   .omit({ kind: true })
   .partial()
@@ -115,9 +118,23 @@ function clientCreation(app: App, clients: ClientsService): void {
     },
     async (request, reply) => {
       const { teamId, id: createdBy, role: own } = principalOf(request);
-      const { name, kind, role: wanted = own, redirect_uris: redirectUris, post_logout_redirect_uris: postLogoutRedirectUris } = request.body;
+      const {
+        name,
+        kind,
+        role: wanted = own,
+        redirect_uris: redirectUris,
+        post_logout_redirect_uris: postLogoutRedirectUris,
+      } = request.body;
       checkGrant(request, wanted);
-      const { client, secret } = await clients.create({ teamId, name, kind, role: wanted, redirectUris, postLogoutRedirectUris, createdBy });
+      const { client, secret } = await clients.create({
+        teamId,
+        name,
+        kind,
+        role: wanted,
+        redirectUris,
+        postLogoutRedirectUris,
+        createdBy,
+      });
       reply.header('cache-control', 'no-store');
       return success({ ...present(client), client_secret: secret });
     },

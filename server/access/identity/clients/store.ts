@@ -44,12 +44,7 @@ export async function insertClient(db: DbOrTx, client: Client, secretHash: strin
 
 /** Newest first. */
 export async function selectClients(db: DbOrTx, teamId: string, page: Page): Promise<Client[]> {
-  const rows = await db
-    .selectFrom('clients')
-    .selectAll()
-    .where('team_id', '=', teamId)
-    .$call(newestFirst(page))
-    .execute();
+  const rows = await db.selectFrom('clients').selectAll().where('team_id', '=', teamId).$call(newestFirst(page)).execute();
   return rows.map(toClient);
 }
 

@@ -92,7 +92,8 @@ export class ProviderKeyring {
   async rotate(): Promise<SigningKeyState> {
     const { clock, storage } = this.#deps;
     const { next } = this.#sort(await selectKeys(storage.db));
-    if (next[0]) throw new AppError('conflict', `the key ${next[0].id} is published and signs from ${new Date(next[0].activeAt).toISOString()} on`);
+    if (next[0])
+      throw new AppError('conflict', `the key ${next[0].id} is published and signs from ${new Date(next[0].activeAt).toISOString()} on`);
     const { id, createdAt, activeAt } = await this.#make('signing', clock.now() + PUBLISH_AHEAD_MS);
     return { id, state: 'next', createdAt, activeAt };
   }
@@ -104,7 +105,10 @@ export class ProviderKeyring {
     const signing = await this.#seal('signing', clock.now());
     const cookie = await this.#seal('cookie', clock.now());
     await storage.writes.write(async (tx) => {
-      await deleteKeys(tx, old.map(({ id }) => id));
+      await deleteKeys(
+        tx,
+        old.map(({ id }) => id),
+      );
       await insertKey(tx, signing);
       await insertKey(tx, cookie);
     });

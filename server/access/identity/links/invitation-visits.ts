@@ -125,7 +125,8 @@ export class InvitationVisits {
       return await act();
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (error.code === 'forbidden' || error.code === 'conflict') return { status: error.code === 'forbidden' ? 403 : 409, html: refusedPage(error.message) };
+      if (error.code === 'forbidden' || error.code === 'conflict')
+        return { status: error.code === 'forbidden' ? 403 : 409, html: refusedPage(error.message) };
       if (error.code !== 'unavailable') throw error;
       this.#deps.log.warn({ err: error.cause ?? error, reason: error.message }, 'an invitation could not be answered');
       return { status: 502, html: refusedPage(error.message) };

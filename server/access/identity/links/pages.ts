@@ -86,19 +86,31 @@ ${NEW_PASSWORD_FIELDS}
 }
 
 export function joinedPage(teamName: string, email: string): string {
-  return page('Welcome', `<p>You are a member of the team <strong>${escapeHtml(teamName)}</strong>. Sign in as <strong>${escapeHtml(email)}</strong>. You may close this page.</p>`);
+  return page(
+    'Welcome',
+    `<p>You are a member of the team <strong>${escapeHtml(teamName)}</strong>. Sign in as <strong>${escapeHtml(email)}</strong>. You may close this page.</p>`,
+  );
 }
 
 export function declinedPage(teamName: string): string {
-  return page('Declined', `<p>You have not joined the team <strong>${escapeHtml(teamName)}</strong>. The link does not work any more. You may close this page.</p>`);
+  return page(
+    'Declined',
+    `<p>You have not joined the team <strong>${escapeHtml(teamName)}</strong>. The link does not work any more. You may close this page.</p>`,
+  );
 }
 
 export function passwordSetPage(email: string): string {
-  return page('The password is set', `<p>Sign in as <strong>${escapeHtml(email)}</strong> with the new password. You may close this page.</p>`);
+  return page(
+    'The password is set',
+    `<p>Sign in as <strong>${escapeHtml(email)}</strong> with the new password. You may close this page.</p>`,
+  );
 }
 
 export function uselessLinkPage(): string {
-  return page('This link does not work', '<p>It was used before, has expired, or was withdrawn or replaced. Ask whoever sent it to you for another one.</p>');
+  return page(
+    'This link does not work',
+    '<p>It was used before, has expired, or was withdrawn or replaced. Ask whoever sent it to you for another one.</p>',
+  );
 }
 
 export function refusedPage(problem: string): string {

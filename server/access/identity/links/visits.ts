@@ -54,7 +54,11 @@ export class LinkVisits {
   proofFor(exchange: Exchange, kind: string, id: string, redirectUri: string): UpstreamProof | undefined {
     const visit = this.#visitOf(exchange);
     if (visit === undefined) return undefined;
-    const [state, nonce, verifier] = ['state', 'nonce', 'verifier'].map((purpose) => this.#derive(purpose, id, visit)) as [string, string, string];
+    const [state, nonce, verifier] = ['state', 'nonce', 'verifier'].map((purpose) => this.#derive(purpose, id, visit)) as [
+      string,
+      string,
+      string,
+    ];
     return { state: `${kind}.${id}.${state}`, nonce, verifier, redirectUri };
   }
 
@@ -66,13 +70,18 @@ export class LinkVisits {
 
   #visitOf({ request }: Exchange): string | undefined {
     const prefix = `${this.#name}=`;
-    const pair = (request.headers.cookie ?? '').split(';').map((part) => part.trim()).find((part) => part.startsWith(prefix));
+    const pair = (request.headers.cookie ?? '')
+      .split(';')
+      .map((part) => part.trim())
+      .find((part) => part.startsWith(prefix));
     const visit = pair?.slice(prefix.length) ?? '';
     return VISIT.test(visit) ? visit : undefined;
   }
 
   #derive(purpose: string, ...parts: string[]): string {
-    return createHmac('sha256', this.#formKey).update(JSON.stringify([`link ${purpose}`, ...parts])).digest('base64url');
+    return createHmac('sha256', this.#formKey)
+      .update(JSON.stringify([`link ${purpose}`, ...parts]))
+      .digest('base64url');
   }
 }
 

@@ -3,14 +3,7 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { hashSecret } from '../../../platform/core/ids.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
-import {
-  consumeRecord,
-  deleteRecord,
-  deleteRecordsOfGrant,
-  selectRecord,
-  selectRecordByUid,
-  upsertRecord,
-} from './store.ts';
+import { consumeRecord, deleteRecord, deleteRecordsOfGrant, selectRecord, selectRecordByUid, upsertRecord } from './store.ts';
 import type { ProviderRecord } from './store.ts';
 
 const PURPOSE = 'identity-record';

@@ -4,10 +4,30 @@ import type { Client, ClientKind } from '../types.ts';
 
 /** What the provider has to know of each kind. */
 const KIND_METADATA = {
-  web: { application_type: 'web', token_endpoint_auth_method: 'client_secret_basic', response_types: ['code'], grant_types: ['authorization_code', 'refresh_token'] },
-  browser: { application_type: 'web', token_endpoint_auth_method: 'none', response_types: ['code'], grant_types: ['authorization_code', 'refresh_token'] },
-  native: { application_type: 'native', token_endpoint_auth_method: 'none', response_types: ['code'], grant_types: ['authorization_code', 'refresh_token'] },
-  implicit: { application_type: 'web', token_endpoint_auth_method: 'none', response_types: ['id_token token', 'id_token'], grant_types: ['implicit'] },
+  web: {
+    application_type: 'web',
+    token_endpoint_auth_method: 'client_secret_basic',
+    response_types: ['code'],
+    grant_types: ['authorization_code', 'refresh_token'],
+  },
+  browser: {
+    application_type: 'web',
+    token_endpoint_auth_method: 'none',
+    response_types: ['code'],
+    grant_types: ['authorization_code', 'refresh_token'],
+  },
+  native: {
+    application_type: 'native',
+    token_endpoint_auth_method: 'none',
+    response_types: ['code'],
+    grant_types: ['authorization_code', 'refresh_token'],
+  },
+  implicit: {
+    application_type: 'web',
+    token_endpoint_auth_method: 'none',
+    response_types: ['id_token token', 'id_token'],
+    grant_types: ['implicit'],
+  },
 } as const satisfies Record<ClientKind, object>;
 
 /** Registered clients, as the provider reads them. They are written elsewhere (clients/service.ts). */

@@ -1,5 +1,14 @@
 import { errors, interactionPolicy } from 'oidc-provider';
-import type { AccessToken, Account, Adapter, Client as ProviderClient, ClientMetadata, Configuration, Grant, KoaContextWithOIDC } from 'oidc-provider';
+import type {
+  AccessToken,
+  Account,
+  Adapter,
+  Client as ProviderClient,
+  ClientMetadata,
+  Configuration,
+  Grant,
+  KoaContextWithOIDC,
+} from 'oidc-provider';
 import { SIGNING_ALGORITHM } from '../keys/service.ts';
 import type { ProviderKeys } from '../keys/service.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID } from '../types.ts';
@@ -53,7 +62,8 @@ export function providerConfiguration(deps: ConfigurationDeps): Configuration {
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') && (client.clientId === CONSOLE_CLIENT_ID || source.scopes.has('offline_access')),
     // An address with a scheme of its own has the origin `null`, as has every page in a sandbox.
-    clientBasedCORS: (_ctx, origin, client) => origin !== 'null' && client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) === true,
+    clientBasedCORS: (_ctx, origin, client) =>
+      origin !== 'null' && client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) === true,
     interactions: { url: (_ctx, interaction) => `${mountPath}/interaction/${interaction.uid}`, policy: promptPolicy() },
     ttl: {
       AccessToken: ACCESS_TOKEN_S,

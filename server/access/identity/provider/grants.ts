@@ -80,7 +80,8 @@ export class Grants {
     const isNewSignIn = isConsole && result?.login !== undefined && result.consent === undefined;
     const grantId = result?.consent?.grantId ?? (isNewSignIn ? undefined : session.grantIdFor(client.clientId));
     const grant = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-    if (grant?.accountId === accountId && (await this.#roleIn(session.loginTs, teamOf(grant), accountId, client.clientId)) !== undefined) return grant;
+    if (grant?.accountId === accountId && (await this.#roleIn(session.loginTs, teamOf(grant), accountId, client.clientId)) !== undefined)
+      return grant;
     const [only, ...others] = isConsole ? await goodMemberships(this.#teams, accountId, session.loginTs) : [];
     if (!only || others.length > 0) return undefined;
     return saveConsoleGrant(provider, this.#baseUrl, accountId, only.teamId);

@@ -95,7 +95,10 @@ export interface TeamChoiceView extends FormTarget {
 
 export function teamChoicePage({ action, csrf, teams }: TeamChoiceView): string {
   const choices = teams
-    .map(({ id, name, role }) => `<button class="quiet" type="submit" name="team" value="${escapeHtml(id)}">${escapeHtml(name)} (${escapeHtml(role)})</button>`)
+    .map(
+      ({ id, name, role }) =>
+        `<button class="quiet" type="submit" name="team" value="${escapeHtml(id)}">${escapeHtml(name)} (${escapeHtml(role)})</button>`,
+    )
     .join('\n');
   return page(
     'Choose a team',

@@ -49,7 +49,12 @@ export async function deleteRecordsOfClient(db: DbOrTx, clientId: string): Promi
 
 /** Removes up to `limit` records that expired before `at`. @returns how many it found */
 export async function deleteExpiredRecords(storage: Storage, at: number, limit: number): Promise<number> {
-  const expired = await storage.db.selectFrom('provider_records').select(['model', 'id']).where('expires_at', '<', at).limit(limit).execute();
+  const expired = await storage.db
+    .selectFrom('provider_records')
+    .select(['model', 'id'])
+    .where('expires_at', '<', at)
+    .limit(limit)
+    .execute();
   if (expired.length === 0) return 0;
   await storage.writes.write(async (tx) => {
     for (const { model, id } of expired) {

@@ -79,6 +79,10 @@ export class SignInAttempts {
     const together: Counters = onBehalfOf === undefined ? [] : [[this.#networks, onBehalfOf]];
     if (knownBrowser !== undefined) return [[this.#knownBrowsers, `${knownBrowser} ${guessedAt}`], ...together];
     const network = networkOf(source);
-    return [[this.#accountsInNetworks, `${network} ${guessedAt}`], [this.#accounts, guessedAt], [this.#networks, network]];
+    return [
+      [this.#accountsInNetworks, `${network} ${guessedAt}`],
+      [this.#accounts, guessedAt],
+      [this.#networks, network],
+    ];
   }
 }

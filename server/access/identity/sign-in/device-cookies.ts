@@ -68,7 +68,10 @@ export class DeviceCookies {
 
   #valueIn(cookieHeader: string): string {
     const prefix = `${this.#name}=`;
-    const pair = cookieHeader.split(';').map((part) => part.trim()).find((part) => part.startsWith(prefix));
+    const pair = cookieHeader
+      .split(';')
+      .map((part) => part.trim())
+      .find((part) => part.startsWith(prefix));
     return pair?.slice(prefix.length) ?? '';
   }
 

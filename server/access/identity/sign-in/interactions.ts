@@ -118,7 +118,14 @@ export class Interactions {
         return this.#signIn(interaction, 401, { problem: `${upstream.name} knows you by no verified address that is known here.` });
       }
       await this.#rememberBrowser(exchange, email!);
-      return this.#finish(exchange, { login: { accountId: person.userId, amr: ['fed'], remember: false, ts: loginTime(this.#deps.now(), await this.#sessionsSince(person.userId, since)) } });
+      return this.#finish(exchange, {
+        login: {
+          accountId: person.userId,
+          amr: ['fed'],
+          remember: false,
+          ts: loginTime(this.#deps.now(), await this.#sessionsSince(person.userId, since)),
+        },
+      });
     });
   }
 
@@ -164,7 +171,8 @@ export class Interactions {
         return { status: 502, html: errorPage('temporarily_unavailable', error.message) };
       }
       if (!(error instanceof errors.OIDCProviderError)) throw error;
-      const text = error instanceof errors.SessionNotFound ? 'This sign-in is over, or was begun in another browser.' : error.error_description;
+      const text =
+        error instanceof errors.SessionNotFound ? 'This sign-in is over, or was begun in another browser.' : error.error_description;
       return { status: error.statusCode, html: errorPage(error.error, text) };
     }
   }
@@ -192,7 +200,11 @@ export class Interactions {
     return { action: `${this.#deps.mountPath}/interaction/${interaction.uid}`, csrf: this.#derived('form', interaction) };
   }
 
-  async #signIn(interaction: Interaction, status: number, said: Pick<SignInView, 'email' | 'problem'>): Promise<{ status: number; html: string }> {
+  async #signIn(
+    interaction: Interaction,
+    status: number,
+    said: Pick<SignInView, 'email' | 'problem'>,
+  ): Promise<{ status: number; html: string }> {
     const client = await this.#clientOf(interaction);
     const view = { clientName: client?.name ?? 'Signalbox', upstreamName: this.#deps.upstream?.name, ...said };
     return { status, html: signInPage({ ...this.#targetOf(interaction), ...view }) };
@@ -221,7 +233,9 @@ export class Interactions {
   }
 
   async #named(memberships: readonly Member[]): Promise<{ id: string; name: string; role: string }[]> {
-    return Promise.all(memberships.map(async ({ teamId, role }) => ({ id: teamId, name: (await this.#deps.teams.findTeam(teamId)).name, role })));
+    return Promise.all(
+      memberships.map(async ({ teamId, role }) => ({ id: teamId, name: (await this.#deps.teams.findTeam(teamId)).name, role })),
+    );
   }
 
   /** Undefined for the first-party application. */
@@ -275,7 +289,10 @@ function clientIdOf(interaction: Interaction): string {
 function scopesOf(interaction: Interaction): { oidcScope: string; api: boolean } {
   const { scope } = interaction.params;
   const asked = typeof scope === 'string' ? scope.split(' ') : [];
-  return { oidcScope: asked.filter((scope) => ['openid', 'email', 'offline_access'].includes(scope)).join(' '), api: asked.includes(API_SCOPE) };
+  return {
+    oidcScope: asked.filter((scope) => ['openid', 'email', 'offline_access'].includes(scope)).join(' '),
+    api: asked.includes(API_SCOPE),
+  };
 }
 
 const ROLE_WISHES = {

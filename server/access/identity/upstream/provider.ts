@@ -12,12 +12,7 @@ const METADATA_LIFE_MS = 3600_000;
 /** Asymmetric ones only: what everybody can check, nobody but the provider can have made. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 
-const metadataSchema = z.object({
-  issuer: z.string(),
-  authorization_endpoint: z.url(),
-  token_endpoint: z.url(),
-  jwks_uri: z.url(),
-});
+const metadataSchema = z.object({ issuer: z.string(), authorization_endpoint: z.url(), token_endpoint: z.url(), jwks_uri: z.url() });
 const tokenSchema = z.object({ id_token: z.string() });
 type Metadata = z.infer<typeof metadataSchema> & { keys: ReturnType<typeof createRemoteJWKSet> };
 
@@ -70,16 +65,28 @@ export class UpstreamProvider {
     const metadata = await this.#load();
     const body = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier });
     const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
-    const { id_token: token } = await this.#ask(metadata.token_endpoint, tokenSchema, { method: 'POST', headers: { authorization: `Basic ${basic}` }, body });
+    const { id_token: token } = await this.#ask(metadata.token_endpoint, tokenSchema, {
+      method: 'POST',
+      headers: { authorization: `Basic ${basic}` },
+      body,
+    });
     try {
-      const options = { issuer: metadata.issuer, audience: clientId, algorithms: ALGORITHMS, requiredClaims: ['sub', 'exp', 'iat', 'nonce'] };
+      const options = {
+        issuer: metadata.issuer,
+        audience: clientId,
+        algorithms: ALGORITHMS,
+        requiredClaims: ['sub', 'exp', 'iat', 'nonce'],
+      };
       const { payload } = await jwtVerify(token, metadata.keys, { ...options, currentDate: new Date(this.#now()), clockTolerance: 30 });
       if (payload['nonce'] !== nonce) return undefined;
       const { email, email_verified: isVerified } = payload;
       return typeof email === 'string' && isVerified === true ? email : undefined;
     } catch (cause) {
       // Its keys are asked for on the way, so that this may also be a line that is down.
-      const what = cause instanceof joseErrors.JOSEError ? 'the answer of the identity provider is not valid' : 'the keys of the identity provider cannot be read';
+      const what =
+        cause instanceof joseErrors.JOSEError
+          ? 'the answer of the identity provider is not valid'
+          : 'the keys of the identity provider cannot be read';
       throw new AppError('unavailable', what, { cause });
     }
   }

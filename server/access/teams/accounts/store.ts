@@ -24,7 +24,10 @@ export async function selectAccount(db: DbOrTx, by: { email: string } | { id: st
 }
 
 /** False when the address has an account already. */
-export async function insertAccount(tx: Tx, account: { id: string; email: string; passwordHash: string | null; createdAt: number }): Promise<boolean> {
+export async function insertAccount(
+  tx: Tx,
+  account: { id: string; email: string; passwordHash: string | null; createdAt: number },
+): Promise<boolean> {
   const row = await tx
     .insertInto('users')
     .values({ id: account.id, email: account.email, password_hash: account.passwordHash, created_at: account.createdAt })

@@ -95,7 +95,13 @@ function inviting(app: App, { invitations, baseUrl }: InvitationRoutesDeps): voi
           'They become a member when they open the link and agree. Another invitation of the same person replaces the open one. ' +
           'Whether somebody has an account on this server already makes no difference here.',
         body: z
-          .object({ email: z.string().max(LONGEST_EMAIL).meta({ examples: ['ada@example.org'] }), role })
+          .object({
+            email: z
+              .string()
+              .max(LONGEST_EMAIL)
+              .meta({ examples: ['ada@example.org'] }),
+            role,
+          })
           .meta({ id: 'NewMember' }),
         response: {
           200: envelope(invitedSchema),
@@ -113,7 +119,15 @@ function inviting(app: App, { invitations, baseUrl }: InvitationRoutesDeps): voi
       const { email, role: offered } = invitation;
       const link = { id: invitation.id, url: linkTo(INVITATION_PATH, baseUrl(), code), expires_at: toDateTime(invitation.expiresAt) };
       const createdAt = toDateTime(invitation.createdAt);
-      return success({ id: null, email, role: offered, active: false as const, created_at: createdAt, state: 'invited' as const, invitation: link });
+      return success({
+        id: null,
+        email,
+        role: offered,
+        active: false as const,
+        created_at: createdAt,
+        state: 'invited' as const,
+        invitation: link,
+      });
     },
   );
 }

@@ -68,8 +68,18 @@ export class InvitationsService {
       await lockTeam(tx, teamId);
       if (await selectMemberByEmail(tx, teamId, email)) throw isMember(email);
       await deleteOpenInvitation(tx, teamId, email);
-      if ((await countOpenInvitations(tx, teamId, now)) >= MAX_OPEN) throw new AppError('conflict', `a team has at most ${MAX_OPEN} open invitations`);
-      await insertInvitation(tx, { id, teamId, email, role, inviter, codeHash: hashSecret(code), createdAt: now, expiresAt: now + LIFE_MS });
+      if ((await countOpenInvitations(tx, teamId, now)) >= MAX_OPEN)
+        throw new AppError('conflict', `a team has at most ${MAX_OPEN} open invitations`);
+      await insertInvitation(tx, {
+        id,
+        teamId,
+        email,
+        role,
+        inviter,
+        codeHash: hashSecret(code),
+        createdAt: now,
+        expiresAt: now + LIFE_MS,
+      });
       return selectInvitation(tx, teamId, id, now);
     });
     return { invitation: invitation!, code };
@@ -144,7 +154,8 @@ export class InvitationsService {
   async #close(tx: Tx, { id, teamId }: Invitation, now: number): Promise<void> {
     const current = await selectInvitation(tx, teamId, id, now);
     const isOpen = current !== undefined && stateOf(current, now) === 'open';
-    if (!isOpen || !(await closeInvitation(tx, current, 'accepted'))) throw new AppError('conflict', 'This invitation is not open any more.');
+    if (!isOpen || !(await closeInvitation(tx, current, 'accepted')))
+      throw new AppError('conflict', 'This invitation is not open any more.');
   }
 
   #ifOpen(invitation: Invitation | undefined): Invitation | undefined {

@@ -57,7 +57,11 @@ export async function countOpenInvitations(tx: Tx, teamId: string, now: number):
 }
 
 function invitationsOfTeams(db: DbOrTx) {
-  return db.selectFrom('invitations').innerJoin('teams', 'teams.id', 'invitations.team_id').selectAll('invitations').select('teams.name as team_name');
+  return db
+    .selectFrom('invitations')
+    .innerJoin('teams', 'teams.id', 'invitations.team_id')
+    .selectAll('invitations')
+    .select('teams.name as team_name');
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof invitationsOfTeams>['execute']>>[number];
@@ -90,7 +94,11 @@ export async function selectInvitations(db: DbOrTx, teamId: string, page: Page, 
 }
 
 /** False when it was not open any more. */
-export async function closeInvitation(tx: Tx, { id, teamId }: { id: string; teamId: string }, state: Exclude<StoredState, 'open'>): Promise<boolean> {
+export async function closeInvitation(
+  tx: Tx,
+  { id, teamId }: { id: string; teamId: string },
+  state: Exclude<StoredState, 'open'>,
+): Promise<boolean> {
   const row = await tx
     .updateTable('invitations')
     .set({ state })
@@ -103,7 +111,10 @@ export async function closeInvitation(tx: Tx, { id, teamId }: { id: string; team
 }
 
 /** Withdraws what a member has offered beyond the role that is left to them; null for none. */
-export async function withdrawInvitationsBeyond(tx: Tx, { teamId, userId, role }: { teamId: string; userId: string; role: Role | null }): Promise<void> {
+export async function withdrawInvitationsBeyond(
+  tx: Tx,
+  { teamId, userId, role }: { teamId: string; userId: string; role: Role | null },
+): Promise<void> {
   const beyond = ROLES.slice(role === null ? 0 : ROLES.indexOf(role) + 1);
   if (beyond.length === 0) return;
   await tx

@@ -37,7 +37,12 @@ const resetSchema = memberSchema
   })
   .meta({
     id: 'MemberWithPasswordLink',
-    examples: [{ ...memberExample, password_link: { url: `https://signalbox.example.net/set-password/${'x'.repeat(40)}`, expires_at: '2031-05-02T08:30:00.000Z' } }],
+    examples: [
+      {
+        ...memberExample,
+        password_link: { url: `https://signalbox.example.net/set-password/${'x'.repeat(40)}`, expires_at: '2031-05-02T08:30:00.000Z' },
+      },
+    ],
   });
 
 export interface MemberRoutesDeps {
@@ -86,14 +91,11 @@ function memberChange(app: App, teams: TeamsService): void {
       schema: {
         tags: ['members'],
         summary: "Change a member's role, or switch a member off and on",
-        description: 'A member who is switched off can do nothing in this team and is told nothing; what they opened ends; API keys they made stay.',
+        description:
+          'A member who is switched off can do nothing in this team and is told nothing; what they opened ends; API keys they made stay.',
         params: z.object({ member_id: pathId }),
         body: z.object({ role: role.optional(), active: z.boolean().optional() }).meta({ id: 'MemberChange' }),
-        response: {
-          200: envelope(memberSchema),
-          ...commonErrors,
-          ...lastAdministrator,
-        },
+        response: { 200: envelope(memberSchema), ...commonErrors, ...lastAdministrator },
       },
     },
     async (request) => {
@@ -114,11 +116,7 @@ function passwordReset(app: App, { passwordLinks, baseUrl }: Omit<MemberRoutesDe
         summary: 'Make a link with which a member who has lost the password sets another one',
         description: 'Good once and for a day. The old password stays until then; afterwards every session of the member is over.',
         params: z.object({ member_id: pathId }),
-        response: {
-          200: envelope(resetSchema),
-          ...commonErrors,
-          409: problemSchema.describe('The member belongs to another team too'),
-        },
+        response: { 200: envelope(resetSchema), ...commonErrors, 409: problemSchema.describe('The member belongs to another team too') },
       },
     },
     async (request, reply) => {
@@ -141,7 +139,8 @@ function memberRemoval(app: App, teams: TeamsService): void {
         tags: ['members'],
         operationId: 'removeMember',
         summary: 'Remove a member from the team',
-        description: 'Their sessions in this team are over, and notification groups forget them. Their account and API keys they made stay.',
+        description:
+          'Their sessions in this team are over, and notification groups forget them. Their account and API keys they made stay.',
         params: z.object({ member_id: pathId }),
         response: { 204: z.null().describe('Removed'), ...commonErrors, ...lastAdministrator },
       },
@@ -169,7 +168,8 @@ function leaving(app: App, teams: TeamsService): void {
     async (request, reply) => {
       const principal = principalOf(request);
       if (principal.kind !== 'user') throw new AppError('forbidden', 'an API key is no member: revoke it instead');
-      if (principal.clientId !== undefined) throw new AppError('forbidden', 'a program that acts for somebody does not leave the team for them');
+      if (principal.clientId !== undefined)
+        throw new AppError('forbidden', 'a program that acts for somebody does not leave the team for them');
       const { email, role: lost } = await teams.removeMember(principal.teamId, principal.id);
       request.auditDetail = `${email} left, who was ${lost}`;
       return reply.code(204).send(null);
@@ -178,11 +178,5 @@ function leaving(app: App, teams: TeamsService): void {
 }
 
 function presentMember(member: Member): z.infer<typeof memberSchema> {
-  return {
-    id: member.userId,
-    email: member.email,
-    role: member.role,
-    active: member.active,
-    created_at: toDateTime(member.createdAt),
-  };
+  return { id: member.userId, email: member.email, role: member.role, active: member.active, created_at: toDateTime(member.createdAt) };
 }

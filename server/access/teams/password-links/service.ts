@@ -86,7 +86,8 @@ export class PasswordLinksService {
   async #select(db: DbOrTx, code: string): Promise<PasswordLink | undefined> {
     const now = this.#clock.now();
     const link = await selectPasswordLink(db, hashSecret(code), now);
-    const isGood = link !== undefined && link.expiresAt > now && link.issuer.role === 'admin' && (await isOnlyIn(db, link.teamId, link.userId));
+    const isGood =
+      link !== undefined && link.expiresAt > now && link.issuer.role === 'admin' && (await isOnlyIn(db, link.teamId, link.userId));
     return isGood ? link : undefined;
   }
 }
@@ -98,5 +99,8 @@ async function isOnlyIn(db: DbOrTx, teamId: string, userId: string): Promise<boo
 }
 
 function memberElsewhere(): AppError {
-  return new AppError('conflict', "they are a member of another team too; only the server's operator can do this (signalbox user password)");
+  return new AppError(
+    'conflict',
+    "they are a member of another team too; only the server's operator can do this (signalbox user password)",
+  );
 }

@@ -23,7 +23,14 @@ interface NewLink {
 
 /** In place of the one that the person may have had. */
 export async function putPasswordLink(tx: Tx, { userId, teamId, issuer, codeHash, createdAt, expiresAt }: NewLink): Promise<void> {
-  const values = { team_id: teamId, issuer_kind: issuer.kind, issuer_id: issuer.id, code_hash: codeHash, created_at: createdAt, expires_at: expiresAt };
+  const values = {
+    team_id: teamId,
+    issuer_kind: issuer.kind,
+    issuer_id: issuer.id,
+    code_hash: codeHash,
+    created_at: createdAt,
+    expires_at: expiresAt,
+  };
   await tx
     .insertInto('password_links')
     .values({ user_id: userId, ...values })

@@ -4,7 +4,10 @@ import type { Metrics } from './service.ts';
 /** Prometheus text, for a scope that admits service tokens only. */
 export function metricsRoutes(scope: App, deps: { metrics: Metrics }): void {
   scope.get('/internal/metrics', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type(deps.metrics.contentType).serializer(String).send(await deps.metrics.text()),
+    reply
+      .type(deps.metrics.contentType)
+      .serializer(String)
+      .send(await deps.metrics.text()),
   );
 }
 

@@ -36,7 +36,10 @@ export class Metrics {
       agents: gauge('signalbox_connected_agents', 'Agents whose tunnel hangs on this node'),
       forwards: gauge('signalbox_open_forwards', 'Forwards whose entry port is open'),
       queued: gauge('signalbox_queued_jobs', 'Jobs waiting for their router'),
-      ignoredForwarding: gauge('signalbox_ignored_forwarding', 'Requests forwarded by an address that is not a trusted proxy, since the start'),
+      ignoredForwarding: gauge(
+        'signalbox_ignored_forwarding',
+        'Requests forwarded by an address that is not a trusted proxy, since the start',
+      ),
       running: gauge('signalbox_running_jobs', 'Jobs whose script has begun and not ended'),
     };
   }

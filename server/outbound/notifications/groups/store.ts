@@ -94,9 +94,7 @@ function groupsWithSchedule(db: DbOrTx, teamId: string) {
   return db
     .selectFrom('notification_groups')
     .leftJoin('schedules', (join) =>
-      join
-        .onRef('schedules.id', '=', 'notification_groups.schedule_id')
-        .onRef('schedules.team_id', '=', 'notification_groups.team_id'),
+      join.onRef('schedules.id', '=', 'notification_groups.schedule_id').onRef('schedules.team_id', '=', 'notification_groups.team_id'),
     )
     .selectAll('notification_groups')
     .select(['schedules.time_zone', 'schedules.windows'])
@@ -119,7 +117,11 @@ export async function selectGroups(db: DbOrTx, teamId: string, page: Page): Prom
 }
 
 async function withLinks(db: DbOrTx, teamId: string, rows: Row[]): Promise<Group[]> {
-  const links = await selectLinks(db, teamId, rows.map((row) => row.id));
+  const links = await selectLinks(
+    db,
+    teamId,
+    rows.map((row) => row.id),
+  );
   return rows.map((row) => toGroup(row, links.get(row.id)!));
 }
 

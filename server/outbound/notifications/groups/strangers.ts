@@ -18,7 +18,14 @@ export function findStrangers(change: GroupChange, known: Known): FieldErrors {
   const scheduleIds = change.scheduleId ? [change.scheduleId] : [];
   const reasons: [string, string[]][] = [
     ['recipients', strangersIn(change.recipients, known.members, 'active member')],
-    ['notifiables', strangersIn(change.notifiables?.map(({ id }) => id), known.members, 'active member')],
+    [
+      'notifiables',
+      strangersIn(
+        change.notifiables?.map(({ id }) => id),
+        known.members,
+        'active member',
+      ),
+    ],
     ['topics', strangersIn(change.topics, known.topics, 'topic')],
     ['sites', strangersIn(change.sites, known.sites, 'site')],
     ['schedule_id', strangersIn(scheduleIds, known.schedules, 'schedule')],

@@ -17,17 +17,24 @@ const MAX_WINDOWS = 49;
 const windowSchema = z
   .object({
     day: z.enum(DAYS),
-    from: z.int().min(0).max(MINUTES_OF_DAY - 1).describe('Minutes since midnight'),
-    to: z
+    from: z
       .int()
-      .min(1)
-      .max(MINUTES_OF_DAY)
-      .describe('Minutes since midnight, not included; if not after `from`, of the next day'),
+      .min(0)
+      .max(MINUTES_OF_DAY - 1)
+      .describe('Minutes since midnight'),
+    to: z.int().min(1).max(MINUTES_OF_DAY).describe('Minutes since midnight, not included; if not after `from`, of the next day'),
   })
   .meta({ id: 'ScheduleWindow', examples: [{ day: 'monday', from: 540, to: 1020 }] });
-const windows = z.array(windowSchema).max(MAX_WINDOWS).describe('When the schedule is active, each week, by the wall clock of its time zone');
+const windows = z
+  .array(windowSchema)
+  .max(MAX_WINDOWS)
+  .describe('When the schedule is active, each week, by the wall clock of its time zone');
 /** The longest name in the IANA database is under 40 characters. */
-const timeZone = z.string().max(100).describe('IANA name').meta({ examples: ['Europe/Madrid'] });
+const timeZone = z
+  .string()
+  .max(100)
+  .describe('IANA name')
+  .meta({ examples: ['Europe/Madrid'] });
 
 const newScheduleBody = z
   .object({ name: nameField.meta({ examples: ['Office hours'] }), time_zone: timeZone, windows })
@@ -81,12 +88,7 @@ function readSchedules(app: App, { schedules, now }: ScheduleRoutesDeps): void {
   app.get(
     '/api/schedules/:schedule_id',
     {
-      schema: {
-        tags,
-        summary: 'Read one schedule',
-        params: scheduleParams,
-        response: { 200: envelope(scheduleSchema), ...commonErrors },
-      },
+      schema: { tags, summary: 'Read one schedule', params: scheduleParams, response: { 200: envelope(scheduleSchema), ...commonErrors } },
     },
     async (request) => {
       const schedule = await schedules.get(principalOf(request).teamId, request.params.schedule_id);

@@ -39,23 +39,13 @@ export async function insertSchedule(db: DbOrTx, schedule: Schedule): Promise<vo
 }
 
 export async function selectSchedule(db: DbOrTx, teamId: string, scheduleId: string): Promise<Schedule | undefined> {
-  const row = await db
-    .selectFrom('schedules')
-    .selectAll()
-    .where('team_id', '=', teamId)
-    .where('id', '=', scheduleId)
-    .executeTakeFirst();
+  const row = await db.selectFrom('schedules').selectAll().where('team_id', '=', teamId).where('id', '=', scheduleId).executeTakeFirst();
   return row && toSchedule(row);
 }
 
 /** Newest first. */
 export async function selectSchedules(db: DbOrTx, teamId: string, page: Page): Promise<Schedule[]> {
-  const rows = await db
-    .selectFrom('schedules')
-    .selectAll()
-    .where('team_id', '=', teamId)
-    .$call(newestFirst(page))
-    .execute();
+  const rows = await db.selectFrom('schedules').selectAll().where('team_id', '=', teamId).$call(newestFirst(page)).execute();
   return rows.map(toSchedule);
 }
 

@@ -21,12 +21,16 @@ const events = z
   .describe('Kinds of events it stands for; a last part of * is every kind that begins so')
   .meta({ examples: [['fault.router_offline', 'job.*']] });
 
-const newTopicBody = z
-  .object({ name: nameField.meta({ examples: ['Outages'] }), events: events.optional() })
-  .meta({ id: 'NewTopic' });
+const newTopicBody = z.object({ name: nameField.meta({ examples: ['Outages'] }), events: events.optional() }).meta({ id: 'NewTopic' });
 const topicChangeBody = newTopicBody.partial().meta({ id: 'TopicChange' });
 const topicSchema = z
-  .object({ id: z.string(), name: z.string(), events: z.array(z.string()).meta({ examples: [['fault.router_offline', 'job.*']] }), created_at: dateTime, updated_at: dateTime })
+  .object({
+    id: z.string(),
+    name: z.string(),
+    events: z.array(z.string()).meta({ examples: [['fault.router_offline', 'job.*']] }),
+    created_at: dateTime,
+    updated_at: dateTime,
+  })
   .meta({ id: 'Topic' });
 const topicParams = z.object({ topic_id: pathId });
 
@@ -63,9 +67,7 @@ function readTopics(app: App, topics: TopicsService): void {
   );
   app.get(
     '/api/topics/:topic_id',
-    {
-      schema: { tags, summary: 'Read one topic', params: topicParams, response: { 200: envelope(topicSchema), ...commonErrors } },
-    },
+    { schema: { tags, summary: 'Read one topic', params: topicParams, response: { 200: envelope(topicSchema), ...commonErrors } } },
     async (request) => success(present(await topics.get(principalOf(request).teamId, request.params.topic_id))),
   );
 }

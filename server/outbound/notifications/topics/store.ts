@@ -43,12 +43,7 @@ export async function selectTopic(db: DbOrTx, teamId: string, topicId: string): 
 
 /** Newest first. */
 export async function selectTopics(db: DbOrTx, teamId: string, page: Page): Promise<Topic[]> {
-  const rows = await db
-    .selectFrom('topics')
-    .selectAll()
-    .where('team_id', '=', teamId)
-    .$call(newestFirst(page))
-    .execute();
+  const rows = await db.selectFrom('topics').selectAll().where('team_id', '=', teamId).$call(newestFirst(page)).execute();
   return rows.map(toTopic);
 }
 

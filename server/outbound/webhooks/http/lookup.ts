@@ -43,7 +43,11 @@ export function guardedLookup(resolve: ResolveName, rules: AddressRules): Lookup
   }
 }
 
-async function allowedAddresses(hostname: string, resolve: ResolveName, rules: AddressRules): Promise<{ address: string; family: number }[]> {
+async function allowedAddresses(
+  hostname: string,
+  resolve: ResolveName,
+  rules: AddressRules,
+): Promise<{ address: string; family: number }[]> {
   const addresses = isLocalhostName(hostname) ? LOCALHOST : await resolve(hostname);
   const allowed = addresses.filter((address) => mayConnect(hostname, address, rules));
   if (allowed.length === 0) throw new TargetRefused('address_refused', 'the name leads to no public address');

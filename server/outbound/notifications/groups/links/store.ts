@@ -122,7 +122,12 @@ export async function selectActiveMembers(db: DbOrTx, teamId: string, ids: strin
 }
 
 /** Those of the ids that the team has in a table of its own. */
-export async function selectOwned(db: DbOrTx, table: 'topics' | 'sites' | 'schedules', teamId: string, ids: string[]): Promise<Set<string>> {
+export async function selectOwned(
+  db: DbOrTx,
+  table: 'topics' | 'sites' | 'schedules',
+  teamId: string,
+  ids: string[],
+): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await db.selectFrom(table).select('id').where('team_id', '=', teamId).where('id', 'in', ids).execute();
   return new Set(rows.map((row) => row.id));
