@@ -22,8 +22,7 @@ describeEachDatabase('agent sessions', (open) => {
       hello: { type: 'hello', versions: [1], agent_version: '1.2.3\0', journal_id: journalId, last_epoch: lastEpoch, routers: [] },
     });
 
-  const row = ({ db }: Storage, agentId: string) =>
-    db.selectFrom('agents').selectAll().where('id', '=', agentId).executeTakeFirstOrThrow();
+  const row = ({ db }: Storage, agentId: string) => db.selectFrom('agents').selectAll().where('id', '=', agentId).executeTakeFirstOrThrow();
 
   test('every hello raises the epoch, also when several come at once', async () => {
     const { sessions, agentId } = await setUp();
@@ -62,7 +61,12 @@ describeEachDatabase('agent sessions', (open) => {
     const journal = randomUUID();
     await begin(sessions, agentId, journal, 0);
     await sessions.confirm(agentId, 1, journal);
-    expect(await row(storage, agentId)).toMatchObject({ connected_at: 5000, disconnected_at: null, journal_id: journal, version: '1.2.3\uFFFD' });
+    expect(await row(storage, agentId)).toMatchObject({
+      connected_at: 5000,
+      disconnected_at: null,
+      journal_id: journal,
+      version: '1.2.3\uFFFD',
+    });
     await begin(sessions, agentId, journal, 1);
     clock.advance(10);
     await sessions.confirm(agentId, 2, journal);
@@ -76,7 +80,13 @@ describeEachDatabase('agent sessions', (open) => {
     const { storage, sessions, agentId } = await setUp();
     await begin(sessions, agentId, randomUUID(), 0);
     await sessions.end(agentId, 1);
-    expect(await row(storage, agentId)).toMatchObject({ epoch: 1, confirmed_epoch: 0, journal_id: null, connected_at: null, disconnected_at: null });
+    expect(await row(storage, agentId)).toMatchObject({
+      epoch: 1,
+      confirmed_epoch: 0,
+      journal_id: null,
+      connected_at: null,
+      disconnected_at: null,
+    });
   });
 
   test('a restored disk and a foreign journal are told to start afresh, until the fresh journal is confirmed', async () => {

@@ -85,8 +85,21 @@ class Run {
     const { teamId, routerId } = this.place;
     return this.storage.writes.write((tx) =>
       insertJob(tx, {
-        id: newId(now), teamId, routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: newId(now), description: 'd', script: ':put 1',
-        expressExecute: false, needsAcknowledgement: true, makeBackup: false, notifyUrl: wanted.notifyUrl ?? null, timeoutMs: 5 * MINUTE, now,
+        id: newId(now),
+        teamId,
+        routerId,
+        siteId: null,
+        token: 't',
+        requestId: 'r',
+        idempotencyKey: newId(now),
+        description: 'd',
+        script: ':put 1',
+        expressExecute: false,
+        needsAcknowledgement: true,
+        makeBackup: false,
+        notifyUrl: wanted.notifyUrl ?? null,
+        timeoutMs: 5 * MINUTE,
+        now,
         expiresAt: now + (wanted.expiresInMs ?? DAY),
       }),
     );
@@ -126,7 +139,11 @@ const SERVER: Record<string, Scenario> = {
   timers: (run) => run.untilCalled(SECOND, (callback) => void run.clock.setTimeout(callback, MINUTE)),
   'retry of a job update': async (run) => {
     const id = await run.jobEvent();
-    await run.storage.db.updateTable('job_events').set({ due_at: run.clock.now() + 3 * HOUR }).where('id', '=', id).execute();
+    await run.storage.db
+      .updateTable('job_events')
+      .set({ due_at: run.clock.now() + 3 * HOUR })
+      .where('id', '=', id)
+      .execute();
     return run.until(10 * MINUTE, async () => (await run.dueEvents()).length === 1);
   },
   'claim of a job update by a process that died': async (run) => {
@@ -144,7 +161,9 @@ const SERVER: Record<string, Scenario> = {
   },
   'job: result overdue': async (run) => {
     const job = await run.job();
-    await run.storage.writes.write((tx) => acceptJob(tx, run.speaker, { jobId: job.id, now: run.clock.now(), graceMs: MINUTE, backupMs: 0 }));
+    await run.storage.writes.write((tx) =>
+      acceptJob(tx, run.speaker, { jobId: job.id, now: run.clock.now(), graceMs: MINUTE, backupMs: 0 }),
+    );
     expect(await run.phaseOf(job)).toBe('accepted');
     return run.until(10 * SECOND, async () => {
       await run.storage.writes.write((tx) => giveUpOverdue(tx, run.clock.now(), 500));
@@ -164,11 +183,34 @@ const SERVER: Record<string, Scenario> = {
     await run.storage.db
       .insertInto('campaigns')
       .values({
-        id, team_id: run.place.teamId, request_id: 'r', idempotency_key: id, created_by: 'k', created_via: null, description: 'd', script: 's',
-        express_execute: 1, needs_acknowledgement: 1, make_backup: 0, notify_url: null, timeout_seconds: null, undo_seconds: null,
-        deliver_within_minutes: 60, canary_count: 0, rate_per_minute: 1, most_at_once: 9, abort_after_failures: null, abort_at_percent: null,
-        target_count: 9, state: 'running', stop_reason: null, stop_message: null, next_start_at: now + MINUTE, created_at: now,
-        finished_at: null, final_counts: null,
+        id,
+        team_id: run.place.teamId,
+        request_id: 'r',
+        idempotency_key: id,
+        created_by: 'k',
+        created_via: null,
+        description: 'd',
+        script: 's',
+        express_execute: 1,
+        needs_acknowledgement: 1,
+        make_backup: 0,
+        notify_url: null,
+        timeout_seconds: null,
+        undo_seconds: null,
+        deliver_within_minutes: 60,
+        canary_count: 0,
+        rate_per_minute: 1,
+        most_at_once: 9,
+        abort_after_failures: null,
+        abort_at_percent: null,
+        target_count: 9,
+        state: 'running',
+        stop_reason: null,
+        stop_message: null,
+        next_start_at: now + MINUTE,
+        created_at: now,
+        finished_at: null,
+        final_counts: null,
       })
       .execute();
     const none = { waiting: 0, underWay: 0, completed: 0, failed: 0, withdrawn: 0 };
@@ -182,7 +224,17 @@ const SERVER: Record<string, Scenario> = {
     const id = newId(now);
     await run.storage.db
       .insertInto('revocations')
-      .values({ id, team_id: run.place.teamId, kind: 'api_key', subject_id: 's', created_at: now, revoke_keys: 0, passes: 1, due_at: now + MINUTE, report: null })
+      .values({
+        id,
+        team_id: run.place.teamId,
+        kind: 'api_key',
+        subject_id: 's',
+        created_at: now,
+        revoke_keys: 0,
+        passes: 1,
+        due_at: now + MINUTE,
+        report: null,
+      })
       .execute();
     return run.until(SECOND, async () => {
       const due = await selectDueRevocations(run.storage.db, run.place.teamId, run.clock.now(), run.clock.now() + 30 * DAY, 99);
@@ -194,7 +246,11 @@ const SERVER: Record<string, Scenario> = {
     await store.claim({ teamId: run.place.teamId, scope: 'POST /things', key: 'k', caller: 'somebody' }, 'body', true);
     return run.until(HOUR, async () => {
       await store.sweep();
-      const kept = await run.storage.db.selectFrom('idempotency_keys').select('key').where('team_id', '=', run.place.teamId).executeTakeFirst();
+      const kept = await run.storage.db
+        .selectFrom('idempotency_keys')
+        .select('key')
+        .where('team_id', '=', run.place.teamId)
+        .executeTakeFirst();
       return kept === undefined;
     });
   },
@@ -204,9 +260,28 @@ const SERVER: Record<string, Scenario> = {
     const id = newId(now);
     const port = 20_000;
     await insertForward(run.storage.db, {
-      id, team_id: teamId, router_id: routerId, port, allow_only_cidr: '198.51.100.7/32', dst_address: '10.0.0.1', dst_port: 80, entry_point: 'h',
-      channel_token_hash: id, way: null, way_reason: null, target_reachable: null, created_by: 'k', created_via: null, idempotency_key: null,
-      created_at: now, authorized_at: null, expires_at: now + HOUR, closed_at: null, revoked_at: null, refused_attempts: 0, idle_seconds: null,
+      id,
+      team_id: teamId,
+      router_id: routerId,
+      port,
+      allow_only_cidr: '198.51.100.7/32',
+      dst_address: '10.0.0.1',
+      dst_port: 80,
+      entry_point: 'h',
+      channel_token_hash: id,
+      way: null,
+      way_reason: null,
+      target_reachable: null,
+      created_by: 'k',
+      created_via: null,
+      idempotency_key: null,
+      created_at: now,
+      authorized_at: null,
+      expires_at: now + HOUR,
+      closed_at: null,
+      revoked_at: null,
+      refused_attempts: 0,
+      idle_seconds: null,
       max_connections: null,
     });
     await run.storage.writes.write((tx) => closeForward(tx, { teamId, id }, now, 'revoked'));
@@ -233,15 +308,32 @@ const SERVER: Record<string, Scenario> = {
     const now = run.clock.now();
     return run.untilCalled(MINUTE, (onExpired) => {
       const live = new LiveForward({
-        id: 'f', teamId: 't', routerId: 'r', allowOnlyCidr: '198.51.100.7/32', createdAt: now, expiresAt: now + HOUR, maxConnections: 9, idleMs: null,
-        clock: run.clock, limits: FORWARD_LIMITS, dial: () => false, onConnectionClosed: () => {}, onRefused: () => {}, onExpired,
+        id: 'f',
+        teamId: 't',
+        routerId: 'r',
+        allowOnlyCidr: '198.51.100.7/32',
+        createdAt: now,
+        expiresAt: now + HOUR,
+        maxConnections: 9,
+        idleMs: null,
+        clock: run.clock,
+        limits: FORWARD_LIMITS,
+        dial: () => false,
+        onConnectionClosed: () => {},
+        onRefused: () => {},
+        onExpired,
       });
       live.startExpiry();
     });
   },
   'lifetime of API keys': async (run) => {
     const auth = new CredentialsService({ storage: run.storage, clock: run.clock, log: silentLog });
-    const { apiKey } = await auth.createApiKey({ teamId: run.place.teamId, name: 'k', createdBy: null, expiresAt: run.clock.now() + 3 * DAY });
+    const { apiKey } = await auth.createApiKey({
+      teamId: run.place.teamId,
+      name: 'k',
+      createdBy: null,
+      expiresAt: run.clock.now() + 3 * DAY,
+    });
     try {
       return await run.until(30 * MINUTE, async () => (await auth.authenticateApiKey(apiKey)) === undefined);
     } finally {
@@ -265,7 +357,8 @@ const AGENT: Record<string, Scenario> = {
     void sleep(run.machine, MINUTE, new AbortController().signal).then(() => (over = true));
     return run.until(SECOND, () => over);
   },
-  'end of a forward, undo guard': (run) => run.untilCalled(SECOND, (callback) => void atMoment(run.machine, run.machine.sinceBoot() + MINUTE, callback)),
+  'end of a forward, undo guard': (run) =>
+    run.untilCalled(SECOND, (callback) => void atMoment(run.machine, run.machine.sinceBoot() + MINUTE, callback)),
   'job: time since the script began': (run) => {
     const begin = momentNow(run.machine, 500);
     return run.until(10 * MINUTE, () => momentNow(run.machine, 500).at - begin.at >= 3 * HOUR);
@@ -318,7 +411,14 @@ function rowsUnder(heading: string): Row[] {
   const rows = section.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| what |'));
   return rows.map((line) => {
     const [, what = '', , ahead = '', back = ''] = line.split('|').map((cell) => cell.trim());
-    return { what: what.replace(/^timers:.*/, 'timers').replace(/ \(.*\)$/, '').replace(/, and likewise .*/, ''), ahead, back };
+    return {
+      what: what
+        .replace(/^timers:.*/, 'timers')
+        .replace(/ \(.*\)$/, '')
+        .replace(/, and likewise .*/, ''),
+      ahead,
+      back,
+    };
   });
 }
 

@@ -54,7 +54,14 @@ describeEachDatabase('devices', (open) => {
     routers.presence.record(router.routerId, { reachable: true, uptimeSeconds: 1, at: clock.now(), from: '' });
   const report = (parts: Partial<Devices>, router = mine) =>
     devices.onDevices(connection(router), {
-      type: 'devices', router: `router ${router.routerId}`, kind: 'full', first: true, last: true, devices: [], gone: [], ...parts,
+      type: 'devices',
+      router: `router ${router.routerId}`,
+      kind: 'full',
+      first: true,
+      last: true,
+      devices: [],
+      gone: [],
+      ...parts,
     });
   const delta = (parts: Partial<Devices>, router = mine) => report({ kind: 'delta', first: false, last: false, ...parts }, router);
   const list = async (query = '') => (await app.get(mine.teamId, `/arp/devices${query}`)).body['data'] as Record<string, unknown>[];
@@ -108,7 +115,10 @@ describeEachDatabase('devices', (open) => {
       clock.advance(30 * MINUTE);
       alive(mine);
       clock.advance(5 * MINUTE);
-      expect(await read(PHONE)).toMatchObject({ last_seen_at: moment(30 * MINUTE), current_ip: { first_seen_at: moment(0), last_seen_at: moment(30 * MINUTE) } });
+      expect(await read(PHONE)).toMatchObject({
+        last_seen_at: moment(30 * MINUTE),
+        current_ip: { first_seen_at: moment(0), last_seen_at: moment(30 * MINUTE) },
+      });
     });
 
     test('is last seen when it went', async () => {
@@ -127,7 +137,8 @@ describeEachDatabase('devices', (open) => {
       clock.advance(MINUTE);
       await delta({ devices: [{ mac: PHONE, ip: '192.168.88.11', interface: 'wifi2' }] });
       expect(await read(PHONE)).toMatchObject({
-        hostname: 'Galaxy-S8', first_seen_at: moment(0),
+        hostname: 'Galaxy-S8',
+        first_seen_at: moment(0),
         current_ip: { ip_address: '192.168.88.11', interface: 'wifi2', first_seen_at: moment(MINUTE), last_seen_at: moment(2 * MINUTE) },
       });
     });
@@ -143,7 +154,10 @@ describeEachDatabase('devices', (open) => {
       await report({ devices: [phone] });
       clock.advance(30 * MINUTE);
       await delta({ devices: [{ mac: PHONE, ip: '192.168.88.10', hostname: 'Galaxy-S8', seen_ago: 900 }] });
-      expect(await read(PHONE)).toMatchObject({ last_seen_at: moment(30 * MINUTE), current_ip: { interface: 'bridge', first_seen_at: moment(0) } });
+      expect(await read(PHONE)).toMatchObject({
+        last_seen_at: moment(30 * MINUTE),
+        current_ip: { interface: 'bridge', first_seen_at: moment(0) },
+      });
     });
 
     test('that a new report of everything does not name was last seen when the agent was', async () => {
@@ -198,7 +212,9 @@ describeEachDatabase('devices', (open) => {
       await delta({ gone: [PHONE] }, second);
       clock.advance(MINUTE);
       alive(mine);
-      expect(await list()).toMatchObject([{ router_id: mine.routerId, last_seen_at: moment(2 * MINUTE), current_ip: { interface: 'bridge' } }]);
+      expect(await list()).toMatchObject([
+        { router_id: mine.routerId, last_seen_at: moment(2 * MINUTE), current_ip: { interface: 'bridge' } },
+      ]);
     });
 
     test('a router that is put into a site takes its devices and their history along', async () => {
@@ -314,13 +330,18 @@ describeEachDatabase('devices', (open) => {
     expect(await list()).toHaveLength(3);
     clock.advance(2 * DAY);
     await devices.sweep();
-    expect((await list()).map((device) => device['mac_address']).sort((a, b) => String(a).localeCompare(String(b)))).toEqual(['02:00:00:00:00:01', PRINTER]);
+    expect((await list()).map((device) => device['mac_address']).sort((a, b) => String(a).localeCompare(String(b)))).toEqual([
+      '02:00:00:00:00:01',
+      PRINTER,
+    ]);
   });
 
   test('a site with 5,000 devices', async () => {
     const many = Array.from({ length: 5000 }, (_, index): SeenDevice => ({
       mac: `00:1B:C5:${[16, 8, 0].map((shift) => ((index >> shift) & 255).toString(16).padStart(2, '0').toUpperCase()).join(':')}`,
-      ip: `10.0.${index >> 8}.${index & 255}`, interface: 'bridge', hostname: `host-${index}`,
+      ip: `10.0.${index >> 8}.${index & 255}`,
+      interface: 'bridge',
+      hostname: `host-${index}`,
     }));
     const send = async (): Promise<void> => {
       for (let start = 0; start < many.length; start += 500) {
@@ -336,7 +357,14 @@ describeEachDatabase('devices', (open) => {
   test('beyond what is kept: a fault says how many there are, and is over when all are kept', async () => {
     const faults = new FaultsService({ storage, clock, log: silentLog, rules: { heartbeatMs: MINUTE, offlineAfterMs: MINUTE }, routers });
     await faults.start();
-    devices = new DevicesService({ storage, clock, log: silentLog, routers, manufacturers, onTotal: (id, total) => faults.setCondition(id, 'devices_truncated', truncationWords(total)) });
+    devices = new DevicesService({
+      storage,
+      clock,
+      log: silentLog,
+      routers,
+      manufacturers,
+      onTotal: (id, total) => faults.setCondition(id, 'devices_truncated', truncationWords(total)),
+    });
     const listed = async () => {
       await faults.stored();
       const found = await faults.listFaults(mine.teamId, mine.routerId, { limit: 10, before: undefined });
@@ -345,7 +373,14 @@ describeEachDatabase('devices', (open) => {
     await report({ last: false, total: 100_000 });
     expect(await listed()).toEqual([]);
     await report({ first: false, total: 100_000 });
-    expect(await listed()).toEqual([{ type: 'devices_truncated', severity: 'info', cause: expect.stringMatching(/name 100000 devices, and at most 20000 /), isOpen: true }]);
+    expect(await listed()).toEqual([
+      {
+        type: 'devices_truncated',
+        severity: 'info',
+        cause: expect.stringMatching(/name 100000 devices, and at most 20000 /),
+        isOpen: true,
+      },
+    ]);
     expect(devices.truncated).toBe(1);
     await delta({});
     expect(await listed()).toMatchObject([{ isOpen: false }]);

@@ -12,8 +12,18 @@ import { silentLog } from '../harness/silent-log.ts';
 
 function factsOf(hardware: string): Inventory['facts'] {
   return {
-    hardware_id: hardware, serial_number: hardware, software_id: null, identity: hardware, software_version: '7.18.2', model: null, board_name: 'CHR',
-    hardware_board: true, architecture: null, time_zone: null, uptime: '1d', uptime_seconds: 86_400,
+    hardware_id: hardware,
+    serial_number: hardware,
+    software_id: null,
+    identity: hardware,
+    software_version: '7.18.2',
+    model: null,
+    board_name: 'CHR',
+    hardware_board: true,
+    architecture: null,
+    time_zone: null,
+    uptime: '1d',
+    uptime_seconds: 86_400,
   };
 }
 
@@ -30,7 +40,14 @@ describeEachDatabase('entries of an agent', (open) => {
       const routers = new RoutersService({ ...deps, rules: { offlineAfterMs: 75_000 }, moves: { free: false, afterMs: 600_000 } });
       const faults = new FaultsService({ ...deps, rules: { heartbeatMs: 30_000, offlineAfterMs: 75_000 }, routers });
       await faults.start();
-      const audience = { routers, faults, forwards: { onRouterSeen: nothing }, audit: { record: nothing }, eventSources: { onInventory: nothing, onMove: nothing }, tunnels: { notify: () => true } };
+      const audience = {
+        routers,
+        faults,
+        forwards: { onRouterSeen: nothing },
+        audit: { record: nothing },
+        eventSources: { onInventory: nothing, onMove: nothing },
+        tunnels: { notify: () => true },
+      };
       announceChanges(audience);
       return { routers, faults, audience };
     };
@@ -44,9 +61,16 @@ describeEachDatabase('entries of an agent', (open) => {
     await connect(['a', 'b']);
     const page = { limit: 100, before: undefined };
     return {
-      storage, teamId, connect, clock,
+      storage,
+      teamId,
+      connect,
+      clock,
       say: (name: string, hardware: string, from = connection) =>
-        takeInInventory(from, { type: 'inventory', router: name, host: `192.0.2.${name.charCodeAt(0)}`, facts: factsOf(hardware) }, audience),
+        takeInInventory(
+          from,
+          { type: 'inventory', router: name, host: `192.0.2.${name.charCodeAt(0)}`, facts: factsOf(hardware) },
+          audience,
+        ),
       beat: (uptimes: Record<string, number>, from = connection) => {
         const beats = Object.entries(uptimes).map(([name, uptime]) => ({ name, reachable: true, uptime_seconds: uptime, reason: null }));
         routers.onHeartbeat(from, { type: 'heartbeat', routers: beats });
@@ -86,7 +110,14 @@ describeEachDatabase('entries of an agent', (open) => {
     expect(speaksFor('b')).toBeUndefined();
     expect(await entries()).toEqual([
       { name: 'a', host: '192.0.2.97', routerId: router.id, reachable: true, reason: null, duplicateOf: null },
-      { name: 'b', host: '192.0.2.98', routerId: null, reachable: true, reason: 'duplicate_serial', duplicateOf: { name: 'a', host: '192.0.2.97', routerId: router.id } },
+      {
+        name: 'b',
+        host: '192.0.2.98',
+        routerId: null,
+        reachable: true,
+        reason: 'duplicate_serial',
+        duplicateOf: { name: 'a', host: '192.0.2.97', routerId: router.id },
+      },
     ]);
     const [fault, ...more] = await faultsOf(router.id);
     expect(more).toEqual([]);
@@ -160,21 +191,29 @@ describeEachDatabase('entries of an agent', (open) => {
     expect(await faultsOf(id)).toEqual([]);
   });
 
-  test.each(['a duplicate of another entry', 'a router of another agent'])('one of which answers as %s has no word on the router it had', async (what) => {
-    const { say, beat, another, routers, open: faultsOf, storage, teamId } = await setting();
-    const other = await another();
-    if (what === 'a router of another agent') await say('x', 'SAME', other);
-    else await say('a', 'SAME');
-    await say('b', 'OWN');
-    const own = (await routers()).get('OWN')!;
-    beat({ b: 90_000 });
-    await say('b', 'SAME');
-    beat({ b: 5 });
-    await faultsOf(own.id);
-    const all = await storage.db.selectFrom('faults').select(['type', 'router_id']).where('team_id', '=', teamId).where('router_id', '=', own.id).execute();
-    expect(all.map(({ type }) => type)).not.toContain('rebooted');
-    expect((await routers()).get('OWN')!.agent_router).toBe('');
-  });
+  test.each(['a duplicate of another entry', 'a router of another agent'])(
+    'one of which answers as %s has no word on the router it had',
+    async (what) => {
+      const { say, beat, another, routers, open: faultsOf, storage, teamId } = await setting();
+      const other = await another();
+      if (what === 'a router of another agent') await say('x', 'SAME', other);
+      else await say('a', 'SAME');
+      await say('b', 'OWN');
+      const own = (await routers()).get('OWN')!;
+      beat({ b: 90_000 });
+      await say('b', 'SAME');
+      beat({ b: 5 });
+      await faultsOf(own.id);
+      const all = await storage.db
+        .selectFrom('faults')
+        .select(['type', 'router_id'])
+        .where('team_id', '=', teamId)
+        .where('router_id', '=', own.id)
+        .execute();
+      expect(all.map(({ type }) => type)).not.toContain('rebooted');
+      expect((await routers()).get('OWN')!.agent_router).toBe('');
+    },
+  );
 
   test('of two agents that report one router: the fault names both agents and their addresses', async () => {
     const { say, another, routers, open: faultsOf, storage } = await setting();

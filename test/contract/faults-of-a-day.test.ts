@@ -25,7 +25,11 @@ interface Device {
 }
 
 const well: Omit<Device, 'hardwareId' | 'identity' | 'bootedAt'> = {
-  reachable: true, clockOffsetSeconds: 0, cpuLoad: 4, celsius: 45, wanUp: true,
+  reachable: true,
+  clockOffsetSeconds: 0,
+  cpuLoad: 4,
+  celsius: 45,
+  wanUp: true,
 };
 
 describeEachDatabase('24 hours of a router', (open) => {
@@ -36,7 +40,13 @@ describeEachDatabase('24 hours of a router', (open) => {
     const agentId = await seedAgent(storage, teamId);
     const connection = { agentId, teamId, epoch: 1, address: '198.51.100.7', reset: false };
     const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75 * SECOND } });
-    const faults = new FaultsService({ storage, clock, log: silentLog, routers, rules: { heartbeatMs: 30 * SECOND, offlineAfterMs: 75 * SECOND } });
+    const faults = new FaultsService({
+      storage,
+      clock,
+      log: silentLog,
+      routers,
+      rules: { heartbeatMs: 30 * SECOND, offlineAfterMs: 75 * SECOND },
+    });
     await faults.start();
     let device: Device = { ...well, hardwareId: 'OLD', identity: 'riga-1', bootedAt: MIDNIGHT - 30 * 24 * HOUR };
     let agentIsThere = true;
@@ -44,14 +54,29 @@ describeEachDatabase('24 hours of a router', (open) => {
     const uptime = (): number => Math.floor((clock.now() - device.bootedAt) / SECOND);
     const beat = (): void => {
       const { reachable } = device;
-      const routerHeartbeat = { name: 'r1', reachable, uptime_seconds: reachable ? uptime() : null, reason: reachable ? null : 'connection timed out' };
+      const routerHeartbeat = {
+        name: 'r1',
+        reachable,
+        uptime_seconds: reachable ? uptime() : null,
+        reason: reachable ? null : 'connection timed out',
+      };
       faults.onHeartbeat(connection, { type: 'heartbeat', routers: [routerHeartbeat] });
     };
     /** As an agent does it when a router comes: who it is, and that it is there. */
     const introduce = async (): Promise<string> => {
       const facts = {
-        hardware_id: device.hardwareId, serial_number: device.hardwareId, software_id: null, identity: device.identity, software_version: '7.18.2',
-        model: 'RB750Gr3', board_name: 'hEX', hardware_board: true, architecture: 'mmips', time_zone: null, uptime: '1d', uptime_seconds: uptime(),
+        hardware_id: device.hardwareId,
+        serial_number: device.hardwareId,
+        software_id: null,
+        identity: device.identity,
+        software_version: '7.18.2',
+        model: 'RB750Gr3',
+        board_name: 'hEX',
+        hardware_board: true,
+        architecture: 'mmips',
+        time_zone: null,
+        uptime: '1d',
+        uptime_seconds: uptime(),
       };
       const router = (await routers.onInventory(connection, { type: 'inventory', router: 'r1', facts }))!;
       faults.onInventory(connection, router);
@@ -59,9 +84,16 @@ describeEachDatabase('24 hours of a router', (open) => {
       return router.id;
     };
     const readings = (): HealthReadings => ({
-      cpu_load: device.cpuLoad, temperatures: [{ name: 'temperature', celsius: device.celsius }], voltage: 24, free_memory: 1, total_memory: 2,
-      free_hdd: 8_000_000, total_hdd: 16_000_000, clock_offset_seconds: device.clockOffsetSeconds,
-      wan: [{ interface: 'ether1', running: device.wanUp }], position: null,
+      cpu_load: device.cpuLoad,
+      temperatures: [{ name: 'temperature', celsius: device.celsius }],
+      voltage: 24,
+      free_memory: 1,
+      total_memory: 2,
+      free_hdd: 8_000_000,
+      total_hdd: 16_000_000,
+      clock_offset_seconds: device.clockOffsetSeconds,
+      wan: [{ interface: 'ether1', running: device.wanUp }],
+      position: null,
     });
     /** Lives until so many minutes after midnight: a heartbeat every 30 s, readings every minute. */
     const until = (minutes: number): void => {

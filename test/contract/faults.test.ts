@@ -55,7 +55,13 @@ describeEachDatabase('faults', (open) => {
     return () => faults.stop();
   });
 
-  const connection = (router = mine) => ({ agentId: router.agentId, teamId: router.teamId, epoch: 1, address: '198.51.100.7', reset: false });
+  const connection = (router = mine) => ({
+    agentId: router.agentId,
+    teamId: router.teamId,
+    epoch: 1,
+    address: '198.51.100.7',
+    reset: false,
+  });
   const beat = (reachable: boolean, uptime: number | null = null, router = mine): void => {
     const beats = [{ name: `router ${router.routerId}`, reachable, uptime_seconds: uptime, reason: reachable ? null : 'timed out' }];
     faults.onHeartbeat(connection(router), { type: 'heartbeat', routers: beats });
@@ -68,8 +74,16 @@ describeEachDatabase('faults', (open) => {
     }
   };
   const readings: HealthReadings = {
-    cpu_load: 5, temperatures: [], voltage: null, free_memory: null, total_memory: null, free_hdd: null, total_hdd: null,
-    clock_offset_seconds: 0, wan: [], position: null,
+    cpu_load: 5,
+    temperatures: [],
+    voltage: null,
+    free_memory: null,
+    total_memory: null,
+    free_hdd: null,
+    total_hdd: null,
+    clock_offset_seconds: 0,
+    wan: [],
+    position: null,
   };
   const list = async (query = '', router = mine) => {
     await faults.stored();
@@ -106,7 +120,10 @@ describeEachDatabase('faults', (open) => {
     beat(true);
     clock.advance(MINUTE);
     expect(await list()).toMatchObject([{ status: 'resolved', created_at: moment(0), resolved_at: moment(180), duration: 180 }]);
-    expect(events.filter(({ fault }) => fault.router_id === mine.routerId).map(({ kind, fault }) => `${kind} ${fault.type}`)).toEqual(['opened router_offline', 'resolved router_offline']);
+    expect(events.filter(({ fault }) => fault.router_id === mine.routerId).map(({ kind, fault }) => `${kind} ${fault.type}`)).toEqual([
+      'opened router_offline',
+      'resolved router_offline',
+    ]);
   });
 
   test('a router that flaps all night has one fault that came back often', async () => {
@@ -130,14 +147,30 @@ describeEachDatabase('faults', (open) => {
   test('of each type one is open', async () => {
     for (let minute = 0; minute < 10; minute += 1) {
       faults.onHealth(connection(), {
-        type: 'health', router: `router ${mine.routerId}`,
+        type: 'health',
+        router: `router ${mine.routerId}`,
         readings: { ...readings, cpu_load: 99, clock_offset_seconds: 9000, wan: [{ interface: 'ether1', running: false }] },
       });
       live(MINUTE, true);
     }
     expect((await list()).map((fault) => fault['type'])).toEqual(expect.arrayContaining(['clock_wrong', 'high_cpu', 'wan_down']));
-    const row = { team_id: mine.teamId, router_id: mine.routerId, severity: '', message: '', cause: '', created_at: 1, resolved_at: null, occurrences: 1, updated_at: 1 };
-    await expect(storage.db.insertInto('faults').values({ ...row, id: newId(1), type: 'high_cpu' }).execute()).rejects.toThrow();
+    const row = {
+      team_id: mine.teamId,
+      router_id: mine.routerId,
+      severity: '',
+      message: '',
+      cause: '',
+      created_at: 1,
+      resolved_at: null,
+      occurrences: 1,
+      updated_at: 1,
+    };
+    await expect(
+      storage.db
+        .insertInto('faults')
+        .values({ ...row, id: newId(1), type: 'high_cpu' })
+        .execute(),
+    ).rejects.toThrow();
   });
 
   test('an agent that is away is a fault of each of its routers, not of others', async () => {
@@ -155,11 +188,25 @@ describeEachDatabase('faults', (open) => {
   test('a device that another has replaced is offline; the new one is well', async () => {
     live(MINUTE, true);
     const facts = {
-      hardware_id: 'NEW', serial_number: 'NEW', software_id: null, identity: 'new', software_version: '7.18.2', model: null,
-      board_name: 'CHR', hardware_board: false, architecture: null, time_zone: null, uptime: '5m', uptime_seconds: 300,
+      hardware_id: 'NEW',
+      serial_number: 'NEW',
+      software_id: null,
+      identity: 'new',
+      software_version: '7.18.2',
+      model: null,
+      board_name: 'CHR',
+      hardware_board: false,
+      architecture: null,
+      time_zone: null,
+      uptime: '5m',
+      uptime_seconds: 300,
     };
     await routers.onReady(connection());
-    const replacement: RouterRecord = (await routers.onInventory(connection(), { type: 'inventory', router: `router ${mine.routerId}`, facts }))!;
+    const replacement: RouterRecord = (await routers.onInventory(connection(), {
+      type: 'inventory',
+      router: `router ${mine.routerId}`,
+      facts,
+    }))!;
     faults.onInventory(connection(), replacement);
     live(5 * MINUTE, true);
     expect(await list()).toMatchObject([{ type: 'router_offline', status: 'open', created_at: moment(60) }]);
@@ -211,7 +258,10 @@ describeEachDatabase('faults', (open) => {
   test('what cannot be stored now is stored later, in order', async () => {
     const { writes } = storage;
     let broken = true;
-    const flaky: Storage = { ...storage, writes: { write: (work) => (broken ? Promise.reject(new AppError('unavailable', 'disk full')) : writes.write(work)) } };
+    const flaky: Storage = {
+      ...storage,
+      writes: { write: (work) => (broken ? Promise.reject(new AppError('unavailable', 'disk full')) : writes.write(work)) },
+    };
     await faults.stop();
     storage = flaky;
     faults = await startService();
@@ -241,7 +291,10 @@ describeEachDatabase('faults', (open) => {
   });
 
   test("another team's router does not exist, and its names mean nothing here", async () => {
-    faults.onHeartbeat(connection(), { type: 'heartbeat', routers: [{ name: `router ${other.routerId}`, reachable: false, uptime_seconds: null, reason: null }] });
+    faults.onHeartbeat(connection(), {
+      type: 'heartbeat',
+      routers: [{ name: `router ${other.routerId}`, reachable: false, uptime_seconds: null, reason: null }],
+    });
     clock.advance(3 * MINUTE);
     await faults.stored();
     expect((await app.get(mine.teamId, `/api/routers/${other.routerId}/faults`)).status).toBe(404);

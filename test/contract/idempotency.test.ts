@@ -48,7 +48,10 @@ describeEachDatabase('Idempotency-Keys', (open) => {
   test('a repeat is recognised after the secret key was changed', async () => {
     const { storage, store, scope } = await setUp();
     await store.finish(await claim(store, scope), 200, '{}');
-    const changed = new Secrets([{ kid: 'two', bytes: Buffer.alloc(32, 2) }, { kid: 'one', bytes: Buffer.alloc(32, 1) }]);
+    const changed = new Secrets([
+      { kid: 'two', bytes: Buffer.alloc(32, 2) },
+      { kid: 'one', bytes: Buffer.alloc(32, 1) },
+    ]);
     const next = new IdempotencyStore(storage, changed, () => now);
     expect(await next.claim(scope, 'body', true)).toMatchObject({ state: 'finished' });
     expect(await next.claim(scope, 'other', true)).toEqual({ state: 'other_payload' });

@@ -36,7 +36,8 @@ const BODIES: Record<number, Record<string, unknown>> = {
 /** One of everything, so that every endpoint has something to show. @returns the path parameters */
 async function makeRecords(): Promise<Record<string, string>> {
   const [router_id] = (await world.routerIds()) as [string];
-  const make = async (path: string, body: unknown) => (await world.caller.call<{ id: string; data: { id: string } }>('POST', path, body)).body;
+  const make = async (path: string, body: unknown) =>
+    (await world.caller.call<{ id: string; data: { id: string } }>('POST', path, body)).body;
   const forward = await make(`/api/routers/${router_id}/transient-forwarding`, BODIES[6]);
   await make(`/api/asynchronous/${router_id}`, BODIES[8]);
   await makeFault(router_id);
@@ -152,7 +153,15 @@ function expectSchema(document: ApiDescription, schema: JsonSchema | undefined, 
     expect(type, at).toBe('array');
     expect(typeOf(document, target.items!).type, at).toBe('string');
   } else {
-    const stated = { string: 'string', boolean: 'boolean', number: 'number', integer: 'integer', 'date-time': 'string', 'date-time or null': 'string', uuid: 'string' };
+    const stated = {
+      string: 'string',
+      boolean: 'boolean',
+      number: 'number',
+      integer: 'integer',
+      'date-time': 'string',
+      'date-time or null': 'string',
+      uuid: 'string',
+    };
     expect(type, at).toBe(stated[wanted]);
     if (wanted.startsWith('date-time')) expect(target.format, at).toBe('date-time');
   }
@@ -168,59 +177,68 @@ function recordSchema(endpoint: Endpoint): JsonSchema {
   return resolve(document, endpoint.answer.shape === 'wrapped list' ? data.items! : data);
 }
 
-describe.each(ENDPOINTS.map((endpoint) => ({ name: `${endpoint.number}. ${endpoint.method} ${endpoint.path}`, endpoint })))('$name', ({ endpoint }) => {
-  const fields: Fields = endpoint.answer.record === 'any' ? {} : RECORDS[endpoint.answer.record];
+describe.each(ENDPOINTS.map((endpoint) => ({ name: `${endpoint.number}. ${endpoint.method} ${endpoint.path}`, endpoint })))(
+  '$name',
+  ({ endpoint }) => {
+    const fields: Fields = endpoint.answer.record === 'any' ? {} : RECORDS[endpoint.answer.record];
 
-  test('is in the OpenAPI document with its parameters', () => {
-    const operation = documentOf(endpoint).find(endpoint.method, endpoint.path);
-    expect(operation).toBeDefined();
-    const inPath = operation!.parameters?.filter((parameter) => parameter.in === 'path').map(({ name }) => name) ?? [];
-    expect(inPath).toEqual([...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
-  });
-
-  test.each(Object.entries(fields))('is documented to answer %s', (name, type) => {
-    expectSchema(documentOf(endpoint), recordSchema(endpoint).properties?.[name], type, name);
-  });
-
-  test.each(Object.entries(endpoint.body ?? {}))('is documented to take %s', (name, field) => {
-    const document = documentOf(endpoint);
-    const body = resolve(document, document.find(endpoint.method, endpoint.path)!.requestBody!.content['application/json']!.schema!);
-    const schema = body.properties?.[name];
-    expectSchema(document, schema, field.type, name);
-    if (field.required !== undefined) expect(body.required?.includes(name) === true).toBe(field.required);
-    const { schema: target } = typeOf(document, schema!);
-    const { min, max, maxLength } = field;
-    expect(target).toMatchObject({
-      ...(min === undefined ? {} : { minimum: min }),
-      ...(max === undefined ? {} : { maximum: max }),
-      ...(maxLength === undefined ? {} : { maxLength }),
+    test('is in the OpenAPI document with its parameters', () => {
+      const operation = documentOf(endpoint).find(endpoint.method, endpoint.path);
+      expect(operation).toBeDefined();
+      const inPath = operation!.parameters?.filter((parameter) => parameter.in === 'path').map(({ name }) => name) ?? [];
+      expect(inPath).toEqual([...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
     });
-  });
 
-  test('answers 200 with every field of its record', async () => {
-    const { status, body } = await call(endpoint, await bodyOf(endpoint));
-    expect(status, JSON.stringify(body)).toBe(200);
-    const records = recordsOf(endpoint, body);
-    expect(records.length).toBeGreaterThan(0);
-    for (const record of records) expectFields(record, fields, endpoint.path);
-  });
+    test.each(Object.entries(fields))('is documented to answer %s', (name, type) => {
+      expectSchema(documentOf(endpoint), recordSchema(endpoint).properties?.[name], type, name);
+    });
 
-  test.each(Object.entries(endpoint.body ?? {}).filter(([, { required }]) => required === true))('refuses a body without %s', async (name) => {
-    const { [name]: _left, ...rest } = (await bodyOf(endpoint))!;
-    expect((await call(endpoint, rest)).status).toBe(endpoint.isSandbox === true ? 400 : 422);
-  });
+    test.each(Object.entries(endpoint.body ?? {}))('is documented to take %s', (name, field) => {
+      const document = documentOf(endpoint);
+      const body = resolve(document, document.find(endpoint.method, endpoint.path)!.requestBody!.content['application/json']!.schema!);
+      const schema = body.properties?.[name];
+      expectSchema(document, schema, field.type, name);
+      if (field.required !== undefined) expect(body.required?.includes(name) === true).toBe(field.required);
+      const { schema: target } = typeOf(document, schema!);
+      const { min, max, maxLength } = field;
+      expect(target).toMatchObject({
+        ...(min === undefined ? {} : { minimum: min }),
+        ...(max === undefined ? {} : { maximum: max }),
+        ...(maxLength === undefined ? {} : { maxLength }),
+      });
+    });
 
-  test.each(Object.entries(endpoint.body ?? {}).filter(([, { required }]) => required === false))('takes a body without %s', async (name) => {
-    const { [name]: _left, ...rest } = (await bodyOf(endpoint))!;
-    expect((await call(endpoint, rest)).status).toBe(200);
-  });
+    test('answers 200 with every field of its record', async () => {
+      const { status, body } = await call(endpoint, await bodyOf(endpoint));
+      expect(status, JSON.stringify(body)).toBe(200);
+      const records = recordsOf(endpoint, body);
+      expect(records.length).toBeGreaterThan(0);
+      for (const record of records) expectFields(record, fields, endpoint.path);
+    });
 
-  test.each(endpoint.uuids ?? [])('answers 404 for another %s', async (name) => {
-    const parameters = { ...values, [name]: '01890a5d-ac96-774b-bcce-b302099a8057' };
-    const { status, body } = await call(endpoint, await bodyOf(endpoint), parameters);
-    expect({ status, body }).toMatchObject({ status: 404, body: { code: 'not_found' } });
-  });
-});
+    test.each(Object.entries(endpoint.body ?? {}).filter(([, { required }]) => required === true))(
+      'refuses a body without %s',
+      async (name) => {
+        const { [name]: _left, ...rest } = (await bodyOf(endpoint))!;
+        expect((await call(endpoint, rest)).status).toBe(endpoint.isSandbox === true ? 400 : 422);
+      },
+    );
+
+    test.each(Object.entries(endpoint.body ?? {}).filter(([, { required }]) => required === false))(
+      'takes a body without %s',
+      async (name) => {
+        const { [name]: _left, ...rest } = (await bodyOf(endpoint))!;
+        expect((await call(endpoint, rest)).status).toBe(200);
+      },
+    );
+
+    test.each(endpoint.uuids ?? [])('answers 404 for another %s', async (name) => {
+      const parameters = { ...values, [name]: '01890a5d-ac96-774b-bcce-b302099a8057' };
+      const { status, body } = await call(endpoint, await bodyOf(endpoint), parameters);
+      expect({ status, body }).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    });
+  },
+);
 
 test('every record of the interface is answered by some endpoint or belongs to one that is', () => {
   const answered = new Set<RecordName | 'any'>([...ENDPOINTS.map(({ answer }) => answer.record), 'notifiable', 'plantError']);
@@ -274,14 +292,17 @@ describe('authentication (section 5)', () => {
     expect((await ask()).status).toBe(401);
   });
 
-  test.each(ENDPOINTS.map((endpoint) => ({ name: `${endpoint.method} ${endpoint.path}`, endpoint })))('$name needs a credential', async ({ endpoint }) => {
-    const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => values[name]!);
-    const url = `${endpoint.isSandbox === true ? world.server.sandboxUrl : world.server.url}${path}`;
-    expect((await fetch(url, { method: endpoint.method })).status).toBe(401);
-    const { token } = await world.server.services.credentials.createServiceToken(`internal ${endpoint.number}`);
-    const internal = await fetch(url, { method: endpoint.method, headers: { authorization: `Bearer ${token}` } });
-    expect(internal.status).toBe(401);
-  });
+  test.each(ENDPOINTS.map((endpoint) => ({ name: `${endpoint.method} ${endpoint.path}`, endpoint })))(
+    '$name needs a credential',
+    async ({ endpoint }) => {
+      const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => values[name]!);
+      const url = `${endpoint.isSandbox === true ? world.server.sandboxUrl : world.server.url}${path}`;
+      expect((await fetch(url, { method: endpoint.method })).status).toBe(401);
+      const { token } = await world.server.services.credentials.createServiceToken(`internal ${endpoint.number}`);
+      const internal = await fetch(url, { method: endpoint.method, headers: { authorization: `Bearer ${token}` } });
+      expect(internal.status).toBe(401);
+    },
+  );
 
   test('the content type may be on every request, also where there is no body', async () => {
     const type = { 'content-type': 'application/json' };

@@ -17,11 +17,29 @@ async function plan(storage: Storage, aheadMs: number): Promise<string> {
   const id = newId(NOW);
   await storage.writes.write(async (tx) => {
     await insertJob(tx, {
-      id, teamId, routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: id, description: 'd', script: 's', expressExecute: false,
-      needsAcknowledgement: true, makeBackup: true, notifyUrl: 'http://127.0.0.1:1/', timeoutMs: 1000, now: NOW, expiresAt: NOW + HOUR,
+      id,
+      teamId,
+      routerId,
+      siteId: null,
+      token: 't',
+      requestId: 'r',
+      idempotencyKey: id,
+      description: 'd',
+      script: 's',
+      expressExecute: false,
+      needsAcknowledgement: true,
+      makeBackup: true,
+      notifyUrl: 'http://127.0.0.1:1/',
+      timeoutMs: 1000,
+      now: NOW,
+      expiresAt: NOW + HOUR,
     });
     await insertBackup(tx, { id, team_id: teamId, router_id: routerId }, { id: newId(NOW), now: NOW + aheadMs });
-    await tx.updateTable('job_events').set({ due_at: NOW + aheadMs, claimed_until: NOW + aheadMs }).where('job_id', '=', id).execute();
+    await tx
+      .updateTable('job_events')
+      .set({ due_at: NOW + aheadMs, claimed_until: NOW + aheadMs })
+      .where('job_id', '=', id)
+      .execute();
   });
   return id;
 }
@@ -35,7 +53,11 @@ describeEachDatabase('plans at the start', (open) => {
     const storage = await open();
     const id = await plan(storage, aheadMs);
     await storage.writes.write((tx) => capPlans(tx, NOW, longestMs));
-    const event = await storage.db.selectFrom('job_events').select(['due_at', 'claimed_until']).where('job_id', '=', id).executeTakeFirstOrThrow();
+    const event = await storage.db
+      .selectFrom('job_events')
+      .select(['due_at', 'claimed_until'])
+      .where('job_id', '=', id)
+      .executeTakeFirstOrThrow();
     const backup = await storage.db.selectFrom('backups').select('due_at').where('job_id', '=', id).executeTakeFirstOrThrow();
     expect([event.due_at! - NOW, event.claimed_until! - NOW, backup.due_at! - NOW]).toEqual(left);
   });

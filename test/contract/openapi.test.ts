@@ -37,12 +37,17 @@ describe.each([
     const ids = of().operations.map(({ operation }) => operation.operationId);
     expect(ids).toEqual(ids.map(() => expect.stringMatching(/^[a-z][A-Za-z]+$/)));
     expect(new Set(ids).size).toBe(ids.length);
-    for (const { operation } of of().operations) expect(operation).toMatchObject({ summary: expect.any(String), tags: [expect.any(String)] });
+    for (const { operation } of of().operations)
+      expect(operation).toMatchObject({ summary: expect.any(String), tags: [expect.any(String)] });
   });
 
   test('has an example of every body and answer, and each is what its schema says', () => {
     for (const { path, method, operation } of of().operations) {
-      const bodies = Object.entries(operation.requestBody?.content ?? {}).map(([type, media]) => ({ at: ['requestBody', 'content', type], type, media }));
+      const bodies = Object.entries(operation.requestBody?.content ?? {}).map(([type, media]) => ({
+        at: ['requestBody', 'content', type],
+        type,
+        media,
+      }));
       const answers = Object.entries(operation.responses).flatMap(([status, { content }]) =>
         Object.entries(content ?? {}).map(([type, media]) => ({ at: ['responses', status, 'content', type], type, media })),
       );
@@ -64,7 +69,15 @@ describe.each([
 
 test('every operation of the API has every error that its route can answer, all in the one form', () => {
   for (const { path, method, operation } of api.operations) {
-    const expected = ['401', '403', '422', '429', 'default', ...(operation.requestBody ? ['413', '415'] : []), ...(method === 'post' ? ['409'] : [])];
+    const expected = [
+      '401',
+      '403',
+      '422',
+      '429',
+      'default',
+      ...(operation.requestBody ? ['413', '415'] : []),
+      ...(method === 'post' ? ['409'] : []),
+    ];
     expect(Object.keys(operation.responses), `${method} ${path}`).toEqual(expect.arrayContaining(expected));
     for (const [status, response] of Object.entries(operation.responses)) {
       if (isSuccess([status, response])) continue;
@@ -86,7 +99,8 @@ test('every POST takes an Idempotency-Key, every list leads on', () => {
 test('what has a default need not be sent: generated clients leave it out', () => {
   const wanting: string[] = [];
   let defaults = 0;
-  const resolve = (schema: JsonSchema): JsonSchema => (schema.$ref === undefined ? schema : api.document.components.schemas![schema.$ref.split('/').at(-1)!]!);
+  const resolve = (schema: JsonSchema): JsonSchema =>
+    schema.$ref === undefined ? schema : api.document.components.schemas![schema.$ref.split('/').at(-1)!]!;
   const visit = (schema: JsonSchema, place: string): void => {
     const { properties = {}, required = [], items, anyOf = [], oneOf = [], allOf = [] } = resolve(schema);
     for (const [name, member] of Object.entries(properties)) {
@@ -122,7 +136,8 @@ describe('/docs', () => {
     const policy = answer.headers.get('content-security-policy')!;
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("connect-src 'self'");
-    for (const directive of policy.split(';')) expect(directive.trim().split(' ').slice(1)).toEqual(expect.not.arrayContaining([expect.stringMatching(/\*|https?:|\.\w/)]));
+    for (const directive of policy.split(';'))
+      expect(directive.trim().split(' ').slice(1)).toEqual(expect.not.arrayContaining([expect.stringMatching(/\*|https?:|\.\w/)]));
   });
 
   test('no page, style or script of it names another host as something to load', async () => {

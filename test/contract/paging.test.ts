@@ -22,7 +22,7 @@ describeEachDatabase('a list of records', (open) => {
     const storage = await open();
     const { teamId, newest } = await makeSites(storage);
     const seen: string[] = [];
-    for (let page: Page | undefined = { limit, before: undefined }; page; ) {
+    for (let page: Page | undefined = { limit, before: undefined }; page;) {
       const rows: { id: string; created_at: number }[] = await storage.db
         .selectFrom('sites')
         .select(['id', 'created_at'])

@@ -50,7 +50,17 @@ async function fill(storage: Storage): Promise<string> {
   await storage.db.insertInto('audit_log').values(entries).execute();
   await storage.db
     .insertInto('idempotency_keys')
-    .values([1, 2, 3].map((key) => ({ team_id: north.teamId, scope: 's', key: String(key), fingerprint: 'f', created_at: 2 ** 52, status: null, response: '{}' })))
+    .values(
+      [1, 2, 3].map((key) => ({
+        team_id: north.teamId,
+        scope: 's',
+        key: String(key),
+        fingerprint: 'f',
+        created_at: 2 ** 52,
+        status: null,
+        response: '{}',
+      })),
+    )
     .execute();
   await fillGroups(storage, north.teamId, siteId);
   return apiKey;
@@ -86,9 +96,17 @@ describeEachDatabase('export and import', (open) => {
   afterEach(() => rm(folder, { recursive: true }));
 
   test('every table of the database is part of an export', async () => {
-    const query = source.engine === 'sqlite' ? sql<{ name: string }>`select name from sqlite_master where type = 'table'` : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = 'public'`;
+    const query =
+      source.engine === 'sqlite'
+        ? sql<{ name: string }>`select name from sqlite_master where type = 'table'`
+        : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = 'public'`;
     const { rows } = await query.execute(source.db);
-    expect(rows.map((row) => row.name).filter((name) => name !== 'schema_migrations').sort()).toEqual([...TABLE_NAMES].sort());
+    expect(
+      rows
+        .map((row) => row.name)
+        .filter((name) => name !== 'schema_migrations')
+        .sort(),
+    ).toEqual([...TABLE_NAMES].sort());
   });
 
   test.each(databaseKinds())('an export goes into $name unchanged, and its keys work there', async (kind) => {

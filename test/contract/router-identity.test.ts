@@ -26,8 +26,18 @@ describeEachDatabase('a router', (open) => {
         const connection = { agentId, teamId: team, epoch: 1, address: '198.51.100.7', reset: false };
         await routers.onReady(connection);
         const facts: Inventory['facts'] = {
-          hardware_id: hardware, serial_number: hardware, software_id: null, identity, software_version: '7.18.2', model: 'RB750Gr3', board_name: 'hEX',
-          hardware_board: true, architecture: 'mmips', time_zone: null, uptime: '1d', uptime_seconds: 86_400,
+          hardware_id: hardware,
+          serial_number: hardware,
+          software_id: null,
+          identity,
+          software_version: '7.18.2',
+          model: 'RB750Gr3',
+          board_name: 'hEX',
+          hardware_board: true,
+          architecture: 'mmips',
+          time_zone: null,
+          uptime: '1d',
+          uptime_seconds: 86_400,
         };
         return (await routers.onInventory(connection, { type: 'inventory', router: name, facts }))!.id;
       },

@@ -56,8 +56,13 @@ describeEachDatabase('what is known of a router', (open) => {
       expect(body).toMatchObject({
         status: 'success',
         data: {
-          name: 'hAP ac²', slug: 'hap_ac2', archived: false, architecture: 'ARM 32bit', cpu_core_count: '4',
-          banner: 'https://img.example/hap_ac2/banner.png', thumbnail: 'https://img.example/hap_ac2/thumbnail.png',
+          name: 'hAP ac²',
+          slug: 'hap_ac2',
+          archived: false,
+          architecture: 'ARM 32bit',
+          cpu_core_count: '4',
+          banner: 'https://img.example/hap_ac2/banner.png',
+          thumbnail: 'https://img.example/hap_ac2/thumbnail.png',
         },
       });
     });
@@ -79,9 +84,19 @@ describeEachDatabase('what is known of a router', (open) => {
   describe('metadata', () => {
     test('of a router of which little is known', async () => {
       expect(await ofMine()).toEqual({
-        name: 'MikroTik', timezone: null, boardname: 'hAP ac^2', model: 'RBD52G-5HacD2HnD', hardware_board: true,
-        banner_img: 'https://img.example/hap_ac2/banner.png', thumbnail_img: 'https://img.example/hap_ac2/thumbnail.png',
-        slug: 'hap_ac2', last_seen_from: null, lat: null, lng: null, location_origin: null, tunnel_ip: null,
+        name: 'MikroTik',
+        timezone: null,
+        boardname: 'hAP ac^2',
+        model: 'RBD52G-5HacD2HnD',
+        hardware_board: true,
+        banner_img: 'https://img.example/hap_ac2/banner.png',
+        thumbnail_img: 'https://img.example/hap_ac2/thumbnail.png',
+        slug: 'hap_ac2',
+        last_seen_from: null,
+        lat: null,
+        lng: null,
+        location_origin: null,
+        tunnel_ip: null,
       });
     });
 

@@ -45,7 +45,7 @@ describeEachDatabase('a router in a path', (open) => {
     expect((await read(identity)).status).toBe(200);
   });
 
-  test("of another team does not exist, by name as by id", async () => {
+  test('of another team does not exist, by name as by id', async () => {
     expect((await read('edge-zurich')).status).toBe(404);
     expect((await read(other.routerId)).status).toBe(404);
     expect((await read('nobody')).status).toBe(404);

@@ -35,8 +35,18 @@ describeEachDatabase('the pulse of a router', (open) => {
   };
   const inventory = async (hardware = 'SERIAL1', agent = agentId): Promise<string> => {
     const facts: Inventory['facts'] = {
-      hardware_id: hardware, serial_number: hardware, software_id: null, identity: 'riga', software_version: '7.18.2', model: null, board_name: 'CHR',
-      hardware_board: false, architecture: null, time_zone: null, uptime: '1d', uptime_seconds: 86_400,
+      hardware_id: hardware,
+      serial_number: hardware,
+      software_id: null,
+      identity: 'riga',
+      software_version: '7.18.2',
+      model: null,
+      board_name: 'CHR',
+      hardware_board: false,
+      architecture: null,
+      time_zone: null,
+      uptime: '1d',
+      uptime_seconds: 86_400,
     };
     return (await routers.onInventory(connection(agent), { type: 'inventory', router: 'branch', facts }))!.id;
   };
@@ -87,7 +97,10 @@ describeEachDatabase('the pulse of a router', (open) => {
     clock.advance(100 * SECOND);
     const other = await seedAgent(storage, teamId);
     await routers.onReady(connection(other));
-    routers.onHeartbeat(connection(other), { type: 'heartbeat', routers: [{ name: 'branch', reachable: true, uptime_seconds: 7, reason: null }] });
+    routers.onHeartbeat(connection(other), {
+      type: 'heartbeat',
+      routers: [{ name: 'branch', reachable: true, uptime_seconds: 7, reason: null }],
+    });
     expect(await inventory('SERIAL1', other)).toBe(id);
     expect(routers.presence.get(id)).toMatchObject({ reachable: true, lastSeenAt: START + 100 * SECOND });
   });

@@ -17,7 +17,13 @@ describeEachDatabase('hostile text', (open) => {
     const storage = await open();
     const clock = new ManualClock(1_700_000_000_000);
     const { teamId } = await seedTeam(storage);
-    const connection: AgentConnection = { agentId: await seedAgent(storage, teamId), teamId, epoch: 1, address: '198.51.100.7', reset: false };
+    const connection: AgentConnection = {
+      agentId: await seedAgent(storage, teamId),
+      teamId,
+      epoch: 1,
+      address: '198.51.100.7',
+      reset: false,
+    };
     const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75_000 } });
     const devices = new DevicesService({ storage, clock, log: silentLog, routers, manufacturers: new Manufacturers() });
     const events = {
@@ -36,14 +42,29 @@ describeEachDatabase('hostile text', (open) => {
     return {
       hear,
       routers: () => routers.listRouters(teamId, page),
-      devices: async () => (await devices.listDevices(teamId, {}, page)).map(({ mac, hostname, current }) => ({ mac, hostname, ip: current?.ipAddress ?? null })),
+      devices: async () =>
+        (await devices.listDevices(teamId, {}, page)).map(({ mac, hostname, current }) => ({
+          mac,
+          hostname,
+          ip: current?.ipAddress ?? null,
+        })),
       uptime: (id: string) => routers.presence.get(id).uptimeSeconds,
     };
   }
 
   const FACTS = {
-    hardware_id: 'SER\0IAL', serial_number: 'SER\0IAL', software_id: null, identity: 'br\0anch\u001B', software_version: '7.18.2\0', model: 'hAP\0', board_name: 'hAP',
-    hardware_board: true, architecture: 'arm', time_zone: '../../etc/passwd', uptime: '-5s', uptime_seconds: -5,
+    hardware_id: 'SER\0IAL',
+    serial_number: 'SER\0IAL',
+    software_id: null,
+    identity: 'br\0anch\u001B',
+    software_version: '7.18.2\0',
+    model: 'hAP\0',
+    board_name: 'hAP',
+    hardware_board: true,
+    architecture: 'arm',
+    time_zone: '../../etc/passwd',
+    uptime: '-5s',
+    uptime_seconds: -5,
   };
 
   test('in identity, version or serial: the router appears, cleaned, and its facts are facts', async () => {
@@ -51,7 +72,14 @@ describeEachDatabase('hostile text', (open) => {
     await hear({ type: 'heartbeat', routers: [{ name: 'one', reachable: true, uptime_seconds: -5, reason: 'n\0o' }] });
     await hear({ type: 'inventory', router: 'one', facts: FACTS });
     const [router] = await routers();
-    expect(router).toMatchObject({ hardware_id: 'SERIAL', serial_number: 'SERIAL', identity: 'branch', software_version: '7.18.2', model: 'hAP', time_zone: null });
+    expect(router).toMatchObject({
+      hardware_id: 'SERIAL',
+      serial_number: 'SERIAL',
+      identity: 'branch',
+      software_version: '7.18.2',
+      model: 'hAP',
+      time_zone: null,
+    });
     expect(uptime(router!.id)).toBeNull();
   });
 
@@ -67,7 +95,13 @@ describeEachDatabase('hostile text', (open) => {
         { mac: second, ip: '999.1.1.1', interface: 'ether\0', hostname: 'prin\0ter\uD83D' },
       ],
     });
-    await hear({ ...report, kind: 'delta', first: false, last: false, devices: [{ mac: third, ip: '10.0.0.3', hostname: 'x'.repeat(5000) }] });
+    await hear({
+      ...report,
+      kind: 'delta',
+      first: false,
+      last: false,
+      devices: [{ mac: third, ip: '10.0.0.3', hostname: 'x'.repeat(5000) }],
+    });
     const listed = await devices();
     expect(listed.toSorted((a, b) => a.mac.localeCompare(b.mac))).toEqual([
       { mac: first, hostname: 'camera', ip: '10.0.0.1' },

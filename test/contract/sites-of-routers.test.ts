@@ -44,7 +44,13 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
     const gateway = { epoch: () => undefined, disconnect: () => undefined };
     app = new TeamApp((scope) => {
       routerRoutes(scope, { routers, sites, now: () => clock.now() });
-      agentRoutes(scope, { agents: new AgentsService(storage), credentials: auth, gateway, sites, removals: { removeAgent: async () => 0 } });
+      agentRoutes(scope, {
+        agents: new AgentsService(storage),
+        credentials: auth,
+        gateway,
+        sites,
+        removals: { removeAgent: async () => 0 },
+      });
       deviceRoutes(scope, { devices });
     });
     first = await seedRouter(storage);
@@ -58,7 +64,10 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
   const connection = () => ({ agentId: first.agentId, teamId: first.teamId, epoch: 1, address: '', reset: false });
   const createSite = async (name: string, teamId: string): Promise<string> => {
     const id = newId(1);
-    await storage.db.insertInto('sites').values({ id, team_id: teamId, name, time_zone: null, latitude: null, longitude: null, created_at: 1 }).execute();
+    await storage.db
+      .insertInto('sites')
+      .values({ id, team_id: teamId, name, time_zone: null, latitude: null, longitude: null, created_at: 1 })
+      .execute();
     return id;
   };
   const moveRouter = (router: SeededRouter, siteId: string | null, teamId = first.teamId) =>
@@ -66,15 +75,31 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
   const moveAgent = (change: object, teamId = first.teamId) => app.ask(teamId, 'PATCH', `/api/agents/${first.agentId}`, change);
   const siteOf = async ({ routerId }: SeededRouter) => (await routers.getRouter(first.teamId, routerId)).site_id;
   const sees = (router: SeededRouter, ...seen: SeenDevice[]): Promise<void> => {
-    const report: Devices = { type: 'devices', router: `router ${router.routerId}`, kind: 'full', first: true, last: true, devices: seen, gone: [] };
+    const report: Devices = {
+      type: 'devices',
+      router: `router ${router.routerId}`,
+      kind: 'full',
+      first: true,
+      last: true,
+      devices: seen,
+      gone: [],
+    };
     return devices.onDevices(connection(), report);
   };
   /** Where each device is known, and behind which router. */
   const known = async (): Promise<string[]> => {
     const { body } = await app.get(first.teamId, '/arp/devices');
-    const name = new Map<unknown, string>([[null, 'nowhere'], [depot, 'Depot'], [office, 'Office'], [first.routerId, 'first'], [second.routerId, 'second']]);
+    const name = new Map<unknown, string>([
+      [null, 'nowhere'],
+      [depot, 'Depot'],
+      [office, 'Office'],
+      [first.routerId, 'first'],
+      [second.routerId, 'second'],
+    ]);
     return (body['data'] as { mac_address: string; site_id: string | null; router_id: string }[])
-      .map((device) => `${device.mac_address === PHONE ? 'phone' : 'printer'} in ${name.get(device.site_id)} by ${name.get(device.router_id)}`)
+      .map(
+        (device) => `${device.mac_address === PHONE ? 'phone' : 'printer'} in ${name.get(device.site_id)} by ${name.get(device.router_id)}`,
+      )
       .sort();
   };
   const phone: SeenDevice = { mac: PHONE, ip: '192.168.88.10', interface: 'bridge' };
@@ -118,7 +143,10 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
     await sees(first, phone, printer);
     await moveRouter(first, office);
     const rows = await storage.db.selectFrom('devices').select(['mac', 'place']).orderBy('mac').execute();
-    expect(rows).toEqual([{ mac: PRINTER, place: office }, { mac: PHONE, place: office }]);
+    expect(rows).toEqual([
+      { mac: PRINTER, place: office },
+      { mac: PHONE, place: office },
+    ]);
     expect(await storage.db.selectFrom('device_sightings').select('router_id').execute()).toHaveLength(3);
     await sees(first, phone, printer);
     expect(await storage.db.selectFrom('devices').select('mac').execute()).toHaveLength(2);
@@ -140,7 +168,7 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
     expect(await moveAgent({ name: '' })).toMatchObject({ status: 422, body: { errors: { name: ['must not be empty'] } } });
   });
 
-  test('a site that is not the team\'s is refused, a record of another team does not exist', async () => {
+  test("a site that is not the team's is refused, a record of another team does not exist", async () => {
     const theirs = await createSite('Theirs', stranger.teamId);
     for (const site of [theirs, UNKNOWN]) {
       expect(await moveRouter(first, site)).toMatchObject({ status: 422, body: { errors: { site_id: ['is no site of this team'] } } });
@@ -154,7 +182,11 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
   });
 
   test('moving needs an administrator', async () => {
-    expect(await app.ask(first.teamId, 'PATCH', `/api/routers/${first.routerId}`, { site_id: depot }, 'operator')).toMatchObject({ status: 403 });
-    expect(await app.ask(first.teamId, 'PATCH', `/api/agents/${first.agentId}`, { site_id: depot }, 'operator')).toMatchObject({ status: 403 });
+    expect(await app.ask(first.teamId, 'PATCH', `/api/routers/${first.routerId}`, { site_id: depot }, 'operator')).toMatchObject({
+      status: 403,
+    });
+    expect(await app.ask(first.teamId, 'PATCH', `/api/agents/${first.agentId}`, { site_id: depot }, 'operator')).toMatchObject({
+      status: 403,
+    });
   });
 });

@@ -115,7 +115,10 @@ describeEachDatabase('storage', (open) => {
       insertTeam(storage.db, 'other', id),
       insertTeam(storage.db, 'taken'),
       sql`select * from nowhere`.execute(storage.db),
-      storage.db.insertInto('sites').values({ id, team_id: 'none', name: 's', time_zone: null, latitude: null, longitude: null, created_at: 1 }).execute(),
+      storage.db
+        .insertInto('sites')
+        .values({ id, team_id: 'none', name: 's', time_zone: null, latitude: null, longitude: null, created_at: 1 })
+        .execute(),
     ]);
     expect(failures.map((it) => it.status === 'rejected' && isUnique(it.reason))).toEqual([true, true, false, false]);
   });
@@ -217,9 +220,7 @@ describe('SQLite', () => {
     await migrate(storage);
     const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(storage.db);
     await sql.raw(`pragma max_page_count = ${rows[0]!.page_count + 2}`).execute(storage.db);
-    const results = await Promise.allSettled(
-      ['x', 'y'].map((name) => storage.writes.write((tx) => insertTeam(tx, name.repeat(50_000)))),
-    );
+    const results = await Promise.allSettled(['x', 'y'].map((name) => storage.writes.write((tx) => insertTeam(tx, name.repeat(50_000)))));
     expect(results.map((it) => it.status === 'rejected' && (it.reason as AppError).code)).toEqual(['unavailable', 'unavailable']);
     await storage.writes.write((tx) => insertTeam(tx, 'small'));
     expect(await teamNames(storage)).toEqual(['small']);
@@ -279,7 +280,8 @@ describe('SQLite', () => {
     const storage = await openStorage(`sqlite:${file}`, { log: silentLog });
     await migrate(storage);
     for (const name of [file, `${file}-wal`]) expect((await stat(name)).mode & 0o777).toBe(0o600);
-    const pragma = async (name: string): Promise<unknown> => Object.values((await sql.raw<object>(`pragma ${name}`).execute(storage.db)).rows[0]!)[0];
+    const pragma = async (name: string): Promise<unknown> =>
+      Object.values((await sql.raw<object>(`pragma ${name}`).execute(storage.db)).rows[0]!)[0];
     // 2 is FULL.
     expect([await pragma('journal_mode'), await pragma('synchronous'), await pragma('foreign_keys')]).toEqual(['wal', 2, 1]);
     await storage.close();
@@ -312,7 +314,9 @@ describe('PostgreSQL', () => {
     await migrate(storage);
     const admin = new Client({ connectionString: database.url });
     await admin.connect();
-    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()');
+    await admin.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
     await admin.end();
     await expect.poll(() => warnings).toEqual(['lost an idle database connection']);
     expect(await teamNames(storage)).toEqual([]);

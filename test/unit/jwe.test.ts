@@ -36,7 +36,8 @@ describe('an encrypted text', () => {
       good.with(part, ''),
       good.toSpliced(part, 1),
     ]);
-    for (const parts of [...broken, [...good, 'x'], good.with(1, 'x')]) await expect(decryptJwe(parts.join('.'), keyOf), parts.join('.')).rejects.toThrow();
+    for (const parts of [...broken, [...good, 'x'], good.with(1, 'x')])
+      await expect(decryptJwe(parts.join('.'), keyOf), parts.join('.')).rejects.toThrow();
     await expect(decryptJwe(good.join('.'), () => randomBytes(32))).rejects.toThrow();
     expect((await decryptJwe(good.join('.'), keyOf)).plain).toHaveLength(100);
   });

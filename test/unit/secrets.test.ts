@@ -53,9 +53,12 @@ test('a key put in front encrypts, the old one still decrypts; without it the er
   await expect((await openSecrets(file)).decrypt('x', sealed)).rejects.toThrow(keys[0]!.kid);
 });
 
-test.each(['', 'not json', '{"keys":[]}', '{"keys":[{"kty":"oct","kid":"a","k":"c2hvcnQ"}]}'])('a file that holds %j is refused and kept', async (text) => {
-  const broken = path.join(folder, 'broken.key');
-  await writeFile(broken, text);
-  await expect(openSecrets(broken)).rejects.toMatchObject({ code: 'invalid' });
-  expect(await readFile(broken, 'utf8')).toBe(text);
-});
+test.each(['', 'not json', '{"keys":[]}', '{"keys":[{"kty":"oct","kid":"a","k":"c2hvcnQ"}]}'])(
+  'a file that holds %j is refused and kept',
+  async (text) => {
+    const broken = path.join(folder, 'broken.key');
+    await writeFile(broken, text);
+    await expect(openSecrets(broken)).rejects.toMatchObject({ code: 'invalid' });
+    expect(await readFile(broken, 'utf8')).toBe(text);
+  },
+);

@@ -112,7 +112,9 @@ function agentList(app: App, service: AgentsService, gateway: Gateway): void {
       schema: {
         tags: ['agents'],
         summary: 'List the agents of the team, newest first, revoked ones included',
-        querystring: pageQuery.extend({ removed: z.enum(['true', 'false']).optional().describe('true: those that were removed, instead of the others') }),
+        querystring: pageQuery.extend({
+          removed: z.enum(['true', 'false']).optional().describe('true: those that were removed, instead of the others'),
+        }),
         response: { 200: envelope(z.array(agentSchema)), ...commonErrors },
       },
     },
@@ -128,7 +130,8 @@ function agentList(app: App, service: AgentsService, gateway: Gateway): void {
 function oneAgent(app: App, { agents, gateway, sites }: AgentRoutesDeps): void {
   const params = z.object({ agent_id: pathId });
   const response = { 200: envelope(agentSchema), ...commonErrors };
-  const read = async (teamId: string, agentId: string) => success(presentAgent(await agents.get(teamId, agentId), gateway.epoch(agentId) !== undefined));
+  const read = async (teamId: string, agentId: string) =>
+    success(presentAgent(await agents.get(teamId, agentId), gateway.epoch(agentId) !== undefined));
   app.get('/api/agents/:agent_id', { schema: { tags: ['agents'], summary: 'Read one agent', params, response } }, async (request) =>
     read(principalOf(request).teamId, request.params.agent_id),
   );
@@ -170,7 +173,9 @@ function agentRevocation(app: App, { credentials, gateway, removals, onRevoked }
           'the agent is in no list any more. A router that another agent has or reports stays, and so does the agent: the answer is 409, the ' +
           'agent is revoked, and the same request goes on later. Repeating it changes nothing.',
         params: z.object({ agent_id: pathId }),
-        querystring: z.object({ remove: z.enum(['true', 'false']).optional().describe('true: also remove the agent and the routers that only it had') }),
+        querystring: z.object({
+          remove: z.enum(['true', 'false']).optional().describe('true: also remove the agent and the routers that only it had'),
+        }),
         response: {
           204: z.null().describe('Revoked, now or before'),
           ...commonErrors,

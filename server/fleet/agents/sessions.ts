@@ -17,7 +17,9 @@ export class AgentSessions {
 
   /** Gives the connection its epoch. Undefined: no such agent, revoked, or its credential was replaced. */
   async begin({ agentId, credential, hello }: { agentId: string; credential: string; hello: Hello }): Promise<SessionStart | undefined> {
-    const known = await this.#storage.writes.write((tx) => raiseEpoch(tx, { agentId, credential, version: hello.agent_version, lastEpoch: hello.last_epoch }));
+    const known = await this.#storage.writes.write((tx) =>
+      raiseEpoch(tx, { agentId, credential, version: hello.agent_version, lastEpoch: hello.last_epoch }),
+    );
     if (!known) return undefined;
     const memory = { journalId: hello.journal_id, lastEpoch: hello.last_epoch };
     return { epoch: known.epoch, reset: mustReset(memory, known) };

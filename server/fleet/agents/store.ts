@@ -62,11 +62,7 @@ export async function selectAgentCredential(
   db: DbOrTx,
   agentId: string,
 ): Promise<{ teamId: string; secretHash: string; revoked: boolean } | undefined> {
-  const row = await db
-    .selectFrom('agents')
-    .select(['team_id', 'secret_hash', 'revoked_at'])
-    .where('id', '=', agentId)
-    .executeTakeFirst();
+  const row = await db.selectFrom('agents').select(['team_id', 'secret_hash', 'revoked_at']).where('id', '=', agentId).executeTakeFirst();
   return row && { teamId: row.team_id, secretHash: row.secret_hash, revoked: row.revoked_at !== null };
 }
 
@@ -120,7 +116,12 @@ export async function replaceAgentCredential(
 
 /** False when the team has no such agent, or it is revoked. */
 export async function hasLiveAgent(db: DbOrTx, teamId: string, agentId: string): Promise<boolean> {
-  const agent = db.selectFrom('agents').select('id').where('team_id', '=', teamId).where('id', '=', agentId).where('revoked_at', 'is', null);
+  const agent = db
+    .selectFrom('agents')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('id', '=', agentId)
+    .where('revoked_at', 'is', null);
   return (await agent.executeTakeFirst()) !== undefined;
 }
 
@@ -139,7 +140,12 @@ export async function raiseEpoch(
   const row = await db
     .updateTable('agents')
     .set((eb) => ({
-      epoch: eb.case().when('epoch', '<', seen).then(eb.val(seen + 1)).else(eb('epoch', '+', 1)).end(),
+      epoch: eb
+        .case()
+        .when('epoch', '<', seen)
+        .then(eb.val(seen + 1))
+        .else(eb('epoch', '+', 1))
+        .end(),
       version: storableText(version),
     }))
     .where('id', '=', agentId)
@@ -181,11 +187,22 @@ export async function recordDisconnect(db: DbOrTx, session: { agentId: string; e
 
 /** Undefined when the team has no such agent. */
 export async function selectAgentSite(db: DbOrTx, teamId: string, agentId: string): Promise<{ site_id: string | null } | undefined> {
-  return db.selectFrom('agents').select('site_id').where('team_id', '=', teamId).where('id', '=', agentId).where('removed_at', 'is', null).executeTakeFirst();
+  return db
+    .selectFrom('agents')
+    .select('site_id')
+    .where('team_id', '=', teamId)
+    .where('id', '=', agentId)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst();
 }
 
 /** @throws a foreign key violation when the site has just been deleted */
-export async function updateAgent(db: DbOrTx, teamId: string, agentId: string, change: { site_id?: string | null; name?: string }): Promise<void> {
+export async function updateAgent(
+  db: DbOrTx,
+  teamId: string,
+  agentId: string,
+  change: { site_id?: string | null; name?: string },
+): Promise<void> {
   await db.updateTable('agents').set(change).where('team_id', '=', teamId).where('id', '=', agentId).execute();
 }
 

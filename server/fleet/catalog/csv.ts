@@ -50,7 +50,12 @@ class CsvReader {
     const end = this.#take(LINE_END);
     if (end) this.#line += 1;
     else if (this.#at < this.#text.length) {
-      throw csvMistake(this.#file, this.#line, String(cells.length), 'a quote stands where none may; quote the whole cell and double the quotes inside it');
+      throw csvMistake(
+        this.#file,
+        this.#line,
+        String(cells.length),
+        'a quote stands where none may; quote the whole cell and double the quotes inside it',
+      );
     }
     return { line, cells };
   }

@@ -27,7 +27,11 @@ interface Code {
 
 function readCode(code: string): Code {
   // Spaces first: old firmware prints `750UP r2`.
-  const parts = code.trim().replace(/^RouterBOARD /, '').replace(/\s/g, '').split('&');
+  const parts = code
+    .trim()
+    .replace(/^RouterBOARD /, '')
+    .replace(/\s/g, '')
+    .split('&');
   let board = parts.find((part) => !MODEM.test(part)) ?? parts[0]!;
   let revision = REVISION.exec(board)?.[1];
   board = board.replace(REVISION, '').replace(PACKAGING, '');
@@ -57,8 +61,10 @@ function isNamed(product: Product, boardName: string): boolean {
 export function findCandidates(products: readonly Product[], router: RouterNames): Product[] {
   if (router.boardName.startsWith('CHR')) return withModel(products, 'CHR');
   if (router.boardName.startsWith('x86') && router.model === null) return withModel(products, 'x86');
-  return (router.model === null ? undefined : findByModel(products, router.model, norm(router.boardName)))
-    ?? findByBoardName(products, router.boardName);
+  return (
+    (router.model === null ? undefined : findByModel(products, router.model, norm(router.boardName))) ??
+    findByBoardName(products, router.boardName)
+  );
 }
 
 function withModel(products: readonly Product[], model: string): Product[] {
@@ -87,7 +93,10 @@ function findByBoardName(products: readonly Product[], boardName: string): Produ
     products.filter((product) => norm(product.model) === name),
     products.filter((product) => base(product.model) === code.base && isRevisionOf(product, code)),
   );
-  return firstHit(hits.filter((product) => !product.archived), hits);
+  return firstHit(
+    hits.filter((product) => !product.archived),
+    hits,
+  );
 }
 
 function firstHit(...groups: Product[][]): Product[] {

@@ -11,7 +11,12 @@ export function toDevices(
   liveUntil: (routerId: string) => number | null,
 ): Device[] {
   const byDevice = Map.groupBy(sightings, (sighting) => sighting.device_id);
-  return rows.map((row) => toDevice(row, (byDevice.get(row.id) ?? []).map((sighting) => toSighting(sighting, liveUntil))));
+  return rows.map((row) =>
+    toDevice(
+      row,
+      (byDevice.get(row.id) ?? []).map((sighting) => toSighting(sighting, liveUntil)),
+    ),
+  );
 }
 
 /** A device that is still there was seen when the report was last known to be true. */

@@ -27,11 +27,17 @@ export class DeviceLimits {
 
   /** Those of a report that may be stored: all that are known, and as many new ones as there is room for. */
   async admit(db: DbOrTx, place: Place, sighted: readonly SightedDevice[]): Promise<readonly SightedDevice[]> {
-    const ofRouter = MAX_DEVICES_PER_ROUTER - (await this.#count(place.routerId, () => store.countSightings(db, place.routerId, MAX_DEVICES_PER_ROUTER)));
-    const ofTeam = MAX_DEVICES_PER_TEAM - (await this.#count(place.teamId, () => store.countDevices(db, place.teamId, MAX_DEVICES_PER_TEAM)));
+    const ofRouter =
+      MAX_DEVICES_PER_ROUTER - (await this.#count(place.routerId, () => store.countSightings(db, place.routerId, MAX_DEVICES_PER_ROUTER)));
+    const ofTeam =
+      MAX_DEVICES_PER_TEAM - (await this.#count(place.teamId, () => store.countDevices(db, place.teamId, MAX_DEVICES_PER_TEAM)));
     const room = Math.max(0, Math.min(ofRouter, ofTeam));
     if (sighted.length <= room) return sighted;
-    const known = await store.selectKnownMacs(db, place, sighted.map(({ mac }) => mac));
+    const known = await store.selectKnownMacs(
+      db,
+      place,
+      sighted.map(({ mac }) => mac),
+    );
     const added = sighted.filter(({ mac }) => !known.has(mac));
     if (added.length <= room) return sighted;
     this.#counters?.add(ofRouter <= ofTeam ? 'devices_per_router' : 'devices_per_team');

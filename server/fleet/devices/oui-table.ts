@@ -23,7 +23,13 @@ export interface OuiData {
 export function packRegistry(registry: Record<string, string>): OuiData {
   const entries = Object.entries(registry);
   const names = new Map<string, number>();
-  const blocks = LENGTHS.map((digits) => buildBlock(digits, entries.filter(([prefix]) => prefix.length === digits), names));
+  const blocks = LENGTHS.map((digits) =>
+    buildBlock(
+      digits,
+      entries.filter(([prefix]) => prefix.length === digits),
+      names,
+    ),
+  );
   const texts = [...names.keys()].map((name) => Buffer.from(name, 'utf8'));
   const offsets = new Uint32Array(texts.length + 1);
   for (const [index, text] of texts.entries()) offsets[index + 1] = offsets[index]! + text.length;

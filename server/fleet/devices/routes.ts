@@ -48,7 +48,9 @@ const deviceSchema = z
     ],
   });
 
-const macParams = z.object({ macAddress: z.string().max(100).describe('Any common spelling: 4C:5E:0C:AA:BB:01, 4c-5e-0c-aa-bb-01, 4c5e.0caa.bb01 …') });
+const macParams = z.object({
+  macAddress: z.string().max(100).describe('Any common spelling: 4C:5E:0C:AA:BB:01, 4c-5e-0c-aa-bb-01, 4c5e.0caa.bb01 …'),
+});
 const deviceQuery = pageQuery.extend({
   site_id: pathId.optional(),
   search: z.string().trim().min(1).max(100).optional().describe('Part of host name, alias, manufacturer, IP or MAC address'),
@@ -97,7 +99,15 @@ export function deviceRoutes(app: App, deps: { devices: Pick<DevicesService, 'li
         operationId: 'nameDevice',
         summary: 'Name a device, wherever the team knows it; an empty alias clears the name',
         params: macParams,
-        body: z.object({ alias: z.string().trim().max(255).meta({ examples: ['Till by the door'] }) }).meta({ id: 'DeviceName' }),
+        body: z
+          .object({
+            alias: z
+              .string()
+              .trim()
+              .max(255)
+              .meta({ examples: ['Till by the door'] }),
+          })
+          .meta({ id: 'DeviceName' }),
         response: { 200: deviceSchema, ...commonErrors },
       },
     },

@@ -218,7 +218,10 @@ export class DevicesService {
   }
 
   async #assemble(rows: list.DeviceRow[]): Promise<Device[]> {
-    const sightings = await list.selectSightings(this.#deps.storage.db, rows.map((row) => row.id));
+    const sightings = await list.selectSightings(
+      this.#deps.storage.db,
+      rows.map((row) => row.id),
+    );
     const followed = new Set([...this.#followed.values()].flatMap((routerIds) => [...routerIds]));
     const { presence } = this.#deps.routers;
     return toDevices(rows, sightings, (routerId) => (followed.has(routerId) ? presence.get(routerId).lastSeenAt : null));

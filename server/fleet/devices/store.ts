@@ -36,18 +36,38 @@ export async function selectPlace(db: DbOrTx, teamId: string, routerId: string):
 /** Counts no further than `most`. */
 export async function countDevices(db: DbOrTx, teamId: string, most: number): Promise<number> {
   const some = db.selectFrom('devices').select('id').where('team_id', '=', teamId).limit(most).as('some');
-  return Number((await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow()).count);
+  return Number(
+    (
+      await db
+        .selectFrom(some)
+        .select((eb) => eb.fn.countAll().as('count'))
+        .executeTakeFirstOrThrow()
+    ).count,
+  );
 }
 
 /** Counts no further than `most`. */
 export async function countSightings(db: DbOrTx, routerId: string, most: number): Promise<number> {
   const some = db.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId).limit(most).as('some');
-  return Number((await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow()).count);
+  return Number(
+    (
+      await db
+        .selectFrom(some)
+        .select((eb) => eb.fn.countAll().as('count'))
+        .executeTakeFirstOrThrow()
+    ).count,
+  );
 }
 
 /** Those of these MAC addresses that are known at this place. At most 500 at once. */
 export async function selectKnownMacs(db: DbOrTx, place: Place, macs: readonly string[]): Promise<Set<string>> {
-  const rows = await db.selectFrom('devices').select('mac').where('team_id', '=', place.teamId).where('place', '=', placeOf(place)).where('mac', 'in', macs).execute();
+  const rows = await db
+    .selectFrom('devices')
+    .select('mac')
+    .where('team_id', '=', place.teamId)
+    .where('place', '=', placeOf(place))
+    .where('mac', 'in', macs)
+    .execute();
   return new Set(rows.map(({ mac }) => mac));
 }
 
@@ -153,12 +173,7 @@ export async function markGone(db: DbOrTx, place: Place, macs: readonly string[]
 /** A report of everything begins: what was there has to be confirmed. */
 export async function beginReport(db: DbOrTx, place: Place): Promise<void> {
   await adoptFromRouter(db, place);
-  await db
-    .updateTable('device_sightings')
-    .set({ present: 2 })
-    .where('router_id', '=', place.routerId)
-    .where('present', '=', 1)
-    .execute();
+  await db.updateTable('device_sightings').set({ present: 2 }).where('router_id', '=', place.routerId).where('present', '=', 1).execute();
 }
 
 /** A router that was put into a site takes its devices along. */
@@ -169,7 +184,9 @@ async function adoptFromRouter(db: DbOrTx, { teamId, routerId, siteId }: Place):
     .set({ place: siteId, site_id: siteId })
     .where('team_id', '=', teamId)
     .where('place', '=', routerId)
-    .where('mac', 'not in', (eb) => eb.selectFrom('devices as there').select('there.mac').where('team_id', '=', teamId).where('place', '=', siteId))
+    .where('mac', 'not in', (eb) =>
+      eb.selectFrom('devices as there').select('there.mac').where('team_id', '=', teamId).where('place', '=', siteId),
+    )
     .execute();
   // Those that the site knows already.
   await db.deleteFrom('devices').where('team_id', '=', teamId).where('place', '=', routerId).execute();
@@ -201,9 +218,7 @@ export async function confirmReports(db: DbOrTx, confirmed: readonly { routerId:
     await db
       .insertInto('device_reports')
       .values(chunk.map(({ routerId, at }) => ({ router_id: routerId, confirmed_at: at })))
-      .onConflict((conflict) =>
-        conflict.column('router_id').doUpdateSet((eb) => ({ confirmed_at: eb.ref('excluded.confirmed_at') })),
-      )
+      .onConflict((conflict) => conflict.column('router_id').doUpdateSet((eb) => ({ confirmed_at: eb.ref('excluded.confirmed_at') })))
       .execute();
   }
 }

@@ -45,7 +45,11 @@ export class Changes {
   add({ teamId, routerId }: { teamId: string; routerId: string }, changes: readonly FaultChange[]): void {
     if (changes.length === 0) return;
     const lost = changes.filter((change) => !this.#waiting.add({ teamId, routerId, change })).length;
-    if (lost > 0) this.#log.error({ team_id: teamId, router_id: routerId, count: lost }, 'too many faults of a team wait for the database; these are lost');
+    if (lost > 0)
+      this.#log.error(
+        { team_id: teamId, router_id: routerId, count: lost },
+        'too many faults of a team wait for the database; these are lost',
+      );
     this.store();
   }
 
@@ -70,7 +74,10 @@ export class Changes {
       });
       for (const { row, error: reason } of refused) {
         const { teamId, routerId } = row;
-        this.#log.error({ err: reason, team_id: teamId, router_id: routerId }, 'the database can never take a change of a fault; it is left out');
+        this.#log.error(
+          { err: reason, team_id: teamId, router_id: routerId },
+          'the database can never take a change of a fault; it is left out',
+        );
       }
       this.#deps.counters?.refuseRows('faults', refused.length);
       this.#chunk = left;

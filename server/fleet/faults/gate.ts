@@ -31,6 +31,7 @@ export function step(gate: Gate, verdict: Verdict, at: number, patience: Patienc
   if (verdict !== opposite) return { gate: { open: gate.open, streak: 0, since: at }, changedAt: undefined };
   const since = gate.streak === 0 ? at : gate.since;
   const streak = gate.streak + 1;
-  if (streak < (gate.open ? patience.toResolve : patience.toOpen)) return { gate: { open: gate.open, streak, since }, changedAt: undefined };
+  if (streak < (gate.open ? patience.toResolve : patience.toOpen))
+    return { gate: { open: gate.open, streak, since }, changedAt: undefined };
   return { gate: { open: !gate.open, streak: 0, since: at }, changedAt: since };
 }

@@ -31,9 +31,13 @@ const WELL = /^(?:ok|good|normal|on|present)$/;
 
 /** Words that say neither, such as `not-present`, are no news. */
 function partsOf(states: readonly State[], kind: RegExp): Part[] {
-  return states.filter(({ name, state }) => kind.test(name) && (FAILED.test(state) || WELL.test(state))).map(({ name, state }) => ({
-    name: name.replace(/-state$/, ''), verdict: FAILED.test(state) ? 'bad' : 'good', seen: `${name} is ${state}`,
-  }));
+  return states
+    .filter(({ name, state }) => kind.test(name) && (FAILED.test(state) || WELL.test(state)))
+    .map(({ name, state }) => ({
+      name: name.replace(/-state$/, ''),
+      verdict: FAILED.test(state) ? 'bad' : 'good',
+      seen: `${name} is ${state}`,
+    }));
 }
 
 const POWER = /^(?:psu|power-supply)\d*-state$/;
@@ -107,8 +111,16 @@ const otherPart: HealthRule = {
 
 /** RouterOS's words for a port that gives no power although it should. docs/health-rules.md says where each word comes from. */
 export const POE_FAULTS = [
-  'overload', 'short-circuit', 'voltage-too-low', 'voltage-too-high', 'low-voltage-too-low', 'low-voltage-pd-detected', 'voltage-on-poe-in', 'no-valid-PSU',
-  'lldp-power-off', 'controller-error',
+  'overload',
+  'short-circuit',
+  'voltage-too-low',
+  'voltage-too-high',
+  'low-voltage-too-low',
+  'low-voltage-pd-detected',
+  'voltage-on-poe-in',
+  'no-valid-PSU',
+  'lldp-power-off',
+  'controller-error',
 ] as const;
 /** `current-too-low` is a load that draws less than 10 mA: an idle device, or one with a supply of its own. */
 export const POE_WELL = ['powered-on', 'waiting-for-load', 'current-too-low', 'disabled', 'off'] as const;

@@ -4,7 +4,15 @@ import { BUSY, PROMPT, STEADY, whichSide, worst } from './rule.ts';
 import type { Ambience, HealthRule } from './rule.ts';
 import type { Verdict } from './gate.ts';
 import {
-  BOARD_CELSIUS, CHIP_CELSIUS, CLOCK_SECONDS, CPU, DISK_FREE, INSIDE_CELSIUS, MARGIN_CELSIUS, SFP_CELSIUS, VOLTS,
+  BOARD_CELSIUS,
+  CHIP_CELSIUS,
+  CLOCK_SECONDS,
+  CPU,
+  DISK_FREE,
+  INSIDE_CELSIUS,
+  MARGIN_CELSIUS,
+  SFP_CELSIUS,
+  VOLTS,
 } from './thresholds.ts';
 import type { CelsiusLimits } from './thresholds.ts';
 import { inWords, short } from './words.ts';

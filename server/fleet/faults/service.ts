@@ -181,7 +181,10 @@ export class FaultsService {
   #note(watched: Watched, changes: readonly FaultChange[]): void {
     const { clock } = this.#deps;
     const ahead = clock.now() - clock.monotonic();
-    this.#changes.add(watched, changes.map((change) => (change.kind === 'describe' ? change : { ...change, at: Math.round(change.at + ahead) })));
+    this.#changes.add(
+      watched,
+      changes.map((change) => (change.kind === 'describe' ? change : { ...change, at: Math.round(change.at + ahead) })),
+    );
   }
 
   #find(agentId: string, name: string): Watched | undefined {

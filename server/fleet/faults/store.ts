@@ -89,18 +89,20 @@ async function resolveOpen(
   { type, at }: Extract<FaultChange, { kind: 'resolve' }>,
   now: number,
 ): Promise<FaultRecord | undefined> {
-  return db
-    .updateTable('faults')
-    // Clocks are set back now and then; nothing ends before it begins.
-    .set((eb) => ({
-      resolved_at: eb.case().when('created_at', '>', at).then(eb.ref('created_at')).else(eb.val(at)).end(),
-      updated_at: now,
-    }))
-    .where('router_id', '=', routerId)
-    .where('type', '=', type)
-    .where('resolved_at', 'is', null)
-    .returningAll()
-    .executeTakeFirst();
+  return (
+    db
+      .updateTable('faults')
+      // Clocks are set back now and then; nothing ends before it begins.
+      .set((eb) => ({
+        resolved_at: eb.case().when('created_at', '>', at).then(eb.ref('created_at')).else(eb.val(at)).end(),
+        updated_at: now,
+      }))
+      .where('router_id', '=', routerId)
+      .where('type', '=', type)
+      .where('resolved_at', 'is', null)
+      .returningAll()
+      .executeTakeFirst()
+  );
 }
 
 async function updateOpen(
@@ -122,10 +124,7 @@ async function updateOpen(
 const MAX_TEXT = 1000;
 
 function wordsOf({ finding }: Extract<FaultChange, { kind: 'open' | 'describe' }>): { message: string; cause: string } {
-  return {
-    message: storableText(finding.message.slice(0, MAX_TEXT)),
-    cause: storableText(finding.cause.slice(0, MAX_TEXT)),
-  };
+  return { message: storableText(finding.message.slice(0, MAX_TEXT)), cause: storableText(finding.cause.slice(0, MAX_TEXT)) };
 }
 
 /** Newest first; of one router, or of every router of the team. */

@@ -14,11 +14,7 @@ export async function selectSiteFacts(db: DbOrTx, teamId: string, siteId: string
 }
 
 export async function selectPosition(db: DbOrTx, routerId: string): Promise<Position | undefined> {
-  return db
-    .selectFrom('router_positions')
-    .select(['latitude', 'longitude'])
-    .where('router_id', '=', routerId)
-    .executeTakeFirst();
+  return db.selectFrom('router_positions').select(['latitude', 'longitude']).where('router_id', '=', routerId).executeTakeFirst();
 }
 
 export async function upsertPosition(db: DbOrTx, routerId: string, position: Position, now: number): Promise<void> {

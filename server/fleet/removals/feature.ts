@@ -3,7 +3,4 @@ import { removalRoutes } from './routes.ts';
 import { RemovalsService } from './service.ts';
 import type { RemovalsDeps } from './types.ts';
 
-export const removals = feature({
-  create: (needs: RemovalsDeps) => ({ removals: new RemovalsService(needs) }),
-  routes: removalRoutes,
-});
+export const removals = feature({ create: (needs: RemovalsDeps) => ({ removals: new RemovalsService(needs) }), routes: removalRoutes });

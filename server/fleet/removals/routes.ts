@@ -18,8 +18,12 @@ const removalSchema = z
     id: 'RouterRemoval',
     examples: [
       {
-        id: '01a1fb9c-376e-7279-a064-482cecad7b5b', removed_at: '2031-05-01T08:30:00.000Z', purged: false,
-        jobs_canceled: 1, jobs_unknown: 0, forwards_closed: 1,
+        id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        removed_at: '2031-05-01T08:30:00.000Z',
+        purged: false,
+        jobs_canceled: 1,
+        jobs_unknown: 0,
+        forwards_closed: 1,
       },
     ],
   });
@@ -27,7 +31,10 @@ const removalSchema = z
 const replaceBody = z
   .object({
     replaced_by: uuidField.describe('The router that the new hardware was listed as'),
-    keep_jobs: z.boolean().optional().describe('true: jobs that wait for the old hardware run on the new one. Otherwise they are taken back'),
+    keep_jobs: z
+      .boolean()
+      .optional()
+      .describe('true: jobs that wait for the old hardware run on the new one. Otherwise they are taken back'),
   })
   .meta({ id: 'RouterReplacementRequest', examples: [{ replaced_by: '01a1fb9c-8888-7279-a064-482cecad7b5b' }] });
 const replacementSchema = z
@@ -42,8 +49,13 @@ const replacementSchema = z
     id: 'RouterReplacement',
     examples: [
       {
-        id: '01a1fb9c-376e-7279-a064-482cecad7b5b', serial_number: 'HEX0NEW', former_serial_number: 'HEX0OLD',
-        merged_router_id: '01a1fb9c-8888-7279-a064-482cecad7b5b', jobs_canceled: 1, jobs_unknown: 0, forwards_closed: 0,
+        id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+        serial_number: 'HEX0NEW',
+        former_serial_number: 'HEX0OLD',
+        merged_router_id: '01a1fb9c-8888-7279-a064-482cecad7b5b',
+        jobs_canceled: 1,
+        jobs_unknown: 0,
+        forwards_closed: 0,
       },
     ],
   });
@@ -84,7 +96,11 @@ function replacement(app: App, removals: RemovalsService): void {
       const { router, formerHardwareId, formerSerialNumber, mergedId } = change;
       request.auditDetail = `hardware ${formerHardwareId} replaced by ${router.hardware_id} (router ${mergedId})`;
       return success({
-        id: router.id, serial_number: router.serial_number, former_serial_number: formerSerialNumber, merged_router_id: mergedId, ...present(ended),
+        id: router.id,
+        serial_number: router.serial_number,
+        former_serial_number: formerSerialNumber,
+        merged_router_id: mergedId,
+        ...present(ended),
       });
     },
   );
@@ -106,7 +122,10 @@ function removal(app: App, removals: RemovalsService): void {
           'without being revoked, and while a job is under way. The same hardware enrolled later is a new router. Repeating it changes nothing.',
         params: routerParams,
         querystring: z.object({
-          purge: z.enum(['true', 'false']).optional().describe('true: also delete its jobs, backups, forwards and faults. The audit log stays'),
+          purge: z
+            .enum(['true', 'false'])
+            .optional()
+            .describe('true: also delete its jobs, backups, forwards and faults. The audit log stays'),
         }),
         response: {
           200: envelope(removalSchema),

@@ -97,7 +97,11 @@ export class RemovalsService {
         kept.push(`${identity} (${id}): ${error.message}`);
       });
     }
-    if (kept.length > 0) throw new AppError('conflict', `the agent is revoked, and ${kept.length} of its routers cannot be removed yet: ${kept.slice(0, MOST_TOLD).join('; ')}`);
+    if (kept.length > 0)
+      throw new AppError(
+        'conflict',
+        `the agent is revoked, and ${kept.length} of its routers cannot be removed yet: ${kept.slice(0, MOST_TOLD).join('; ')}`,
+      );
     const isGone = await storage.writes.write((tx) => markAgentRemoved(tx, { teamId, agentId, now: clock.now() }));
     if (!isGone) throw new AppError('conflict', 'the agent has got another router meanwhile; try again');
     return routers.length;
@@ -113,7 +117,12 @@ export class RemovalsService {
     const why = agentRevoked ? undefined : this.#deps.routers.whyStillHeld(router.agent_id, router.agent_router);
     if (why !== undefined) throw new AppError('conflict', why);
     await this.#refuseClaimed(tx, router);
-    const jobs = await this.#deps.jobs.withdrawFrom(tx, { ...target, agentRevoked, reason: 'router_removed', error: 'the router was removed' });
+    const jobs = await this.#deps.jobs.withdrawFrom(tx, {
+      ...target,
+      agentRevoked,
+      reason: 'router_removed',
+      error: 'the router was removed',
+    });
     const forwards = await this.#deps.forwards.closeAllOf(tx, teamId, [routerId]);
     await endPresent(tx, target);
     await forgetDevices(tx, teamId, routerId);
@@ -125,7 +134,10 @@ export class RemovalsService {
   async #refuseClaimed(tx: Tx, { team_id: teamId, id }: RouterRecord): Promise<void> {
     for (const { agent_id: agentId, agent_router: name } of await selectClaims(tx, teamId, id)) {
       if (this.#deps.routers.whyStillHeld(agentId, name) === undefined) continue;
-      throw new AppError('conflict', `agent ${agentId} reports this router, too: take it out of that agent's configuration, or revoke that agent (GET /api/router-moves)`);
+      throw new AppError(
+        'conflict',
+        `agent ${agentId} reports this router, too: take it out of that agent's configuration, or revoke that agent (GET /api/router-moves)`,
+      );
     }
   }
 

@@ -31,7 +31,10 @@ export async function selectRoutersOf(db: DbOrTx, teamId: string, agentId: strin
 }
 
 /** Takes a revoked agent out of the lists, with what it claims. False while it has a router. */
-export async function markAgentRemoved(tx: Tx, { teamId, agentId, now }: { teamId: string; agentId: string; now: number }): Promise<boolean> {
+export async function markAgentRemoved(
+  tx: Tx,
+  { teamId, agentId, now }: { teamId: string; agentId: string; now: number },
+): Promise<boolean> {
   if ((await selectRoutersOf(tx, teamId, agentId)).length > 0) return false;
   await tx.deleteFrom('router_moves').where('team_id', '=', teamId).where('agent_id', '=', agentId).execute();
   return markRevokedAgentRemoved(tx, { teamId, agentId, now });
@@ -94,7 +97,11 @@ export async function forgetDevices(tx: Tx, teamId: string, routerId: string): P
     .where((eb) =>
       eb.not(
         eb.exists(
-          eb.selectFrom('device_sightings as seen').select('seen.device_id').whereRef('seen.device_id', '=', 'devices.id').where('seen.router_id', '<>', routerId),
+          eb
+            .selectFrom('device_sightings as seen')
+            .select('seen.device_id')
+            .whereRef('seen.device_id', '=', 'devices.id')
+            .where('seen.router_id', '<>', routerId),
         ),
       ),
     )
@@ -106,10 +113,30 @@ export async function forgetDevices(tx: Tx, teamId: string, routerId: string): P
 /** Of the records of a removed router, deletes so many of each kind at most. @returns whether there are more */
 export async function purgeSome(tx: Tx, teamId: string, routerId: string, limit: number): Promise<boolean> {
   let more = false;
-  const backups = await tx.selectFrom('backups').select('id').where('team_id', '=', teamId).where('router_id', '=', routerId).limit(limit).execute();
-  if (backups.length > 0) await tx.deleteFrom('backups').where('id', 'in', backups.map(({ id }) => id)).execute();
+  const backups = await tx
+    .selectFrom('backups')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('router_id', '=', routerId)
+    .limit(limit)
+    .execute();
+  if (backups.length > 0)
+    await tx
+      .deleteFrom('backups')
+      .where(
+        'id',
+        'in',
+        backups.map(({ id }) => id),
+      )
+      .execute();
   more ||= backups.length === limit;
-  const jobs = await tx.selectFrom('jobs').select('id').where('team_id', '=', teamId).where('router_id', '=', routerId).limit(limit).execute();
+  const jobs = await tx
+    .selectFrom('jobs')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('router_id', '=', routerId)
+    .limit(limit)
+    .execute();
   if (jobs.length > 0) {
     const ids = jobs.map(({ id }) => id);
     await tx.updateTable('campaign_targets').set({ job_id: null }).where('job_id', 'in', ids).execute();
@@ -119,10 +146,20 @@ export async function purgeSome(tx: Tx, teamId: string, routerId: string, limit:
   const connections = await tx
     .selectFrom('forward_connections')
     .select('id')
-    .where('forward_id', 'in', (eb) => eb.selectFrom('forwards').select('forwards.id').where('team_id', '=', teamId).where('router_id', '=', routerId))
+    .where('forward_id', 'in', (eb) =>
+      eb.selectFrom('forwards').select('forwards.id').where('team_id', '=', teamId).where('router_id', '=', routerId),
+    )
     .limit(limit)
     .execute();
-  if (connections.length > 0) await tx.deleteFrom('forward_connections').where('id', 'in', connections.map(({ id }) => id)).execute();
+  if (connections.length > 0)
+    await tx
+      .deleteFrom('forward_connections')
+      .where(
+        'id',
+        'in',
+        connections.map(({ id }) => id),
+      )
+      .execute();
   return more || connections.length === limit;
 }
 
@@ -135,6 +172,12 @@ export async function purgeRest(tx: Tx, teamId: string, routerId: string): Promi
     .where('team_id', '=', teamId)
     .where('id', '=', routerId)
     .where('removed_at', 'is not', null)
-    .where((eb) => eb.not(eb.exists(eb.selectFrom('campaign_targets').select('campaign_targets.router_id').where('campaign_targets.router_id', '=', routerId))))
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb.selectFrom('campaign_targets').select('campaign_targets.router_id').where('campaign_targets.router_id', '=', routerId),
+        ),
+      ),
+    )
     .execute();
 }

@@ -44,7 +44,10 @@ export class PresenceFlush {
     const { refused, left, error } = await storeApart(chunk, (rows) => storage.writes.write((tx) => upsertPresence(tx, rows)));
     for (const { row, error: reason } of refused) {
       this.#leftOut.set(row.routerId, clock.monotonic() + LEFT_OUT_MS);
-      this.#log.error({ err: reason, router_id: row.routerId }, 'the database can never take the presence of a router; it is left out for ten minutes');
+      this.#log.error(
+        { err: reason, router_id: row.routerId },
+        'the database can never take the presence of a router; it is left out for ten minutes',
+      );
     }
     counters?.refuseRows('presence', refused.length);
     if (left.length === 0) return;

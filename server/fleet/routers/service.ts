@@ -19,14 +19,7 @@ import { PresenceFlush } from './presence-flush.ts';
 import { RouterMoves } from './moves/service.ts';
 import type { Sighting } from './moves/service.ts';
 import type { MoveChange, MoveRules, Owner } from './moves/types.ts';
-import {
-  selectAllPresence,
-  selectEveryRouter,
-  selectIdsOfIdentity,
-  selectRouter,
-  selectRouters,
-  selectRoutersOfAgent,
-} from './store.ts';
+import { selectAllPresence, selectEveryRouter, selectIdsOfIdentity, selectRouter, selectRouters, selectRoutersOfAgent } from './store.ts';
 import type { AgentEntry, RouterRecord } from './types.ts';
 import { describeUnmanaged } from './unmanaged/describe.ts';
 
@@ -226,7 +219,10 @@ export class RoutersService {
   /** Another device answers behind this name, and it is none that could be in the list: it is shown with the reason instead. */
   async #refuse(connection: AgentConnection, inventory: Inventory, sighting: Sighting, problem: string): Promise<undefined> {
     const { agentId, teamId } = connection;
-    this.#deps.log.warn({ agent_id: agentId, team_id: teamId, reason: problem }, 'a router was not taken in: its inventory cannot be told from that of another');
+    this.#deps.log.warn(
+      { agent_id: agentId, team_id: teamId, reason: problem },
+      'a router was not taken in: its inventory cannot be told from that of another',
+    );
     const changes = await this.#deps.storage.writes.write((tx) => this.moves.leave(tx, sighting));
     this.#limits.count(connection, inventory.router, false);
     this.#told.get(agentId)?.ids.delete(inventory.router);

@@ -39,7 +39,11 @@ export async function selectEveryRouter(db: DbOrTx): Promise<Pick<RouterRecord, 
 
 /** Newest first: those that are there, or those that were removed. */
 export async function selectRouters(db: DbOrTx, teamId: string, page: Page, { removed }: { removed: boolean }): Promise<RouterRecord[]> {
-  let query = db.selectFrom('routers').selectAll().where('team_id', '=', teamId).where('removed_at', removed ? 'is not' : 'is', null);
+  let query = db
+    .selectFrom('routers')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('removed_at', removed ? 'is not' : 'is', null);
   if (removed) query = query.where('merged_into', 'is', null);
   return query.$call(newestFirst(page)).execute();
 }
@@ -56,20 +60,43 @@ export async function selectRoutersOfAgent(db: DbOrTx, teamId: string, agentId: 
 }
 
 export async function isKnownRouter(db: DbOrTx, teamId: string, hardwareId: string): Promise<boolean> {
-  const known = await db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('removed_at', 'is', null).where('hardware_id', '=', hardwareId).executeTakeFirst();
+  const known = await db
+    .selectFrom('routers')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('removed_at', 'is', null)
+    .where('hardware_id', '=', hardwareId)
+    .executeTakeFirst();
   return known !== undefined;
 }
 
 /** Counts no further than `most`. */
 export async function countRouters(db: DbOrTx, teamId: string, most: number): Promise<number> {
   const some = db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('removed_at', 'is', null).limit(most).as('some');
-  return countOf(await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow());
+  return countOf(
+    await db
+      .selectFrom(some)
+      .select((eb) => eb.fn.countAll().as('count'))
+      .executeTakeFirstOrThrow(),
+  );
 }
 
 /** All routers that an agent has brought and no other agent since. Counts no further than `most`. */
 export async function countRoutersOfAgent(db: DbOrTx, teamId: string, agentId: string, most: number): Promise<number> {
-  const some = db.selectFrom('routers').select('id').where('agent_id', '=', agentId).where('team_id', '=', teamId).where('removed_at', 'is', null).limit(most).as('some');
-  return countOf(await db.selectFrom(some).select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow());
+  const some = db
+    .selectFrom('routers')
+    .select('id')
+    .where('agent_id', '=', agentId)
+    .where('team_id', '=', teamId)
+    .where('removed_at', 'is', null)
+    .limit(most)
+    .as('some');
+  return countOf(
+    await db
+      .selectFrom(some)
+      .select((eb) => eb.fn.countAll().as('count'))
+      .executeTakeFirstOrThrow(),
+  );
 }
 
 /** PostgreSQL counts in bigint, which comes as text. */
@@ -89,7 +116,10 @@ export interface RouterSighting {
 }
 
 /** Another device answers behind this name: the router that had it answers there no more. */
-export async function releaseName(db: DbOrTx, { teamId, agentId, agentRouter, facts, now }: Omit<RouterSighting, 'newId' | 'routerId'>): Promise<void> {
+export async function releaseName(
+  db: DbOrTx,
+  { teamId, agentId, agentRouter, facts, now }: Omit<RouterSighting, 'newId' | 'routerId'>,
+): Promise<void> {
   await db
     .updateTable('routers')
     .set({ agent_router: '', updated_at: now })
@@ -115,12 +145,7 @@ export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promis
       .where('id', '=', sighting.routerId)
       .execute();
   }
-  const agent = await db
-    .selectFrom('agents')
-    .select('site_id')
-    .where('team_id', '=', teamId)
-    .where('id', '=', agentId)
-    .executeTakeFirst();
+  const agent = await db.selectFrom('agents').select('site_id').where('team_id', '=', teamId).where('id', '=', agentId).executeTakeFirst();
   const current = {
     agent_id: agentId,
     agent_router: agentRouter,
@@ -156,12 +181,7 @@ export async function selectAllPresence(db: DbOrTx): Promise<Map<string, Presenc
   return new Map(
     rows.map((row) => [
       row.router_id,
-      {
-        reachable: row.reachable === 1,
-        uptimeSeconds: row.uptime_seconds,
-        lastSeenAt: row.last_seen_at,
-        lastSeenFrom: row.last_seen_from,
-      },
+      { reachable: row.reachable === 1, uptimeSeconds: row.uptime_seconds, lastSeenAt: row.last_seen_at, lastSeenFrom: row.last_seen_from },
     ]),
   );
 }
@@ -179,12 +199,14 @@ export async function upsertPresence(db: DbOrTx, chunk: readonly { routerId: str
       })),
     )
     .onConflict((conflict) =>
-      conflict.column('router_id').doUpdateSet((eb) => ({
-        reachable: eb.ref('excluded.reachable'),
-        uptime_seconds: eb.ref('excluded.uptime_seconds'),
-        last_seen_at: eb.ref('excluded.last_seen_at'),
-        last_seen_from: eb.ref('excluded.last_seen_from'),
-      })),
+      conflict
+        .column('router_id')
+        .doUpdateSet((eb) => ({
+          reachable: eb.ref('excluded.reachable'),
+          uptime_seconds: eb.ref('excluded.uptime_seconds'),
+          last_seen_at: eb.ref('excluded.last_seen_at'),
+          last_seen_from: eb.ref('excluded.last_seen_from'),
+        })),
     )
     .execute();
 }

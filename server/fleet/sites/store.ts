@@ -10,7 +10,12 @@ export async function siteExists(db: DbOrTx, teamId: string, siteId: string): Pr
 
 /** Routers behind an agent that stand in this site, or in none. */
 export async function selectRoutersAt(db: DbOrTx, teamId: string, agentId: string, siteId: string | null): Promise<string[]> {
-  const behind = db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('agent_id', '=', agentId).where('removed_at', 'is', null);
+  const behind = db
+    .selectFrom('routers')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('agent_id', '=', agentId)
+    .where('removed_at', 'is', null);
   const rows = await (siteId === null ? behind.where('site_id', 'is', null) : behind.where('site_id', '=', siteId)).execute();
   return rows.map(({ id }) => id);
 }
@@ -42,7 +47,12 @@ export async function moveRouter(tx: Tx, move: Move): Promise<boolean> {
   if (!router) return false;
   if (router.site_id === siteId) return true;
   await moveDevices(tx, move, { from: router.site_id ?? routerId, to: siteId ?? routerId });
-  await tx.updateTable('routers').set({ site_id: siteId, updated_at: now }).where('team_id', '=', teamId).where('id', '=', routerId).execute();
+  await tx
+    .updateTable('routers')
+    .set({ site_id: siteId, updated_at: now })
+    .where('team_id', '=', teamId)
+    .where('id', '=', routerId)
+    .execute();
   return true;
 }
 
@@ -61,11 +71,21 @@ async function moveDevices(tx: Tx, move: Move, way: Way): Promise<void> {
     .where('team_id', '=', teamId)
     .where('place', '=', way.from)
     .where('id', 'in', (eb) => eb.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId))
-    .where((eb) => eb.not(eb.exists(
-      // Correlated: a list of all sightings of all teams would be read at every move.
-      eb.selectFrom('device_sightings as seen').select('seen.device_id').whereRef('seen.device_id', '=', 'devices.id').where('seen.router_id', '<>', routerId),
-    )))
-    .where('mac', 'not in', (eb) => eb.selectFrom('devices as there').select('there.mac').where('team_id', '=', teamId).where('place', '=', way.to))
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          // Correlated: a list of all sightings of all teams would be read at every move.
+          eb
+            .selectFrom('device_sightings as seen')
+            .select('seen.device_id')
+            .whereRef('seen.device_id', '=', 'devices.id')
+            .where('seen.router_id', '<>', routerId),
+        ),
+      ),
+    )
+    .where('mac', 'not in', (eb) =>
+      eb.selectFrom('devices as there').select('there.mac').where('team_id', '=', teamId).where('place', '=', way.to),
+    )
     .execute();
   const shared = await tx
     .selectFrom('devices')
@@ -76,8 +96,17 @@ async function moveDevices(tx: Tx, move: Move, way: Way): Promise<void> {
     .execute();
   for (const chunk of inChunks(shared)) {
     const copies = chunk.map((device) => ({ ...device, id: move.newId(), team_id: teamId, place: way.to, site_id: siteId }));
-    await tx.insertInto('devices').values(copies).onConflict((conflict) => conflict.columns(['team_id', 'place', 'mac']).doNothing()).execute();
-    await moveSightings(tx, move, way, chunk.map(({ id }) => id));
+    await tx
+      .insertInto('devices')
+      .values(copies)
+      .onConflict((conflict) => conflict.columns(['team_id', 'place', 'mac']).doNothing())
+      .execute();
+    await moveSightings(
+      tx,
+      move,
+      way,
+      chunk.map(({ id }) => id),
+    );
   }
 }
 

@@ -13,8 +13,4 @@ export interface Clock extends Timers {
   monotonic(): number;
 }
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  ...systemTimers,
-};
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now(), ...systemTimers };

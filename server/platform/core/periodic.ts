@@ -60,7 +60,12 @@ export class Periodic {
   #begin(): Promise<void> | undefined {
     try {
       const run = this.#options.run(this.#stopping.signal);
-      return run ? run.then(() => undefined, (error: unknown) => this.#failed(error)) : undefined;
+      return run
+        ? run.then(
+            () => undefined,
+            (error: unknown) => this.#failed(error),
+          )
+        : undefined;
     } catch (error) {
       this.#failed(error);
       return undefined;

@@ -15,7 +15,11 @@ export const QUOTAS = {
   /** Each live key may ask 60 times a minute, and a list of them should stay readable. */
   api_keys_per_team: { most: 1000, what: 'API keys that work', instead: 'revoke some first' },
   /** Every key can be replaced with an overlap, and no key again and again. */
-  rotated_api_keys_per_team: { most: 2000, what: 'API keys that work, with those that were rotated', instead: 'revoke some first, or rotate without an overlap' },
+  rotated_api_keys_per_team: {
+    most: 2000,
+    what: 'API keys that work, with those that were rotated',
+    instead: 'revoke some first, or rotate without an overlap',
+  },
   /** A list of them should stay readable. */
   clients_per_team: { most: 200, what: 'clients', instead: 'remove some first' },
   /** Each is looked at every few seconds. */

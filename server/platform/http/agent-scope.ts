@@ -27,8 +27,12 @@ export async function admitAgents(scope: App, authenticate: AuthenticateAgent, l
     const bearer = bearerOf(request.headers.authorization);
     request.agentCaller = (bearer === undefined ? undefined : await authenticate(bearer)) ?? null;
   });
-  await limitRequests(scope, { ...limit, nameOf: ({ agentCaller }) => agentCaller === null ? undefined : `agent:${agentCaller.agentId}` });
+  await limitRequests(scope, {
+    ...limit,
+    nameOf: ({ agentCaller }) => (agentCaller === null ? undefined : `agent:${agentCaller.agentId}`),
+  });
   scope.addHook('onRequest', async (request) => {
-    if (request.agentCaller === null) throw new AppError('unauthenticated', 'the credential is not that of an agent, or the agent was revoked');
+    if (request.agentCaller === null)
+      throw new AppError('unauthenticated', 'the credential is not that of an agent, or the agent was revoked');
   });
 }

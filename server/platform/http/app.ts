@@ -81,7 +81,8 @@ export function createApp(options: AppOptions): App {
     reply.header('x-request-id', request.id);
     // Before anybody asks where the request comes from.
     keepAddresses(request.raw.headers);
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw new AppError('bad_request', 'the Host header is missing');
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
+      throw new AppError('bad_request', 'the Host header is missing');
     const repeated = repeatedHeader(request.raw.rawHeaders);
     if (repeated !== undefined) throw new AppError('bad_request', `the header ${repeated} comes more than once`);
     if (isClosing) throw new AppError('unavailable', 'the server is being stopped; come back in a moment');

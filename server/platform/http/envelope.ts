@@ -32,4 +32,6 @@ export function toDateTimeOrNull(millis: number | null): string | null {
 }
 
 /** `{router_id}` in a path. Identities are replaced by ids before this is read (router-names.ts). */
-export const routerParams = z.object({ router_id: pathId.describe('Id of the router, or its identity if no other router of the team has it') });
+export const routerParams = z.object({
+  router_id: pathId.describe('Id of the router, or its identity if no other router of the team has it'),
+});

@@ -9,12 +9,7 @@ function isStorable(value: string): boolean {
 const LONGEST_NAME = 100;
 
 /** Without spaces around it. */
-export const nameField = z
-  .string()
-  .trim()
-  .min(1)
-  .max(LONGEST_NAME)
-  .refine(isStorable, 'must not contain NUL or half characters');
+export const nameField = z.string().trim().min(1).max(LONGEST_NAME).refine(isStorable, 'must not contain NUL or half characters');
 
 /** Text that is kept as it is. */
 export const textField = (max: number) => z.string().max(max).refine(isStorable, 'must not contain NUL or half characters');

@@ -120,12 +120,7 @@ function heldBy(claim: Exclude<Claim, { state: 'finished' }>): HeldKey {
 
 function replay(reply: FastifyReply, first: { status: number; response: string }): FastifyReply {
   const type = first.status >= 400 ? 'application/problem+json; charset=utf-8' : 'application/json; charset=utf-8';
-  return reply
-    .code(first.status)
-    .header('idempotency-replayed', 'true')
-    .type(type)
-    .serializer(String)
-    .send(first.response);
+  return reply.code(first.status).header('idempotency-replayed', 'true').type(type).serializer(String).send(first.response);
 }
 
 function scopeOf(request: FastifyRequest): IdempotencyScope {

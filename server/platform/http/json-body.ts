@@ -18,7 +18,10 @@ export function readJsonBodies(app: App, exactIntegers: boolean): void {
     if (problem) done(problem);
     // Callers put the content type on every request (docs/interface.md), also on a DELETE without a body.
     else if (text === '' || text === undefined) done(null, undefined);
-    else void parse(request, text, (error, value) => (error ? done(invalidField('body', 'is not valid JSON')) : done(null, exactIntegers ? withExactIntegers(text) : value)));
+    else
+      void parse(request, text, (error, value) =>
+        error ? done(invalidField('body', 'is not valid JSON')) : done(null, exactIntegers ? withExactIntegers(text) : value),
+      );
   });
 }
 
@@ -33,8 +36,12 @@ function withExactIntegers(text: string): unknown {
 }
 
 /** JSON is UTF-8 (RFC 8259); whoever says otherwise would be misread. What is compressed may be a thousand times as large. */
-function refusedEncoding({ 'content-type': type = '', 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders): AppError | undefined {
-  if (encoding.toLowerCase() !== 'identity') return new AppError('unsupported_media_type', `the Content-Encoding must not be ${encoding}: bodies are not compressed`);
+function refusedEncoding({
+  'content-type': type = '',
+  'content-encoding': encoding = 'identity',
+}: IncomingHttpHeaders): AppError | undefined {
+  if (encoding.toLowerCase() !== 'identity')
+    return new AppError('unsupported_media_type', `the Content-Encoding must not be ${encoding}: bodies are not compressed`);
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1] ?? 'utf-8';
   return /^utf-?8$|^us-ascii$/i.test(charset) ? undefined : new AppError('unsupported_media_type', 'the charset of JSON is utf-8');
 }

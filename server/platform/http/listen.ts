@@ -14,7 +14,11 @@ const BACKLOG = 4096;
  * @returns the address with the port that the system chose, if it was to choose
  * @throws Error when the port cannot be had
  */
-export async function listen(app: App, address: { readonly host: string; readonly port: number }, quiet?: QuietConnections): Promise<string> {
+export async function listen(
+  app: App,
+  address: { readonly host: string; readonly port: number },
+  quiet?: QuietConnections,
+): Promise<string> {
   quiet?.watch(app.server);
   boundPipelining(app.server);
   await app.listen({ host: address.host, port: address.port, backlog: BACKLOG });

@@ -42,7 +42,7 @@ function addSharedParts(document: OpenApiDocument): void {
       in: 'header',
       required: false,
       description:
-        'Makes the request safe to repeat for a day: the same key and body gives the first answer again, another body 422, one still under way 409. A repeated answer has the header Idempotency-Replayed; the X-Request-Id is its own, the body the first one\'s to the letter.',
+        "Makes the request safe to repeat for a day: the same key and body gives the first answer again, another body 422, one still under way 409. A repeated answer has the header Idempotency-Replayed; the X-Request-Id is its own, the body the first one's to the letter.",
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
       example: '4f3c2a1e-restart-gw-depot',
     },

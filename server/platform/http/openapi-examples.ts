@@ -68,7 +68,9 @@ export function exampleOf(document: OpenApiDocument, schema: JsonSchema, name: s
 }
 
 function objectExample(document: OpenApiDocument, schema: JsonSchema, depth: number): Record<string, unknown> {
-  const members = Object.entries(schema.properties ?? {}).map(([name, member]) => [name, exampleOf(document, member, name, depth + 1)] as const);
+  const members = Object.entries(schema.properties ?? {}).map(
+    ([name, member]) => [name, exampleOf(document, member, name, depth + 1)] as const,
+  );
   if (members.length > 0 || typeof schema.additionalProperties !== 'object') return Object.fromEntries(members);
   return { name: exampleOf(document, schema.additionalProperties, 'value', depth + 1) };
 }

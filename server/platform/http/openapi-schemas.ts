@@ -31,7 +31,9 @@ function plainName(name: string, schemas: Record<string, JsonSchema>): string | 
 
 function saysTheSame(input: JsonSchema, output: JsonSchema): boolean {
   const text = (schema: JsonSchema): string =>
-    JSON.stringify(schema).replaceAll(/"\$ref":"([^"]+?)Input"/g, '"$ref":"$1"').replaceAll(',"additionalProperties":false', '');
+    JSON.stringify(schema)
+      .replaceAll(/"\$ref":"([^"]+?)Input"/g, '"$ref":"$1"')
+      .replaceAll(',"additionalProperties":false', '');
   return text(input) === text(output);
 }
 

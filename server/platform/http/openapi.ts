@@ -89,6 +89,7 @@ function sessionScheme(openIdConnectUrl: string) {
   return {
     type: 'openIdConnect' as const,
     openIdConnectUrl,
-    description: 'The access token (a JWT) of a person who has signed in, in the same header. Clients other than the console ask for the scope `api`',
+    description:
+      'The access token (a JWT) of a person who has signed in, in the same header. Clients other than the console ask for the scope `api`',
   };
 }

@@ -55,7 +55,9 @@ export async function limitRequests(scope: App, { perMinute, monotonic, isExempt
     const waitMs = principal ? teams.take(principal) : 0;
     if (waitMs === 0) return;
     counters?.add('requests_per_team');
-    throw new AppError('rate_limited', `your team has made too many requests in 60 seconds; try again in ${Math.ceil(waitMs / 1000)} s`, { retryAfterMs: waitMs });
+    throw new AppError('rate_limited', `your team has made too many requests in 60 seconds; try again in ${Math.ceil(waitMs / 1000)} s`, {
+      retryAfterMs: waitMs,
+    });
   });
 }
 

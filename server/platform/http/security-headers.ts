@@ -24,7 +24,15 @@ export async function protectEdge(app: App, { corsOrigins }: EdgeOptions): Promi
     origin: [...corsOrigins],
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: ['authorization', 'content-type', 'idempotency-key', 'last-event-id'],
-    exposedHeaders: ['link', 'retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id', 'idempotency-replayed'],
+    exposedHeaders: [
+      'link',
+      'retry-after',
+      'ratelimit-limit',
+      'ratelimit-remaining',
+      'ratelimit-reset',
+      'x-request-id',
+      'idempotency-replayed',
+    ],
     maxAge: 600,
   });
 }

@@ -31,7 +31,9 @@ function wordsFor(issue: $ZodRawIssue): string | undefined {
     case 'invalid_type':
       return issue.input === undefined ? 'is required' : TYPES[String(issue['expected'])];
     case 'too_small':
-      return issue['origin'] === 'string' && issue['minimum'] === 1 ? 'must not be empty' : `must ${amount(issue, 'minimum', 'least', 'more')}`;
+      return issue['origin'] === 'string' && issue['minimum'] === 1
+        ? 'must not be empty'
+        : `must ${amount(issue, 'minimum', 'least', 'more')}`;
     case 'too_big':
       return `must ${amount(issue, 'maximum', 'most', 'less')}`;
     case 'invalid_value':

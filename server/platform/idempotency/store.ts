@@ -82,7 +82,10 @@ export class IdempotencyStore implements IdempotencyKeys {
   async #refuseNew(scope: IdempotencyScope): Promise<void> {
     if (await selectKey(this.#storage.db, scope).select('key').executeTakeFirst()) return;
     this.#kept.refused(scope);
-    throw new AppError('quota_exceeded', 'you or your team have used too many Idempotency-Keys within a day: nothing was done; leave the key out, or try again later');
+    throw new AppError(
+      'quota_exceeded',
+      'you or your team have used too many Idempotency-Keys within a day: nothing was done; leave the key out, or try again later',
+    );
   }
 
   async claim(scope: IdempotencyScope, payload: string, resumable: boolean): Promise<Claim> {
@@ -108,7 +111,17 @@ export class IdempotencyStore implements IdempotencyKeys {
     const { teamId, scope, key, caller, claim } = held;
     const inserted = await tx
       .insertInto('idempotency_keys')
-      .values({ team_id: teamId, scope, key, fingerprint: fingerprints[0]!, created_at: this.#now(), status: null, response: null, claim, caller })
+      .values({
+        team_id: teamId,
+        scope,
+        key,
+        fingerprint: fingerprints[0]!,
+        created_at: this.#now(),
+        status: null,
+        response: null,
+        claim,
+        caller,
+      })
       .onConflict((conflict) => conflict.columns(['team_id', 'scope', 'key']).doNothing())
       .returning('key')
       .executeTakeFirst();
@@ -198,7 +211,10 @@ export class IdempotencyStore implements IdempotencyKeys {
       });
       for (const row of old) {
         const bytes = Number(row.bytes);
-        this.#kept.add({ teamId: row.team_id, caller: row.caller ?? '' }, { all: -BYTES_OF_KEY - bytes, long: bytes > SHORT_ANSWER ? -bytes : 0 });
+        this.#kept.add(
+          { teamId: row.team_id, caller: row.caller ?? '' },
+          { all: -BYTES_OF_KEY - bytes, long: bytes > SHORT_ANSWER ? -bytes : 0 },
+        );
       }
     }
   }

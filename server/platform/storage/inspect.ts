@@ -22,8 +22,14 @@ export async function inspectStorage({ db }: Storage): Promise<Inspection> {
 
 /** Presence is written every few seconds, audit entries whenever somebody does something. */
 async function newestMomentOf(db: Storage['db']): Promise<number | null> {
-  const seen = await db.selectFrom('router_presence').select((eb) => eb.fn.max('last_seen_at').as('at')).executeTakeFirst();
-  const audited = await db.selectFrom('audit_log').select((eb) => eb.fn.max('at').as('at')).executeTakeFirst();
+  const seen = await db
+    .selectFrom('router_presence')
+    .select((eb) => eb.fn.max('last_seen_at').as('at'))
+    .executeTakeFirst();
+  const audited = await db
+    .selectFrom('audit_log')
+    .select((eb) => eb.fn.max('at').as('at'))
+    .executeTakeFirst();
   const moments = [seen?.at, audited?.at].filter((at) => at !== null && at !== undefined).map(Number);
   return moments.length === 0 ? null : Math.max(...moments);
 }

@@ -10,17 +10,52 @@ const CLOSED_LATELY_MS = 3_600_000;
  * @param now the moment of the step, by the time from before it
  */
 export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<void> {
-  await tx.updateTable('job_events').set((eb) => ({ due_at: eb('due_at', '+', stepMs) })).where('due_at', 'is not', null).execute();
-  await tx.updateTable('job_events').set((eb) => ({ claimed_until: eb('claimed_until', '+', stepMs) })).where('claimed_until', 'is not', null).execute();
-  await tx.updateTable('backups').set((eb) => ({ due_at: eb('due_at', '+', stepMs) })).where('due_at', 'is not', null).execute();
-  await tx.updateTable('revocations').set((eb) => ({ due_at: eb('due_at', '+', stepMs) })).where('due_at', 'is not', null).execute();
-  await tx.updateTable('campaigns').set((eb) => ({ next_start_at: eb('next_start_at', '+', stepMs) })).where('finished_at', 'is', null).execute();
+  await tx
+    .updateTable('job_events')
+    .set((eb) => ({ due_at: eb('due_at', '+', stepMs) }))
+    .where('due_at', 'is not', null)
+    .execute();
+  await tx
+    .updateTable('job_events')
+    .set((eb) => ({ claimed_until: eb('claimed_until', '+', stepMs) }))
+    .where('claimed_until', 'is not', null)
+    .execute();
+  await tx
+    .updateTable('backups')
+    .set((eb) => ({ due_at: eb('due_at', '+', stepMs) }))
+    .where('due_at', 'is not', null)
+    .execute();
+  await tx
+    .updateTable('revocations')
+    .set((eb) => ({ due_at: eb('due_at', '+', stepMs) }))
+    .where('due_at', 'is not', null)
+    .execute();
+  await tx
+    .updateTable('campaigns')
+    .set((eb) => ({ next_start_at: eb('next_start_at', '+', stepMs) }))
+    .where('finished_at', 'is', null)
+    .execute();
   // A job was to be delivered within so many minutes; `expires_at` tells when those end.
-  await tx.updateTable('jobs').set((eb) => ({ expires_at: eb('expires_at', '+', stepMs) })).where('phase', '=', 'queued').execute();
-  await tx.updateTable('jobs').set((eb) => ({ overdue_at: eb('overdue_at', '+', stepMs) })).where('overdue_at', 'is not', null).execute();
-  await tx.updateTable('idempotency_keys').set((eb) => ({ created_at: eb('created_at', '+', stepMs) })).execute();
+  await tx
+    .updateTable('jobs')
+    .set((eb) => ({ expires_at: eb('expires_at', '+', stepMs) }))
+    .where('phase', '=', 'queued')
+    .execute();
+  await tx
+    .updateTable('jobs')
+    .set((eb) => ({ overdue_at: eb('overdue_at', '+', stepMs) }))
+    .where('overdue_at', 'is not', null)
+    .execute();
+  await tx
+    .updateTable('idempotency_keys')
+    .set((eb) => ({ created_at: eb('created_at', '+', stepMs) }))
+    .execute();
   // While its port is in quarantine, how long it has been closed counts for more than when.
-  await tx.updateTable('forwards').set((eb) => ({ closed_at: eb('closed_at', '+', stepMs) })).where('closed_at', '>', now - CLOSED_LATELY_MS).execute();
+  await tx
+    .updateTable('forwards')
+    .set((eb) => ({ closed_at: eb('closed_at', '+', stepMs) }))
+    .where('closed_at', '>', now - CLOSED_LATELY_MS)
+    .execute();
 }
 
 /**
@@ -29,9 +64,21 @@ export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<vo
  * @param longestMs the longest wait of each kind
  */
 export async function capPlans(tx: Tx, now: number, longestMs: { jobEvent: number; backup: number }): Promise<void> {
-  await tx.updateTable('job_events').set({ due_at: now }).where('due_at', '>', now + longestMs.jobEvent).execute();
-  await tx.updateTable('job_events').set({ claimed_until: now }).where('claimed_until', '>', now + longestMs.jobEvent).execute();
-  await tx.updateTable('backups').set({ due_at: now }).where('due_at', '>', now + longestMs.backup).execute();
+  await tx
+    .updateTable('job_events')
+    .set({ due_at: now })
+    .where('due_at', '>', now + longestMs.jobEvent)
+    .execute();
+  await tx
+    .updateTable('job_events')
+    .set({ claimed_until: now })
+    .where('claimed_until', '>', now + longestMs.jobEvent)
+    .execute();
+  await tx
+    .updateTable('backups')
+    .set({ due_at: now })
+    .where('due_at', '>', now + longestMs.backup)
+    .execute();
   await tx.updateTable('idempotency_keys').set({ created_at: now }).where('created_at', '>', now).execute();
   await tx.updateTable('forwards').set({ closed_at: now }).where('closed_at', '>', now).execute();
 }

@@ -31,8 +31,7 @@ function toNumber(text: string): number {
 }
 
 const types: CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    NUMBERS.has(oid) ? toNumber : pgTypes.getTypeParser(oid, format),
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => (NUMBERS.has(oid) ? toNumber : pgTypes.getTypeParser(oid, format)),
 };
 
 /** The stock driver with the same checks and the same errors as the SQLite one. */

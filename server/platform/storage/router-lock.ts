@@ -12,7 +12,12 @@ interface RouterKey {
  * Reads routers and keeps them as they are until the transaction ends; on PostgreSQL whatever refers to one of them from
  * now on waits, too. In the order of their ids, so that two transactions do not wait for each other.
  */
-export async function lockRouters(tx: Tx, engine: Storage['engine'], teamId: string, routerIds: readonly string[]): Promise<Selectable<RoutersTable>[]> {
+export async function lockRouters(
+  tx: Tx,
+  engine: Storage['engine'],
+  teamId: string,
+  routerIds: readonly string[],
+): Promise<Selectable<RoutersTable>[]> {
   const routers = tx.selectFrom('routers').selectAll().where('team_id', '=', teamId).where('id', 'in', routerIds).orderBy('id');
   return (capabilities[engine].singleWriter ? routers : routers.forUpdate()).execute();
 }

@@ -17,7 +17,15 @@ import type {
 } from './schema-notifications.ts';
 import type { AuditLogTable, IdempotencyKeysTable } from './schema-requests.ts';
 import type { RevocationsTable } from './schema-revocations.ts';
-import type { AgentsTable, EnrolTokensTable, FaultsTable, RouterMovesTable, RouterPositionsTable, RouterPresenceTable, RoutersTable } from './schema-routers.ts';
+import type {
+  AgentsTable,
+  EnrolTokensTable,
+  FaultsTable,
+  RouterMovesTable,
+  RouterPositionsTable,
+  RouterPresenceTable,
+  RoutersTable,
+} from './schema-routers.ts';
 import type { ApiKeysTable, MembersTable, ServiceTokensTable, SitesTable, TeamsTable, UsersTable } from './schema-teams.ts';
 import type { JobEventAttemptsTable, JobEventsTable, WebhookSecretsTable } from './schema-webhooks.ts';
 

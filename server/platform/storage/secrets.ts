@@ -7,9 +7,7 @@ import { decryptJwe, encryptJwe } from './jwe.ts';
 
 /** A JSON Web Key Set: the first key encrypts, every key decrypts, so that keys can be changed without a break. */
 const keyFileSchema = z.object({
-  keys: z
-    .array(z.object({ kty: z.literal('oct'), kid: z.string().min(1), k: z.base64url().length(43) }))
-    .min(1),
+  keys: z.array(z.object({ kty: z.literal('oct'), kid: z.string().min(1), k: z.base64url().length(43) })).min(1),
 });
 
 interface SecretKey {
@@ -35,7 +33,9 @@ export class Secrets {
    * @returns one for each key, the one to store first
    */
   fingerprints(purpose: SecretPurpose, text: string): string[] {
-    return [...this.#byId.values()].map((bytes) => createHmac('sha256', bytes).update(`fingerprint ${purpose} `).update(text).digest('hex'));
+    return [...this.#byId.values()].map((bytes) =>
+      createHmac('sha256', bytes).update(`fingerprint ${purpose} `).update(text).digest('hex'),
+    );
   }
 
   /** @returns a compact JWE: text for a column */

@@ -36,7 +36,12 @@ export async function keysInUse(db: Db): Promise<Set<string>> {
     db.selectFrom('webhook_secrets').select(headerOf('secret')).orderBy('id', 'desc').limit(LOOKED_AT).execute(),
     db.selectFrom('backup_parts').select(headerOf('content')).orderBy('backup_id', 'desc').limit(LOOKED_AT).execute(),
   ]);
-  return new Set(found.flat().map(({ start }) => keyIdOf(start)).filter((kid) => kid !== undefined));
+  return new Set(
+    found
+      .flat()
+      .map(({ start }) => keyIdOf(start))
+      .filter((kid) => kid !== undefined),
+  );
 }
 
 function headerOf(column: 'secret' | 'payload' | 'content') {

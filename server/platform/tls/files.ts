@@ -25,7 +25,12 @@ export interface TlsPair {
 export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<TlsPair> {
   const [cert, key] = await Promise.all([read(CERT, certFile), read(KEY, keyFile)]);
   const certificate = parse(() => new X509Certificate(cert), CERT, certFile, 'holds no certificate in PEM form');
-  const privateKey = parse<KeyObject>(() => createPrivateKey(key), KEY, keyFile, 'holds no private key in PEM form that can be read without a passphrase');
+  const privateKey = parse<KeyObject>(
+    () => createPrivateKey(key),
+    KEY,
+    keyFile,
+    'holds no private key in PEM form that can be read without a passphrase',
+  );
   if (!certificate.checkPrivateKey(privateKey)) throw mistake(KEY, keyFile, `is not the key of the certificate in ${certFile}`);
   return { cert, key };
 }

@@ -109,9 +109,7 @@ export class TunnelGateway<C extends ChannelOwner> {
       refuseUpgrade(socket, 400);
     } else {
       void this.#check(request, socket, (bearer) =>
-        path === TUNNEL_PATH
-          ? this.#admitTunnel(request, socket, head, bearer)
-          : this.#admitChannel(request, socket, head, bearer),
+        path === TUNNEL_PATH ? this.#admitTunnel(request, socket, head, bearer) : this.#admitChannel(request, socket, head, bearer),
       );
     }
   }

@@ -52,10 +52,7 @@ export class TunnelRegistry implements AgentGateway {
       turns: new Turns(clock),
       replies: new ReplyMemory(),
       settings: { ...DEFAULT_TUNNEL_SETTINGS, ...settings },
-      place: {
-        claim: (session) => this.#claim(session),
-        release: (session) => this.#release(session),
-      },
+      place: { claim: (session) => this.#claim(session), release: (session) => this.#release(session) },
     };
   }
 

@@ -21,10 +21,7 @@ const KEPT_AS_REASON: ReadonlySet<ReplyErrorCode> = new Set(['not_allowed', 'uns
 
 /** The error of a reply as the features see it: `extra` carries the trap `category`, or the agent's word as `reason`. */
 export function replyErrorToAppError({ code, message, category }: ReplyError): AppError {
-  const extra = {
-    ...(category === undefined ? {} : { category }),
-    ...(KEPT_AS_REASON.has(code) ? { reason: code } : {}),
-  };
+  const extra = { ...(category === undefined ? {} : { category }), ...(KEPT_AS_REASON.has(code) ? { reason: code } : {}) };
   const words = code === 'outcome_unknown' ? `${message}: the outcome is unknown` : message;
   return new AppError(APP_CODES[code], words, Object.keys(extra).length > 0 ? { extra } : {});
 }

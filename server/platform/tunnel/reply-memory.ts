@@ -4,11 +4,7 @@ import { MAX_REPLY_BYTES } from '../../../protocol/index.ts';
  * Bytes of replies that have begun and are not complete, as text on the wire; as objects they take about four times as much. The
  * smallest bound holds two of the largest replies, so that a tunnel can bring a backup while somebody prints a routing table.
  */
-export const UNFINISHED_REPLIES = {
-  tunnel: 2 * MAX_REPLY_BYTES,
-  team: 4 * MAX_REPLY_BYTES,
-  all: 12 * MAX_REPLY_BYTES,
-} as const;
+export const UNFINISHED_REPLIES = { tunnel: 2 * MAX_REPLY_BYTES, team: 4 * MAX_REPLY_BYTES, all: 12 * MAX_REPLY_BYTES } as const;
 
 type Full = 'replies_per_tunnel' | 'replies_per_team' | 'replies_in_all';
 

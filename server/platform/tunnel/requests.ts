@@ -42,8 +42,10 @@ export function agentShare(timeoutMs: number): number {
 }
 
 const NO_ROOM = {
-  replies_per_tunnel: 'too many large answers of this agent are under way; this one was given up and its outcome is unknown: ask for fewer at a time',
-  replies_per_team: 'too many large answers of your team are under way; this one was given up and its outcome is unknown: ask for fewer at a time',
+  replies_per_tunnel:
+    'too many large answers of this agent are under way; this one was given up and its outcome is unknown: ask for fewer at a time',
+  replies_per_team:
+    'too many large answers of your team are under way; this one was given up and its outcome is unknown: ask for fewer at a time',
   replies_in_all: 'too many large answers are under way; this one was given up and its outcome is unknown: try again later',
 } as const;
 
@@ -66,11 +68,7 @@ export class AgentRequests {
   }
 
   /** Sends a request and waits for its reply. @throws AppError as {@link AgentGateway.request} says */
-  async ask<M extends Request['method']>(
-    method: M,
-    params: RequestParams<M>,
-    options: RequestOptions,
-  ): Promise<RequestResult<M>> {
+  async ask<M extends Request['method']>(method: M, params: RequestParams<M>, options: RequestOptions): Promise<RequestResult<M>> {
     if (options.signal?.aborted) throw new AppError('unavailable', 'the request was given up before it was sent');
     const holder = { party: 'router' in params ? params.router : '' };
     const limit = this.#shares.limitFor(holder);
@@ -78,10 +76,11 @@ export class AgentRequests {
       throw new AppError('unavailable', `too many requests under way ${limit === 'party' ? 'on this router' : 'on this agent'}`);
     }
     const asked: Asked = { method, onRows: options.onRows, bytes: 0, grewAt: 0, stall: undefined };
-    const { id, answer } = this.#pending.open(
-      asked,
-      { timeoutMs: options.timeoutMs, signal: options.signal, onExpiry: (why, id) => this.#expire(why, id) },
-    );
+    const { id, answer } = this.#pending.open(asked, {
+      timeoutMs: options.timeoutMs,
+      signal: options.signal,
+      onExpiry: (why, id) => this.#expire(why, id),
+    });
     const request = { type: 'request', id, remaining_ms: agentShare(options.timeoutMs), method, params } as Request;
     const sent = this.#deps.send(request);
     if (sent !== 'sent') this.#pending.reject(id, notSent(sent));
@@ -110,7 +109,10 @@ export class AgentRequests {
       return;
     }
     if (asked.bytes > MAX_REPLY_BYTES) {
-      this.#giveUp(message.id, new AppError('too_large', `the answer is larger than ${MAX_REPLY_BYTES} bytes: ask for fewer rows or properties`));
+      this.#giveUp(
+        message.id,
+        new AppError('too_large', `the answer is larger than ${MAX_REPLY_BYTES} bytes: ask for fewer rows or properties`),
+      );
       return;
     }
     try {

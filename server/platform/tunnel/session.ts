@@ -71,7 +71,13 @@ export class TunnelSession {
     this.#handshake = new Handshake(deps.callbacks, deps.settings);
     this.#valve = new Valve(socket);
     this.#budget = deps.budgets.of(identity.agentId, deps.clock.monotonic());
-    this.#pacing = new Pacing({ ...deps, budget: this.#budget, valve: this.#valve, handle: (text) => this.#handle(text), onHeld: (ms) => this.#onHeld(ms) });
+    this.#pacing = new Pacing({
+      ...deps,
+      budget: this.#budget,
+      valve: this.#valve,
+      handle: (text) => this.#handle(text),
+      onHeld: (ms) => this.#onHeld(ms),
+    });
     this.#intake = new Intake(this.#valve.as('database'), (error, lane) => this.#onFailure(error, lane));
     this.#startDeadline(HELLO_TIMEOUT_MS);
     this.#liveness = new Liveness({
@@ -96,11 +102,7 @@ export class TunnelSession {
   }
 
   /** @throws AppError `agent_offline` when it cannot be used, otherwise as {@link AgentRequests.ask} */
-  async request<M extends Request['method']>(
-    method: M,
-    params: RequestParams<M>,
-    options: RequestOptions,
-  ): Promise<RequestResult<M>> {
+  async request<M extends Request['method']>(method: M, params: RequestParams<M>, options: RequestOptions): Promise<RequestResult<M>> {
     if (!this.#isOpen()) throw new AppError('agent_offline', 'the agent is not connected');
     this.#requests ??= new AgentRequests({
       clock: this.#deps.clock,
@@ -226,7 +228,8 @@ export class TunnelSession {
   /** Heartbeats do not wait for the database; features that go by the order of what is said must know. */
   #announceInventory(message: EventMessage): void {
     const { connection } = this.#handshake;
-    if (message.type === 'inventory' && connection && this.#announced) this.#deps.callbacks.events.onInventoryArrived?.(connection, message.router);
+    if (message.type === 'inventory' && connection && this.#announced)
+      this.#deps.callbacks.events.onInventoryArrived?.(connection, message.router);
   }
 
   async #tell(message: EventMessage): Promise<void> {
@@ -317,7 +320,10 @@ export class TunnelSession {
   #closeForAbuse(): void {
     this.#deps.counters.add('tunnel_abuse');
     const pauseMs = this.#budget.pauseMs(this.#deps.clock.monotonic());
-    this.#deps.log.warn({ agent_id: this.identity.agentId, team_id: this.identity.teamId, duration_ms: pauseMs }, 'agent sent too many unreadable messages and has to stay away');
+    this.#deps.log.warn(
+      { agent_id: this.identity.agentId, team_id: this.identity.teamId, duration_ms: pauseMs },
+      'agent sent too many unreadable messages and has to stay away',
+    );
     this.close('abuse', pauseMs);
     this.#socket.pause();
   }

@@ -116,7 +116,15 @@ describe('packaging and modems that a router cannot see leave several products',
 
   test('only the facts on which they agree are told', () => {
     const facts = agreedFacts(findCandidates(catalogue, { model: 'CRS326-24G-2S+', boardName: 'CRS326-24G-2S+' }));
-    expect(facts).toMatchObject({ architecture: 'ARM 32bit', archived: false, cpu_core_count: '2', name: null, model: null, slug: null, price: null });
+    expect(facts).toMatchObject({
+      architecture: 'ARM 32bit',
+      archived: false,
+      cpu_core_count: '2',
+      name: null,
+      model: null,
+      slug: null,
+      price: null,
+    });
   });
 });
 

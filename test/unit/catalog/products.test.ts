@@ -12,8 +12,20 @@ const products = (...texts: string[]) => readProducts(...texts.map((text, index)
 
 describe('comma-separated values', () => {
   test.each([
-    ['a,b\n1,2\n', [['a', 'b'], ['1', '2']]],
-    ['\uFEFFa,b\r\n1,\r\n', [['a', 'b'], ['1', '']]],
+    [
+      'a,b\n1,2\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      '\uFEFFa,b\r\n1,\r\n',
+      [
+        ['a', 'b'],
+        ['1', ''],
+      ],
+    ],
     ['"a,b","say ""hi"""\n', [['a,b', 'say "hi"']]],
     ['"two\nlines",x', [['two\nlines', 'x']]],
     ['a\n\n\nb', [['a'], ['b']]],
@@ -44,7 +56,11 @@ describe("an operator's file", () => {
 
   test('adds products', () => {
     expect(products(shipped, 'name,model,board_name\nThree,RB3,three\n').at(-1)).toMatchObject({
-      model: 'RB3', name: 'Three', boardName: 'three', archived: false, slug: null,
+      model: 'RB3',
+      name: 'Three',
+      boardName: 'three',
+      archived: false,
+      slug: null,
     });
   });
 
@@ -98,7 +114,8 @@ describe('the catalogue', () => {
 
   test('a file that cannot be read is named', async () => {
     await expect(loadCatalog({ file: path.join(folder, 'none.csv') })).rejects.toMatchObject({
-      code: 'invalid', message: expect.stringContaining('none.csv') as string,
+      code: 'invalid',
+      message: expect.stringContaining('none.csv') as string,
     });
   });
 });

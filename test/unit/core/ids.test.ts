@@ -9,7 +9,10 @@ const NOW = 1_700_000_000_000;
 
 describe('ids', () => {
   it('rise with every call, whatever the clock does within a second', () => {
-    const steps = fc.array(fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: -50, max: 200 })), { minLength: 2, maxLength: 300 });
+    const steps = fc.array(fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: -50, max: 200 })), {
+      minLength: 2,
+      maxLength: 300,
+    });
     fc.assert(
       fc.property(steps, (waits) => {
         const ids = new IdSequence();

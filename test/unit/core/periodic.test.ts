@@ -82,20 +82,31 @@ test('a second start is without effect', () => {
 });
 
 test.each<[string, PeriodicOptions['run']]>([
-  ['throws', () => { throw new Error('no'); }],
+  [
+    'throws',
+    () => {
+      throw new Error('no');
+    },
+  ],
   ['rejects', () => Promise.reject(new Error('no'))],
 ])('a run that %s is told to the log, and the next one comes', async (_, run) => {
   let runs = 0;
-  const { clock, log, periodic } = setUp((signal) => {
-    runs += 1;
-    return run(signal);
-  }, { level: 'error' });
+  const { clock, log, periodic } = setUp(
+    (signal) => {
+      runs += 1;
+      return run(signal);
+    },
+    { level: 'error' },
+  );
   periodic.start();
   clock.advance(1000);
   await settle();
   clock.advance(1000);
   await settle();
   expect(runs).toBe(2);
-  expect(log.lines.map(({ level, message }) => [level, message])).toEqual([['error', 'it failed'], ['error', 'it failed']]);
+  expect(log.lines.map(({ level, message }) => [level, message])).toEqual([
+    ['error', 'it failed'],
+    ['error', 'it failed'],
+  ]);
   await periodic.stop();
 });

@@ -22,7 +22,14 @@ import { DEFAULT_WEBHOOK_RULES } from '../../../server/outbound/webhooks/types.t
 
 const top = path.join(import.meta.dirname, '../../..');
 const lines = readFileSync(path.join(top, 'docs/shared-resources.md'), 'utf8').split('\n');
-const rows = lines.filter((line) => line.startsWith('|')).map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
+const rows = lines
+  .filter((line) => line.startsWith('|'))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
 
 /** The row that begins with a name. */
 function rowOf(name: string): string[] {

@@ -7,8 +7,8 @@ describe('the longest block that holds an address tells its manufacturer', () =>
     '70B3D5': 'IEEE Registration Authority\n445 Hoes Lane',
     '70B3D5123': 'Thirty-six bits',
     '70B3D5FFF': 'The last one',
-    'C85CE2': 'IEEE Registration Authority',
-    'C85CE27': 'Twenty-eight bits\nSomewhere',
+    C85CE2: 'IEEE Registration Authority',
+    C85CE27: 'Twenty-eight bits\nSomewhere',
     '4C5E0C': 'Müller & Söhne\nRiga',
     '00000A': 'Private',
   });
@@ -29,6 +29,9 @@ describe('the longest block that holds an address tells its manufacturer', () =>
 test('the registry of the IEEE knows the makers of all three kinds of blocks, and what nobody made', async () => {
   const find = await new Manufacturers().lookup();
   expect(['4C:5E:0C:11:22:33', '70:B3:D5:12:30:00', 'C8:5C:E2:70:00:00', 'DE:6E:70:C0:CC:B2'].map(find)).toEqual([
-    'Routerboard.com', 'Amfitech ApS', 'SYNERGY SYSTEMS AND SOLUTIONS', 'Locally administered',
+    'Routerboard.com',
+    'Amfitech ApS',
+    'SYNERGY SYSTEMS AND SOLUTIONS',
+    'Locally administered',
   ]);
 });

@@ -4,16 +4,28 @@ import { RouterWatch } from '../../../server/fleet/faults/watch.ts';
 
 function reading(clockOffset: number): HealthReadings {
   return {
-    cpu_load: null, temperatures: [], voltage: null, free_memory: null, total_memory: null, free_hdd: null, total_hdd: null,
-    clock_offset_seconds: clockOffset, wan: [], position: null,
+    cpu_load: null,
+    temperatures: [],
+    voltage: null,
+    free_memory: null,
+    total_memory: null,
+    free_hdd: null,
+    total_hdd: null,
+    clock_offset_seconds: clockOffset,
+    wan: [],
+    position: null,
   };
 }
 
 test('a clock that drifts on is told with its present drift, and nothing is told while it stays', () => {
   const watch = new RouterWatch({ heartbeatMs: 30_000, offlineAfterMs: 75_000 }, { uptimeSeconds: null, lastSeenAt: null, openFaults: [] });
   watch.onHealth(reading(120), 1000);
-  expect(watch.onHealth(reading(120), 2000)).toMatchObject([{ kind: 'open', type: 'clock_wrong', finding: { cause: 'it is 2 minutes ahead' } }]);
+  expect(watch.onHealth(reading(120), 2000)).toMatchObject([
+    { kind: 'open', type: 'clock_wrong', finding: { cause: 'it is 2 minutes ahead' } },
+  ]);
   expect(watch.onHealth(reading(120), 3000)).toEqual([]);
-  expect(watch.onHealth(reading(7200), 4000)).toMatchObject([{ kind: 'describe', type: 'clock_wrong', finding: { cause: 'it is 2 hours ahead' } }]);
+  expect(watch.onHealth(reading(7200), 4000)).toMatchObject([
+    { kind: 'describe', type: 'clock_wrong', finding: { cause: 'it is 2 hours ahead' } },
+  ]);
   expect(watch.onHealth(reading(7200), 5000)).toEqual([]);
 });

@@ -15,12 +15,40 @@ import { RouterWatch } from '../../../server/fleet/faults/watch.ts';
 const MINUTE = 60_000;
 const root = path.resolve(import.meta.dirname, '../../..');
 const well: HealthReadings = {
-  cpu_load: 5, temperatures: [], voltage: null, free_memory: null, total_memory: null, free_hdd: null, total_hdd: null, clock_offset_seconds: null, wan: [], position: null,
-  states: [{ name: 'psu1-state', state: 'ok' }, { name: 'psu2-state', state: 'ok' }, { name: 'fan-state', state: 'ok' }, { name: 'switch-state', state: 'ok' }],
-  fans: [{ name: 'fan1-speed', rpm: 4000 }, { name: 'fan2-speed', rpm: 4100 }],
-  supplies: [{ name: 'psu1-voltage', volts: 12.1 }, { name: 'psu2-voltage', volts: 12.1 }],
-  poe: [{ interface: 'ether2', status: 'powered-on' }, { interface: 'ether3', status: 'waiting-for-load' }],
-  bad_blocks: 0, bad_disks: [], signals: [{ interface: 'lte1', kind: 'lte', dbm: -90 }, { interface: 'wlan1', kind: 'wireless', dbm: -60 }],
+  cpu_load: 5,
+  temperatures: [],
+  voltage: null,
+  free_memory: null,
+  total_memory: null,
+  free_hdd: null,
+  total_hdd: null,
+  clock_offset_seconds: null,
+  wan: [],
+  position: null,
+  states: [
+    { name: 'psu1-state', state: 'ok' },
+    { name: 'psu2-state', state: 'ok' },
+    { name: 'fan-state', state: 'ok' },
+    { name: 'switch-state', state: 'ok' },
+  ],
+  fans: [
+    { name: 'fan1-speed', rpm: 4000 },
+    { name: 'fan2-speed', rpm: 4100 },
+  ],
+  supplies: [
+    { name: 'psu1-voltage', volts: 12.1 },
+    { name: 'psu2-voltage', volts: 12.1 },
+  ],
+  poe: [
+    { interface: 'ether2', status: 'powered-on' },
+    { interface: 'ether3', status: 'waiting-for-load' },
+  ],
+  bad_blocks: 0,
+  bad_disks: [],
+  signals: [
+    { interface: 'lte1', kind: 'lte', dbm: -90 },
+    { interface: 'wlan1', kind: 'wireless', dbm: -60 },
+  ],
 };
 
 function watch(): RouterWatch {
@@ -33,26 +61,85 @@ function live(router: RouterWatch, readings: readonly HealthReadings[], from = 0
 }
 
 const times = (count: number, reading: HealthReadings): HealthReadings[] => Array.from({ length: count }, () => reading);
-const state = (name: string, word: string): HealthReadings['states'] => [...(well.states ?? []).filter((each) => each.name !== name), { name, state: word }];
+const state = (name: string, word: string): HealthReadings['states'] => [
+  ...(well.states ?? []).filter((each) => each.name !== name),
+  { name, state: word },
+];
 
 describe('a part that fails is a fault, and ends when it is well', () => {
   test.each<[type: string, bad: Partial<HealthReadings>, message: string, cause: string]>([
     ['power_supply_failed', { states: state('psu2-state', 'fail') }, 'Power supply psu2 failed', 'psu2-state is fail'],
-    ['power_supply_failed', { supplies: [{ name: 'psu1-voltage', volts: 0 }, { name: 'psu2-voltage', volts: 12.1 }] }, 'Power supply psu1 failed', 'psu1-voltage is 0 V'],
-    ['power_supply_failed', { states: state('psu2-state', 'fail'), supplies: [{ name: 'psu2-voltage', volts: 0 }, { name: 'psu1-voltage', volts: 12.1 }] }, 'Power supply psu2 failed', 'psu2-state is fail, psu2-voltage is 0 V'],
+    [
+      'power_supply_failed',
+      {
+        supplies: [
+          { name: 'psu1-voltage', volts: 0 },
+          { name: 'psu2-voltage', volts: 12.1 },
+        ],
+      },
+      'Power supply psu1 failed',
+      'psu1-voltage is 0 V',
+    ],
+    [
+      'power_supply_failed',
+      {
+        states: state('psu2-state', 'fail'),
+        supplies: [
+          { name: 'psu2-voltage', volts: 0 },
+          { name: 'psu1-voltage', volts: 12.1 },
+        ],
+      },
+      'Power supply psu2 failed',
+      'psu2-state is fail, psu2-voltage is 0 V',
+    ],
     ['fan_failed', { states: state('fan-state', 'fail') }, 'Fan unit failed', 'fan-state is fail'],
-    ['fan_failed', { fans: [{ name: 'fan1-speed', rpm: 0 }, { name: 'fan2-speed', rpm: 5000 }] }, 'Fan fan1 failed', 'fan1-speed is 0 RPM while others turn'],
+    [
+      'fan_failed',
+      {
+        fans: [
+          { name: 'fan1-speed', rpm: 0 },
+          { name: 'fan2-speed', rpm: 5000 },
+        ],
+      },
+      'Fan fan1 failed',
+      'fan1-speed is 0 RPM while others turn',
+    ],
     ['hardware_failed', { states: state('switch-state', 'error') }, 'switch failed', 'switch-state is error'],
     ['poe_out_failed', { poe: [{ interface: 'ether2', status: 'short-circuit' }] }, 'PoE out of ether2 failed', 'ether2: short-circuit'],
-    ['poe_out_failed', { poe: [{ interface: 'ether2', status: 'overload' }, { interface: 'ether3', status: 'voltage-too-low' }] }, 'PoE out of ether2, ether3 failed', 'ether2: overload, ether3: voltage-too-low'],
+    [
+      'poe_out_failed',
+      {
+        poe: [
+          { interface: 'ether2', status: 'overload' },
+          { interface: 'ether3', status: 'voltage-too-low' },
+        ],
+      },
+      'PoE out of ether2, ether3 failed',
+      'ether2: overload, ether3: voltage-too-low',
+    ],
     ['disk_failing', { bad_blocks: 7 }, 'Storage is failing: flash', '7 % of the flash blocks are bad'],
-    ['disk_failing', { bad_disks: [{ name: 'nvme1', state: 'raid-member-failed' }] }, 'Storage is failing: nvme1', 'nvme1 is raid-member-failed'],
+    [
+      'disk_failing',
+      { bad_disks: [{ name: 'nvme1', state: 'raid-member-failed' }] },
+      'Storage is failing: nvme1',
+      'nvme1 is raid-member-failed',
+    ],
     ['weak_signal', { signals: [{ interface: 'lte1', kind: 'lte', dbm: -125 }] }, 'Weak signal on lte1', 'lte1 receives -125 dBm'],
     ['weak_signal', { signals: [{ interface: 'lte1', kind: 'lte', dbm: null }] }, 'Weak signal on lte1', 'lte1 is not registered'],
     ['weak_signal', { signals: [{ interface: 'wlan1', kind: 'wireless', dbm: -91 }] }, 'Weak signal on wlan1', 'wlan1 receives -91 dBm'],
     ['temperature', { temperatures: [{ name: 'sfp-temperature', celsius: 91 }] }, 'The router is too hot', 'sfp-temperature is 91 °C'],
-    ['temperature', { temperatures: [{ name: 'switch-temperature', celsius: 96 }] }, 'The router is too hot', 'switch-temperature is 96 °C'],
-    ['temperature', { temperatures: [{ name: 'board-temperature1', celsius: 81 }] }, 'The router is too hot', 'board-temperature1 is 81 °C'],
+    [
+      'temperature',
+      { temperatures: [{ name: 'switch-temperature', celsius: 96 }] },
+      'The router is too hot',
+      'switch-temperature is 96 °C',
+    ],
+    [
+      'temperature',
+      { temperatures: [{ name: 'board-temperature1', celsius: 81 }] },
+      'The router is too hot',
+      'board-temperature1 is 81 °C',
+    ],
   ])('%s: %j', (type, bad, message, cause) => {
     const router = watch();
     expect(live(router, times(3, well))).toEqual([]);
@@ -67,20 +154,65 @@ describe('a part that fails is a fault, and ends when it is well', () => {
   test('one more part that fails changes the words, not the record', () => {
     const router = watch();
     live(router, times(4, { ...well, states: state('psu1-state', 'fail') }));
-    const both = { ...well, states: [{ name: 'psu1-state', state: 'fail' }, { name: 'psu2-state', state: 'fail' }] };
+    const both = {
+      ...well,
+      states: [
+        { name: 'psu1-state', state: 'fail' },
+        { name: 'psu2-state', state: 'fail' },
+      ],
+    };
     expect(live(router, times(3, both), 4)).toEqual([
-      { kind: 'describe', type: 'power_supply_failed', finding: { message: 'Power supplies psu1, psu2 failed', cause: 'psu1-state is fail, psu2-state is fail' } },
+      {
+        kind: 'describe',
+        type: 'power_supply_failed',
+        finding: { message: 'Power supplies psu1, psu2 failed', cause: 'psu1-state is fail, psu2-state is fail' },
+      },
     ]);
   });
 });
 
 describe('no fault', () => {
   test.each<[string, Partial<HealthReadings>]>([
-    ['an agent older than these readings', { states: undefined, fans: undefined, supplies: undefined, poe: undefined, bad_blocks: undefined, bad_disks: undefined, signals: undefined }],
-    ['fans that all stand while it is cool', { fans: [{ name: 'fan1-speed', rpm: 0 }, { name: 'fan2-speed', rpm: 0 }] }],
+    [
+      'an agent older than these readings',
+      {
+        states: undefined,
+        fans: undefined,
+        supplies: undefined,
+        poe: undefined,
+        bad_blocks: undefined,
+        bad_disks: undefined,
+        signals: undefined,
+      },
+    ],
+    [
+      'fans that all stand while it is cool',
+      {
+        fans: [
+          { name: 'fan1-speed', rpm: 0 },
+          { name: 'fan2-speed', rpm: 0 },
+        ],
+      },
+    ],
     ['a single fan that stands', { fans: [{ name: 'fan1-speed', rpm: 0 }] }],
-    ['words nobody knows', { states: [{ name: 'psu2-state', state: 'not-present' }, { name: 'lid-state', state: 'ajar' }] }],
-    ['sensors of supplies that are not fitted', { supplies: [{ name: 'psu1-voltage', volts: 0 }, { name: 'psu2-voltage', volts: 0 }] }],
+    [
+      'words nobody knows',
+      {
+        states: [
+          { name: 'psu2-state', state: 'not-present' },
+          { name: 'lid-state', state: 'ajar' },
+        ],
+      },
+    ],
+    [
+      'sensors of supplies that are not fitted',
+      {
+        supplies: [
+          { name: 'psu1-voltage', volts: 0 },
+          { name: 'psu2-voltage', volts: 0 },
+        ],
+      },
+    ],
     ['a powered device that idles', { poe: [{ interface: 'ether2', status: 'current-too-low' }] }],
     ['a PoE controller that starts', { poe: [{ interface: 'ether2', status: 'controller-init' }] }],
     ['the bad blocks that flash is sold with', { bad_blocks: 2 }],
@@ -90,39 +222,59 @@ describe('no fault', () => {
 
   test('values at the edge do not flap', () => {
     const edges: Partial<HealthReadings>[] = [
-      { signals: [{ interface: 'lte1', kind: 'lte', dbm: -117 }] }, { bad_blocks: 4.5 }, { temperatures: [{ name: 'temperature', celsius: 78 }] },
+      { signals: [{ interface: 'lte1', kind: 'lte', dbm: -117 }] },
+      { bad_blocks: 4.5 },
+      { temperatures: [{ name: 'temperature', celsius: 78 }] },
       { supplies: [{ name: 'psu1-voltage', volts: 8.1 }] },
     ];
     for (const edge of edges) expect(live(watch(), times(20, { ...well, ...edge }))).toEqual([]);
-    const swinging = Array.from({ length: 60 }, (_, index) => ({ ...well, signals: [{ interface: 'lte1', kind: 'lte' as const, dbm: index % 2 === 0 ? -121 : -119 }] }));
+    const swinging = Array.from({ length: 60 }, (_, index) => ({
+      ...well,
+      signals: [{ interface: 'lte1', kind: 'lte' as const, dbm: index % 2 === 0 ? -121 : -119 }],
+    }));
     expect(live(watch(), swinging)).toEqual([]);
   });
 
   test('whatever is read, a fault opens and resolves in turn', () => {
     const reading = fc.record({
-      states: fc.array(fc.record({ name: fc.constantFrom('psu1-state', 'psu2-state', 'fan-state'), state: fc.constantFrom('ok', 'fail', 'x') }), { maxLength: 3 }),
+      states: fc.array(
+        fc.record({ name: fc.constantFrom('psu1-state', 'psu2-state', 'fan-state'), state: fc.constantFrom('ok', 'fail', 'x') }),
+        { maxLength: 3 },
+      ),
       fans: fc.array(fc.record({ name: fc.constantFrom('fan1-speed', 'fan2-speed'), rpm: fc.constantFrom(0, 3000) }), { maxLength: 2 }),
-      poe: fc.array(fc.record({ interface: fc.constant('ether2'), status: fc.constantFrom('powered-on', 'overload', 'x') }), { maxLength: 1 }),
+      poe: fc.array(fc.record({ interface: fc.constant('ether2'), status: fc.constantFrom('powered-on', 'overload', 'x') }), {
+        maxLength: 1,
+      }),
     });
-    fc.assert(fc.property(fc.array(reading, { maxLength: 60 }), (readings) => {
-      const open = new Set<string>();
-      for (const change of live(watch(), readings.map((each) => ({ ...well, ...each })))) {
-        if (change.kind === 'open') expect(open.has(change.type)).toBe(false);
-        if (change.kind === 'resolve') expect(open.has(change.type)).toBe(true);
-        if (change.kind === 'open') open.add(change.type);
-        if (change.kind === 'resolve') open.delete(change.type);
-      }
-    }));
+    fc.assert(
+      fc.property(fc.array(reading, { maxLength: 60 }), (readings) => {
+        const open = new Set<string>();
+        for (const change of live(
+          watch(),
+          readings.map((each) => ({ ...well, ...each })),
+        )) {
+          if (change.kind === 'open') expect(open.has(change.type)).toBe(false);
+          if (change.kind === 'resolve') expect(open.has(change.type)).toBe(true);
+          if (change.kind === 'open') open.add(change.type);
+          if (change.kind === 'resolve') open.delete(change.type);
+        }
+      }),
+    );
   });
 });
 
 describe('what the product was tested in moves the limits of its board', () => {
   const at = (celsius: number): HealthReadings => ({ ...well, temperatures: [{ name: 'temperature', celsius }] });
   test.each<[ambience: string | null, celsius: number, isFault: boolean]>([
-    [null, 82, true], [null, -32, true],
-    ['-40°C to 70°C', 82, false], ['-40°C to 70°C', 90, true], ['-40°C to 70°C', -32, false], ['-40°C to 70°C', -45, true],
+    [null, 82, true],
+    [null, -32, true],
+    ['-40°C to 70°C', 82, false],
+    ['-40°C to 70°C', 90, true],
+    ['-40°C to 70°C', -32, false],
+    ['-40°C to 70°C', -45, true],
     // An indoor board is no worse than any board.
-    ['0°C to 40°C', 78, false], ['0°C to 40°C', 80, true],
+    ['0°C to 40°C', 78, false],
+    ['0°C to 40°C', 80, true],
   ])('%s: %i °C', (ambience, celsius, isFault) => {
     const router = watch();
     router.testedIn(parseAmbience(ambience));
@@ -130,8 +282,13 @@ describe('what the product was tested in moves the limits of its board', () => {
   });
 
   test.each<[string | null, object | undefined]>([
-    ['-40°C to 70°C', { min: -40, max: 70 }], ['0°C to 40°C', { min: 0, max: 40 }], ['-20C .. 60C', { min: -20, max: 60 }], ['70°C to -40°C', undefined],
-    ['warm', undefined], ['', undefined], [null, undefined],
+    ['-40°C to 70°C', { min: -40, max: 70 }],
+    ['0°C to 40°C', { min: 0, max: 40 }],
+    ['-20C .. 60C', { min: -20, max: 60 }],
+    ['70°C to -40°C', undefined],
+    ['warm', undefined],
+    ['', undefined],
+    [null, undefined],
   ])('%s', (text, expected) => {
     expect(parseAmbience(text)).toEqual(expected);
   });
@@ -166,14 +323,30 @@ describe.skipIf(!existsSync(recording))('recordings of real routers', () => {
 });
 
 describe('the words of a port that powers others', () => {
-  const judge = (status: string) => HEALTH_RULES.find(({ type }) => type === 'poe_out_failed')!.judge({ ...well, poe: [{ interface: 'ether5', status }] }, undefined)?.verdict;
+  const judge = (status: string) =>
+    HEALTH_RULES.find(({ type }) => type === 'poe_out_failed')!.judge({ ...well, poe: [{ interface: 'ether5', status }] }, undefined)
+      ?.verdict;
 
   // MikroTik's manual, CLI reference of /interface/ethernet/poe/monitor, in its order.
   test.each([
-    ['disabled', 'good'], ['waiting-for-load', 'good'], ['powered-on', 'good'], ['overload', 'bad'], ['short-circuit', 'bad'], ['voltage-too-low', 'bad'],
-    ['current-too-low', 'good'], ['power-cycle', 'between'], ['voltage-too-high', 'bad'], ['controller-error', 'bad'], ['controller-upgrade', 'between'],
-    ['voltage-on-poe-in', 'bad'], ['no-valid-PSU', 'bad'], ['controller-init', 'between'], ['low-voltage-too-low', 'bad'], ['lldp-power-off', 'bad'],
-    ['low-voltage-pd-detected', 'bad'], ['a word to come', 'between'],
+    ['disabled', 'good'],
+    ['waiting-for-load', 'good'],
+    ['powered-on', 'good'],
+    ['overload', 'bad'],
+    ['short-circuit', 'bad'],
+    ['voltage-too-low', 'bad'],
+    ['current-too-low', 'good'],
+    ['power-cycle', 'between'],
+    ['voltage-too-high', 'bad'],
+    ['controller-error', 'bad'],
+    ['controller-upgrade', 'between'],
+    ['voltage-on-poe-in', 'bad'],
+    ['no-valid-PSU', 'bad'],
+    ['controller-init', 'between'],
+    ['low-voltage-too-low', 'bad'],
+    ['lldp-power-off', 'bad'],
+    ['low-voltage-pd-detected', 'bad'],
+    ['a word to come', 'between'],
   ])('%s is %s', (status, verdict) => {
     expect(judge(status)).toBe(verdict);
   });
@@ -188,9 +361,14 @@ describe('the words of a port that powers others', () => {
 describe('docs/health-rules.md', () => {
   const document = readFileSync(path.join(root, 'docs/health-rules.md'), 'utf8');
 
-  test.each(HEALTH_RULES.map((rule) => [rule.type, rule] as const))('has the row of %s as the code has it', (type, { patience, reads, opens, resolves }) => {
-    expect(document).toContain(`| \`${type}\` | ${FAULT_SEVERITY[type]} | ${reads} | ${opens} | ${resolves} | ${patience.toOpen} / ${patience.toResolve} |`);
-  });
+  test.each(HEALTH_RULES.map((rule) => [rule.type, rule] as const))(
+    'has the row of %s as the code has it',
+    (type, { patience, reads, opens, resolves }) => {
+      expect(document).toContain(
+        `| \`${type}\` | ${FAULT_SEVERITY[type]} | ${reads} | ${opens} | ${resolves} | ${patience.toOpen} / ${patience.toResolve} |`,
+      );
+    },
+  );
 
   test('has no row of a rule that is gone', () => {
     const rows = [...document.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1] ?? '');

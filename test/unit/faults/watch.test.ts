@@ -20,7 +20,10 @@ const tell = (changes: FaultChange[]): string[] =>
 
 const well: HealthReadings = {
   cpu_load: 5,
-  temperatures: [{ name: 'temperature', celsius: 42 }, { name: 'cpu-temperature', celsius: 60 }],
+  temperatures: [
+    { name: 'temperature', celsius: 42 },
+    { name: 'cpu-temperature', celsius: 60 },
+  ],
   voltage: 24,
   free_memory: 100,
   total_memory: 200,
@@ -38,7 +41,9 @@ describe('a router is offline', () => {
     expect(router.onBeat(down(), 60 * SECOND)).toEqual([]);
     const [fault] = router.onBeat(down(), 110 * SECOND);
     expect(fault).toEqual({
-      kind: 'open', type: 'router_offline', at: 30 * SECOND,
+      kind: 'open',
+      type: 'router_offline',
+      at: 30 * SECOND,
       finding: { message: 'The router is offline', cause: 'no route to host' },
     });
     expect(router.onBeat(down(), 140 * SECOND)).toEqual([]);
@@ -139,7 +144,9 @@ describe('a router was rebooted', () => {
 
   test('once, however often an agent says so', () => {
     const router = watch();
-    const changes = Array.from({ length: 100 }, (_, index) => router.onBeat(up(index % 2 === 0 ? 1000 : 1), 30 * SECOND + index * 10)).flat();
+    const changes = Array.from({ length: 100 }, (_, index) =>
+      router.onBeat(up(index % 2 === 0 ? 1000 : 1), 30 * SECOND + index * 10),
+    ).flat();
     expect(changes).toHaveLength(2);
   });
 });
@@ -150,13 +157,33 @@ describe('readings of a router', () => {
   test.each<[string, Partial<HealthReadings>, number, string]>([
     ['high_cpu', { cpu_load: 95 }, 5, 'processor load is 95 %'],
     ['temperature', hot, 2, 'temperature is 85 °C'],
-    ['temperature', { temperatures: [{ name: 'cpu-temperature', celsius: 96.25 }, { name: 'sfp', celsius: 40 }] }, 2, 'cpu-temperature is 96.3 °C'],
+    [
+      'temperature',
+      {
+        temperatures: [
+          { name: 'cpu-temperature', celsius: 96.25 },
+          { name: 'sfp', celsius: 40 },
+        ],
+      },
+      2,
+      'cpu-temperature is 96.3 °C',
+    ],
     ['temperature', { temperatures: [{ name: 'board', celsius: -35 }] }, 2, 'board is -35 °C'],
     ['voltage', { voltage: 7.2 }, 2, 'supply is 7.2 V'],
     ['voltage', { voltage: 60 }, 2, 'supply is 60 V'],
     ['disk_nearly_full', { free_hdd: 0, total_hdd: 16_777_216 }, 2, '0 % (0 of 16384 KiB) are free'],
     ['wan_down', { wan: [{ interface: 'ether1', running: false }] }, 2, 'not running, and there is no other'],
-    ['wan_down', { wan: [{ interface: 'ether1', running: false }, { interface: 'lte1', running: true }] }, 2, 'not running; 1 of 2 still are'],
+    [
+      'wan_down',
+      {
+        wan: [
+          { interface: 'ether1', running: false },
+          { interface: 'lte1', running: true },
+        ],
+      },
+      2,
+      'not running; 1 of 2 still are',
+    ],
     ['clock_wrong', { clock_offset_seconds: -1_800_000_000 }, 2, 'it is 57 years 28 days behind'],
     ['clock_wrong', { clock_offset_seconds: 61 }, 2, 'it is 1 minute 1 second ahead'],
   ])('%s: %j after %i minutes', (type, bad, minutes, cause) => {
@@ -172,7 +199,10 @@ describe('readings of a router', () => {
   });
 
   test.each<[string, Partial<HealthReadings>]>([
-    ['a router that tells nothing', { cpu_load: null, temperatures: [], voltage: null, free_hdd: null, total_hdd: null, clock_offset_seconds: null, wan: [] }],
+    [
+      'a router that tells nothing',
+      { cpu_load: null, temperatures: [], voltage: null, free_hdd: null, total_hdd: null, clock_offset_seconds: null, wan: [] },
+    ],
     ['a sensor that is not fitted', { voltage: 0 }],
     ['a chip as warm as chips are', { temperatures: [{ name: 'cpu-temperature', celsius: 85 }] }],
     ['16 MB of flash as full as it always is', { free_hdd: 1_400_000, total_hdd: 16_777_216 }],
@@ -186,11 +216,20 @@ describe('readings of a router', () => {
 
   test('a second line that fails changes the words of the open fault, once', () => {
     const router = watch();
-    const lines = (ether1: boolean, lte1: boolean) => ({ ...well, wan: [{ interface: 'ether1', running: ether1 }, { interface: 'lte1', running: lte1 }] });
-    const changes = [lines(false, true), lines(false, true), lines(false, false), lines(false, false), lines(true, true)].flatMap((readings, minute) =>
-      router.onHealth(readings, minute * MINUTE));
+    const lines = (ether1: boolean, lte1: boolean) => ({
+      ...well,
+      wan: [
+        { interface: 'ether1', running: ether1 },
+        { interface: 'lte1', running: lte1 },
+      ],
+    });
+    const changes = [lines(false, true), lines(false, true), lines(false, false), lines(false, false), lines(true, true)].flatMap(
+      (readings, minute) => router.onHealth(readings, minute * MINUTE),
+    );
     expect(changes.map((change) => (change.kind === 'resolve' ? 'resolved' : change.finding.message))).toEqual([
-      'WAN interface ether1 down', 'WAN interfaces ether1, lte1 down', 'resolved',
+      'WAN interface ether1 down',
+      'WAN interfaces ether1, lte1 down',
+      'resolved',
     ]);
   });
 
@@ -203,7 +242,12 @@ describe('readings of a router', () => {
 describe('whatever agents say', () => {
   const event = fc.oneof(
     fc.record({ kind: fc.constant('beat' as const), reachable: fc.boolean(), uptime: fc.integer({ min: 0, max: 5000 }) }),
-    fc.record({ kind: fc.constant('health' as const), load: fc.integer({ min: 0, max: 100 }), running: fc.boolean(), celsius: fc.integer({ min: -60, max: 120 }) }),
+    fc.record({
+      kind: fc.constant('health' as const),
+      load: fc.integer({ min: 0, max: 100 }),
+      running: fc.boolean(),
+      celsius: fc.integer({ min: -60, max: 120 }),
+    }),
     fc.record({ kind: fc.constant('quiet' as const) }),
     fc.record({ kind: fc.constant('away' as const) }),
     fc.record({ kind: fc.constant('back' as const) }),
@@ -221,9 +265,18 @@ describe('whatever agents say', () => {
           if (said.kind === 'back') connectedAt = now;
           const changes = {
             beat: () => router.onBeat(said.kind === 'beat' && said.reachable ? up(said.uptime) : down(), now),
-            health: () => (said.kind === 'health'
-              ? router.onHealth({ ...well, cpu_load: said.load, wan: [{ interface: 'e1', running: said.running }], temperatures: [{ name: 't', celsius: said.celsius }] }, now)
-              : []),
+            health: () =>
+              said.kind === 'health'
+                ? router.onHealth(
+                    {
+                      ...well,
+                      cpu_load: said.load,
+                      wan: [{ interface: 'e1', running: said.running }],
+                      temperatures: [{ name: 't', celsius: said.celsius }],
+                    },
+                    now,
+                  )
+                : [],
             quiet: () => router.onQuiet(connectedAt, now),
             away: () => router.onAgentAway(connectedAt, now),
             back: () => router.onAgentBack(now),

@@ -67,7 +67,18 @@ beforeEach(async () => {
     scope.get('/who', async (request) => principalOf(request));
     scope.post(
       '/things',
-      { config: { role: 'operator' }, schema: { body: z.object({ name: z.string().min(1).max(6), size: z.int().min(1), kind: z.enum(['a', 'b']).optional(), id: z.uuid().optional(), many: z.array(z.string()).min(1).optional() }) } },
+      {
+        config: { role: 'operator' },
+        schema: {
+          body: z.object({
+            name: z.string().min(1).max(6),
+            size: z.int().min(1),
+            kind: z.enum(['a', 'b']).optional(),
+            id: z.uuid().optional(),
+            many: z.array(z.string()).min(1).optional(),
+          }),
+        },
+      },
       async (request) => {
         await gate;
         runs += 1;
@@ -83,7 +94,10 @@ beforeEach(async () => {
       runs += 1;
       throw new AppError('outcome_unknown', 'no answer in time');
     });
-    scope.post('/things/:id', { schema: { params: z.object({ id: pathId }) } }, async (request) => ({ id: request.params.id, run: (runs += 1) }));
+    scope.post('/things/:id', { schema: { params: z.object({ id: pathId }) } }, async (request) => ({
+      id: request.params.id,
+      run: (runs += 1),
+    }));
     scope.post('/secrets', { config: { secretAnswer: true } }, async () => ({ secret: 'shown once' }));
   });
 });
@@ -94,7 +108,9 @@ const bearer = (who: string) => ({ authorization: `Bearer ${who}` });
 /** `then` because inject sends nothing before it is awaited. */
 const who = (name: string) => app.inject({ method: 'GET', url: '/who', headers: bearer(name) }).then((reply) => reply);
 const post = (body: unknown, headers: Record<string, string> = {}) =>
-  app.inject({ method: 'POST', url: '/things', headers: { ...bearer('operator'), ...headers }, payload: body as object }).then((reply) => reply);
+  app
+    .inject({ method: 'POST', url: '/things', headers: { ...bearer('operator'), ...headers }, payload: body as object })
+    .then((reply) => reply);
 
 describe('errors are problem+json of one shape', () => {
   test.each([
@@ -105,25 +121,66 @@ describe('errors are problem+json of one shape', () => {
     ['unknown path', { method: 'GET', url: '/nowhere' }, 404, 'not_found'],
     ['unknown method', { method: 'DELETE', url: '/things' }, 405, 'method_not_allowed'],
     ['malformed escape', { method: 'GET', url: '/%zz' }, 422, 'invalid'],
-    ['malformed JSON', { method: 'POST', url: '/things', headers: { ...bearer('operator'), 'content-type': 'application/json' }, payload: '{"a"' }, 422, 'invalid'],
-    ['other content type', { method: 'POST', url: '/things', headers: { ...bearer('operator'), 'content-type': 'text/xml' }, payload: '<a/>' }, 415, 'unsupported_media_type'],
-    ['too large', { method: 'POST', url: '/things', headers: bearer('operator'), payload: { name: 'x'.repeat(1_100_000) } }, 413, 'too_large'],
-    ['wrong fields', { method: 'POST', url: '/things', headers: bearer('operator'), payload: { name: 'too long', size: 'x' } }, 422, 'invalid'],
-    ['no router', { method: 'POST', url: '/things', headers: bearer('operator'), payload: { name: 'lost', size: 1 } }, 503, 'router_unreachable'],
+    [
+      'malformed JSON',
+      { method: 'POST', url: '/things', headers: { ...bearer('operator'), 'content-type': 'application/json' }, payload: '{"a"' },
+      422,
+      'invalid',
+    ],
+    [
+      'other content type',
+      { method: 'POST', url: '/things', headers: { ...bearer('operator'), 'content-type': 'text/xml' }, payload: '<a/>' },
+      415,
+      'unsupported_media_type',
+    ],
+    [
+      'too large',
+      { method: 'POST', url: '/things', headers: bearer('operator'), payload: { name: 'x'.repeat(1_100_000) } },
+      413,
+      'too_large',
+    ],
+    [
+      'wrong fields',
+      { method: 'POST', url: '/things', headers: bearer('operator'), payload: { name: 'too long', size: 'x' } },
+      422,
+      'invalid',
+    ],
+    [
+      'no router',
+      { method: 'POST', url: '/things', headers: bearer('operator'), payload: { name: 'lost', size: 1 } },
+      503,
+      'router_unreachable',
+    ],
     ['crash', { method: 'POST', url: '/things', headers: bearer('operator'), payload: { name: 'crash', size: 1 } }, 500, 'internal'],
   ] as const)('%s', async (_name, request, status, code) => {
     const reply = await app.inject(request as never);
     expect(reply.statusCode).toBe(status);
     expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
     const body = reply.json<Record<string, unknown>>();
-    expect(body).toMatchObject({ status, code, title: expect.any(String), message: body['detail'], request_id: reply.headers['x-request-id'] });
+    expect(body).toMatchObject({
+      status,
+      code,
+      title: expect.any(String),
+      message: body['detail'],
+      request_id: reply.headers['x-request-id'],
+    });
     expect(reply.body).not.toContain('secret detail');
   });
 
   test('a refusal is found in the log by its request id, with the refused fields and not their values', async () => {
     const reply = await post({ name: 'too long', size: 1 });
-    const found = logged.map((line) => JSON.parse(line) as Record<string, unknown>).find((entry) => entry['request_id'] === reply.headers['x-request-id']);
-    expect(found).toMatchObject({ level: 30, method: 'POST', route: '/things', status: 422, code: 'invalid', fields: ['name'], msg: 'request refused' });
+    const found = logged
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .find((entry) => entry['request_id'] === reply.headers['x-request-id']);
+    expect(found).toMatchObject({
+      level: 30,
+      method: 'POST',
+      route: '/things',
+      status: 422,
+      code: 'invalid',
+      fields: ['name'],
+      msg: 'request refused',
+    });
     expect(JSON.stringify(found)).not.toContain('too long');
   });
 
@@ -148,11 +205,23 @@ describe('errors are problem+json of one shape', () => {
 
   test.each([
     [{}, { name: 'is required', size: 'is required' }],
-    [{ name: 1, size: 'x' }, { name: 'must be a string', size: 'must be a number' }],
-    [{ name: 'too long', size: 1.5 }, { name: 'must have at most 6 characters', size: 'must be a whole number' }],
-    [{ name: '', size: 0 }, { name: 'must not be empty', size: 'must be at least 1' }],
+    [
+      { name: 1, size: 'x' },
+      { name: 'must be a string', size: 'must be a number' },
+    ],
+    [
+      { name: 'too long', size: 1.5 },
+      { name: 'must have at most 6 characters', size: 'must be a whole number' },
+    ],
+    [
+      { name: '', size: 0 },
+      { name: 'must not be empty', size: 'must be at least 1' },
+    ],
     [{ name: 'a', size: 1, kind: 'c' }, { kind: 'must be one of a, b' }],
-    [{ name: 'a', size: 1, id: 'c', many: [] }, { id: 'must be a UUID', many: 'must have at least 1 entry' }],
+    [
+      { name: 'a', size: 1, id: 'c', many: [] },
+      { id: 'must be a UUID', many: 'must have at least 1 entry' },
+    ],
     [{ name: 'a', size: 1, many: ['a', 5] }, { 'many.1': 'must be a string' }],
     [[], { body: 'must be a JSON object' }],
   ])('%j is refused in plain words', async (body, words) => {
@@ -193,7 +262,8 @@ describe('60 requests a minute for each key', () => {
   });
 
   test('the window slides: where one minute meets the next, no more than in any other', async () => {
-    const statuses = async (times: number) => (await Promise.all(Array.from({ length: times }, () => who('viewer')))).map(({ statusCode }) => statusCode);
+    const statuses = async (times: number) =>
+      (await Promise.all(Array.from({ length: times }, () => who('viewer')))).map(({ statusCode }) => statusCode);
     expect(await statuses(1)).toEqual([200]);
     clock.advance(59_000);
     expect(await statuses(59)).toEqual(Array<number>(59).fill(200));
@@ -249,7 +319,10 @@ describe('Idempotency-Key', () => {
   });
 
   test('an id in capitals is the same request', async () => {
-    const to = (id: string) => app.inject({ method: 'POST', url: `/things/${id}`, headers: { ...bearer('operator'), ...key } }).then((reply) => reply.json<unknown>());
+    const to = (id: string) =>
+      app
+        .inject({ method: 'POST', url: `/things/${id}`, headers: { ...bearer('operator'), ...key } })
+        .then((reply) => reply.json<unknown>());
     expect(await to('00C0FFEE')).toEqual(await to('00c0ffee'));
     expect(await to('0badcafe')).not.toEqual(await to('00c0ffee'));
   });
@@ -276,7 +349,10 @@ describe('Idempotency-Key', () => {
   });
 
   test('a repeat of what may have taken effect does not do it again', async () => {
-    for (const [name, status, code] of [['unsure', 504, 'outcome_unknown'], ['crash', 500, 'internal']] as const) {
+    for (const [name, status, code] of [
+      ['unsure', 504, 'outcome_unknown'],
+      ['crash', 500, 'internal'],
+    ] as const) {
       runs = 0;
       const headers = { 'idempotency-key': name };
       expect((await post({ name, size: 1 }, headers)).statusCode).toBe(status);
@@ -288,7 +364,8 @@ describe('Idempotency-Key', () => {
   });
 
   test('unless the route recognises its earlier work itself', async () => {
-    const ask = () => app.inject({ method: 'POST', url: '/jobs', headers: { ...bearer('operator'), ...key } }).then((reply) => reply.statusCode);
+    const ask = () =>
+      app.inject({ method: 'POST', url: '/jobs', headers: { ...bearer('operator'), ...key } }).then((reply) => reply.statusCode);
     expect([await ask(), await ask()]).toEqual([504, 504]);
     expect(runs).toBe(2);
   });
@@ -323,7 +400,9 @@ describe('the plant demonstration', () => {
   let sandbox: App;
   beforeEach(async () => {
     sandbox = createApp({ log: pino({ level: 'silent' }), now: () => Date.now(), describeError: describePlantError, exactIntegers: true });
-    await sandbox.register(async (instance) => plantRoutes(instance as App, { authenticate, rateLimit: { perMinute: 60, monotonic: () => performance.now() } }));
+    await sandbox.register(async (instance) =>
+      plantRoutes(instance as App, { authenticate, rateLimit: { perMinute: 60, monotonic: () => performance.now() } }),
+    );
   });
   afterEach(async () => sandbox.close());
   const plant = (payload: object, headers = bearer('viewer')) => sandbox.inject({ method: 'POST', url: '/plants', headers, payload });
@@ -334,9 +413,29 @@ describe('the plant demonstration', () => {
   });
 
   test('an id may be any int64, and no other number', async () => {
-    const status = async (id: string) => (await sandbox.inject({ method: 'POST', url: '/plants', headers: { ...bearer('viewer'), 'content-type': 'application/json' }, payload: `{"id":${id},"name":"fern"}` })).statusCode;
-    for (const id of ['0', '-1', '9007199254740993', '9223372036854775807', '-9223372036854775808', '1e18']) expect(await status(id), id).toBe(200);
-    for (const id of ['1.5', '1e19', '9223372036854775808', '-9223372036854775809', '9223372036854779999', '-9223372036854779999', '1e400', '"7"', 'null']) expect(await status(id), id).toBe(400);
+    const status = async (id: string) =>
+      (
+        await sandbox.inject({
+          method: 'POST',
+          url: '/plants',
+          headers: { ...bearer('viewer'), 'content-type': 'application/json' },
+          payload: `{"id":${id},"name":"fern"}`,
+        })
+      ).statusCode;
+    for (const id of ['0', '-1', '9007199254740993', '9223372036854775807', '-9223372036854775808', '1e18'])
+      expect(await status(id), id).toBe(200);
+    for (const id of [
+      '1.5',
+      '1e19',
+      '9223372036854775808',
+      '-9223372036854775809',
+      '9223372036854779999',
+      '-9223372036854779999',
+      '1e400',
+      '"7"',
+      'null',
+    ])
+      expect(await status(id), id).toBe(400);
   });
 
   test('what is wrong is 400 with its own error object', async () => {
@@ -348,7 +447,10 @@ describe('the plant demonstration', () => {
   });
 
   test('also where there is no route', async () => {
-    for (const [method, url, error] of [['GET', '/plants', 405], ['GET', '/nowhere', 404]] as const) {
+    for (const [method, url, error] of [
+      ['GET', '/plants', 405],
+      ['GET', '/nowhere', 404],
+    ] as const) {
       expect((await sandbox.inject({ method, url })).json()).toEqual({ error, message: expect.any(String) });
     }
   });

@@ -44,7 +44,11 @@ test('of a caller over the rate limit one record a minute is kept, beside every 
   let status = 429;
   app = createApp({ log: pino({ level: 'silent' }), now: () => Date.now() });
   identifyCaller(app, async (bearer) => ({ kind: 'api_key', id: bearer, teamId: 't', role: 'admin' }));
-  reportWrites(app, (record) => records.push(record), () => now);
+  reportWrites(
+    app,
+    (record) => records.push(record),
+    () => now,
+  );
   app.post('/things', async (_request, reply) => reply.code(status).send({}));
   const ask = (bearer: string) => app.inject({ method: 'POST', url: '/things', headers: { authorization: `Bearer ${bearer}` } });
   for (let i = 0; i < 20; i += 1) await ask('loud');

@@ -39,11 +39,18 @@ describe('what breaks off before there is a request is answered in the one form,
     const answer = await say(text);
     expect(answer.status).toBe(status);
     expect(answer.headers).toEqual(expect.arrayContaining(['content-type: application/problem+json; charset=utf-8', 'connection: close']));
-    expect(JSON.parse(answer.body)).toMatchObject({ status, code, title: expect.any(String), request_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(JSON.parse(answer.body)).toMatchObject({
+      status,
+      code,
+      title: expect.any(String),
+      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
   });
 
   test('a body in chunks that are none', async () => {
-    const answer = await say('POST /things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n');
+    const answer = await say(
+      'POST /things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n',
+    );
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'bad_request' });
   });

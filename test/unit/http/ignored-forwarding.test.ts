@@ -5,7 +5,8 @@ import { IgnoredForwarding } from '../../../server/platform/http/ignored-forward
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 
-const request = (remoteAddress: string, headers: Record<string, string>) => ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
+const request = (remoteAddress: string, headers: Record<string, string>) =>
+  ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
 
 test('a proxy that is not trusted is warned of once, and once an hour after that', () => {
   const clock = new ManualClock();

@@ -10,7 +10,10 @@ beforeEach(async () => {
   app = createApp({ log: silentLog, now: () => Date.now() });
   await app.register(async (instance) => {
     const scope = instance as App;
-    await admitServices(scope, async (bearer) => (bearer === 'service' ? { id: 's1' } : undefined), { perMinute: 60, monotonic: () => performance.now() });
+    await admitServices(scope, async (bearer) => (bearer === 'service' ? { id: 's1' } : undefined), {
+      perMinute: 60,
+      monotonic: () => performance.now(),
+    });
     scope.get('/internal/who', async (request) => ({ service: request.serviceId }));
   });
 });

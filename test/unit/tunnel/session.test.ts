@@ -10,7 +10,14 @@ const JOB_A = 'aaaaaaaa-0000-7000-8000-000000000001';
 const JOB_B = 'bbbbbbbb-0000-7000-8000-000000000002';
 const RESULT = { outcome: 'completed', reason: null, error: null, output: null, output_truncated: false } as const;
 const offer = (jobId: string): JobOffer => ({
-  type: 'job.offer', job_id: jobId, router: 'one', hardware_id: 'HW1', script: '', make_backup: false, needs_acknowledgement: true, timeout_ms: 1000,
+  type: 'job.offer',
+  job_id: jobId,
+  router: 'one',
+  hardware_id: 'HW1',
+  script: '',
+  make_backup: false,
+  needs_acknowledgement: true,
+  timeout_ms: 1000,
 });
 const command = { router: 'one', hardware_id: 'HW1', path: '/ip/address/print', words: [] };
 
@@ -19,7 +26,12 @@ describe('opening', () => {
     const bench = new TunnelBench();
     const socket = await bench.welcomed();
     expect(socket.last('welcome')).toEqual({
-      type: 'welcome', version: 1, agent_id: bench.agentId, epoch: 1, reset: false, settings: { heartbeat_ms: 30_000, silence_ms: 55_000 },
+      type: 'welcome',
+      version: 1,
+      agent_id: bench.agentId,
+      epoch: 1,
+      reset: false,
+      settings: { heartbeat_ms: 30_000, silence_ms: 55_000 },
     });
     expect(bench.registry.epoch(bench.agentId)).toBeUndefined();
     bench.sayReady(socket, [{ job_id: JOB_A, state: 'accepted' }]);
@@ -33,7 +45,13 @@ describe('opening', () => {
   test.each([
     { case: 'no hello in time', play: async (bench: TunnelBench) => bench.connect(), wait: 10_000, code: 4408, goaway: 'restart' },
     { case: 'no ready in time', play: (bench: TunnelBench) => bench.welcomed(), wait: 30_000, code: 4408, goaway: 'restart' },
-    { case: 'no version in common', play: (bench: TunnelBench) => bench.welcomed({ versions: [9] }), wait: 0, code: 4426, goaway: 'protocol' },
+    {
+      case: 'no version in common',
+      play: (bench: TunnelBench) => bench.welcomed({ versions: [9] }),
+      wait: 0,
+      code: 4426,
+      goaway: 'protocol',
+    },
   ])('$case: closed with $code', async ({ play, wait, code, goaway }) => {
     const bench = new TunnelBench();
     const socket = await play(bench);
@@ -243,8 +261,15 @@ describe('a request', () => {
     const bench = new TunnelBench();
     const socket = await bench.ready();
     const rows: unknown[] = [];
-    const answer = bench.registry.request(bench.agentId, 'command', command, { timeoutMs, onRows: (batch) => rows.push(...batch), ...extra });
-    const outcome = answer.then((result) => ({ result }), (error: unknown) => ({ error }));
+    const answer = bench.registry.request(bench.agentId, 'command', command, {
+      timeoutMs,
+      onRows: (batch) => rows.push(...batch),
+      ...extra,
+    });
+    const outcome = answer.then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error }),
+    );
     await settle();
     return { bench, socket, rows, outcome, id: socket.last('request')?.id ?? 0 };
   }
@@ -265,22 +290,41 @@ describe('a request', () => {
   });
 
   test.each([
-    { case: 'its deadline passes', end: ({ bench }: Awaited<ReturnType<typeof asked>>) => bench.clock.advance(1000), code: 'outcome_unknown', cancelled: true },
-    { case: 'the tunnel breaks', end: ({ socket }: Awaited<ReturnType<typeof asked>>) => socket.session?.onClosed(), code: 'outcome_unknown', cancelled: false },
     {
-      case: 'its answer cannot be read', code: 'outcome_unknown', cancelled: true,
+      case: 'its deadline passes',
+      end: ({ bench }: Awaited<ReturnType<typeof asked>>) => bench.clock.advance(1000),
+      code: 'outcome_unknown',
+      cancelled: true,
+    },
+    {
+      case: 'the tunnel breaks',
+      end: ({ socket }: Awaited<ReturnType<typeof asked>>) => socket.session?.onClosed(),
+      code: 'outcome_unknown',
+      cancelled: false,
+    },
+    {
+      case: 'its answer cannot be read',
+      code: 'outcome_unknown',
+      cancelled: true,
       end: ({ socket, id }: Awaited<ReturnType<typeof asked>>) => socket.sayText(JSON.stringify({ type: 'reply', id, outcome: {} })),
     },
     {
-      case: 'its rows cannot be read', code: 'outcome_unknown', cancelled: true,
+      case: 'its rows cannot be read',
+      code: 'outcome_unknown',
+      cancelled: true,
       end: ({ socket, id }: Awaited<ReturnType<typeof asked>>) => socket.sayText(JSON.stringify({ type: 'rows', id, rows: [1] })),
     },
     {
-      case: 'the answer is one to another method', code: 'outcome_unknown', cancelled: true,
-      end: ({ socket, id }: Awaited<ReturnType<typeof asked>>) => socket.say({ type: 'reply', id, outcome: { ok: true, result: { method: 'forward.close' } } }),
+      case: 'the answer is one to another method',
+      code: 'outcome_unknown',
+      cancelled: true,
+      end: ({ socket, id }: Awaited<ReturnType<typeof asked>>) =>
+        socket.say({ type: 'reply', id, outcome: { ok: true, result: { method: 'forward.close' } } }),
     },
     {
-      case: 'the rows are too many', code: 'too_large', cancelled: true,
+      case: 'the rows are too many',
+      code: 'too_large',
+      cancelled: true,
       end: ({ socket, id }: Awaited<ReturnType<typeof asked>>) => {
         const rows = [{ a: 'x'.repeat(900_000) }];
         for (let bytes = 0; bytes <= MAX_REPLY_BYTES; bytes += 900_000) socket.say({ type: 'rows', id, rows });
@@ -288,7 +332,9 @@ describe('a request', () => {
     },
     {
       // A third as many characters as bytes: the limit is one of bytes.
-      case: 'the rows are too many bytes of text beyond ASCII', code: 'too_large', cancelled: true,
+      case: 'the rows are too many bytes of text beyond ASCII',
+      code: 'too_large',
+      cancelled: true,
       end: ({ socket, id }: Awaited<ReturnType<typeof asked>>) => {
         const rows = [{ a: '漢'.repeat(300_000) }];
         for (let bytes = 0; bytes <= MAX_REPLY_BYTES; bytes += 900_000) socket.say({ type: 'rows', id, rows });
@@ -304,7 +350,7 @@ describe('a request', () => {
     expect(request.socket.closed).toBeUndefined();
   });
 
-  test('is given up with its caller\'s signal', async () => {
+  test("is given up with its caller's signal", async () => {
     const abort = new AbortController();
     const { socket, outcome, id } = await asked(1000, { signal: abort.signal });
     abort.abort();
@@ -313,7 +359,10 @@ describe('a request', () => {
   });
 
   test.each([
-    { reply: { code: 'rejected', message: 'no such item', category: 0 }, error: { code: 'rejected_by_router', message: 'no such item', extra: { category: 0 } } },
+    {
+      reply: { code: 'rejected', message: 'no such item', category: 0 },
+      error: { code: 'rejected_by_router', message: 'no such item', extra: { category: 0 } },
+    },
     { reply: { code: 'router_unreachable', message: 'm' }, error: { code: 'router_unreachable', extra: undefined } },
     { reply: { code: 'outcome_unknown', message: 'm' }, error: { code: 'outcome_unknown' } },
     { reply: { code: 'not_allowed', message: 'm' }, error: { code: 'invalid', extra: { reason: 'not_allowed' } } },
@@ -354,17 +403,20 @@ describe('a peer that gets it wrong', () => {
     expect(socket.closed).toMatchObject({ code: 4400 });
   });
 
-  test.each(['{"type":"telemetry"}', '{"type":"heartbeat"}', '{"type":"job.ended","job_id":1}', '{"type":"reply","id":99}', '{"type":"rows","id":99,"rows":[]}'])(
-    '%s does not end the tunnel',
-    async (text) => {
-      const bench = new TunnelBench();
-      const socket = await bench.ready();
-      socket.sayText(text);
-      await settle();
-      expect(socket.closed).toBeUndefined();
-      expect(bench.registry.epoch(bench.agentId)).toBe(1);
-    },
-  );
+  test.each([
+    '{"type":"telemetry"}',
+    '{"type":"heartbeat"}',
+    '{"type":"job.ended","job_id":1}',
+    '{"type":"reply","id":99}',
+    '{"type":"rows","id":99,"rows":[]}',
+  ])('%s does not end the tunnel', async (text) => {
+    const bench = new TunnelBench();
+    const socket = await bench.ready();
+    socket.sayText(text);
+    await settle();
+    expect(socket.closed).toBeUndefined();
+    expect(bench.registry.epoch(bench.agentId)).toBe(1);
+  });
 
   test('a binary message: closed', async () => {
     const bench = new TunnelBench();
@@ -404,7 +456,22 @@ test('at shutdown every agent gets goaway with a pause of its own, and the ends 
 
 test('whatever an agent says in whatever order, nothing is left after its end', async () => {
   const line = fc.oneof(
-    fc.constantFrom('hello', 'ready', 'heartbeat', 'accepted', 'ended', 'inventory', 'rows', 'reply', 'refused reply', 'garbage', 'request', 'time', 'goaway', 'close'),
+    fc.constantFrom(
+      'hello',
+      'ready',
+      'heartbeat',
+      'accepted',
+      'ended',
+      'inventory',
+      'rows',
+      'reply',
+      'refused reply',
+      'garbage',
+      'request',
+      'time',
+      'goaway',
+      'close',
+    ),
     fc.constantFrom('ready', 'reply', 'request'),
   );
   await fc.assert(
@@ -422,7 +489,8 @@ test('whatever an agent says in whatever order, nothing is left after its end', 
         inventory: () => socket.say({ type: 'inventory', router: 'one', facts: facts() }),
         rows: () => socket.say({ type: 'rows', id: Math.max(1, id), rows: [{}] }),
         reply: () => socket.say({ type: 'reply', id: (id += 1), outcome: { ok: true, result: { method: 'command' } } }),
-        'refused reply': () => socket.say({ type: 'reply', id: (id += 1), outcome: { ok: false, error: { code: 'internal', message: '' } } }),
+        'refused reply': () =>
+          socket.say({ type: 'reply', id: (id += 1), outcome: { ok: false, error: { code: 'internal', message: '' } } }),
         garbage: () => socket.sayText('!'),
         request: () => outcomes.push(bench.registry.request(bench.agentId, 'command', command, { timeoutMs: 500 }).catch(() => 'failed')),
         time: () => bench.clock.advance(400),
@@ -446,8 +514,18 @@ test('whatever an agent says in whatever order, nothing is left after its end', 
 
 function facts() {
   return {
-    hardware_id: 'HW1', serial_number: null, software_id: null, identity: 'one', software_version: '7.18.2', model: null,
-    board_name: 'CHR', hardware_board: false, architecture: null, time_zone: null, uptime: '1s', uptime_seconds: 1,
+    hardware_id: 'HW1',
+    serial_number: null,
+    software_id: null,
+    identity: 'one',
+    software_version: '7.18.2',
+    model: null,
+    board_name: 'CHR',
+    hardware_board: false,
+    architecture: null,
+    time_zone: null,
+    uptime: '1s',
+    uptime_seconds: 1,
   };
 }
 
@@ -455,7 +533,12 @@ test('what routers say that had to be cleaned is counted each time and told once
   const bench = new TunnelBench();
   const socket = await bench.ready();
   const report = {
-    type: 'devices' as const, router: 'one', kind: 'delta' as const, first: false, last: false, gone: [],
+    type: 'devices' as const,
+    router: 'one',
+    kind: 'delta' as const,
+    first: false,
+    last: false,
+    gone: [],
     devices: [{ mac: 'AA:00:00:00:00:01', hostname: 'ca\0mera' }],
   };
   socket.say(report);

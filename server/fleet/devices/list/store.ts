@@ -73,7 +73,16 @@ export async function selectSightings(db: DbOrTx, deviceIds: readonly string[]):
     const found = await db
       .selectFrom('device_sightings')
       .leftJoin('device_reports', 'device_reports.router_id', 'device_sightings.router_id')
-      .select(['device_id', 'device_sightings.router_id', 'ip_address', 'interface', 'ip_first_seen_at', 'last_seen_at', 'present', 'confirmed_at'])
+      .select([
+        'device_id',
+        'device_sightings.router_id',
+        'ip_address',
+        'interface',
+        'ip_first_seen_at',
+        'last_seen_at',
+        'present',
+        'confirmed_at',
+      ])
       .where('device_id', 'in', chunk)
       .execute();
     rows.push(...found);

@@ -29,12 +29,23 @@ export async function replaceInside(tx: Tx, deps: RemovalsDeps, wanted: Replacem
   const { old, fresh } = pair;
   if (deps.routers.presence.hasPulse(old.id)) throw new AppError('conflict', 'the old router still answers: take it away first');
   const campaign = await selectCampaignAhead(tx, teamId, [old.id, fresh.id]);
-  if (campaign !== undefined) throw new AppError('conflict', `campaign ${campaign} has not come to this router yet: wait for it, or cancel it`);
+  if (campaign !== undefined)
+    throw new AppError('conflict', `campaign ${campaign} has not come to this router yet: wait for it, or cancel it`);
   const withdrawal = { teamId, now, reason: 'router_replaced', error: 'the router was replaced by other hardware' };
   const jobs = [
-    ...(await deps.jobs.withdrawFrom(tx, { ...withdrawal, routerId, keepQueued: keepJobs, agentRevoked: await isAgentRevoked(tx, teamId, old.agent_id) })),
+    ...(await deps.jobs.withdrawFrom(tx, {
+      ...withdrawal,
+      routerId,
+      keepQueued: keepJobs,
+      agentRevoked: await isAgentRevoked(tx, teamId, old.agent_id),
+    })),
     // Those were meant for the new hardware.
-    ...(await deps.jobs.withdrawFrom(tx, { ...withdrawal, routerId: replacedBy, keepQueued: true, agentRevoked: await isAgentRevoked(tx, teamId, fresh.agent_id) })),
+    ...(await deps.jobs.withdrawFrom(tx, {
+      ...withdrawal,
+      routerId: replacedBy,
+      keepQueued: true,
+      agentRevoked: await isAgentRevoked(tx, teamId, fresh.agent_id),
+    })),
   ];
   const forwards = await deps.forwards.closeAllOf(tx, teamId, [old.id, fresh.id]);
   await endPresent(tx, { teamId, routerId, now });
@@ -43,7 +54,13 @@ export async function replaceInside(tx: Tx, deps: RemovalsDeps, wanted: Replacem
   const router = await takeHardware(tx, pair);
   await moveHistory(tx, pair);
   await movePresent(tx, pair);
-  const change = { kind: 'replaced' as const, router, formerHardwareId: old.hardware_id, formerSerialNumber: old.serial_number, mergedId: fresh.id };
+  const change = {
+    kind: 'replaced' as const,
+    router,
+    formerHardwareId: old.hardware_id,
+    formerSerialNumber: old.serial_number,
+    mergedId: fresh.id,
+  };
   return { router, change, jobs: jobs.map((job) => ({ ...job, router_id: router.id })), forwards };
 }
 

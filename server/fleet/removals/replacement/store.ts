@@ -32,10 +32,37 @@ export async function selectCampaignAhead(tx: Tx, teamId: string, routerIds: rea
 
 /** The old record takes over the new hardware. The new record must be marked as removed before: a hardware id is one router. */
 export async function takeHardware(tx: Tx, { old, fresh, now }: Pair): Promise<RouterRecord> {
-  const { hardware_id, agent_id, agent_router, serial_number, software_id, identity, software_version, model, board_name, hardware_board, architecture, time_zone } = fresh;
+  const {
+    hardware_id,
+    agent_id,
+    agent_router,
+    serial_number,
+    software_id,
+    identity,
+    software_version,
+    model,
+    board_name,
+    hardware_board,
+    architecture,
+    time_zone,
+  } = fresh;
   return tx
     .updateTable('routers')
-    .set({ hardware_id, agent_id, agent_router, serial_number, software_id, identity, software_version, model, board_name, hardware_board, architecture, time_zone, updated_at: now })
+    .set({
+      hardware_id,
+      agent_id,
+      agent_router,
+      serial_number,
+      software_id,
+      identity,
+      software_version,
+      model,
+      board_name,
+      hardware_board,
+      architecture,
+      time_zone,
+      updated_at: now,
+    })
     .where('team_id', '=', old.team_id)
     .where('id', '=', old.id)
     .returningAll()
@@ -47,11 +74,17 @@ export async function moveHistory(tx: Tx, { old, fresh }: Pair): Promise<void> {
   await sql`
     update campaign_targets set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id}
     and campaign_id not in (select campaign_id from campaign_targets where router_id = ${old.id})`.execute(tx);
-  const ofBoth = tx.selectFrom('campaign_targets').select('job_id').where('campaign_targets.router_id', '=', fresh.id).where('job_id', 'is not', null);
+  const ofBoth = tx
+    .selectFrom('campaign_targets')
+    .select('job_id')
+    .where('campaign_targets.router_id', '=', fresh.id)
+    .where('job_id', 'is not', null);
   await sql`
     update jobs set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id} and id not in (${ofBoth})`.execute(tx);
   await sql`
-    update backups set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id} and job_id not in (${ofBoth})`.execute(tx);
+    update backups set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id} and job_id not in (${ofBoth})`.execute(
+    tx,
+  );
   await sql`update forwards set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id}`.execute(tx);
   await moveFaults(tx, old.team_id, fresh.id, old.id);
 }
@@ -74,7 +107,12 @@ export async function movePresent(tx: Tx, { old, fresh }: Pair): Promise<void> {
 export async function moveDevices(tx: Tx, { old, fresh, now }: Pair, newId: () => string): Promise<void> {
   const [from, to] = [fresh.site_id ?? fresh.id, old.site_id ?? old.id];
   const team = old.team_id;
-  await tx.updateTable('device_sightings').set({ present: 0, last_seen_at: now }).where('router_id', '=', old.id).where('present', '<>', 0).execute();
+  await tx
+    .updateTable('device_sightings')
+    .set({ present: 0, last_seen_at: now })
+    .where('router_id', '=', old.id)
+    .where('present', '<>', 0)
+    .execute();
   const seen = await tx
     .selectFrom('device_sightings')
     .innerJoin('devices', 'devices.id', 'device_sightings.device_id')
@@ -84,7 +122,11 @@ export async function moveDevices(tx: Tx, { old, fresh, now }: Pair, newId: () =
     .execute();
   for (const chunk of from === to ? [] : inChunks(seen)) {
     const copies = chunk.map((device) => ({ ...device, id: newId(), team_id: team, place: to, site_id: old.site_id }));
-    await tx.insertInto('devices').values(copies).onConflict((conflict) => conflict.columns(['team_id', 'place', 'mac']).doNothing()).execute();
+    await tx
+      .insertInto('devices')
+      .values(copies)
+      .onConflict((conflict) => conflict.columns(['team_id', 'place', 'mac']).doNothing())
+      .execute();
   }
   await sql`
     delete from device_sightings where router_id = ${old.id} and device_id in (
@@ -96,7 +138,12 @@ export async function moveDevices(tx: Tx, { old, fresh, now }: Pair, newId: () =
       select there.id from devices there join devices here on here.team_id = there.team_id and here.mac = there.mac
       where here.id = device_sightings.device_id and there.team_id = ${team} and there.place = ${to})
     where router_id = ${fresh.id}`.execute(tx);
-  for (const chunk of from === to ? [] : inChunks(seen)) await forgetUnseen(tx, team, chunk.map(({ id }) => id));
+  for (const chunk of from === to ? [] : inChunks(seen))
+    await forgetUnseen(
+      tx,
+      team,
+      chunk.map(({ id }) => id),
+    );
   await tx.deleteFrom('device_reports').where('router_id', '=', old.id).execute();
   await sql`update device_reports set router_id = ${old.id} where router_id = ${fresh.id}`.execute(tx);
 }

@@ -103,7 +103,12 @@ function findDuplicates(book: EntryBook, held: ReadonlyMap<string, string>): Dup
   for (const { name, routerId, inventory } of book.duplicates) {
     const holder = holders.get(routerId);
     if (holder === undefined) continue;
-    const change = found.get(routerId) ?? { routerId, hardwareId: inventory.facts.hardware_id, holder: { name: holder, host: book.hostOf(holder) }, others: [] };
+    const change = found.get(routerId) ?? {
+      routerId,
+      hardwareId: inventory.facts.hardware_id,
+      holder: { name: holder, host: book.hostOf(holder) },
+      others: [],
+    };
     change.others.push({ name, host: inventory.host ?? null });
     found.set(routerId, change);
   }

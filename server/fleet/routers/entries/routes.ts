@@ -12,22 +12,55 @@ const entrySchema = z
   .object({
     name: z.string().describe("The router's name in the agent's configuration"),
     host,
-    router_id: z.string().nullable().describe('Null while it is not known which router answers there, while it waits in /api/router-moves, and for a duplicate'),
+    router_id: z
+      .string()
+      .nullable()
+      .describe('Null while it is not known which router answers there, while it waits in /api/router-moves, and for a duplicate'),
     reachable: z.boolean().describe('It answers the agent'),
     reason: z
       .string()
       .nullable()
-      .describe('Why it does not answer, or why its inventory cannot be read or taken in; duplicate_serial: another entry has the router that it says it is'),
-    duplicate_of: z.object({ name: z.string(), host, router_id: z.string() }).nullable().describe('The entry that reports the same hardware id and has the router'),
+      .describe(
+        'Why it does not answer, or why its inventory cannot be read or taken in; duplicate_serial: another entry has the router that it says it is',
+      ),
+    duplicate_of: z
+      .object({ name: z.string(), host, router_id: z.string() })
+      .nullable()
+      .describe('The entry that reports the same hardware id and has the router'),
   })
   .meta({
     id: 'AgentRouter',
-    examples: [{ name: 'gw-depot', host: '192.0.2.2', router_id: null, reachable: true, reason: 'duplicate_serial', duplicate_of: { name: 'gw-store', host: '192.0.2.1', router_id: '01a1fb9c-376e-7279-a064-482cecad7b5b' } }],
+    examples: [
+      {
+        name: 'gw-depot',
+        host: '192.0.2.2',
+        router_id: null,
+        reachable: true,
+        reason: 'duplicate_serial',
+        duplicate_of: { name: 'gw-store', host: '192.0.2.1', router_id: '01a1fb9c-376e-7279-a064-482cecad7b5b' },
+      },
+    ],
   });
 
 const listSchema = z
   .object({ routers: z.array(entrySchema) })
-  .meta({ id: 'AgentRouters', examples: [{ routers: [{ name: 'gw-depot', host: '192.0.2.2', router_id: null, reachable: true, reason: 'inventory: not enough permissions', duplicate_of: null }] }] });
+  .meta({
+    id: 'AgentRouters',
+    examples: [
+      {
+        routers: [
+          {
+            name: 'gw-depot',
+            host: '192.0.2.2',
+            router_id: null,
+            reachable: true,
+            reason: 'inventory: not enough permissions',
+            duplicate_of: null,
+          },
+        ],
+      },
+    ],
+  });
 
 /** What an agent has in its configuration, known to the list of routers or not. */
 export interface AgentEntryRoutesDeps {

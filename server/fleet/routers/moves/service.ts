@@ -107,7 +107,8 @@ export class RouterMoves {
       this.#deps.log.warn({ team_id: teamId, agent_id: agentId }, 'a claim on a router is not kept: the agent has made too many');
       return { router: undefined, changes };
     }
-    const why = earlier?.state === 'refused' ? undefined : whyItMayMove({ ...this.#deps.ownerOf(router), revoked: ownerRevoked }, this.#deps.rules);
+    const why =
+      earlier?.state === 'refused' ? undefined : whyItMayMove({ ...this.#deps.ownerOf(router), revoked: ownerRevoked }, this.#deps.rules);
     if (why !== undefined) return this.#take(tx, sighting, router, why, changes);
     await releaseName(tx, sighting);
     return { router: undefined, changes: [...changes, ...(await this.#request(tx, sighting, router, earlier))] };
@@ -136,7 +137,10 @@ export class RouterMoves {
     const { move, changes } = await storage.writes.write(async (tx) => {
       const decided = await setMoveState(tx, { teamId, id, state, now: clock.now() });
       if (!decided) throw notFound('router move');
-      return { move: decided, changes: state === 'refused' ? await this.#changeOf(tx, 'refused', decided, 'an administrator refused it') : [] };
+      return {
+        move: decided,
+        changes: state === 'refused' ? await this.#changeOf(tx, 'refused', decided, 'an administrator refused it') : [],
+      };
     });
     this.tell(changes);
     if (state === 'approved') await this.#settle(move);
@@ -229,7 +233,10 @@ export class RouterMoves {
       }
     }
     const move = await storeClaim(tx, { ...sighting, routerId: router.id });
-    const why = earlier?.state === 'refused' ? 'an administrator refused it' : 'it belongs to another agent of the team, and the move must be approved';
+    const why =
+      earlier?.state === 'refused'
+        ? 'an administrator refused it'
+        : 'it belongs to another agent of the team, and the move must be approved';
     return this.#changeOf(tx, earlier ? 'told_again' : 'requested', move, why);
   }
 

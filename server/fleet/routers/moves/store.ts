@@ -42,7 +42,10 @@ export interface Claim {
   now: number;
 }
 
-export async function selectMoveOf(db: DbOrTx, { teamId, routerId, agentId }: Pick<Claim, 'teamId' | 'routerId' | 'agentId'>): Promise<MoveRecord | undefined> {
+export async function selectMoveOf(
+  db: DbOrTx,
+  { teamId, routerId, agentId }: Pick<Claim, 'teamId' | 'routerId' | 'agentId'>,
+): Promise<MoveRecord | undefined> {
   return db
     .selectFrom('router_moves')
     .selectAll()
@@ -54,10 +57,23 @@ export async function selectMoveOf(db: DbOrTx, { teamId, routerId, agentId }: Pi
 
 /** A new claim, or the present words of one that waits or was refused. @returns the record, and whether it is new */
 export async function storeClaim(db: DbOrTx, claim: Claim): Promise<MoveRecord> {
-  const words = { agent_router: claim.agentRouter, facts: storableText(JSON.stringify(claim.facts)), address: claim.address, updated_at: claim.now };
+  const words = {
+    agent_router: claim.agentRouter,
+    facts: storableText(JSON.stringify(claim.facts)),
+    address: claim.address,
+    updated_at: claim.now,
+  };
   return db
     .insertInto('router_moves')
-    .values({ id: newId(claim.now), team_id: claim.teamId, router_id: claim.routerId, agent_id: claim.agentId, state: 'pending', created_at: claim.now, ...words })
+    .values({
+      id: newId(claim.now),
+      team_id: claim.teamId,
+      router_id: claim.routerId,
+      agent_id: claim.agentId,
+      state: 'pending',
+      created_at: claim.now,
+      ...words,
+    })
     .onConflict((conflict) => conflict.columns(['router_id', 'agent_id']).doUpdateSet(words))
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -75,7 +91,10 @@ export async function countMoves(db: DbOrTx, teamId: string, agentId: string): P
  * What this agent claims under this name is another device than these routers. Claims that were refused stay: otherwise an agent
  * would be asked about again once it has named another device. @returns the routers whose claims are gone
  */
-export async function withdrawClaims(db: DbOrTx, claim: { teamId: string; agentId: string; agentRouter: string; except: string }): Promise<MoveRecord[]> {
+export async function withdrawClaims(
+  db: DbOrTx,
+  claim: { teamId: string; agentId: string; agentRouter: string; except: string },
+): Promise<MoveRecord[]> {
   return db
     .deleteFrom('router_moves')
     .where('team_id', '=', claim.teamId)
@@ -89,7 +108,13 @@ export async function withdrawClaims(db: DbOrTx, claim: { teamId: string; agentI
 
 /** The claims that wait for a decision, and those that somebody has decided in another process. Of all teams. */
 export async function selectOpenMoves(db: DbOrTx, limit: number): Promise<MoveRecord[]> {
-  return db.selectFrom('router_moves').selectAll().where('state', 'in', ['pending', 'approved']).orderBy('updated_at').limit(limit).execute();
+  return db
+    .selectFrom('router_moves')
+    .selectAll()
+    .where('state', 'in', ['pending', 'approved'])
+    .orderBy('updated_at')
+    .limit(limit)
+    .execute();
 }
 
 /** Oldest first. */
@@ -111,7 +136,10 @@ export async function selectAgentName(db: DbOrTx, teamId: string, agentId: strin
   return agent?.name ?? '';
 }
 
-export async function setMoveState(db: DbOrTx, move: { teamId: string; id: string; state: 'approved' | 'refused'; now: number }): Promise<MoveRecord | undefined> {
+export async function setMoveState(
+  db: DbOrTx,
+  move: { teamId: string; id: string; state: 'approved' | 'refused'; now: number },
+): Promise<MoveRecord | undefined> {
   return db
     .updateTable('router_moves')
     .set({ state: move.state, updated_at: move.now })
@@ -126,7 +154,10 @@ export async function deleteMove(db: DbOrTx, { team_id: teamId, id }: MoveRecord
 }
 
 /** The router and whether the agents of a move are revoked. */
-export async function selectParties(db: DbOrTx, move: MoveRecord): Promise<{ router: RouterRecord; ownerRevoked: boolean; claimerRevoked: boolean } | undefined> {
+export async function selectParties(
+  db: DbOrTx,
+  move: MoveRecord,
+): Promise<{ router: RouterRecord; ownerRevoked: boolean; claimerRevoked: boolean } | undefined> {
   const row = await db
     .selectFrom('routers')
     .innerJoin('agents as owner', 'owner.id', 'routers.agent_id')
@@ -143,19 +174,30 @@ export async function selectParties(db: DbOrTx, move: MoveRecord): Promise<{ rou
 }
 
 /** Claims of one agent that wait or were refused, oldest first. */
-export async function selectClaimsOfAgent(db: DbOrTx, { teamId, agentId, limit }: { teamId: string; agentId: string; limit: number }): Promise<ClaimOfAgent[]> {
-  return db
-    .selectFrom('router_moves')
-    .innerJoin('routers', 'routers.id', 'router_moves.router_id')
-    .innerJoin('agents as owner', 'owner.id', 'routers.agent_id')
-    .select(['router_moves.agent_router', 'router_moves.state', 'routers.hardware_id', 'owner.name as owner_name', 'routers.agent_router as owner_router'])
-    .where('router_moves.team_id', '=', teamId)
-    .where('router_moves.agent_id', '=', agentId)
-    // An approved one is about to come true.
-    .where('router_moves.state', 'in', ['pending', 'refused'])
-    .orderBy('router_moves.id')
-    .limit(limit)
-    .execute();
+export async function selectClaimsOfAgent(
+  db: DbOrTx,
+  { teamId, agentId, limit }: { teamId: string; agentId: string; limit: number },
+): Promise<ClaimOfAgent[]> {
+  return (
+    db
+      .selectFrom('router_moves')
+      .innerJoin('routers', 'routers.id', 'router_moves.router_id')
+      .innerJoin('agents as owner', 'owner.id', 'routers.agent_id')
+      .select([
+        'router_moves.agent_router',
+        'router_moves.state',
+        'routers.hardware_id',
+        'owner.name as owner_name',
+        'routers.agent_router as owner_router',
+      ])
+      .where('router_moves.team_id', '=', teamId)
+      .where('router_moves.agent_id', '=', agentId)
+      // An approved one is about to come true.
+      .where('router_moves.state', 'in', ['pending', 'refused'])
+      .orderBy('router_moves.id')
+      .limit(limit)
+      .execute()
+  );
 }
 
 /** Newest first. */

@@ -7,11 +7,21 @@ import type { ClaimOfAgent } from '../moves/types.ts';
 const REASON_CHARS = 1000;
 
 /** What an agent's own check says of the entries that it does not get: in the agent's names, for the person at its console. */
-export function describeUnmanaged(claims: readonly ClaimOfAgent[], entries: readonly AgentEntry[], book: EntryBook | undefined): UnmanagedRouter[] {
+export function describeUnmanaged(
+  claims: readonly ClaimOfAgent[],
+  entries: readonly AgentEntry[],
+  book: EntryBook | undefined,
+): UnmanagedRouter[] {
   return [...claims.map(describeClaim), ...entries.flatMap((entry) => describeDuplicate(entry, book))];
 }
 
-function describeClaim({ agent_router: name, hardware_id: hardwareId, owner_name: owner, owner_router: ownName, state }: ClaimOfAgent): UnmanagedRouter {
+function describeClaim({
+  agent_router: name,
+  hardware_id: hardwareId,
+  owner_name: owner,
+  owner_router: ownName,
+  state,
+}: ClaimOfAgent): UnmanagedRouter {
   const holder = `agent "${owner}" has this router${ownName === '' ? '' : ` as "${ownName}"`}`;
   const reason =
     state === 'refused'
