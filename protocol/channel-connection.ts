@@ -18,9 +18,9 @@ export type ConnectionEnd =
   /** The channel's WebSocket went away. */
   | 'channel_lost';
 
-/** The channel as a connection sees it. Every call of a connection that is over is ignored by the channel. */
+/** The channel as a connection sees it. The channel ignores calls of a connection that is over. */
 export interface ConnectionPort {
-  /** `release` is called when the bytes are out of its hands. */
+  /** Calls `release` when it no longer needs the bytes. */
   sendBytes(connection: ChannelConnection, chunk: Buffer, release: Release | undefined): void;
   /** True when no more bytes should be handed in until {@link ChannelConnection.drained}. */
   isFull(connection: ChannelConnection): boolean;
@@ -31,21 +31,21 @@ export interface ConnectionPort {
 }
 
 /**
- * Most bytes that wait for a slow destination before the channel is no longer read. Two reads of a busy socket fit,
- * and a thousand stalled connections cost 256 MB at worst.
+ * Bytes that may wait for a slow destination before the channel stops reading. Two reads of a busy socket fit, and a thousand
+ * stalled connections cost at most 256 MB.
  */
 const HIGH_WATER_BYTES = 256 * 1024;
 
 /**
- * A connection that has sent so much is bulk and gets pooled reads. Not before: they cost a new connection as much as
- * all the rest of it.
+ * A connection that has sent this much is bulk and gets pooled reads. Not before, because setting them up doubles the cost of a
+ * new connection.
  */
 const BULK_BYTES = 256 * 1024;
 
-/** What a person types or a small request: it is on its way before anything else is done. */
+/** Up to this size a piece is interactive (a keystroke, a small request) and is sent at once. */
 const SHORT_BYTES = 4096;
 
-/** A piece up to this length is copied out of the buffer in which it arrived. */
+/** A piece up to this size is copied out of the buffer in which it arrived. */
 const COPIED_BYTES = 512;
 
 const NOTHING = Buffer.alloc(0);
@@ -64,7 +64,7 @@ export class ChannelConnection {
   bytesReceived = 0;
   readonly #port: ConnectionPort;
   #stream: Duplex | undefined;
-  /** What arrived before the stream was there: the target is still being dialled. */
+  /** Bytes that arrived before the stream was attached, while the target is being dialled. */
   #early: { piece: Buffer; release: Release | undefined }[] = [];
   #earlyBytes = 0;
   #peerEnded = false;
@@ -86,7 +86,7 @@ export class ChannelConnection {
     this.#report();
   }
 
-  /** Over, though the stream may still be flushing. */
+  /** True once the connection is over. The stream may still be flushing. */
   get ended(): boolean {
     return this.#end !== undefined;
   }
@@ -95,7 +95,7 @@ export class ChannelConnection {
   attach(stream: Duplex): void {
     this.#stream = stream;
     this.#listen(stream);
-    // It broke while nobody listened: its events will not come again.
+    // It broke before the listeners were attached: its events will not come again.
     if (stream.destroyed) this.#fail('local_reset', 'connection broken');
     if (this.#end !== undefined) {
       abort(stream);
@@ -106,7 +106,7 @@ export class ChannelConnection {
     this.#early = [];
     this.#port.setPaused(this, stream.writableLength >= HIGH_WATER_BYTES);
     if (this.#peerEnded) stream.end();
-    // A client that had nothing more to say while it waited: that event will not come again either.
+    // The client half-closed while it waited: that event will not come again either.
     if (stream.readableEnded) this.#onEnd();
     stream.resume();
   }
@@ -152,8 +152,8 @@ export class ChannelConnection {
   }
 
   /**
-   * From the channel, now and then: a socket that is not read does not show that its far end has reset it, but writing
-   * nothing to it does. Otherwise a client that gave up on a target that stalls would be carried until the target moves.
+   * Called by the channel at intervals. A paused socket does not report a reset by its peer, but an empty write does. Without it,
+   * the connection of a client that gave up on a stalled target would stay open until the target moves.
    */
   detectReset(): void {
     const stream = this.#stream;
@@ -162,13 +162,13 @@ export class ChannelConnection {
 
   readonly #onData = (chunk: Buffer, release?: Release): void => {
     this.bytesSent += chunk.length;
-    // A socket with pooled reads tells the pace itself.
+    // A socket with pooled reads signals this itself.
     if (!release && chunk.length <= SHORT_BYTES) bulkThrottle.shortMessagePassed();
     this.#port.sendBytes(this, chunk, release);
     if (this.#port.isFull(this)) this.#stream?.pause();
     if (this.bytesSent < this.#bulkFrom) return;
     this.#bulkFrom = this.bytesSent + BULK_BYTES;
-    // Not inside the socket's own event: what is exchanged then is under its feet.
+    // Not inside the socket's own event, whose handler still uses the old socket.
     setImmediate(() => this.#usePooledReads());
   };
 
@@ -180,11 +180,11 @@ export class ChannelConnection {
   readonly #onDrain = (): void => this.#port.setPaused(this, false);
   readonly #onError = (): void => this.#fail('local_reset', 'connection broken');
 
-  /** Exchanges the stream for the same connection with pooled reads, in a moment in which nothing is under way on it. */
+  /** Replaces the stream by the same connection with pooled reads, when nothing is in transit on it. */
   #usePooledReads(): void {
     const old = this.#stream;
     if (!(old instanceof Socket) || this.#end !== undefined || this.#readEnded || this.#peerEnded) return;
-    // A paused socket may have seen its end without having said so.
+    // A paused socket may have reached its end without having emitted it.
     if (old.writableLength > 0 || old.readableLength > 0 || old.readableFlowing !== true) return;
     const pooled = adoptWithPooledReads(old);
     this.#bulkFrom = Infinity;
@@ -245,32 +245,32 @@ export class ChannelConnection {
   }
 }
 
-/** The bytes for as long as they are needed: a few are copied, which costs less than another buffer for the next read. */
+/** Bytes that stay valid after the call. Few bytes are copied, which costs less than another buffer for the next read. */
 function kept(piece: Buffer, hold: Hold | undefined): [Buffer, Release | undefined] {
   return hold && piece.length <= COPIED_BYTES ? [Buffer.from(piece), undefined] : [piece, hold?.()];
 }
 
-/** Ends a stream so that its far end sees an abort and not a proper end, where the stream can say so. */
+/** Ends a stream so that its peer sees a reset instead of a normal end, where the stream supports it. */
 function abort(stream: Duplex & Partial<Resettable>): void {
   if (stream.destroyed) return;
   if (stream instanceof Socket && stream.connecting) {
     abortConnecting(stream);
     return;
   }
-  // Node's reset fails while the end is being sent, and the socket then never says that it is closed. All bytes are out
-  // by then, so that what the far end sees is complete.
+  // Node's reset fails while the end is being sent, and the socket then never emits `close`. All bytes have been sent by then, so
+  // the peer sees complete data.
   const isEnding = stream.writableEnded && !stream.writableFinished && stream.writableLength === 0;
   if (stream.resetAndDestroy && !isEnding) stream.resetAndDestroy();
   else stream.destroy();
 }
 
 /**
- * The connection may be there already without this process knowing: closed now, its far end would see an ordinary end. So it
- * is reset before anything that was written leaves (Node's own reset would come after that), or closed after a look at what
- * the network has said. One that is not there even then, the kernel answers with a reset if it still comes.
+ * The kernel may have completed the connection before this process knows; closed now, the peer would see a normal end. So it is
+ * reset on connect, before any written bytes leave (Node's own reset would come later), or closed after pending network events
+ * were handled. If the connection completes even later, the kernel answers with a reset.
  */
 function abortConnecting(socket: Socket): void {
   socket.prependOnceListener('connect', () => socket.resetAndDestroy());
-  // The first comes after what is being looked at now, the second after another look.
+  // The first runs after the events being handled now, the second after one more poll.
   setImmediate(() => setImmediate(() => socket.destroy()));
 }

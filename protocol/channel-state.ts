@@ -1,10 +1,10 @@
 /**
- * The rules of one channel without any input or output: a WebSocket that carries one TCP connection after another.
+ * The rules of one channel, a WebSocket that carries one TCP connection after another. Pure.
  *
  * Invariants
  * - Only the opener (the control plane) starts a connection; they are numbered from 1 without gaps.
  * - Each direction of a connection ends once, by a half-close or by a reset. A side that has half-closed may still
- *   reset afterwards, which only says "I no longer read"; the number tells a late reset from one that matters.
+ *   reset afterwards, which only means "I no longer read". The number distinguishes a late reset from a current one.
  * - The channel is free when both directions have ended. Messages arrive in order, so both sides agree on what every
  *   byte belongs to, although they become free at different moments.
  */
@@ -13,9 +13,9 @@ export type ChannelRole = 'opener' | 'accepter';
 type Direction = 'open' | 'ended' | 'reset';
 
 /**
- * What to do with something received. `deliver` hands it to the present connection; `discard` drops it because this
- * side has reset the connection and the other side could not know; `ignore` is a late reset of a connection that is
- * over; `violation` means that the peer does not follow the rules: the WebSocket is closed.
+ * What to do with a received message. `deliver`: pass it to the current connection. `discard`: drop it, because this side has
+ * reset the connection and the peer did not know yet. `ignore`: a late reset of a connection that is over. `violation`: the peer
+ * breaks the rules, close the WebSocket.
  */
 export type Verdict = 'deliver' | 'discard' | 'ignore' | 'violation';
 
@@ -29,7 +29,7 @@ export class ChannelState {
     this.role = role;
   }
 
-  /** Number of the present or last connection; 0 before the first. */
+  /** Number of the current or last connection; 0 before the first. */
   get n(): number {
     return this.#n;
   }
@@ -38,12 +38,12 @@ export class ChannelState {
     return this.#sent !== 'open' && this.#received !== 'open';
   }
 
-  /** A reset was sent and the peer's end of the connection is still to come. */
+  /** True while a reset was sent and the peer has not ended its direction yet. */
   get discarding(): boolean {
     return this.#sent === 'reset' && this.#received === 'open';
   }
 
-  /** Starts the next connection; undefined when that is not allowed now. The number goes into the open message. */
+  /** Starts the next connection. @returns its number for the open message, undefined when that is not allowed now */
   open(): number | undefined {
     if (this.role !== 'opener' || !this.free) return undefined;
     return this.#begin();
@@ -53,14 +53,14 @@ export class ChannelState {
     return this.#sent === 'open';
   }
 
-  /** Half-closes the outgoing direction; false when it has ended before and nothing may be sent. */
+  /** Half-closes the outgoing direction. @returns false when it has ended already: nothing may be sent */
   end(): boolean {
     if (this.#sent !== 'open') return false;
     this.#sent = 'ended';
     return true;
   }
 
-  /** Resets the connection; false when there is nothing left to reset and nothing may be sent. */
+  /** Resets the connection. @returns false when there is nothing left to reset: nothing may be sent */
   reset(): boolean {
     if (this.free || this.#sent === 'reset') return false;
     this.#sent = 'reset';
@@ -84,7 +84,7 @@ export class ChannelState {
     return verdict;
   }
 
-  /** After `deliver`, a side that had not ended its own direction answers with {@link reset}, so that both are free. */
+  /** After `deliver`, a side that has not ended its own direction answers with {@link reset}, so that both sides become free. */
   receiveReset(n: number): Verdict {
     if (n > this.#n) return 'violation';
     if (n < this.#n || this.free) return 'ignore';

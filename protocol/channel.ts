@@ -11,8 +11,8 @@ import type { Release } from '../runtime/pooled-reads.ts';
 import type { Timers } from '../runtime/timers.ts';
 
 /**
- * Most bytes that wait for the WebSocket before the stream is no longer read. Enough to keep a fast line busy
- * between two turns of the event loop; the kernel's own buffers come on top.
+ * Bytes that may wait for the WebSocket before the stream is no longer read. Enough to keep a fast line busy between two turns of
+ * the event loop; the kernel's own buffers come on top.
  */
 const HIGH_WATER_BYTES = 256 * 1024;
 const LOW_WATER_BYTES = 64 * 1024;
@@ -20,7 +20,7 @@ const LOW_WATER_BYTES = 64 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 export interface ChannelTiming {
-  /** A ping goes out this often: proxies cut idle links at 60 s. Two silent periods end the channel. */
+  /** Ping interval: proxies cut idle links at 60 s. Two silent periods end the channel. */
   pingMs: number;
   /** Longest wait for the peer's end of a connection that this side has reset. */
   discardMs: number;
@@ -39,15 +39,15 @@ export const CHANNEL_TIMING: ChannelTiming = { pingMs: 25_000, discardMs: 10_000
 export interface ChannelEvents {
   /** Accepter only: a connection begins. Attach a stream to it or cut it, now or later. */
   onConnection?: (connection: ChannelConnection) => void;
-  /** The present connection has ended on the channel: the next one may begin. */
+  /** The current connection has ended on the channel: the next one may begin. */
   onFree?: () => void;
-  /** The WebSocket is gone, for whatever reason; called once. */
+  /** The WebSocket has closed, for any reason; called once. */
   onClosed: (reason: string) => void;
 }
 
 /**
- * One WebSocket that carries one TCP connection after another (SPEC.md, "Channels"). Construct it in the same turn
- * of the event loop in which the WebSocket is handed over: several messages can arrive in one read.
+ * One WebSocket that carries one TCP connection after another (SPEC.md, "Channels"). Construct it in the turn of the event loop
+ * in which the WebSocket opens: several messages can arrive in one read.
  */
 export class Channel {
   readonly #socket: ChannelSocket;
@@ -58,7 +58,7 @@ export class Channel {
   #connection: ChannelConnection | undefined;
   #paused = false;
   #full = false;
-  /** Messages of any kind that came in: any sign of life counts. */
+  /** Number of received messages of any kind, for {@link Liveness}. */
   #heard = 0;
   #closeReason = 'connection lost';
   #phase: 'live' | 'closing' | 'closed' = 'live';
@@ -74,7 +74,7 @@ export class Channel {
     socket.on('message', (data, isBinary, hold) => this.#receive(data, isBinary, hold));
     socket.on('ping', () => (this.#heard += 1));
     socket.on('pong', () => (this.#heard += 1));
-    // What went wrong shows in the close event that always follows.
+    // The close event, which always follows, reports it.
     socket.on('error', (error) => (this.#closeReason = error.message));
     socket.on('close', () => this.#socketClosed());
     this.#liveness = this.#watch();
@@ -88,12 +88,12 @@ export class Channel {
     return this.#phase === 'closed';
   }
 
-  /** Connections carried so far, the present one included. */
+  /** Connections carried so far, including the current one. */
   get carried(): number {
     return this.#state.n;
   }
 
-  /** Opener only: begins the next connection. Undefined when the channel is not free. */
+  /** Opener only: begins the next connection. @returns undefined when the channel is not free */
   open(): ChannelConnection | undefined {
     if (this.#phase !== 'live') return undefined;
     const n = this.#state.open();
@@ -102,12 +102,12 @@ export class Channel {
     return this.#begin(n);
   }
 
-  /** Closes the WebSocket; a connection under way is cut. */
+  /** Closes the WebSocket and cuts the current connection. */
   close(reason: string): void {
     this.#shut(1000, reason);
   }
 
-  /** Ends the WebSocket without saying goodbye; a connection under way is cut. */
+  /** Ends the WebSocket without a closing handshake and cuts the current connection. */
   terminate(reason: string): void {
     if (this.#phase === 'closed') return;
     this.#phase = 'closing';
@@ -148,7 +148,7 @@ export class Channel {
       this.#socket.send(chunk.subarray(at, at + MAX_CHANNEL_MESSAGE_BYTES), this.#sent);
     }
     const last = at === 0 ? chunk : chunk.subarray(at);
-    // Sent in order, so the last part of a chunk is the last to need its buffer.
+    // Messages are sent in order, so the last part of a chunk is the last one to need its buffer.
     this.#socket.send(last, release === undefined ? this.#sent : () => this.#sentPooled(release));
     if (this.#socket.bufferedAmount >= HIGH_WATER_BYTES) this.#full = true;
   }
@@ -158,7 +158,7 @@ export class Channel {
     this.#sent();
   }
 
-  /** A failed send is followed by `close`. */
+  /** A failed send needs no handling: `close` follows. */
   readonly #sent = (): void => {
     if (!this.#full || this.#socket.bufferedAmount > LOW_WATER_BYTES) return;
     this.#full = false;
@@ -169,7 +169,7 @@ export class Channel {
     this.#socket.send(JSON.stringify(message));
   }
 
-  /** Sends a reset, then reads on to find the peer's end of the connection, but not for ever. */
+  /** Sends a reset, then waits a limited time for the peer's end of the connection. */
   #reset(reason: string): void {
     if (!this.#state.reset()) return;
     this.#sendText({ type: 'reset', n: this.#state.n, reason: reason.slice(0, 200) });
@@ -236,7 +236,7 @@ export class Channel {
       this.#connection?.receiveReset();
       this.#reset('reset by peer');
     } else {
-      this.#refuse(verdict, 'reset of a connection that never was');
+      this.#refuse(verdict, 'reset of a connection that was never opened');
     }
     this.#settle();
   }
@@ -249,7 +249,7 @@ export class Channel {
     this.#shut(1002, `protocol violation: ${what}`);
   }
 
-  /** A peer need not answer the closing handshake; this side waits only so long. */
+  /** The peer may not answer the closing handshake, so this side waits a limited time. */
   #shut(code: number, reason: string): void {
     if (this.#phase !== 'live') return;
     this.#phase = 'closing';
@@ -276,7 +276,7 @@ export class Channel {
     this.#deadline = this.#timing.timers.setTimeout(() => this.terminate(reason), this.#timing.discardMs);
   }
 
-  /** A side that does not read hears nothing and must not conclude anything; the other side hears its pings. */
+  /** A side that does not read receives nothing and must not conclude anything; its pings keep the other side informed. */
   #watch(): Liveness {
     return new Liveness({
       timers: this.#timing.timers,
@@ -288,7 +288,7 @@ export class Channel {
         this.#socket.ping();
         this.#connection?.detectReset();
       },
-      onDead: () => this.terminate('nothing heard of the peer'),
+      onDead: () => this.terminate('the peer is silent'),
     });
   }
 }

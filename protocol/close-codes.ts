@@ -1,13 +1,13 @@
 /**
- * WebSocket close codes of the tunnel. They are for logs and people: what the agent does next follows from
- * `goaway`, which may be lost with the connection, and from its own back-off.
+ * WebSocket close codes of the tunnel, for logs and people. What the agent does next depends on `goaway`, which may be lost with
+ * the connection, and on its own back-off.
  */
 export const CLOSE = {
-  /** Nothing wrong: the other side said goaway, or this side is done. */
+  /** No error: the other side sent goaway, or this side is done. */
   normal: 1000,
-  /** Not this protocol: a binary message, not JSON, no type, a hello or ready that cannot be read. */
+  /** Not this protocol: a binary message, no JSON, no type, or an invalid hello or ready. */
   protocol: 4400,
-  /** The agent's credential is no longer good. */
+  /** The agent's credentials are no longer valid. */
   revoked: 4401,
   /** No hello or no ready in time. */
   handshakeTimeout: 4408,
@@ -15,7 +15,7 @@ export const CLOSE = {
   replaced: 4409,
   /** No version in common. */
   version: 4426,
-  /** Too many messages that cannot be read. The control plane takes no new tunnel of this agent for a while. */
+  /** Too many invalid messages. The control plane refuses new tunnels of this agent for a while. */
   abuse: 4429,
   /** The server is about to restart, or cannot serve just now. */
   restart: 4503,

@@ -3,24 +3,24 @@ import { countCleaned } from '../routeros-text/router-text.ts';
 import { agentMessages, serverMessages } from './messages/index.ts';
 import type { AgentMessage, ServerMessage } from './messages/index.ts';
 
-/** Messages that carry what routers say; of those it is told how much of it had to be cleaned. */
+/** Messages with text of routers. For these, `cleaned` counts the values that had to be cleaned. */
 const FROM_ROUTERS: ReadonlySet<string> = new Set(['heartbeat', 'inventory', 'health', 'devices']);
 
-/** What one text message turned out to be. Never thrown: it is handed to the session, which decides. */
+/** Result of decoding one text message. Never thrown: the session decides what to do. */
 export type Decoded<M> =
   | { kind: 'message'; message: M; cleaned?: number }
-  /** A type this version does not know: ignored and counted, so that a newer peer can say more. */
+  /** A type that this version does not know: ignored and counted, so that newer peers can add messages. */
   | { kind: 'unknown'; type: string }
-  /** Known type, wrong content. `id` names the request it belongs to, so that only that one ends. */
+  /** Known type, invalid content. `id` names the request it belongs to, so that only that request ends. */
   | { kind: 'invalid'; type: string; id: number | undefined; reason: string }
-  /** Not a message at all: the peer does not speak this protocol. */
+  /** No message: the peer does not speak this protocol. */
   | { kind: 'garbage'; reason: string };
 
-/** Of a message with a thousand mistakes the first few say what is wrong. */
+/** Errors reported for one invalid message. */
 const MAX_REASONS = 3;
 
 function decode<M>(schemas: Record<string, z.ZodType<M>>, data: string): Decoded<M> {
-  if (hasTooManyStrings(data)) return { kind: 'garbage', reason: 'more names and values than any message has' };
+  if (hasTooManyStrings(data)) return { kind: 'garbage', reason: 'more names and values than any valid message' };
   let value: unknown;
   try {
     value = JSON.parse(data);
@@ -41,15 +41,15 @@ function decode<M>(schemas: Record<string, z.ZodType<M>>, data: string): Decoded
   return { kind: 'invalid', type, id: Number.isSafeInteger(id) ? (id as number) : undefined, reason };
 }
 
-/** Shorter messages cannot hold so much that reading them takes long: some 2,000 names. */
+/** Shorter messages hold at most about 2,000 names, which is cheap to parse. */
 const HARMLESS_CHARS = 16 * 1024;
 
-/** Names and values of one message: 2,000 ended jobs have 28,000. */
+/** Limit of names and values in one message: 2,000 ended jobs have 28,000. */
 export const MAX_STRINGS = 40_000;
 
 /**
- * Different names in one message. Tables of routers have some hundred columns. Each name that was never seen before costs
- * `JSON.parse` more than a microsecond and as much again for who looks at it: one message of 39,000 took up to 0.25 s.
+ * Limit of different names in one message. Tables of routers have some hundred columns. Each new name costs `JSON.parse` more than
+ * a microsecond, and as much again in later processing: one message with 39,000 names took up to 0.25 s.
  */
 export const MAX_NAMES = 2000;
 
@@ -71,14 +71,14 @@ function hasTooManyStrings(data: string): boolean {
   return false;
 }
 
-/** @param end of the string */
+/** @param end position of the string's closing quote */
 function isName(data: string, end: number): boolean {
   let at = end + 1;
   while (SPACES.has(data.charCodeAt(at))) at += 1;
   return data.charCodeAt(at) === COLON;
 }
 
-/** After an odd number of backslashes. */
+/** Whether the quote follows an odd number of backslashes. */
 function isEscaped(data: string, at: number): boolean {
   let before = at;
   while (data.charCodeAt(before - 1) === BACKSLASH) before -= 1;
@@ -87,7 +87,7 @@ function isEscaped(data: string, at: number): boolean {
 
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
-/** Space, tab, line feed and carriage return: what JSON lets stand between a name and its colon. */
+/** Space, tab, line feed and carriage return: JSON allows them between a name and its colon. */
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 function member(value: unknown, name: 'type' | 'id'): unknown {

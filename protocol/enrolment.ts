@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { isOneLine, ONE_LINE } from '../routeros-text/router-text.ts';
 
-/** `POST /agent/v1/enrol`: a one-use token becomes an agent with a secret of its own. */
+/** `POST /agent/v1/enrol`: exchanges a one-use token for the credentials of a new agent. */
 export const enrolRequest = z.strictObject({
   token: z.string().min(1).max(512),
-  /** How people recognise the agent; the host name by default. */
+  /** Display name of the agent; the host name by default. */
   name: z.string().min(1).max(255).refine(isOneLine, ONE_LINE),
 });
 

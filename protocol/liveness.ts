@@ -4,13 +4,13 @@ export interface LivenessOptions {
   timers: Timers;
   /** 0 <= x < 1. */
   random: () => number;
-  /** Longest period between two looks, in milliseconds; each is drawn from 80 to 100 % of it. */
+  /** Longest period between two checks, in milliseconds; each is drawn from 80 to 100 % of it. */
   periodMs: number;
   /** Bytes received so far on the connection. Any byte counts, also half of a long message. */
   bytesRead(): number;
-  /** While this side does not read, silence proves nothing. */
+  /** True while this side does not read: silence then proves nothing. */
   paused(): boolean;
-  /** Makes the other side send something. */
+  /** Asks the other side for an answer. */
   ping(): void;
   /** Called once, after two whole periods without a byte. */
   onDead(): void;
@@ -19,10 +19,7 @@ export interface LivenessOptions {
 /** Two periods: a ping sent at the start of the second one had a whole period for its answer. */
 const SILENT_PERIODS = 2;
 
-/**
- * Finds dead links. Counting bytes costs nothing per message, and jitter keeps thousands of agents from
- * being pinged in one tick.
- */
+/** Detects dead links. Counting bytes costs nothing per message, and jitter spreads the pings of thousands of agents. */
 export class Liveness {
   readonly #options: LivenessOptions;
   #seen: number;

@@ -4,7 +4,7 @@ import type { Timers } from '../runtime/timers.ts';
 export interface Wait {
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Called when the wait ends without an answer: may tell the other side, and makes the error. */
+  /** Called when the wait ends without an answer. Creates the error, and may notify the other side. */
   onExpiry(why: 'timeout' | 'aborted', id: number): Error;
 }
 
@@ -17,8 +17,8 @@ interface Entry<Context, Answer> {
 }
 
 /**
- * Requests that wait for an answer. Each ends exactly once: by its answer, by an error, at its deadline, by its
- * signal, or with all others when the connection closes. An answer that comes later finds nothing.
+ * Requests that wait for an answer. Each ends exactly once: by its answer, an error, its deadline, its signal, or with all others
+ * when the connection closes. A later answer is ignored.
  */
 export class PendingRequests<Context, Answer> {
   readonly #timers: Timers;
@@ -33,7 +33,7 @@ export class PendingRequests<Context, Answer> {
     return this.#entries.size;
   }
 
-  /** Registers a request. The id is new for this table; the promise always settles by the deadline. */
+  /** Registers a request with a new id. The promise always settles by the deadline. */
   open(context: Context, wait: Wait): { id: number; answer: Promise<Answer> } {
     this.#lastId += 1;
     const id = this.#lastId;
@@ -53,7 +53,7 @@ export class PendingRequests<Context, Answer> {
     return { id, answer: promise };
   }
 
-  /** What was stored with an open request; undefined once it has ended. */
+  /** The context of an open request; undefined once it has ended. */
   context(id: number): Context | undefined {
     return this.#entries.get(id)?.context;
   }

@@ -4,8 +4,8 @@ import { text } from './messages/common.ts';
 
 /**
  * `GET /agent/v1/unmanaged`: entries of this agent's configuration that the control plane does not manage through it, and why.
- * An agent learns the same on its tunnel (`router.waiting`); this answers a check, which opens no tunnel because that would
- * replace the running agent's.
+ * A running agent learns the same on its tunnel (`router.waiting`). `signalbox-agent check` uses this request, because a second
+ * tunnel would replace that of the running agent.
  */
 export const unmanagedResponse = z.object({
   routers: z
@@ -14,13 +14,13 @@ export const unmanagedResponse = z.object({
         /** The router's name in the agent's configuration. */
         name: text(64),
         hardware_id: text(128),
-        /** `waiting`, `refused` or `duplicate`; a newer server may have further words. */
+        /** `waiting`, `refused` or `duplicate`; a newer server may add states. */
         state: text(64),
-        /** For people. */
+        /** Text for people. */
         reason: text(1000),
       }),
     )
-    // A claim that waits and a duplicate for each entry.
+    // A pending move and a duplicate for each entry.
     .max(2 * MAX_ROUTERS_PER_AGENT),
 });
 

@@ -1,7 +1,7 @@
-/** WebSocket subprotocol of the tunnel and the channels; its major number changes when a peer could misunderstand. */
+/** WebSocket subprotocol of the tunnel and the channels; its number changes with every incompatible change. */
 export const SUBPROTOCOL = 'signalbox.v1';
 
-/** Protocol versions this build speaks, best first. */
+/** Protocol versions that this build supports, newest first. */
 export const PROTOCOL_VERSIONS: readonly number[] = [1];
 
 export const TUNNEL_PATH = '/agent/v1/tunnel';
@@ -9,7 +9,7 @@ export const CHANNEL_PATH = '/agent/v1/channel';
 export const ENROL_PATH = '/agent/v1/enrol';
 export const UNMANAGED_PATH = '/agent/v1/unmanaged';
 
-/** The best version both sides speak, or undefined: then the server closes with a reason. */
+/** The newest version that both sides support; undefined: the server closes with a reason. */
 export function negotiateVersion(theirs: readonly number[]): number | undefined {
   return PROTOCOL_VERSIONS.find((version) => theirs.includes(version));
 }

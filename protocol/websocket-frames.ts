@@ -1,13 +1,13 @@
 /**
- * RFC 6455 framing, without input or output. The reader passes payload on as it arrives instead of collecting whole
- * messages: for a channel only the order of the bytes matters, and not copying them is a third of the speed.
+ * RFC 6455 framing. Pure. The reader passes on payload as it arrives instead of collecting whole messages: for a channel only the
+ * order of the bytes matters, and avoiding the copy makes it a third faster.
  */
 export const OPCODE = { continuation: 0x0, text: 0x1, binary: 0x2, close: 0x8, ping: 0x9, pong: 0xa } as const;
 
 /** Close codes of RFC 6455, section 7.4.1. */
 export const CLOSE_CODE = { normal: 1000, protocolError: 1002, noStatus: 1005, abnormal: 1006, tooBig: 1009 } as const;
 
-/** Control frames carry at most so much (section 5.5). */
+/** Largest payload of a control frame (section 5.5). */
 const MAX_CONTROL_BYTES = 125;
 
 /** The longest header: 2 bytes, 8 of length, 4 of mask. */
@@ -15,7 +15,7 @@ const MAX_HEADER_BYTES = 14;
 
 const EMPTY = Buffer.alloc(0);
 
-/** The header of a final frame. `mask` is for the client's side; an all-zero key leaves the payload as it is. */
+/** The header of a final frame. `mask` is for the client's side: it adds an all-zero key, which leaves the payload unchanged. */
 export function frameHeader(opcode: number, length: number, mask: boolean): Buffer {
   const lengthBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8;
   const header = Buffer.allocUnsafe(2 + lengthBytes + (mask ? 4 : 0));
@@ -40,38 +40,38 @@ export interface FrameEvents {
   onPing(data: Buffer): void;
   onPong(data: Buffer): void;
   onClose(code: number, reason: Buffer): void;
-  /** The peer breaks the rules; nothing more is delivered. */
+  /** The peer violates the protocol; nothing more is delivered. */
   onViolation(code: number, what: string): void;
 }
 
 export interface FrameLimits {
-  /** Payload of one binary frame. */
+  /** Largest payload of one binary frame. */
   binaryBytes: number;
-  /** One text message. */
+  /** Largest text message. */
   textBytes: number;
 }
 
 type State = 'header' | 'payload' | 'dead';
 
-/** Reads frames out of chunks of any size. */
+/** Decodes frames from chunks of any size. */
 export class FrameReader {
   readonly #events: FrameEvents;
   readonly #limits: FrameLimits;
-  /** Frames from a client are masked, those of a server are not (section 5.1). */
+  /** Frames of a client are masked, those of a server are not (section 5.1). */
   readonly #expectMask: boolean;
   #state: State = 'header';
   readonly #header = Buffer.alloc(MAX_HEADER_BYTES);
   #headerLength = 0;
   #opcode = 0;
   #final = false;
-  /** Of the payload of the present frame: still to come, and delivered. */
+  /** Payload bytes of the current frame: still to come, and delivered. */
   #left = 0;
   #delivered = 0;
   #key: Uint8Array | undefined;
-  /** Kind of the message that continuation frames belong to. */
+  /** Opcode of the message that continuation frames belong to. */
   #message: number | undefined;
   #messageBytes = 0;
-  /** Text and control payload is short and collected; a control frame may come between the fragments of a text. */
+  /** Text and control payload is short, so it is collected. A control frame may come between the fragments of a text. */
   #text: Buffer[] = [];
   #control: Buffer[] = [];
 
@@ -81,7 +81,7 @@ export class FrameReader {
     this.#expectMask = options.expectMask;
   }
 
-  /** Takes the next bytes of the connection. Payload is unmasked in place. */
+  /** Decodes the next bytes of the connection. Unmasks payload in place. */
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {
@@ -91,7 +91,7 @@ export class FrameReader {
     }
   }
 
-  /** Collects header bytes until there are enough; @returns how many of the chunk were used. */
+  /** Collects header bytes until the header is complete. @returns how many bytes of the chunk were used */
   #readHeader(chunk: Buffer, at: number): number {
     const before = this.#headerLength;
     const take = Math.min(MAX_HEADER_BYTES - before, chunk.length - at);
@@ -144,7 +144,7 @@ export class FrameReader {
   #controlProblem(length: number): { code: number; what: string } | undefined {
     const known = this.#opcode === OPCODE.close || this.#opcode === OPCODE.ping || this.#opcode === OPCODE.pong;
     if (known && this.#final && length <= MAX_CONTROL_BYTES) return undefined;
-    return { code: CLOSE_CODE.protocolError, what: 'a control frame that is not one' };
+    return { code: CLOSE_CODE.protocolError, what: 'an invalid control frame' };
   }
 
   #readPayload(chunk: Buffer, at: number): number {
@@ -153,11 +153,11 @@ export class FrameReader {
     if (this.#key) applyMask(piece, this.#key, this.#delivered);
     this.#left -= take;
     this.#delivered += take;
-    // Copied, because the chunk's buffer may be used again.
+    // Copied, because the chunk's buffer is reused.
     if (this.#opcode >= OPCODE.close) this.#control.push(Buffer.from(piece));
     else if (this.#message === OPCODE.text) this.#text.push(Buffer.from(piece));
     else this.#events.onBinary(piece);
-    // What was delivered may have ended the reading.
+    // A listener may have stopped the reader.
     if (this.#left === 0 && this.#state === 'payload') this.#endFrame();
     return take;
   }
@@ -202,7 +202,7 @@ export class FrameReader {
   }
 }
 
-/** What a close frame may say (section 7.4): 1004 to 1006 and 1015 are never sent. */
+/** Whether a close frame may carry the code (section 7.4): 1004 to 1006 and 1015 are never sent. */
 function maySay(code: number): boolean {
   return (code >= 1000 && code <= 1014 && !(code >= 1004 && code <= 1006)) || (code >= 3000 && code <= 4999);
 }
@@ -216,7 +216,7 @@ function headerBytes(second: number): number {
   return 2 + (length === 126 ? 2 : length === 127 ? 8 : 0) + ((second & 0x80) === 0 ? 0 : 4);
 }
 
-/** Above 2^53 it is not exact, but then it is far above every limit. */
+/** Inexact above 2^53, which is far above every limit. */
 function payloadLength(header: Buffer): number {
   const short = header[1]! & 0x7f;
   if (short < 126) return short;

@@ -12,7 +12,7 @@ function acceptKey(key: string): string {
     .digest('base64');
 }
 
-/** The answer to a client's handshake, ready to be written; undefined when it is not one (answer 400). */
+/** The response to a client's handshake, ready to be written; undefined for an invalid handshake (answer 400). */
 export function upgradeResponse(headers: IncomingHttpHeaders, subprotocol: string = SUBPROTOCOL): string | undefined {
   const key = headers['sec-websocket-key'];
   const valid = key !== undefined && /^[+/0-9A-Za-z]{22}==$/.test(key) && headers['sec-websocket-version'] === VERSION;
@@ -25,7 +25,7 @@ export function upgradeResponse(headers: IncomingHttpHeaders, subprotocol: strin
 
 export interface UpgradeRequest {
   headers: Record<string, string>;
-  /** Does the server's answer belong to this request? */
+  /** Whether the server's response belongs to this request. */
   accepts(headers: IncomingHttpHeaders): boolean;
 }
 

@@ -5,13 +5,13 @@ import type { ChannelSocket } from './channel-socket.ts';
 import type { Release } from '../runtime/pooled-reads.ts';
 import { CLOSE_CODE, FrameReader, OPCODE, applyMask, frameHeader } from './websocket-frames.ts';
 
-/** A closing handshake the other side does not finish is cut after this long, milliseconds. */
+/** A closing handshake that the other side does not finish is cut after this time, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000;
 
-/** Up to here copying costs less than a vectored write. */
+/** Up to this size copying costs less than a vectored write. */
 const SHORT_BYTES = 1024;
 
-/** With so much unread, a peer's pings are not answered any more. */
+/** With this many unsent bytes, the peer's pings are no longer answered. */
 const MAX_BUFFERED_FOR_PONG = 64 * 1024;
 
 type Sent = (error?: Error) => void;
@@ -21,13 +21,13 @@ type StreamCallback = ((error: Error | null | undefined) => void) | undefined;
 export interface StreamingWebSocketOptions {
   /** Which end of the connection this is: the client masks what it sends. */
   role: 'server' | 'client';
-  /** Whether the client's mask may be all zeros: under TLS and on loopback no proxy reads along. */
+  /** Whether the client's mask may be all zeros: under TLS and on loopback there is no plain-text proxy. */
   plainMask: boolean;
 }
 
 /**
- * A WebSocket for channels on a connection that has been upgraded: binary messages are delivered piece by piece as
- * they arrive. What a general WebSocket does beyond that (extensions, text of any length) is left out.
+ * A WebSocket for channels on an upgraded connection. It delivers binary messages piece by piece as they arrive. It has no
+ * extensions and limits the length of text messages.
  */
 export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
   readonly #stream: Duplex;
@@ -38,10 +38,10 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
   #code: number = CLOSE_CODE.abnormal;
   #reason = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
-  /** Of the chunk that is being read now. */
+  /** Lease of the chunk that is being read now. */
   #lease: Lease | undefined;
 
-  /** Takes the stream over; `head` is what was read beyond the handshake. Handlers attached in the same turn miss nothing. */
+  /** Takes over the stream; `head` is what was read beyond the handshake. Attach handlers in the same turn of the event loop. */
   constructor(stream: Duplex, head: Buffer, options: StreamingWebSocketOptions) {
     super();
     this.#stream = stream;
@@ -96,7 +96,7 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
         onBinary: (piece) => this.emit('message', piece, true, this.#hold),
         onText: (data) => this.emit('message', data, false),
         onPing: (data) => {
-          // A peer that pings and does not read must not grow the process; it has bytes of ours to see already.
+          // A peer that pings without reading must not grow the process.
           if (this.#state === 'open' && this.bufferedAmount <= MAX_BUFFERED_FOR_PONG) this.#write(OPCODE.pong, data);
           this.emit('ping', data);
         },
@@ -109,7 +109,7 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
     );
   }
 
-  /** The buffer is given back when the reader and everybody who holds a piece of it have finished. */
+  /** Gives the buffer back when the reader and all holders of its pieces have finished. */
   #read(chunk: Buffer, release: Release | undefined): void {
     const lease = release === undefined ? undefined : new Lease(release);
     this.#lease = lease;
@@ -120,7 +120,7 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
 
   readonly #hold = (): Release | undefined => this.#lease?.take();
 
-  /** Header and payload leave in one system call: a short payload copied behind its header, a long one as it is. */
+  /** Header and payload leave in one system call: a short payload is copied behind its header, a long one is not. */
   #write(opcode: number, payload: Buffer, sent?: Sent): void {
     const masks = this.#options.role === 'client';
     const header = frameHeader(opcode, payload.length, masks);
@@ -135,7 +135,7 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
     this.#stream.uncork();
   }
 
-  /** Sends a close frame once, then waits for the other side, but not for ever. */
+  /** Sends a close frame once, then waits a limited time for the other side. */
   #sendClose(code: number, reason: Buffer): void {
     if (this.#closeSent) return;
     this.#closeSent = true;
@@ -162,7 +162,7 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
     this.#stream.end();
   }
 
-  /** `close` always follows, so whoever does not care for the cause need not listen. */
+  /** `close` always follows, so listening for `error` is optional. */
   #report(error: Error): void {
     if (this.listenerCount('error') > 0) this.emit('error', error);
   }
@@ -174,7 +174,7 @@ export class StreamingWebSocket extends EventEmitter implements ChannelSocket {
   }
 }
 
-/** Counts who still needs the buffer of a chunk. */
+/** Counts the users of a chunk's buffer. */
 class Lease {
   readonly #release: Release;
   #count = 1;

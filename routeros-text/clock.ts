@@ -13,8 +13,8 @@ export interface ClockRecord {
 }
 
 /**
- * The moment that a router's clock shows, in milliseconds since 1970 UTC. Undefined when any part of it cannot be read: a time whose
- * offset is unknown could be wrong by half a day, and nobody would notice.
+ * The time that a router's clock shows, in milliseconds since 1970 UTC. Undefined when any part cannot be parsed: with an unknown
+ * offset the time could be wrong by half a day, and nothing would show it.
  */
 export function parseClock({ date, time, 'gmt-offset': offset }: ClockRecord): number | undefined {
   const day = parseDate(date ?? '');
@@ -32,7 +32,7 @@ function parseDate(text: string): number | undefined {
   return named && month >= 0 ? dayOf(Number(named[3]), month, Number(named[2])) : undefined;
 }
 
-/** Undefined for days that no calendar has: the 45th of a 13th month would otherwise be one in the next year. */
+/** Undefined for impossible dates: `Date.UTC` would roll the 45th of a 13th month over into the next year. */
 function dayOf(year: number, month: number, day: number): number | undefined {
   const date = new Date(Date.UTC(year, month, day));
   return date.getUTCMonth() === month && date.getUTCDate() === day ? date.getTime() : undefined;
@@ -43,7 +43,7 @@ function parseTimeOfDay(text: string): number | undefined {
   return match ? Number(match[1]) * 3600 + Number(match[2]) * 60 + Number(match[3]) : undefined;
 }
 
-/** Seconds east of Greenwich. A router that shows no offset keeps UTC. */
+/** Seconds east of UTC. A router that shows no offset keeps UTC. */
 function parseOffset(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return 0;
   const match = /^([+-]?)(\d{1,2}):([0-5]\d)(?::([0-5]\d))?$/.exec(text);
@@ -52,12 +52,12 @@ function parseOffset(text: string | undefined): number | undefined {
   return match[1] === '-' ? -size : size;
 }
 
-/** A date `1970-01-01` as a router of that version takes it. */
+/** A date `1970-01-01` in the form that a router of that version accepts. */
 export function dateFor(version: string, date: string): string {
   return isAtLeast(version, ISO_DATES_SINCE) ? date : withNamedMonth(date);
 }
 
-/** A date `1970-01-01` in the form of another one that the same router shows. */
+/** A date `1970-01-01` in the form of `shown`, a date that the same router has printed. */
 export function dateLike(shown: string | undefined, date: string): string {
   return shown?.includes('/') ? withNamedMonth(date) : date;
 }

@@ -1,6 +1,6 @@
 /** RouterOS durations, in seconds. Pure. */
 
-/** Largest first. `ms` is read before `m`: otherwise 500ms would be five hundred minutes and a stray s. */
+/** Largest first. The pattern matches `ms` before `m`: otherwise 500ms would be 500 minutes and a stray s. */
 const UNITS = [
   ['w', 604_800],
   ['d', 86_400],
@@ -10,13 +10,13 @@ const UNITS = [
 ] as const;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { ...Object.fromEntries(UNITS), ms: 0.001 };
 
-/** A new one for each use, because a sticky expression remembers its place. */
+/** A new one for each use, because a sticky expression keeps its position. */
 const PART = (): RegExp => /(\d+)(ms|w|d|h|m|s)/gy;
 const COLONS = /^(\d+):(\d{2}):(\d{2}(?:\.\d+)?)$/;
 
 /**
  * Seconds of a RouterOS duration in any of its spellings: `1w3d15h41m57s`, `1w3d15:41:57`, `00:00:00.500`, `29m4s`.
- * @returns undefined for anything else, `never` among it
+ * @returns undefined for any other text, including `never`
  */
 export function parseDuration(text: string): number | undefined {
   let seconds = 0;
@@ -32,7 +32,7 @@ export function parseDuration(text: string): number | undefined {
   return seconds + Number(colons[1]) * 3600 + Number(colons[2]) * 60 + Number(colons[3]);
 }
 
-/** Whole seconds as routers print them: `1w3d15h41m57s`; parts that are zero are left out, `0s` for none. */
+/** Whole seconds as routers print them: `1w3d15h41m57s`. Parts that are zero are omitted; zero is `0s`. */
 export function formatDuration(seconds: number): string {
   let rest = Math.floor(seconds);
   let text = '';
@@ -44,7 +44,7 @@ export function formatDuration(seconds: number): string {
   return text || '0s';
 }
 
-/** Whole seconds as a `time` value of the console language: `3d04:05:06`. RouterOS 6 and 7 compare it alike. */
+/** Whole seconds as a `time` value of the console language: `3d04:05:06`. RouterOS 6 and 7 compare it the same way. */
 export function formatTime(seconds: number): string {
   const whole = Math.floor(seconds);
   const days = Math.floor(whole / 86_400);

@@ -1,20 +1,20 @@
-/** How RouterOS says no, as text of its console: SSH exec answers mistakes with exit status 0. Pure. */
+/** RouterOS errors as console text: SSH exec reports errors with exit status 0. Pure. */
 
 /** At the start of a line. */
 const REFUSAL =
   /^(?:expected [\w ]+ \(line|syntax error|bad command name|bad parameter|no such (?:item|command)|invalid value|input does not match|failure:|script error:|not enough permissions|interrupted|ambiguous value|missing value)/i;
 
-/** An error that ended a script names its place: `… (:error; line 3)`, `… (/ip/address/add; line 1)`. */
+/** An error that ended a script names its position: `… (:error; line 3)`, `… (/ip/address/add; line 1)`. */
 const PLACE = /\((?:[:/][\w/.-]*); line \d+\)$/;
 
-/** The first line of a script's output that says that something failed. */
+/** The first line of a script's output that reports an error. */
 export function failureIn(text: string): string | undefined {
   return linesOf(text).find((line) => REFUSAL.test(line) || PLACE.test(line));
 }
 
 /**
- * The first line of what a single command printed that is a refusal. Unlike {@link failureIn} it does not look at the ends of lines:
- * there may be anything in a value, such as the host name of a device.
+ * The first line of a single command's output that is a refusal. Unlike {@link failureIn} it ignores the ends of lines, because a
+ * value may hold any text, such as the host name of a device.
  */
 export function refusalIn(text: string): string | undefined {
   return linesOf(text).find((line) => REFUSAL.test(line));
@@ -25,8 +25,8 @@ function linesOf(text: string): string[] {
 }
 
 /**
- * What `:put [:parse …]` printed for a source that will not run, undefined for one that will. The oracle is the printed
- * value: `:parse` never throws. The source itself is echoed in a good answer, so only whole forms count.
+ * The syntax error in the output of `:put [:parse …]`, undefined when the source is valid. Only the printed value shows it, because
+ * `:parse` never fails. A valid result echoes the source, so only complete forms of an error count.
  */
 export function syntaxErrorIn(parsed: string): string | undefined {
   const text = parsed.trim();

@@ -1,11 +1,11 @@
-/** How routers spell values, over the API and on the console. Pure. */
+/** Values as routers print them, over the API and on the console. Pure. */
 
 /** `true`, `yes`. */
 export function isTrue(text: string | undefined): boolean {
   return text === 'true' || text === 'yes';
 }
 
-/** The number a text begins with: `24.1`, `24.1V`, `2%`, `-5C`. Undefined for any other text, and for more digits than a number has. */
+/** The number at the start of a text: `24.1`, `24.1V`, `2%`, `-5C`. Undefined for any other text, and for numbers out of range. */
 export function leadingNumber(text: string | undefined): number | undefined {
   const match = /^\s*([+-]?\d+(?:\.\d+)?)/.exec(text ?? '');
   const number = match ? Number(match[1]) : Number.NaN;
@@ -20,7 +20,7 @@ export function parseBytes(text: string | undefined): number | undefined {
   return match ? Math.round(Number(match[1]) * BYTES[match[2] ?? '']!) : undefined;
 }
 
-/** A `name: value` line, as `print` writes the one record of a menu. */
+/** A `name: value` line, as `print` writes it in a menu with a single record. */
 export function recordLine(line: string): [name: string, value: string] | undefined {
   const match = /^\s*([a-z][a-z0-9-]*): (.*?)\s*$/.exec(line);
   return match ? [match[1]!, match[2]!] : undefined;

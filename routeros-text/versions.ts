@@ -1,6 +1,6 @@
 /** RouterOS versions as routers print them: `6.49.10`, `7.18.2 (stable)`, `7.20beta3`, `7.24_ab55`. Pure. */
 
-/** The first release that can do something: `7.13`. */
+/** A release by its two numbers: `7.13`. */
 export type Release = `${number}.${number}`;
 
 /** `7.18.2 (stable)` is version 7.18.2. */
@@ -8,7 +8,7 @@ export function plainVersion(version: string): string {
   return version.trim().split(/\s/, 1)[0] ?? '';
 }
 
-/** Whether the version is that release or a later one. Betas, candidates and test builds count as their release. False for what is no version. */
+/** Whether the version is that release or a later one. Betas, candidates and test builds count as their release. False for other text. */
 export function isAtLeast(version: string, release: Release): boolean {
   const [have, want] = [numbersOf(version), numbersOf(release)];
   if (!have || !want) return false;

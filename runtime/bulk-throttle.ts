@@ -1,19 +1,19 @@
 import { performance } from 'node:perf_hooks';
 
 /**
- * How long a command that begins goes before bulk bytes, in milliseconds: what nearly all commands need, and no more for
- * one that the router takes minutes for.
+ * How long bulk bytes yield to a command that begins, in milliseconds. Nearly all commands need less; one that takes the router
+ * minutes gets no more.
  */
 const COMMAND_MS = 50;
 
-/** The same for a few bytes of a conversation: longer than their way to the other side and back into this process. */
+/** How long bulk bytes yield to a short message, in milliseconds: longer than the round trip back into this process. */
 const SHORT_MESSAGE_MS = 3;
 
 /**
- * In that time so many busy sockets may read on in each millisecond, each up to 256 KB: at most 2 Gbit/s for one connection
- * and 16 for many, which is more than the lines of the networks that forwards lead into. Without it an echo beside a saturated
- * forward takes 9 to 12 times as long as on a quiet machine, and the p99 of commands is 3 to 4 times as high; with it 1.5 to
- * 1.8 and 1.1 to 1.6 times (`npm run bench -- echo commands`, two cores).
+ * Busy sockets that may read in each millisecond of that time, each up to 256 KB: at most 2 Gbit/s for one connection and 16 for
+ * many. That exceeds the uplinks of the networks that forwards lead into. Beside a saturated forward, an echo takes 9 to 12 times
+ * as long as on an idle machine without the throttle and 1.5 to 1.8 times with it; the p99 of commands is 3 to 4 times as high
+ * without it and 1.1 to 1.6 times with it (`npm run bench -- echo commands`, two cores).
  */
 const READS_PER_MS = 8;
 
@@ -31,31 +31,31 @@ const systemClock: ThrottleClock = {
 };
 
 /**
- * Bulk bytes give way to commands and to short messages. A busy socket stops after a few reads and asks here when it may go
- * on: in the next turn of the event loop, or up to a millisecond later while something goes before it. The pauses are what
- * helps: a process that never sleeps waits for its turn behind every other busy one each time something arrives.
+ * Makes bulk bytes yield to commands and to short messages. A busy socket stops after a few reads and asks here when it may
+ * continue: in the next turn of the event loop, or up to a millisecond later while something has priority. The pauses matter
+ * because the operating system schedules a process that never sleeps behind every other busy one.
  */
 export class BulkThrottle {
   readonly #clock: ThrottleClock;
   #yieldUntil = Number.NEGATIVE_INFINITY;
-  /** Who waits to read on, in the order of asking; as many as there are busy sockets at most. */
+  /** Sockets that wait for permission to read, in order; at most one entry for each busy socket. */
   #waiting: (() => void)[] = [];
 
   constructor(clock: ThrottleClock = systemClock) {
     this.#clock = clock;
   }
 
-  /** A command begins its way through this process. */
+  /** Call it when a command begins. */
   commandStarted(): void {
     this.#yieldFor(COMMAND_MS);
   }
 
-  /** A few bytes of a conversation pass: what somebody types, a small request. */
+  /** Call it when a short message passes, such as a keystroke or a small request. */
   shortMessagePassed(): void {
     this.#yieldFor(SHORT_MESSAGE_MS);
   }
 
-  /** Calls back once when a busy socket may read on. */
+  /** Calls back once when a busy socket may continue to read. */
   whenNext(readOn: () => void): void {
     if (!this.#isYielding) {
       this.#clock.setImmediate(readOn);
@@ -82,5 +82,5 @@ export class BulkThrottle {
   }
 }
 
-/** One for the process, because what passes through it shares one event loop. */
+/** One for the process, because everything in it shares one event loop. */
 export const bulkThrottle = new BulkThrottle();

@@ -1,17 +1,17 @@
 import process from 'node:process';
 
-/** What ends a program; `close-with-grace` is told to leave them alone. */
+/** Signals that end a program. `close-with-grace` is configured to ignore them. */
 export const END_SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const satisfies NodeJS.Signals[];
 
 /**
- * A terminal signals everybody in it, and the wrapper that has started this program (npx, a service manager) passes the
- * signal on: what comes so soon after the first is the same one, and not somebody who cannot wait. Milliseconds.
+ * A signal within this time of the first one is a duplicate, in milliseconds. A terminal signals every process in it, and the
+ * wrapper that started this program (npx, a service manager) passes the same signal on.
  */
 const SAME_SIGNAL_MS = 1000;
 
 /**
- * Calls back at the first signal to end; a later one ends the process at once, with code 1. For both programs, which are
- * ended by the same hands and have no other place in common. `signals` leaves out those that mean something else there.
+ * Calls back at the first signal; a later one ends the process at once, with exit code 1. Used by the control plane and the agent.
+ * @param signals leave out those that have another meaning in the program
  */
 export function onEndSignal(end: (signal: NodeJS.Signals) => void, signals: readonly NodeJS.Signals[] = END_SIGNALS): void {
   let firstAt: number | undefined;

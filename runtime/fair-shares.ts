@@ -2,7 +2,7 @@
 export interface Holder {
   /** A team; where no team is known yet a network; inside an agent a router. */
   party: string;
-  /** One of the party's agents, receivers or keys; left out where all of a party are alike. */
+  /** One of the party's agents, receivers or keys. Absent where the party's members are not told apart. */
   member?: string | undefined;
 }
 
@@ -14,18 +14,18 @@ export interface ShareLimits {
   perMember: number;
 }
 
-/** Which limit stands in the way. */
+/** The limit that refuses one more. */
 export type ShareLimit = 'total' | 'party' | 'member';
 
-/** How far a resource is used, for those who watch it. */
+/** Use of a resource, for metrics. */
 export interface SharedUse {
   readonly limits: Readonly<ShareLimits>;
   readonly taken: number;
-  /** How often somebody was refused, by the limit that was in the way. */
+  /** Number of refusals by limit. */
   readonly refusals: Readonly<Record<ShareLimit, number>>;
 }
 
-/** Whether somebody who holds so many may have one more while so many are left: nobody holds more than is left for others. */
+/** Whether a holder of `held` may take one more while `left` are free: no holder gets more than remains for the others. */
 export function mayHaveOneMore({ held, left, most = Infinity }: { held: number; left: number; most?: number }): boolean {
   return held < Math.min(most, left);
 }
@@ -36,21 +36,20 @@ interface Party {
 }
 
 /**
- * Counts who holds how much of a resource that many share, and says who may have more. Two rules:
+ * Counts the holders of a shared resource and decides who may take more. Two rules:
  * - the limits above hold;
- * - nobody gets more when he holds as much as is left: a party as much as is left of the total, a member as much as is
- *   left of what its party may hold. (Dynamic thresholds, Choudhury and Hahne 1998, with alpha 1.)
+ * - a holder may not hold more than is left: a party no more than is left of the total, a member no more than is left of its
+ *   party's share. (Dynamic thresholds, Choudhury and Hahne 1998, with alpha 1.)
  *
- * The second rule keeps room for newcomers without taking anything back, however long it is held. One party alone gets
- * half of the total at most, each further greedy one half of what it finds, and the last one left is always for somebody
- * who has none. As soon as greedy parties give back, they come to equal shares. Nothing waits here; see
- * `server/platform/core/fair-queue.ts`.
+ * The second rule keeps room for newcomers without revoking anything. One party alone gets at most half of the total, and each
+ * further greedy party half of what it finds; the last unit always goes to a party that has none. As greedy parties release
+ * units, their shares become equal. Nothing waits here; see `server/platform/core/fair-queue.ts`.
  */
 export class FairShares implements SharedUse {
   readonly limits: Readonly<ShareLimits>;
   readonly #parties = new Map<string, Party>();
   #taken = 0;
-  /** Those of `take`; whoever waits for his turn is not refused. */
+  /** Refusals of {@link take}. Waiting in a queue is not a refusal. */
   readonly refusals: Record<ShareLimit, number> = { total: 0, party: 0, member: 0 };
 
   constructor(limits: ShareLimits) {
@@ -61,12 +60,12 @@ export class FairShares implements SharedUse {
     return this.#taken;
   }
 
-  /** How much the party holds. */
+  /** Units that the party holds. */
   heldBy(party: string): number {
     return this.#parties.get(party)?.held ?? 0;
   }
 
-  /** @returns the limit that is in the way of one more, undefined when there is none */
+  /** @returns the limit that refuses one more, undefined when there is none */
   limitFor({ party, member }: Holder): ShareLimit | undefined {
     const { total, perParty, perMember } = this.limits;
     const left = total - this.#taken;
@@ -79,7 +78,7 @@ export class FairShares implements SharedUse {
     return 'member';
   }
 
-  /** Takes one; false, and counted, when a limit is in the way. */
+  /** Takes one. Returns false, and counts the refusal, when a limit refuses it. */
   take(holder: Holder): boolean {
     const limit = this.limitFor(holder);
     if (limit !== undefined) {
@@ -95,11 +94,11 @@ export class FairShares implements SharedUse {
     return true;
   }
 
-  /** Gives back one that was taken. @throws RangeError when the holder has none: a mistake of the caller */
+  /** Gives back one that was taken. @throws RangeError when the holder has none, which is a bug of the caller */
   giveBack({ party: name, member }: Holder): void {
     const party = this.#parties.get(name);
     const held = party?.members.get(member) ?? 0;
-    if (!party || held === 0) throw new RangeError('nothing is held by whoever gives this back');
+    if (!party || held === 0) throw new RangeError('this holder has nothing to give back');
     if (held === 1) party.members.delete(member);
     else party.members.set(member, held - 1);
     party.held -= 1;
@@ -107,13 +106,13 @@ export class FairShares implements SharedUse {
     this.#taken -= 1;
   }
 
-  /** Parties that may not have more now. */
+  /** Parties that may not take more now. */
   get busyParties(): string[] {
     const most = Math.min(this.limits.perParty, this.limits.total - this.#taken);
     return [...this.#parties].filter(([, { held }]) => held >= most).map(([name]) => name);
   }
 
-  /** Members of the party that may not have more now. */
+  /** Members of the party that may not take more now. */
   busyMembers(party: string): string[] {
     const { members } = this.#parties.get(party) ?? {};
     return [...(members?.keys() ?? [])].filter(

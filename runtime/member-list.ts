@@ -4,9 +4,9 @@ interface Entry<T> {
 }
 
 /**
- * Members that come and go by the thousand. A `Set` makes itself a new table every few dozen of them, and each old table
- * refers to the next: as soon as one of them has grown old, V8 takes all later ones, and the members in them, for alive
- * until its next full collection. A third of all connections were kept for minutes that way.
+ * A set for thousands of short-lived members. A `Set` replaces its table every few dozen changes, and each old table refers to
+ * the next. Once one of them is in V8's old generation, all later tables and their members stay alive until the next full
+ * collection: a third of all connections were kept for minutes that way.
  */
 export class MemberList<T> {
   readonly #entries: Entry<T>[] = [];
@@ -15,19 +15,19 @@ export class MemberList<T> {
     return this.#entries.length;
   }
 
-  /** @returns takes the member out again; a second call does nothing */
+  /** @returns a function that removes the member; a second call has no effect */
   add(member: T): () => void {
     const entry = { member, index: this.#entries.length };
     this.#entries.push(entry);
     return () => this.#remove(entry);
   }
 
-  /** Those of this moment, in no order: members may leave while they are gone through. */
+  /** A snapshot in no particular order: members may be removed during the iteration. */
   members(): T[] {
     return this.#entries.map(({ member }) => member);
   }
 
-  /** The last one takes the place that becomes free. */
+  /** Moves the last member into the gap. */
   #remove(entry: Entry<T>): void {
     const { index } = entry;
     if (this.#entries[index] !== entry) return;

@@ -4,34 +4,31 @@ import { TLSSocket } from 'node:tls';
 import { bulkThrottle } from './bulk-throttle.ts';
 
 /**
- * Sockets that read into buffers which are used again. Node gives every read a buffer of its own; under bulk that is
- * garbage outside the JavaScript heap, which V8 answers with a full collection for every 40 MB: with the heap of a whole
- * program three quarters of the processor time of a forwarded byte. Reading into the same few buffers costs none of it.
+ * Sockets that read into reusable buffers. Node allocates a new buffer for every read. Under bulk load these are garbage outside
+ * the JavaScript heap, and V8 runs a full collection for every 40 MB of it: three quarters of the processor time of a forwarded
+ * byte. Reading into the same few buffers avoids that.
  *
- * Such a socket emits `data` with a second argument, a function that gives the buffer back. A listener that does not
- * know of it may keep the bytes for as long as it likes: a buffer that is not given back is not used again.
+ * Such a socket emits `data` with a second argument, a function that gives the buffer back. A listener that ignores it may keep
+ * the bytes: a buffer that is not given back is not used again.
  */
 export type Release = () => void;
 
 /** One read of a busy socket; what Node itself uses. */
 const LARGE_BYTES = 64 * 1024;
-/** What an idle connection occupies. */
+/** The read buffer of an idle connection. */
 const SMALL_BYTES = 4 * 1024;
-/** So many short reads in a row and a connection counts as quiet: a single one is only the tail of a message. */
+/** Short reads in a row after which a connection counts as quiet: a single one may be the tail of a message. */
 const QUIET_READS = 16;
-/** Large buffers that wait for their next use: as many as may wait for a slow destination. */
+/** Free large buffers that are kept: as many as may wait for a slow destination. */
 const MAX_FREE = 4;
 
-/**
- * After so many full reads in a row a socket lets all others have their turn; libuv would read up to 32 times from a busy
- * one before it looks at the next.
- */
+/** Full reads in a row after which a socket yields to the others; libuv would read a busy socket up to 32 times. */
 const FULL_READS_PER_TURN = 4;
 
 export interface ReadsUse {
-  /** Fewer where a byte is more work than to pass it on. */
+  /** Lower it where processing a byte costs more than passing it on. */
   fullReadsPerTurn?: number;
-  /** False where most short reads are the carrying protocol's own: whoever unpacks them tells of short messages. */
+  /** False where most short reads belong to the carrying protocol: its decoder then signals short messages. */
   signalsShortMessages?: boolean;
 }
 
@@ -40,7 +37,7 @@ type Deliver = (chunk: Buffer, release: Release) => void;
 /** The buffers of one socket. */
 class ReadBuffers {
   readonly #deliver: Deliver;
-  /** Reading has stopped; it goes on when others have had their turn. */
+  /** Reading has stopped; resumes it after the other sockets were read. */
   readonly #resumeLater: () => void;
   readonly #use: Required<ReadsUse>;
   #current: Buffer = Buffer.allocUnsafeSlow(SMALL_BYTES);
@@ -96,7 +93,7 @@ class ReadBuffers {
 export function pooledReads(use: ReadsUse = {}): { onread: OnReadOpts; attach(socket: net.Socket): void } {
   let socket: net.Socket | undefined;
   const deliver: Deliver = (chunk, release) => socket?.emit('data', chunk, release);
-  // Whoever has paused it meanwhile resumes it.
+  // If another part has paused it meanwhile, that part resumes it.
   const resume = (): void => {
     if (socket && !socket.destroyed && !socket.isPaused()) socket.resume();
   };
@@ -109,7 +106,7 @@ export function pooledReads(use: ReadsUse = {}): { onread: OnReadOpts; attach(so
   };
 }
 
-/** What Node keeps behind a socket; not declared, but it is what the `handle` option of net.Socket takes. */
+/** Node's undeclared handle of a socket, which the `handle` option of net.Socket accepts. */
 interface HandleOwner {
   _handle: object | null;
 }
@@ -121,9 +118,9 @@ interface AdoptOptions extends Omit<net.SocketConstructorOpts, 'handle'> {
 }
 
 /**
- * The same connection with pooled reads, paused, for sockets that a server has accepted: those cannot be given the
- * `onread` option. What the old socket has read and not delivered must be taken out of it before; it is finished with
- * the new one. TLS sockets, and any that do not look as expected, are returned as they are.
+ * Returns the same connection as a new, paused socket with pooled reads. Needed for sockets that a server has accepted, because
+ * they cannot get the `onread` option. Consume everything that the old socket has read first; it closes with the new one.
+ * Returns TLS sockets, and sockets without the expected handle, unchanged.
  */
 export function adoptWithPooledReads(socket: net.Socket): net.Socket {
   const owner = socket as unknown as HandleOwner;

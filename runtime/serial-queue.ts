@@ -1,6 +1,6 @@
 /**
- * Work done one piece after the other in the order it came, while the receive handler goes on. A piece never
- * starts before the one ahead has ended; one that fails is reported and does not stop the next.
+ * Runs pieces of work one after another in the order of {@link push}, without blocking the caller. A piece starts only when the
+ * one before it has ended; a failure is reported and does not stop the next piece.
  */
 export class SerialQueue {
   readonly #onError: (error: unknown) => void;
@@ -11,7 +11,7 @@ export class SerialQueue {
     this.#onError = onError;
   }
 
-  /** Pieces waiting or running. */
+  /** Number of pieces that wait or run. */
   get length(): number {
     return this.#length;
   }

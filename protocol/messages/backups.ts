@@ -3,9 +3,9 @@ import { MAX_BACKUP_BYTES } from '../limits.ts';
 import { hardwareId, jobId, routerName } from './common.ts';
 
 /**
- * Backups that a job left on its router. The server asks for them when it has time; the bytes come as `rows` ahead of
- * the reply, in order, each `{data}` in base64, under the flow control of every long reply. The router's own copy is
- * removed only by `backup.remove`, which the server sends once it has the bytes on disk.
+ * Backups that a job left on its router. The server fetches them in the background. The bytes arrive as `rows` before the reply,
+ * in order, each `{data}` in base64, with the flow control of every long reply. Only `backup.remove` removes the copy on the
+ * router; the server sends it once the bytes are on its disk.
  */
 
 /** `binary` and `export`: from before the script. `export_after`: from after it. */
@@ -16,7 +16,7 @@ const onRouter = { router: routerName, hardware_id: hardwareId, job_id: jobId };
 export const backupReadParams = z.object({ ...onRouter, part: backupPart });
 export const backupRemoveParams = z.object({ ...onRouter, parts: z.array(backupPart).max(3) });
 
-/** What the rows together must be. */
+/** Size in bytes and SHA-256 (hex) of the whole file, for the check of the rows. */
 export const backupReadResult = z.object({
   method: z.literal('backup.read'),
   size: z.int().min(0).max(MAX_BACKUP_BYTES),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { text } from './common.ts';
 
-/** Text messages on a channel. Counts the connections on it from 1, without gaps. */
+/** Counts the connections on a channel from 1, without gaps. */
 const connectionNumber = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
 
 /** Control plane: the next connection begins; bytes may follow at once. */

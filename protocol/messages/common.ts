@@ -2,26 +2,26 @@ import * as z from 'zod';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
 import { cleanLines, cleanText, isOneLine, ONE_LINE } from '../../routeros-text/router-text.ts';
 
-/** Name of a router in its agent's configuration: the address of a router inside one tunnel, so it is never cleaned. */
+/** Name of a router in its agent's configuration. It addresses the router inside one tunnel, so it is never cleaned. */
 export const routerName = z.string().min(1).max(64).refine(isOneLine, ONE_LINE);
 
-/** Serial number or software id: the agent refuses an errand meant for another device than the one it finds. */
+/** Serial number or software id. The agent refuses an operation that is meant for another device. */
 export const hardwareId = z.string().min(1).max(128);
 
 /**
- * What a router or a stranger behind it has written. Cleaned, not refused: one host name must not cost its neighbours their
- * message. How long it may be, the message's own limit says.
+ * Text of a router or of a device behind it. Cleaned, not refused: one bad host name must not invalidate the whole message.
+ * The message size limits its length; the result is cut to `max`.
  */
 export const routerText = (max: number) => z.string().transform((value) => cleanText(value, max));
 
-/** A message of an error, which may be a router's own words. Longer ones are refused: agents cut them. */
+/** An error message, which may be the router's own text. Longer ones are refused: agents cut them. */
 export const errorText = (max: number) =>
   z
     .string()
     .max(max)
     .transform((value) => cleanLines(value, max));
 
-/** A list of such things: one that is no such thing is left out. */
+/** A list that drops invalid items. */
 export const routerList = <T>(item: z.ZodType<T>, max: number) =>
   z
     .array(item.nullable().catch(null))
@@ -34,14 +34,14 @@ export const forwardId = z.uuid();
 /** Chosen by the asking side; unique among its open requests. */
 export const requestId = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
 
-/** Remaining time in milliseconds, not a moment: router, agent and server clocks disagree. A week at most. */
+/** Remaining time in milliseconds, not a point in time, because router, agent and server clocks differ. A week at most. */
 export const remainingMs = z
   .int()
   .min(0)
   .max(7 * 24 * 3600 * 1000);
 
 export const text = (max: number) => z.string().max(max);
-/** The limit is one of bytes: 64 k characters may be three times as many. */
+/** Limited in bytes: 64 Ki characters may be three times as many bytes. */
 export const outputText = z
   .string()
   .refine((output) => Buffer.byteLength(output) <= MAX_OUTPUT_BYTES, { error: `must have at most ${MAX_OUTPUT_BYTES} bytes of UTF-8` });

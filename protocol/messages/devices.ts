@@ -10,23 +10,23 @@ export const seenDevice = z.object({
   ip: z.string().transform(ipAddressFact).optional(),
   interface: routerText(128).optional(),
   hostname: routerText(255).optional(),
-  /** Set for a device that is not there now but was: how long ago, seconds. Without it the device is there until it is `gone`. */
+  /** Seconds since the device was last seen; absent while it is present. It stays present until it is listed in `gone`. */
   seen_ago: z.int().min(0).max(1_000_000_000).optional(),
 });
 
 /**
- * Agent: the devices behind a router, from its ARP table and its DHCP leases. First all of them, in one or more
- * messages (`full`), then only what is new, different or gone (`delta`). Nothing is sent while nothing changes.
+ * Agent: the devices behind a router, from its ARP table and its DHCP leases. First all of them in one or more messages (`full`),
+ * then only new, changed and gone devices (`delta`). Nothing is sent while nothing changes.
  */
 export const devices = z.object({
   type: z.literal('devices'),
   router: routerName,
   kind: z.enum(['full', 'delta']),
-  /** `full` only: whether it is the first and the last of its messages. What none of them named is gone. */
+  /** `full` only: whether this is the first or the last of its messages. Devices that none of them lists are gone. */
   first: z.boolean(),
   last: z.boolean(),
   devices: routerList(seenDevice, MAX_DEVICES_PER_MESSAGE),
   gone: routerList(macAddress, MAX_DEVICES_PER_MESSAGE),
-  /** How many devices the router has, when that is more than the agent tells; absent: all are told, or the agent is older. */
+  /** Number of devices of the router, when the agent does not report all. Absent: all are reported, or the agent is older. */
   total: z.int().min(0).max(1_000_000_000).optional(),
 });

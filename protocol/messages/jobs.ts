@@ -3,11 +3,11 @@ import { MAX_SCRIPT_CHARS } from '../limits.ts';
 import { errorText, hardwareId, jobId, outputText, remainingMs, routerName } from './common.ts';
 
 /**
- * Hand-over of a job: offer -> accepted -> go -> began -> ended -> ack. Each step can be repeated without
- * harm; `go` is the only permission to run and is given once, by a compare-and-set in the database.
+ * Hand-over of a job: offer -> accepted -> go -> began -> ended -> ack. Each step is idempotent. `go` is the only permission to
+ * run; a compare-and-set in the database gives it once.
  */
 
-/** Server: this job waits for this router. Nothing is written on the server's side. */
+/** Server: this job waits for this router. The server writes nothing at this step. */
 export const jobOffer = z.object({
   type: z.literal('job.offer'),
   job_id: jobId,
@@ -18,7 +18,7 @@ export const jobOffer = z.object({
   needs_acknowledgement: z.boolean(),
   /** Longest run of the script. */
   timeout_ms: remainingMs,
-  /** Undo guard: the router undoes the script after so many seconds unless the agent finds everything reachable before. */
+  /** Undo guard: the router undoes the script after this many seconds unless the agent confirms reachability before. */
   undo_unless_reachable_seconds: z
     .int()
     .min(1)
@@ -29,7 +29,7 @@ export const jobOffer = z.object({
 /** Agent: the job is on its disk. */
 export const jobAccepted = z.object({ type: z.literal('job.accepted'), job_id: jobId });
 
-/** Agent: it will not take the job now (router unreachable, another device); the job stays queued. */
+/** Agent: it does not accept the job now (router unreachable, another device); the job stays queued. */
 export const jobDeclined = z.object({
   type: z.literal('job.declined'),
   job_id: jobId,
@@ -39,7 +39,7 @@ export const jobDeclined = z.object({
 /** Server: run it. */
 export const jobGo = z.object({ type: z.literal('job.go'), job_id: jobId });
 
-/** Agent: BEGIN is on its disk; from here the script may have run. */
+/** Agent: BEGIN is on its disk; from now on the script may have run. */
 export const jobBegan = z.object({ type: z.literal('job.began'), job_id: jobId });
 
 export const jobReason = z.enum([
@@ -54,7 +54,7 @@ export const jobReason = z.enum([
 ]);
 
 export const jobResult = z.object({
-  /** `unknown`: it may have run wholly, partly or not at all. */
+  /** `unknown`: it may have run completely, partly or not at all. */
   outcome: z.enum(['completed', 'failed', 'unknown']),
   reason: jobReason.nullable(),
   error: errorText(4096).nullable(),

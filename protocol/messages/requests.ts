@@ -22,9 +22,9 @@ export const forwardOpenParams = z.object({
   forward_id: forwardId,
   dst_address: text(255),
   dst_port: z.int().min(1).max(65_535),
-  /** When the agent closes by itself, even if it never hears from the server again. */
+  /** The agent closes the forward after this time even without contact with the server. */
   expires_in_ms: remainingMs,
-  /** Bearer of the forward's channel dials. */
+  /** Bearer token for dialling the forward's channels. */
   channel_token: text(512),
   warm_channels: z.int().min(0).max(64),
   max_channels: z.int().min(1).max(1024),
@@ -67,8 +67,8 @@ export const request = z.discriminatedUnion('method', [
 const MAX_ROWS = 10_000;
 
 /**
- * By hand, because it stops at the first mistake: zod collects them all, which for one message of 100,000 wrong values took
- * 0.7 s, and it copies what is right.
+ * Hand-written, because it stops at the first error and copies nothing. Zod collects all errors: for one message with 100,000 invalid
+ * values that took 0.7 s.
  */
 function areRows(value: unknown): boolean {
   return Array.isArray(value) && value.length <= MAX_ROWS && value.every(isRow);
@@ -82,7 +82,7 @@ function isRow(value: unknown): boolean {
   return true;
 }
 
-/** The asking side no longer wants the answer (its HTTP client went away). */
+/** Server: it no longer needs the answer (its HTTP client disconnected). */
 export const cancel = z.object({ type: z.literal('cancel'), id: requestId });
 
 /** A batch of a long reply. */
@@ -116,7 +116,7 @@ export const forwardOpenResult = z.object({
   way: z.enum(['ssh', 'api', 'direct']),
   /** Why this way, for people. */
   way_reason: routerText(300),
-  /** Did the target's port answer? null: not tried. Never a reason to refuse. */
+  /** Whether the target's port answered; null: not tried. Never a reason to refuse. */
   target_reachable: z.boolean().nullable(),
 });
 export const forwardCloseResult = z.object({ method: z.literal('forward.close') });

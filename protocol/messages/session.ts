@@ -4,33 +4,33 @@ import { timeZoneFact, uptimeFact } from '../../routeros-text/router-text.ts';
 import { hardwareId, routerList, routerName, routerText, text } from './common.ts';
 import { openJob } from './jobs.ts';
 
-/** Agent, first message: which protocol versions it speaks and which memory of jobs it has. */
+/** Agent, first message: its protocol versions and its job journal. */
 export const hello = z.object({
   type: z.literal('hello'),
   versions: z.array(z.int().min(1).max(1000)).min(1).max(16),
   agent_version: routerText(64),
   journal_id: z.uuid(),
-  /** The newest epoch this journal has seen, 0 for none. Lower than the server's memory means a restored disk. */
+  /** The newest epoch in this journal, 0 for none. Lower than the server's confirmed epoch: the disk was restored. */
   last_epoch: z.int().min(0),
   routers: routerList(routerName, MAX_ROUTERS_PER_AGENT),
 });
 
-/** Server: the connection's epoch. Every conclusion the server draws later is valid for this epoch only. */
+/** Server: the connection's epoch. Every later conclusion of the server is valid for this epoch only. */
 export const welcome = z.object({
   type: z.literal('welcome'),
   version: z.int().min(1),
   agent_id: z.uuid(),
   epoch: z.int().min(1),
-  /** True when the agent's memory cannot be trusted: it starts a fresh journal under a new id before `ready`. */
+  /** True when the agent's journal cannot be trusted: it starts a new journal with a new id before `ready`. */
   reset: z.boolean(),
   settings: z.object({
     heartbeat_ms: z.int().min(100).max(3_600_000),
-    /** The agent closes the tunnel when nothing at all came for this long. */
+    /** The agent closes the tunnel after this long without a received byte. */
     silence_ms: z.int().min(200).max(3_600_000),
   }),
 });
 
-/** Agent, after it has the epoch on disk: all jobs it still answers for. */
+/** Agent, once the epoch is on its disk: all jobs in its journal. */
 export const ready = z.object({
   type: z.literal('ready'),
   epoch: z.int().min(1),
@@ -38,7 +38,7 @@ export const ready = z.object({
   jobs: z.array(openJob).max(MAX_OPEN_JOBS_PER_AGENT),
 });
 
-/** Seconds since a router's boot, in whole ones as databases keep them. Null: it does not tell, or nothing that can be. */
+/** Whole seconds since a router's boot. Null: the router does not report it, or the value is impossible. */
 const uptimeSeconds = z
   .number()
   .transform((seconds) => uptimeFact(Math.floor(seconds)) ?? null)
@@ -48,13 +48,13 @@ const uptimeSeconds = z
 export const routerHeartbeat = z.object({
   name: routerName,
   reachable: z.boolean(),
-  /** Going back means a reboot. */
+  /** A decrease means a reboot. */
   uptime_seconds: uptimeSeconds,
-  /** Why it is not reachable, for people. */
+  /** Why it is not reachable, as text for people. */
   reason: routerText(300).nullable(),
 });
 
-/** Agent, every `heartbeat_ms` and at once when a router's reachability changes (then with that router only). */
+/** Agent: every `heartbeat_ms`, and at once when the reachability of a router changes (then with that router only). */
 export const heartbeat = z.object({ type: z.literal('heartbeat'), routers: routerList(routerHeartbeat, MAX_ROUTERS_PER_AGENT) });
 
 export const routerFacts = z.object({
@@ -75,18 +75,18 @@ export const routerFacts = z.object({
   uptime_seconds: uptimeSeconds,
 });
 
-/** Agent, after `ready` and whenever it changes: who the router behind a name is. */
+/** Agent, after `ready` and on every change: the identity of the router behind a name. */
 export const inventory = z.object({
   type: z.literal('inventory'),
   router: routerName,
-  /** Where the agent reaches it, for people who look for one of two entries. Absent: the agent is older. */
+  /** Address at which the agent reaches it, for people. Absent: the agent is older. */
   host: routerText(255).optional(),
   facts: routerFacts,
 });
 
 /**
- * Server: the router behind this name belongs to another agent of the team. Nothing is asked of it here until the move is
- * approved, or the other agent is revoked or away. Repeated with every inventory of it.
+ * Server: the router behind this name belongs to another agent of the team. This agent gets no requests for it until the move is
+ * approved, or the other agent is revoked or unreachable. Repeated after every inventory of it.
  */
 export const routerWaiting = z.object({
   type: z.literal('router.waiting'),
@@ -95,7 +95,7 @@ export const routerWaiting = z.object({
   reason: text(300),
 });
 
-/** Either side: this connection will be closed on purpose; dial again after the pause. */
+/** Either side: this connection is about to be closed on purpose; dial again after the pause. */
 export const goaway = z.object({
   type: z.literal('goaway'),
   reason: z.enum(['restart', 'replaced', 'revoked', 'protocol']),
