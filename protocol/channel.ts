@@ -8,6 +8,7 @@ import { Liveness } from './liveness.ts';
 import { channelMessage } from './messages/channel.ts';
 import type { ChannelMessage } from './messages/channel.ts';
 import type { Release } from '../runtime/pooled-reads.ts';
+import { systemTimers } from '../runtime/timers.ts';
 import type { Timers } from '../runtime/timers.ts';
 
 /**
@@ -27,14 +28,7 @@ export interface ChannelTiming {
   timers: Timers;
 }
 
-const unrefTimers: Timers = {
-  setTimeout(callback, ms) {
-    const handle = setTimeout(callback, ms).unref();
-    return { cancel: () => clearTimeout(handle) };
-  },
-};
-
-export const CHANNEL_TIMING: ChannelTiming = { pingMs: 25_000, discardMs: 10_000, timers: unrefTimers };
+export const CHANNEL_TIMING: ChannelTiming = { pingMs: 25_000, discardMs: 10_000, timers: systemTimers };
 
 export interface ChannelEvents {
   /** Accepter only: a connection begins. Attach a stream to it or cut it, now or later. */
