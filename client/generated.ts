@@ -1193,8 +1193,15 @@ export interface Operations {
   listRevocations: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Revocation[]> };
   /** List agents' claims on routers of other agents that wait for a decision or were refused, newest first */
   listRouterMoves: { input: { query?: { limit?: number; cursor?: string } }; result: Success<RouterMove[]> };
-  /** List the routers of the team, newest first */
-  listRouters: { input: { query?: { limit?: number; cursor?: string; removed?: 'true' | 'false' } }; result: Success<Router[]> };
+  /** List the routers of the team, newest first unless asked otherwise */
+  listRouters: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at' | 'identity' | '-identity' | 'model' | '-model' | 'version' | '-version'; fields?: ('id' | 'identity' | 'serial_number' | 'software_version' | 'software_id' | 'has_pulse' | 'uptime' | 'last_seen' | 'last_seen_from' | 'hardware_board' | 'model' | 'board_name' | 'last_seen_at' | 'created_at' | 'site_id' | 'agent_id' | 'removed_at')[]; total?: 'true' | 'false'; removed?: 'true' | 'false'; site_id?: string[]; agent_id?: string[]; version?: string[]; model?: string[]; q?: string } }; result: {
+      status: 'success';
+      data: Router[];
+      /** Records that match, with `total=true` */
+      total?: number;
+      /** False: there are more than `total`, and nobody counted further */
+      total_is_exact?: boolean;
+    } };
   /** List the schedules of the team, newest first */
   listSchedules: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Schedule[]> };
   /** List the sites of the team, newest first */

@@ -12,6 +12,7 @@ import type { App, AppOptions } from '../platform/http/app.ts';
 import { reportWrites } from '../platform/http/audit-hook.ts';
 import { identifyCaller, requireCaller, requireRole } from '../platform/http/authentication.ts';
 import { clientAddress, proxyRule } from '../platform/http/client-address.ts';
+import { nameEventPosition } from '../platform/http/event-position.ts';
 import { healthRoutes } from '../platform/http/health.ts';
 import { replayRepeatedPosts } from '../platform/http/idempotency.ts';
 import { InFlight } from '../platform/http/in-flight.ts';
@@ -87,6 +88,7 @@ async function protectScope(scope: App, services: Services, clock: Clock): Promi
   requireCaller(scope);
   requireRole(scope);
   resolveRouterNames(scope, (teamId, identity) => services.routers.idOfIdentity(teamId, identity));
+  nameEventPosition(scope, (teamId) => services.events.position(teamId));
   replayRepeatedPosts(scope, services.idempotency, () => clock.now());
   reportWrites(
     scope,

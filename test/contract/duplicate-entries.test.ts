@@ -5,6 +5,7 @@ import { FaultsService } from '../../server/fleet/faults/service.ts';
 import { takeInInventory } from '../../server/compose/wires/inventory-intake.ts';
 import { announceChanges } from '../../server/compose/wires/move-announcements.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
+import { listEveryRouter } from '../harness/list-routers.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';
@@ -92,7 +93,7 @@ describeEachDatabase('entries of an agent', (open) => {
       },
       entries: async () => (await routers.entriesOf(teamId, agentId)).toSorted((one, two) => one.name.localeCompare(two.name)),
       speaksFor: (name: string) => routers.routerIdOf(agentId, name),
-      routers: async () => new Map((await routers.listRouters(teamId, page)).map((router) => [router.hardware_id, router])),
+      routers: async () => new Map((await listEveryRouter(routers, teamId)).map((router) => [router.hardware_id, router])),
       open: async (routerId: string) => {
         await faults.stored();
         return (await faults.listFaults(teamId, routerId, page, 'open')).map(({ type, cause }) => ({ type, cause }));

@@ -6,6 +6,7 @@ import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { tellFeatures } from '../../server/platform/tunnel/events.ts';
 import type { EventMessage } from '../../server/platform/tunnel/events.ts';
 import type { AgentConnection, AgentEvents } from '../../server/platform/core/agent-gateway.ts';
+import { listEveryRouter } from '../harness/list-routers.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';
@@ -41,7 +42,7 @@ describeEachDatabase('hostile text', (open) => {
     const page = { limit: 100, before: undefined };
     return {
       hear,
-      routers: () => routers.listRouters(teamId, page),
+      routers: () => listEveryRouter(routers, teamId),
       devices: async () =>
         (await devices.listDevices(teamId, {}, page)).map(({ mac, hostname, current }) => ({
           mac,

@@ -4,6 +4,7 @@ import type { Platform } from '../../feature.ts';
 import { admitAgents } from '../../platform/http/agent-scope.ts';
 import { agentEntryRoutes } from './entries/routes.ts';
 import type { AgentEntryRoutesDeps } from './entries/routes.ts';
+import { routerListRoute } from './list/routes.ts';
 import { routerMoveRoutes } from './moves/routes.ts';
 import { routerRoutes } from './routes.ts';
 import type { RouterRoutesDeps } from './routes.ts';
@@ -36,6 +37,7 @@ export const routers = feature({
     onHeartbeat: (connection, heartbeat) => routers.onHeartbeat(connection, heartbeat),
   }),
   routes: (scope, services: RouterRoutesDeps & AgentEntryRoutesDeps) => {
+    routerListRoute(scope, services);
     routerRoutes(scope, services);
     routerMoveRoutes(scope, services.routers);
     agentEntryRoutes(scope, services);

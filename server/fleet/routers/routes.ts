@@ -4,14 +4,13 @@ import type { App } from '../../platform/http/app.ts';
 import { principalOf } from '../../platform/http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../../platform/http/envelope.ts';
 import { uuidField } from '../../platform/http/fields.ts';
-import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
 import type { SitesService } from '../sites/service.ts';
 import type { RoutersService } from './service.ts';
 import type { RouterRecord } from './types.ts';
 import { formatAgo } from './last-seen.ts';
 
 /** docs/interface.md, router; the fields behind `created_at` are additions. */
-const routerSchema = z
+export const routerSchema = z
   .object({
     id: z.string(),
     identity: z.string(),
@@ -66,33 +65,8 @@ export interface RouterRoutesDeps {
   now: () => number;
 }
 
-export function routerRoutes(app: App, deps: RouterRoutesDeps): void {
-  routerList(app, deps);
-  oneRouter(app, deps);
-}
-
-function routerList(app: App, deps: RouterRoutesDeps): void {
-  app.get(
-    '/api/routers',
-    {
-      schema: {
-        tags: ['routers'],
-        operationId: 'listRouters',
-        summary: 'List the routers of the team, newest first',
-        querystring: pageQuery.extend({ removed: z.enum(['true', 'false']).optional().describe('true: those that were removed, instead') }),
-        response: { 200: envelope(z.array(routerSchema)), ...commonErrors },
-      },
-    },
-    async (request, reply) => {
-      const page = readPage(request.query);
-      const records = await deps.routers.listRouters(principalOf(request).teamId, page, { removed: request.query.removed === 'true' });
-      linkNext(request, reply, page, records, (router) => ({ at: router.created_at, id: router.id }));
-      return success(records.map((record) => present(record, deps.routers, deps.now())));
-    },
-  );
-}
-
-function oneRouter(app: App, { routers, sites, now }: RouterRoutesDeps): void {
+/** One router; the list of all is in list/routes.ts. */
+export function routerRoutes(app: App, { routers, sites, now }: RouterRoutesDeps): void {
   const tags = ['routers'];
   const response = { 200: envelope(routerSchema), ...commonErrors };
   app.get(
@@ -100,7 +74,7 @@ function oneRouter(app: App, { routers, sites, now }: RouterRoutesDeps): void {
     { schema: { tags, summary: 'Read one router, also one that was removed', params: routerParams, response } },
     async (request) => {
       const router = await routers.getRouter(principalOf(request).teamId, request.params.router_id, { orRemoved: true });
-      return success(present(router, routers, now()));
+      return success(presentRouter(router, routers, now()));
     },
   );
 
@@ -122,12 +96,12 @@ function oneRouter(app: App, { routers, sites, now }: RouterRoutesDeps): void {
       const { router_id: routerId } = request.params;
       const { site_id: siteId } = request.body;
       if (siteId !== undefined) await sites.moveRouter(teamId, routerId, siteId);
-      return success(present(await routers.getRouter(teamId, routerId), routers, now()));
+      return success(presentRouter(await routers.getRouter(teamId, routerId), routers, now()));
     },
   );
 }
 
-function present(record: RouterRecord, routers: RoutersService, now: number): z.infer<typeof routerSchema> {
+export function presentRouter(record: RouterRecord, routers: RoutersService, now: number): z.infer<typeof routerSchema> {
   const presence = routers.presence.get(record.id);
   const uptime = routers.presence.uptimeSeconds(record.id);
   return {

@@ -6,22 +6,25 @@ import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
-import type { Page } from '../../platform/core/page.ts';
+import type { ListPage, Total } from '../../platform/core/list-page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { deviceProblem } from './device-ids.ts';
 import { describeEntries } from './entries/describe.ts';
 import { DuplicateEntries } from './entries/duplicates.ts';
 import { RouterLimits } from './limits.ts';
+import { countRouterMatches, selectRouterPage } from './list/store.ts';
+import type { RouterFilter, RouterSort } from './list/types.ts';
 import { PresenceBoard } from './presence.ts';
 import type { HeardBeat, PresenceRules } from './presence.ts';
 import { PresenceFlush } from './presence-flush.ts';
 import { RouterMoves } from './moves/service.ts';
 import type { Sighting } from './moves/service.ts';
 import type { MoveChange, MoveRules, Owner } from './moves/types.ts';
-import { selectAllPresence, selectEveryRouter, selectIdsOfIdentity, selectRouter, selectRouters, selectRoutersOfAgent } from './store.ts';
+import { selectAllPresence, selectEveryRouter, selectIdsOfIdentity, selectRouter, selectRoutersOfAgent } from './store.ts';
 import type { AgentEntry, RouterRecord } from './types.ts';
 import { describeUnmanaged } from './unmanaged/describe.ts';
+import { fillVersionKeys } from './version-keys.ts';
 
 /** Presence is written this often; a crash loses at most so much of "last seen". */
 const FLUSH_EVERY_MS = 5000;
@@ -91,6 +94,7 @@ export class RoutersService {
   }
 
   async start(): Promise<void> {
+    await fillVersionKeys(this.#deps.storage);
     for (const [routerId, presence] of await selectAllPresence(this.#deps.storage.db)) {
       this.presence.load(routerId, presence);
     }
@@ -124,9 +128,16 @@ export class RoutersService {
     return found[0];
   }
 
-  /** Newest first: those that are there, or those that were removed. */
-  async listRouters(teamId: string, page: Page, { removed = false } = {}): Promise<RouterRecord[]> {
-    return selectRouters(this.#deps.storage.db, teamId, page, { removed });
+  /** One page of the routers that match. */
+  async listRouters(
+    teamId: string,
+    filter: RouterFilter,
+    page: ListPage<RouterSort>,
+    { wantsTotal }: { wantsTotal: boolean },
+  ): Promise<{ rows: RouterRecord[]; total: Total | undefined }> {
+    const { db } = this.#deps.storage;
+    const rows = await selectRouterPage(db, teamId, filter, page);
+    return { rows, total: wantsTotal ? await countRouterMatches(db, teamId, filter) : undefined };
   }
 
   /** Of all teams, for what watches them all. */

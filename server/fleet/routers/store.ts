@@ -1,7 +1,6 @@
 import type { RouterFactsMessage } from '../../../protocol/index.ts';
-import type { Page } from '../../platform/core/page.ts';
+import { versionKey } from '../../../routeros-text/versions.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
-import { newestFirst } from '../../platform/storage/paging.ts';
 import type { Presence, RouterRecord } from './types.ts';
 
 /** Rows of one presence statement: 500 hold the event loop about 1 ms on SQLite (docs/decisions/0002-sqlite-first.md). */
@@ -32,20 +31,18 @@ export async function selectIdsOfIdentity(db: DbOrTx, teamId: string, identity: 
   return rows.map(({ id }) => id);
 }
 
+/** Routers of all teams (at most `limit`) that were stored before there were keys of versions. */
+export async function selectWithoutVersionKey(db: DbOrTx, limit: number): Promise<Pick<RouterRecord, 'id' | 'software_version'>[]> {
+  return db.selectFrom('routers').select(['id', 'software_version']).where('version_key', '=', '').limit(limit).execute();
+}
+
+export async function updateVersionKey(db: DbOrTx, ids: readonly string[], key: string): Promise<void> {
+  await db.updateTable('routers').set({ version_key: key }).where('id', 'in', ids).execute();
+}
+
 /** Every router of every team that is not removed. */
 export async function selectEveryRouter(db: DbOrTx): Promise<Pick<RouterRecord, 'id' | 'team_id' | 'identity'>[]> {
   return db.selectFrom('routers').select(['id', 'team_id', 'identity']).where('removed_at', 'is', null).execute();
-}
-
-/** Newest first: those that are there, or those that were removed. */
-export async function selectRouters(db: DbOrTx, teamId: string, page: Page, { removed }: { removed: boolean }): Promise<RouterRecord[]> {
-  let query = db
-    .selectFrom('routers')
-    .selectAll()
-    .where('team_id', '=', teamId)
-    .where('removed_at', removed ? 'is not' : 'is', null);
-  if (removed) query = query.where('merged_into', 'is', null);
-  return query.$call(newestFirst(page)).execute();
 }
 
 /** Name in the agent's configuration to router id, for every router behind that agent. */
@@ -153,6 +150,7 @@ export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promis
     software_id: facts.software_id,
     identity: facts.identity,
     software_version: facts.software_version,
+    version_key: versionKey(facts.software_version),
     model: facts.model,
     board_name: facts.board_name,
     hardware_board: facts.hardware_board ? (1 as const) : (0 as const),

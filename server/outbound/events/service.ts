@@ -127,6 +127,14 @@ export class EventsService {
   }
 
   /**
+   * The id of the team's newest event. What is read after this call has everything that the stream has told up to that id, so whoever
+   * reads and then listens from there misses nothing.
+   */
+  position(teamId: string): string {
+    return this.#ringOf(teamId).position;
+  }
+
+  /**
    * Opens a stream that goes on where the reader left off.
    * @throws AppError `conflict` when the caller or the team has too many, `unavailable` when all have, and at shutdown
    */

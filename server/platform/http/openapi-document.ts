@@ -26,7 +26,7 @@ export function completeDocument(document: OpenApiDocument, hasProblems: boolean
     if (!hasProblems) continue;
     addErrors(operation, method);
     if (method === 'post') (operation.parameters ??= []).push(shared('parameters', 'IdempotencyKey') as never);
-    if (isList) operation.responses['200']!.headers = { Link: shared('headers', 'Link') };
+    if (isList) operation.responses['200']!.headers = { Link: shared('headers', 'Link'), 'X-Event-Id': shared('headers', 'XEventId') };
     for (const [status, response] of Object.entries(operation.responses)) asProblem(status, response);
   }
   tidySchemas(document);
@@ -49,6 +49,10 @@ function addSharedParts(document: OpenApiDocument): void {
   };
   document.components.headers = {
     Link: { description: 'The next page, when there may be one: `<…>; rel="next"`', schema: { type: 'string' } },
+    XEventId: {
+      description: 'Where the event stream of the team stood before anything was read: as `Last-Event-ID` of `GET /api/events` it misses nothing',
+      schema: { type: 'string' },
+    },
     RetryAfter: { description: 'Seconds until the next request is counted anew', schema: { type: 'integer' } },
   };
 }

@@ -23,8 +23,10 @@ export async function protectEdge(app: App, { corsOrigins }: EdgeOptions): Promi
   await app.register(cors, {
     origin: [...corsOrigins],
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    allowedHeaders: ['authorization', 'content-type', 'idempotency-key', 'last-event-id'],
+    allowedHeaders: ['authorization', 'content-type', 'idempotency-key', 'if-none-match', 'last-event-id'],
     exposedHeaders: [
+      'etag',
+      'x-event-id',
       'link',
       'retry-after',
       'ratelimit-limit',

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
 
 /** Agents, their routers, and what is known of these. */
@@ -49,6 +50,8 @@ export interface RoutersTable {
   software_id: string | null;
   identity: string;
   software_version: string;
+  /** Orders versions (routeros-text/versions.ts). Empty until the next start for routers of before migration 27. */
+  version_key: Generated<string>;
   model: string | null;
   board_name: string;
   hardware_board: Flag;

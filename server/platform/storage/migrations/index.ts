@@ -24,6 +24,7 @@ import { teamQuotas } from './0023-team-quotas.ts';
 import { memberSessions } from './0024-member-sessions.ts';
 import { keyCallers } from './0025-key-callers.ts';
 import { replacementTokens } from './0026-replacement-tokens.ts';
+import { lists } from './0027-lists.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   memberSessions,
   keyCallers,
   replacementTokens,
+  lists,
 ];

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { App } from '../../../platform/http/app.ts';
+import { principalOf } from '../../../platform/http/authentication.ts';
+import { commonErrors } from '../../../platform/http/envelope.ts';
+import {
+  answerList,
+  idsFilter,
+  listEnvelope,
+  listQuery,
+  readAmong,
+  readIds,
+  readListPage,
+  searchField,
+  textsFilter,
+} from '../../../platform/http/list-query.ts';
+import type { ListShape } from '../../../platform/http/list-query.ts';
+import { presentRouter, routerSchema } from '../routes.ts';
+import type { RouterRoutesDeps } from '../routes.ts';
+import type { RouterRecord } from '../types.ts';
+import type { RouterFilter, RouterSort } from './types.ts';
+import { readVersionBound, VERSION_BOUND } from './version-bound.ts';
+
+/** A whole fleet in one answer: 5,000 routers are about 2 MB, and a tenth of that compressed. */
+const MOST_PER_PAGE = 5000;
+/** A lower and an upper bound, and two versions that are left out. */
+const MOST_BOUNDS = 4;
+
+const shape = {
+  name: 'routers',
+  sorts: { created_at: 'number', identity: 'text', model: 'text', version: 'text' },
+  defaultSort: '-created_at',
+  fields: routerSchema.keyof().options,
+  mostPerPage: MOST_PER_PAGE,
+} as const satisfies ListShape<RouterSort, string>;
+
+const query = listQuery(shape).extend({
+  removed: z.enum(['true', 'false']).optional().describe('true: those that were removed, instead'),
+  site_id: idsFilter.describe('Where they stand: ids, or `none`; `!` before one leaves it out'),
+  agent_id: idsFilter.describe('Whose they are'),
+  version: z
+    .preprocess(
+      (value) => (typeof value === 'string' ? value.split(',') : value),
+      z.array(z.string().regex(VERSION_BOUND, 'must be a version with <, <=, >, >=, = or ! before it, or a series like 7 or 7.18')).min(1).max(MOST_BOUNDS),
+    )
+    .optional()
+    .describe('`<7.15`, `>=7.10,<7.15`, `=7.18`, `7.18` (with 7.18.1 and so on), `!6`; all of them hold. Betas and candidates come before their release'),
+  model: textsFilter.describe('Models as `model` has them'),
+  q: searchField.optional().describe('Text in the identity, serial number, software id, model, board name or version'),
+});
+
+export function routerListRoute(app: App, { routers, now }: RouterRoutesDeps): void {
+  app.get(
+    '/api/routers',
+    {
+      schema: {
+        tags: ['routers'],
+        operationId: 'listRouters',
+        summary: 'List the routers of the team, newest first unless asked otherwise',
+        querystring: query,
+        response: { 200: listEnvelope(routerSchema), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const page = readListPage(shape, request.query);
+      const wantsTotal = request.query.total === 'true';
+      const found = await routers.listRouters(principalOf(request).teamId, readFilter(request.query), page, { wantsTotal });
+      const keyOf = (router: RouterRecord) => ({ value: VALUE_OF[page.sort](router), id: router.id });
+      return answerList({ request, reply, shape, page }, found, keyOf, (router) => presentRouter(router, routers, now()));
+    },
+  );
+}
+
+const VALUE_OF: Record<RouterSort, (router: RouterRecord) => string | number> = {
+  created_at: (router) => router.created_at,
+  identity: (router) => router.identity,
+  model: (router) => router.model ?? '',
+  version: (router) => router.version_key,
+};
+
+function readFilter(given: z.infer<typeof query>): RouterFilter {
+  return {
+    removed: given.removed === 'true',
+    sites: readIds(given.site_id),
+    agents: readIds(given.agent_id),
+    models: readAmong(given.model),
+    versions: (given.version ?? []).map(readVersionBound).filter((bound) => bound !== undefined),
+    search: given.q,
+  };
+}

@@ -1,0 +1,68 @@
+import { sql } from 'kysely';
+import type { RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely';
+import type { ListPage, Total } from '../../../platform/core/list-page.ts';
+import type { Db } from '../../../platform/storage/db.ts';
+import { contains, isAmong, pageOf, totalOf } from '../../../platform/storage/list-query.ts';
+import type { Schema } from '../../../platform/storage/schema.ts';
+import { NO_VERSION } from '../../../../routeros-text/versions.ts';
+import type { RouterRecord } from '../types.ts';
+import type { RouterFilter, RouterSort, VersionBound } from './types.ts';
+
+/** Values in the words of the indexes of migration 27: another spelling of the same would not use them. */
+const VALUES: Record<RouterSort, RawBuilder<unknown>> = {
+  created_at: sql.ref('routers.created_at'),
+  identity: sql.ref('routers.identity'),
+  model: sql`coalesce(routers.model, '')`,
+  version: sql.ref('routers.version_key'),
+};
+
+/** Where the text of `q` is looked for. */
+const SEARCHED = ['identity', 'serial_number', 'software_id', 'model', 'board_name', 'software_version'].map((column) => `routers.${column}`);
+
+type Routers<Row> = SelectQueryBuilder<Schema, 'routers', Row>;
+
+export async function selectRouterPage(db: Db, teamId: string, filter: RouterFilter, page: ListPage<RouterSort>): Promise<RouterRecord[]> {
+  return matching(db.selectFrom('routers').selectAll('routers'), teamId, filter).$call(pageOf(page, VALUES[page.sort], 'routers.id')).execute();
+}
+
+export async function countRouterMatches(db: Db, teamId: string, filter: RouterFilter): Promise<Total> {
+  return totalOf(db, [matching(db.selectFrom('routers').select('routers.id'), teamId, filter)]);
+}
+
+/** A team has some 10,000 routers, which are read in a few milliseconds: filters need no indexes of their own, only orders do. */
+function matching<Row>(query: Routers<Row>, teamId: string, filter: RouterFilter): Routers<Row> {
+  const { removed = false, search } = filter;
+  let rows = query.where('routers.team_id', '=', teamId).where('routers.removed_at', removed ? 'is not' : 'is', null);
+  if (removed) rows = rows.where('routers.merged_into', 'is', null);
+  const conditions = [
+    isAmong('routers.site_id', filter.sites),
+    isAmong('routers.agent_id', filter.agents),
+    isAmong('routers.model', filter.models),
+    ...filter.versions.map(isWithin),
+    search === undefined ? undefined : contains(SEARCHED, search),
+  ];
+  for (const condition of conditions) if (condition) rows = rows.where(condition);
+  return rows;
+}
+
+/** What is no version is within no bound. `|| ''` keeps SQLite from finding rows by their version and then sorting all of them. */
+function isWithin({ relation, from, below }: VersionBound): RawBuilder<SqlBool> {
+  const key = sql`(${sql.ref('routers.version_key')} || '')`;
+  const isVersion = sql<SqlBool>`${key} > ${NO_VERSION}`;
+  switch (relation) {
+    case 'in':
+      return sql<SqlBool>`(${key} >= ${from} and ${key} < ${below})`;
+    case 'not in':
+      return sql<SqlBool>`(${isVersion} and not (${key} >= ${from} and ${key} < ${below}))`;
+    case '=':
+      return sql<SqlBool>`${key} = ${from}`;
+    case '<':
+      return sql<SqlBool>`(${isVersion} and ${key} < ${from})`;
+    case '<=':
+      return sql<SqlBool>`(${isVersion} and ${key} <= ${from})`;
+    case '>':
+      return sql<SqlBool>`${key} > ${from}`;
+    case '>=':
+      return sql<SqlBool>`${key} >= ${from}`;
+  }
+}

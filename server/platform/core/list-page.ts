@@ -1,0 +1,40 @@
+/** What a list is ordered by: the value of one record in its order. */
+export type SortValue = string | number;
+
+/** One page of a list in an order that the caller chose. */
+export interface ListPage<Sort extends string = string> {
+  limit: number;
+  sort: Sort;
+  descending: boolean;
+  /** The last record of the page before: its value and its id. The page begins behind it, whatever has happened to the record since. */
+  after: { value: SortValue; id: string } | undefined;
+}
+
+/** How many records a filter matches. */
+export interface Total {
+  count: number;
+  /** False: there are at least so many, and nobody counted further. */
+  isExact: boolean;
+}
+
+/** Values of a filter with several: some wanted, some not. `null` stands for records without a value. */
+export interface Among<Value extends string | null = string> {
+  only: readonly Value[];
+  not: readonly Value[];
+}
+
+/** The values of a fixed set that a filter leaves. All of them when the filter names none. */
+export function chosen<Value extends string>(all: readonly Value[], { only, not }: Among): Value[] {
+  return all.filter((value) => (only.length === 0 || only.includes(value)) && !not.includes(value));
+}
+
+/** Puts pages of the same order together: the first `limit` records of all of them. */
+export function mergePages<Row extends { id: string }>(pages: readonly Row[][], { limit, descending }: ListPage, valueOf: (row: Row) => SortValue): Row[] {
+  if (pages.length === 1) return pages[0]!;
+  const sign = descending ? -1 : 1;
+  const compare = (one: SortValue, other: SortValue): number => (one < other ? -1 : one > other ? 1 : 0);
+  return pages
+    .flat()
+    .toSorted((one, other) => sign * (compare(valueOf(one), valueOf(other)) || compare(one.id, other.id)))
+    .slice(0, limit);
+}
