@@ -41,7 +41,11 @@ export function versionKey(version: string): string {
 /** What the keys of a series begin with: `7` has all of version 7, `7.18` also 7.18.1 and 7.18beta2. Undefined for what names no series. */
 export function seriesKey(series: string): string | undefined {
   const match = /^(\d{1,5})(?:\.(\d{1,5}))?(?:\.(\d{1,5}))?$/.exec(series);
-  return match?.slice(1).filter((part) => part !== undefined).map((part) => `${padded(part)}.`).join('');
+  return match
+    ?.slice(1)
+    .filter((part) => part !== undefined)
+    .map((part) => `${padded(part)}.`)
+    .join('');
 }
 
 function padded(digits = '0'): string {

@@ -51,7 +51,7 @@ describeEachDatabase('the list of routers', (open) => {
   };
   const pages = async (query: string): Promise<Listed[]> => {
     const rows: Listed[] = [];
-    for (let next: string | undefined = query; next !== undefined; ) {
+    for (let next: string | undefined = query; next !== undefined;) {
       const page = await get(next);
       expect(page.status).toBe(200);
       rows.push(...page.data);
@@ -67,16 +67,31 @@ describeEachDatabase('the list of routers', (open) => {
     expect(next).toBeUndefined();
   });
 
-  test.each(['created_at', '-created_at', 'identity', '-identity', 'model', '-model', 'version', '-version'])('sorted by %s is whole in pages', async (sort) => {
-    const whole = (await get(`?sort=${sort}`)).data.map(({ id }) => id);
-    expect((await pages(`?sort=${sort}&limit=7`)).map(({ id }) => id)).toEqual(whole);
-    expect(new Set(whole).size).toBe(120);
-    if (sort === 'identity') expect((await get('?sort=identity')).data.map(({ identity }) => identity)).toEqual(mine.routers.map((_, index) => `gw-${index}`).toSorted());
-  });
+  test.each(['created_at', '-created_at', 'identity', '-identity', 'model', '-model', 'version', '-version'])(
+    'sorted by %s is whole in pages',
+    async (sort) => {
+      const whole = (await get(`?sort=${sort}`)).data.map(({ id }) => id);
+      expect((await pages(`?sort=${sort}&limit=7`)).map(({ id }) => id)).toEqual(whole);
+      expect(new Set(whole).size).toBe(120);
+      if (sort === 'identity')
+        expect((await get('?sort=identity')).data.map(({ identity }) => identity)).toEqual(
+          mine.routers.map((_, index) => `gw-${index}`).toSorted(),
+        );
+    },
+  );
 
   test('versions are in the order of their releases, not of their letters', async () => {
     const versions = (await get('?sort=version')).data.map(({ software_version: version }) => version);
-    expect([...new Set(versions)]).toEqual(['unknown', '6.49.10 (long-term)', '7.9', '7.15beta2', '7.15rc1', '7.15', '7.15.1', '7.18.2 (stable)']);
+    expect([...new Set(versions)]).toEqual([
+      'unknown',
+      '6.49.10 (long-term)',
+      '7.9',
+      '7.15beta2',
+      '7.15rc1',
+      '7.15',
+      '7.15.1',
+      '7.18.2 (stable)',
+    ]);
   });
 
   test.each([
@@ -115,7 +130,10 @@ describeEachDatabase('the list of routers', (open) => {
     await expectFound('model=RB4011iGS%2B', (router) => router.model === 'RB4011iGS+');
     await expectFound('model=!RB4011iGS%2B', (router) => router.model !== 'RB4011iGS+');
     await expectFound('q=GW-11', (router) => router.identity.includes('gw-11'));
-    await expectFound(`q=rb4011&agent_id=!${agent}&version=7`, (router) => router.model === 'RB4011iGS+' && router.agent_id !== agent && router.software_version.startsWith('7'));
+    await expectFound(
+      `q=rb4011&agent_id=!${agent}&version=7`,
+      (router) => router.model === 'RB4011iGS+' && router.agent_id !== agent && router.software_version.startsWith('7'),
+    );
   });
 
   test('text is looked for as it is, and not as a pattern', async () => {
@@ -125,7 +143,12 @@ describeEachDatabase('the list of routers', (open) => {
 
   test('shows the fields that were asked for', async () => {
     const { data } = await get('?fields=id,has_pulse&limit=2');
-    expect(data).toEqual(mine.routers.toReversed().slice(0, 2).map((id) => ({ id, has_pulse: false })));
+    expect(data).toEqual(
+      mine.routers
+        .toReversed()
+        .slice(0, 2)
+        .map((id) => ({ id, has_pulse: false })),
+    );
   });
 
   test.each([
@@ -175,15 +198,23 @@ describeEachDatabase('the list of routers', (open) => {
 
   test('a reader of pages sees each router that did not change exactly once, while others come, go and change', async () => {
     await setUp();
-    const change = fc.record({ kind: fc.constantFrom('rename', 'remove', 'upgrade'), at: fc.nat(119), name: fc.constantFrom('a', 'gw-50', 'zz') });
-    const scenario = fc.record({ sort: fc.constantFrom('identity', '-identity', '-created_at', 'version'), limit: fc.integer({ min: 10, max: 40 }), changes: fc.array(change, { maxLength: 8 }) });
+    const change = fc.record({
+      kind: fc.constantFrom('rename', 'remove', 'upgrade'),
+      at: fc.nat(119),
+      name: fc.constantFrom('a', 'gw-50', 'zz'),
+    });
+    const scenario = fc.record({
+      sort: fc.constantFrom('identity', '-identity', '-created_at', 'version'),
+      limit: fc.integer({ min: 10, max: 40 }),
+      changes: fc.array(change, { maxLength: 8 }),
+    });
     await fc.assert(
       fc.asyncProperty(scenario, async ({ sort, limit, changes }) => {
         const before = (await get('')).data.map(({ id }) => id);
         const changed = new Set<string>();
         const seen: string[] = [];
         const pending = [...changes];
-        for (let next: string | undefined = `?sort=${sort}&limit=${limit}`; next !== undefined; ) {
+        for (let next: string | undefined = `?sort=${sort}&limit=${limit}`; next !== undefined;) {
           const page = await get(next);
           seen.push(...page.data.map(({ id }) => id));
           next = page.next;
@@ -191,7 +222,12 @@ describeEachDatabase('the list of routers', (open) => {
           if (!step) continue;
           const id = mine.routers[step.at]!;
           changed.add(id);
-          const values = step.kind === 'rename' ? { identity: step.name } : step.kind === 'upgrade' ? { version_key: '00007.00099' } : { removed_at: START };
+          const values =
+            step.kind === 'rename'
+              ? { identity: step.name }
+              : step.kind === 'upgrade'
+                ? { version_key: '00007.00099' }
+                : { removed_at: START };
           await storage.db.updateTable('routers').set(values).where('id', '=', id).execute();
         }
         for (const id of before) if (!changed.has(id)) expect(seen.filter((other) => other === id)).toHaveLength(1);

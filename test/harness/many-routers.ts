@@ -23,18 +23,38 @@ export async function seedManyRouters(storage: Storage, count: number, start = 1
   const agents: string[] = [];
   for (let at = 0; at < count; at += PER_AGENT) agents.push(await seedAgent(storage, teamId, start));
   const sites = Array.from({ length: Math.ceil(count / PER_SITE) }, () => newId(start));
-  await db.insertInto('sites').values(sites.map((id, index) => ({ id, team_id: teamId, name: `site ${index}`, created_at: start }))).execute();
+  await db
+    .insertInto('sites')
+    .values(sites.map((id, index) => ({ id, team_id: teamId, name: `site ${index}`, created_at: start })))
+    .execute();
   const rows = Array.from({ length: count }, (_, index) => {
     const createdAt = start + Math.floor(index / 3);
     const version = VERSIONS[index % VERSIONS.length]!;
     return {
-      id: newId(createdAt), team_id: teamId, site_id: index % 7 === 0 ? null : sites[Math.floor(index / PER_SITE)]!,
-      hardware_id: `HW${index}`, agent_id: agents[Math.floor(index / PER_AGENT)]!, agent_router: `router-${index}`, serial_number: `HW${index}`,
-      software_id: null, identity: `gw-${index % 997}`, software_version: version, version_key: versionKey(version),
-      model: MODELS[index % MODELS.length]!, board_name: 'board', hardware_board: 1 as const, architecture: null, time_zone: null,
-      created_at: createdAt, updated_at: createdAt,
+      id: newId(createdAt),
+      team_id: teamId,
+      site_id: index % 7 === 0 ? null : sites[Math.floor(index / PER_SITE)]!,
+      hardware_id: `HW${index}`,
+      agent_id: agents[Math.floor(index / PER_AGENT)]!,
+      agent_router: `router-${index}`,
+      serial_number: `HW${index}`,
+      software_id: null,
+      identity: `gw-${index % 997}`,
+      software_version: version,
+      version_key: versionKey(version),
+      model: MODELS[index % MODELS.length]!,
+      board_name: 'board',
+      hardware_board: 1 as const,
+      architecture: null,
+      time_zone: null,
+      created_at: createdAt,
+      updated_at: createdAt,
     };
   });
-  for (let at = 0; at < count; at += ROWS_OF_ONE_INSERT) await db.insertInto('routers').values(rows.slice(at, at + ROWS_OF_ONE_INSERT)).execute();
+  for (let at = 0; at < count; at += ROWS_OF_ONE_INSERT)
+    await db
+      .insertInto('routers')
+      .values(rows.slice(at, at + ROWS_OF_ONE_INSERT))
+      .execute();
   return { teamId, agents, sites, routers: rows.map(({ id }) => id) };
 }

@@ -29,7 +29,8 @@ export async function plansOf(storage: Storage, run: (db: Db) => Promise<unknown
 async function planOf({ db, engine }: Storage, node: RootOperationNode): Promise<Plan> {
   const compiled = db.getExecutor().compileQuery(node, { queryId: 'plan' });
   const explained = (prefix: string) => CompiledQuery.raw(`${prefix} ${compiled.sql}`, [...compiled.parameters]);
-  if (engine === 'sqlite') return sqlitePlan(compiled.sql, (await db.executeQuery<{ detail: string }>(explained('explain query plan'))).rows);
+  if (engine === 'sqlite')
+    return sqlitePlan(compiled.sql, (await db.executeQuery<{ detail: string }>(explained('explain query plan'))).rows);
   // Tables of a test are small enough to be read whole; what matters is which index there is when they are not.
   const [row] = await db.connection().execute(async (connection) => {
     await sql`set enable_seqscan = off`.execute(connection);
@@ -43,7 +44,9 @@ async function planOf({ db, engine }: Storage, node: RootOperationNode): Promise
 function sqlitePlan(statement: string, rows: readonly { detail: string }[]): Plan {
   const reads = rows.flatMap(({ detail }) => {
     const match = /^(SCAN|SEARCH) (\S+)(?: USING (?:COVERING )?INDEX (\S+))?(?: \((.*)\))?/.exec(detail);
-    return match ? [{ table: match[2]!, index: match[1] === 'SEARCH' ? (match[3] ?? 'primary key') : null, condition: match[4] ?? '' }] : [];
+    return match
+      ? [{ table: match[2]!, index: match[1] === 'SEARCH' ? (match[3] ?? 'primary key') : null, condition: match[4] ?? '' }]
+      : [];
   });
   // SQLite does not say how many.
   const sorted = rows.some(({ detail }) => detail.startsWith('USE TEMP B-TREE')) ? Number.POSITIVE_INFINITY : 0;

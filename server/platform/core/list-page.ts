@@ -29,7 +29,11 @@ export function chosen<Value extends string>(all: readonly Value[], { only, not 
 }
 
 /** Puts pages of the same order together: the first `limit` records of all of them. */
-export function mergePages<Row extends { id: string }>(pages: readonly Row[][], { limit, descending }: ListPage, valueOf: (row: Row) => SortValue): Row[] {
+export function mergePages<Row extends { id: string }>(
+  pages: readonly Row[][],
+  { limit, descending }: ListPage,
+  valueOf: (row: Row) => SortValue,
+): Row[] {
   if (pages.length === 1) return pages[0]!;
   const sign = descending ? -1 : 1;
   const compare = (one: SortValue, other: SortValue): number => (one < other ? -1 : one > other ? 1 : 0);

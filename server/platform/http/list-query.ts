@@ -34,7 +34,12 @@ export function listQuery<Sort extends string, Field extends string>({ sorts, fi
   const orders = (Object.keys(sorts) as Sort[]).flatMap((sort) => [sort, `-${sort}`] as const);
   return z.object({
     limit: z.coerce.number().int().min(1).max(mostPerPage).optional().describe(`Records of one page; ${MAX_PAGE} when missing`),
-    cursor: z.string().min(1).max(CURSOR_CHARS).optional().describe('From the `Link` of the page before; only with the same filters and order'),
+    cursor: z
+      .string()
+      .min(1)
+      .max(CURSOR_CHARS)
+      .optional()
+      .describe('From the `Link` of the page before; only with the same filters and order'),
     sort: z.enum(orders).optional().describe('A minus sign for the greatest first'),
     fields: severalOf(z.enum(fields), fields.length).optional().describe('Fields of each record, separated by commas; all when missing'),
     total: z.enum(['true', 'false']).optional().describe('true: also count the records that match'),
@@ -55,7 +60,10 @@ const NONE = 'none';
 
 /** A filter over ids. One behind `!` is unwanted; `none` is for records without one. */
 export const idsFilter = severalOf(
-  z.string().toLowerCase().refine((text) => isId(text.replace(/^!/, '')), 'must be a UUID or none, each with ! before it to leave it out'),
+  z
+    .string()
+    .toLowerCase()
+    .refine((text) => isId(text.replace(/^!/, '')), 'must be a UUID or none, each with ! before it to leave it out'),
 ).optional();
 
 function isId(text: string): boolean {
@@ -102,8 +110,13 @@ export function readListPage<Sort extends string>(shape: ListShape<Sort, string>
 /** Lists of one name, order and filter have the same mark. */
 function markOf({ name, defaultSort }: ListShape<string, string>, query: ListRequest): string {
   const { limit: _limit, cursor: _cursor, fields: _fields, total: _total, sort = defaultSort, ...filters } = query;
-  const given = Object.entries(filters).filter(([, value]) => value !== undefined).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return createHash('sha256').update(JSON.stringify([name, sort, given])).digest('base64url').slice(0, 8);
+  const given = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([name, sort, given]))
+    .digest('base64url')
+    .slice(0, 8);
 }
 
 const cursorSchema = z.tuple([z.string(), z.union([textField(CURSOR_CHARS), z.int()]), uuidField]);

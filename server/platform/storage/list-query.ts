@@ -42,7 +42,10 @@ export function isAmong(column: string, { only, not }: Among<string | null>): Ra
 
 function anyOf(ref: RawBuilder<unknown>, values: readonly (string | null)[]): RawBuilder<SqlBool> {
   const named = values.filter((value) => value !== null);
-  const conditions = [...(named.length === 0 ? [] : [sql`${ref} in (${sql.join(named)})`]), ...(values.includes(null) ? [sql`${ref} is null`] : [])];
+  const conditions = [
+    ...(named.length === 0 ? [] : [sql`${ref} in (${sql.join(named)})`]),
+    ...(values.includes(null) ? [sql`${ref} is null`] : []),
+  ];
   return sql<SqlBool>`(${sql.join(conditions, sql` or `)})`;
 }
 
@@ -57,7 +60,10 @@ export function contains(columns: readonly string[], text: string): RawBuilder<S
 }
 
 /** Counts what the queries find together, no further than {@link MOST_COUNTED}. */
-export async function totalOf<Table extends keyof Schema, Row>(db: DbOrTx, queries: readonly SelectQueryBuilder<Schema, Table, Row>[]): Promise<Total> {
+export async function totalOf<Table extends keyof Schema, Row>(
+  db: DbOrTx,
+  queries: readonly SelectQueryBuilder<Schema, Table, Row>[],
+): Promise<Total> {
   let count = 0;
   for (const query of queries) if (count <= MOST_COUNTED) count += await countUpTo(db, query, MOST_COUNTED + 1 - count);
   return { count: Math.min(count, MOST_COUNTED), isExact: count <= MOST_COUNTED };

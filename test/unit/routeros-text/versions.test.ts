@@ -36,7 +36,25 @@ describe('a version', () => {
 });
 
 describe('the key of a version', () => {
-  const IN_ORDER = ['nothing', '6.49.10 (long-term)', '6.49.17', '7.1beta6', '7.9', '7.9.1', '7.15_ab55', '7.15alpha9', '7.15beta2', '7.15beta10', '7.15-rc1', '7.15', '7.15.1', '7.15.10', '7.24_ab55', '8.0', '10.0'];
+  const IN_ORDER = [
+    'nothing',
+    '6.49.10 (long-term)',
+    '6.49.17',
+    '7.1beta6',
+    '7.9',
+    '7.9.1',
+    '7.15_ab55',
+    '7.15alpha9',
+    '7.15beta2',
+    '7.15beta10',
+    '7.15-rc1',
+    '7.15',
+    '7.15.1',
+    '7.15.10',
+    '7.24_ab55',
+    '8.0',
+    '10.0',
+  ];
 
   test('has the order in which versions are released', () => {
     const keys = IN_ORDER.map(versionKey);

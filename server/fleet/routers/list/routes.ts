@@ -40,10 +40,15 @@ const query = listQuery(shape).extend({
   version: z
     .preprocess(
       (value) => (typeof value === 'string' ? value.split(',') : value),
-      z.array(z.string().regex(VERSION_BOUND, 'must be a version with <, <=, >, >=, = or ! before it, or a series like 7 or 7.18')).min(1).max(MOST_BOUNDS),
+      z
+        .array(z.string().regex(VERSION_BOUND, 'must be a version with <, <=, >, >=, = or ! before it, or a series like 7 or 7.18'))
+        .min(1)
+        .max(MOST_BOUNDS),
     )
     .optional()
-    .describe('`<7.15`, `>=7.10,<7.15`, `=7.18`, `7.18` (with 7.18.1 and so on), `!6`; all of them hold. Betas and candidates come before their release'),
+    .describe(
+      '`<7.15`, `>=7.10,<7.15`, `=7.18`, `7.18` (with 7.18.1 and so on), `!6`; all of them hold. Betas and candidates come before their release',
+    ),
   model: textsFilter.describe('Models as `model` has them'),
   q: searchField.optional().describe('Text in the identity, serial number, software id, model, board name or version'),
 });

@@ -17,12 +17,16 @@ const VALUES: Record<RouterSort, RawBuilder<unknown>> = {
 };
 
 /** Where the text of `q` is looked for. */
-const SEARCHED = ['identity', 'serial_number', 'software_id', 'model', 'board_name', 'software_version'].map((column) => `routers.${column}`);
+const SEARCHED = ['identity', 'serial_number', 'software_id', 'model', 'board_name', 'software_version'].map(
+  (column) => `routers.${column}`,
+);
 
 type Routers<Row> = SelectQueryBuilder<Schema, 'routers', Row>;
 
 export async function selectRouterPage(db: Db, teamId: string, filter: RouterFilter, page: ListPage<RouterSort>): Promise<RouterRecord[]> {
-  return matching(db.selectFrom('routers').selectAll('routers'), teamId, filter).$call(pageOf(page, VALUES[page.sort], 'routers.id')).execute();
+  return matching(db.selectFrom('routers').selectAll('routers'), teamId, filter)
+    .$call(pageOf(page, VALUES[page.sort], 'routers.id'))
+    .execute();
 }
 
 export async function countRouterMatches(db: Db, teamId: string, filter: RouterFilter): Promise<Total> {
