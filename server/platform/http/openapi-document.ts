@@ -50,7 +50,8 @@ function addSharedParts(document: OpenApiDocument): void {
   document.components.headers = {
     Link: { description: 'The next page, when there may be one: `<…>; rel="next"`', schema: { type: 'string' } },
     XEventId: {
-      description: 'Where the event stream of the team stood before anything was read: as `Last-Event-ID` of `GET /api/events` it misses nothing',
+      description:
+        'Where the event stream of the team stood before anything was read: as `Last-Event-ID` of `GET /api/events` it misses nothing',
       schema: { type: 'string' },
     },
     RetryAfter: { description: 'Seconds until the next request is counted anew', schema: { type: 'integer' } },
