@@ -62,10 +62,10 @@ export interface ApiKey {
   name: string;
   role: 'viewer' | 'operator' | 'admin';
   status: 'live' | 'expired' | 'revoked';
-  /** Id of the user or key that made it; null for the server's administrator */
+  /** Id of the user or key that created it; null for the server's administrator */
   created_by: string | null;
   created_at: string;
-  /** Up to five seconds behind */
+  /** At most five seconds late */
   last_used_at: string | null;
   expires_at: string | null;
   revoked_at: string | null;
@@ -74,27 +74,27 @@ export interface ApiKey {
 }
 
 export interface ApiKeyRotation {
-  /** How long the old key still works; 60 when missing, 0: not at all */
+  /** How long the old key keeps working. Default: 60; 0 ends it at once */
   overlap_minutes?: number;
 }
 
 export interface AuditEntry {
   id: string;
   at: string;
-  /** api_key, user, or invitation or enrol_token: whoever held the secret of that one */
+  /** api_key or user; invitation or enrol_token for a caller who presented one */
   actor_kind: string;
   actor_id: string;
-  /** What the key is called, or the address of the user */
+  /** Name of the API key, or email address of the user */
   actor_name: string | null;
   /** Address the request came from */
   source: string;
   /** Method and route */
   action: string;
-  /** The path that was asked for */
+  /** Path of the request */
   target: string | null;
   /** HTTP status of the answer; 101 when a WebSocket was opened */
   result: number;
-  /** What was made, where the path cannot say it: of a forward its id, destination and source */
+  /** What the request created, where the path does not show it: for a forward its id, destination and source */
   detail: string | null;
 }
 
@@ -244,10 +244,10 @@ export interface CanceledCampaign {
 export interface Client {
   /** `client_id` */
   id: string;
-  /** What people see when they are asked */
+  /** Name that people see when they are asked for consent */
   name: string;
   kind: 'web' | 'browser' | 'native' | 'implicit';
-  /** The most it may do, whoever signs in */
+  /** Highest role of the client, whatever the role of the user */
   role: 'viewer' | 'operator' | 'admin';
   redirect_uris: string[];
   post_logout_redirect_uris: string[];
@@ -257,9 +257,9 @@ export interface Client {
 
 export interface ClientChange {
   name?: string;
-  /** At most the caller's; the caller's when missing */
+  /** At most the caller's role. Default: the caller's role */
   role?: 'viewer' | 'operator' | 'admin';
-  /** Compared letter by letter; https, except on the own machine */
+  /** Compared character by character; https, except for loopback addresses */
   redirect_uris?: string[];
   post_logout_redirect_uris?: string[];
 }
@@ -267,16 +267,16 @@ export interface ClientChange {
 export interface ClientWithSecret {
   /** `client_id` */
   id: string;
-  /** What people see when they are asked */
+  /** Name that people see when they are asked for consent */
   name: string;
   kind: 'web' | 'browser' | 'native' | 'implicit';
-  /** The most it may do, whoever signs in */
+  /** Highest role of the client, whatever the role of the user */
   role: 'viewer' | 'operator' | 'admin';
   redirect_uris: string[];
   post_logout_redirect_uris: string[];
   created_by: string | null;
   created_at: string;
-  /** Shown only here; null for a kind that can keep none */
+  /** Shown only in this answer; null for a kind that cannot keep a secret */
   client_secret: string | null;
 }
 
@@ -390,9 +390,9 @@ export interface ForwardConnection {
 export interface Invitation {
   id: string;
   email: string;
-  /** What the person may do once they accept */
+  /** Role of the person after they accept */
   role: 'viewer' | 'operator' | 'admin';
-  /** `void`: whoever invited may not grant this role any more */
+  /** `void`: the inviter may no longer grant this role */
   state: 'open' | 'accepted' | 'declined' | 'withdrawn' | 'expired' | 'void';
   /** Address of a member or name of an API key; null for the server's operator */
   invited_by: string | null;
@@ -401,7 +401,7 @@ export interface Invitation {
 }
 
 export interface InvitedMember {
-  /** Known once they accept */
+  /** Null until they accept */
   id: null;
   email: string;
   role: 'viewer' | 'operator' | 'admin';
@@ -410,7 +410,7 @@ export interface InvitedMember {
   state: 'invited';
   invitation: {
     id: string;
-    /** For the person who is invited. Shown only here; good once */
+    /** Link for the invited person. Shown only in this answer; works once */
     url: string;
     expires_at: string;
   };
@@ -464,12 +464,12 @@ export interface JobReceipt {
 }
 
 export interface Me {
-  /** Of the user or the API key: what the audit log calls the actor */
+  /** Id of the user or API key, as in `actor_id` of the audit log */
   id: string;
   kind: 'user' | 'api_key';
   /** Null for an API key */
   email: string | null;
-  /** What this credential may do at this moment */
+  /** Current role of this credential */
   role: 'viewer' | 'operator' | 'admin';
   team: {
     id: string;
@@ -478,7 +478,7 @@ export interface Me {
 }
 
 export interface Member {
-  /** Id of the person: what groups name as a recipient */
+  /** Id of the person, as in the recipients of notification groups */
   id: string;
   email: string;
   role: 'viewer' | 'operator' | 'admin';
@@ -492,26 +492,26 @@ export interface MemberChange {
 }
 
 export interface MemberWithPasswordLink {
-  /** Id of the person: what groups name as a recipient */
+  /** Id of the person, as in the recipients of notification groups */
   id: string;
   email: string;
   role: 'viewer' | 'operator' | 'admin';
   active: boolean;
   created_at: string;
-  /** For the member: whoever opens it sets the password */
+  /** Link for the member: its holder can set the password */
   password_link: {
-    /** Shown only here; good once */
+    /** Shown only in this answer; works once */
     url: string;
     expires_at: string;
   };
 }
 
 export interface NewApiKey {
-  /** What it is for */
+  /** Purpose of the key */
   name: string;
-  /** Narrows the key to a role, at most the caller's; the caller's when missing */
+  /** Role of the key, at most the caller's role. Default: the caller's role */
   role?: 'viewer' | 'operator' | 'admin';
-  /** Never when missing */
+  /** Default: the key never expires */
   expires_at?: string;
 }
 
@@ -554,9 +554,9 @@ export interface NewClient {
   name: string;
   /** `web` keeps a secret on its server; `browser` and `native` have none; `implicit` is for old applications */
   kind: 'web' | 'browser' | 'native' | 'implicit';
-  /** At most the caller's; the caller's when missing */
+  /** At most the caller's role. Default: the caller's role */
   role?: 'viewer' | 'operator' | 'admin';
-  /** Compared letter by letter; https, except on the own machine */
+  /** Compared character by character; https, except for loopback addresses */
   redirect_uris: string[];
   post_logout_redirect_uris?: string[];
 }
@@ -595,16 +595,16 @@ export interface NewlyMadeApiKey {
   name: string;
   role: 'viewer' | 'operator' | 'admin';
   status: 'live' | 'expired' | 'revoked';
-  /** Id of the user or key that made it; null for the server's administrator */
+  /** Id of the user or key that created it; null for the server's administrator */
   created_by: string | null;
   created_at: string;
-  /** Up to five seconds behind */
+  /** At most five seconds late */
   last_used_at: string | null;
   expires_at: string | null;
   revoked_at: string | null;
   /** Id of the key it was rotated to */
   replaced_by: string | null;
-  /** The whole key, shown only here: <token_id>:<team_id>:<secret> */
+  /** The complete key, shown only in this answer: <token_id>:<team_id>:<secret> */
   api_key: string;
 }
 
@@ -750,7 +750,7 @@ export interface PasswordChange {
   current_password: string;
   /** 8 to 256 characters */
   new_password: string;
-  /** True: forwards, waiting jobs and campaigns that you opened go on. Otherwise they end, because somebody else may have used your session */
+  /** True: your forwards, queued jobs and campaigns continue. Otherwise they end, because somebody else may have used your session */
   keep_opened?: boolean;
 }
 
@@ -768,33 +768,33 @@ export interface Problem {
 
 export interface Revocation {
   id: string;
-  /** Whose right it was. A member was removed, switched off, or given a lower role; so was a client. `password`: a person has a new password */
+  /** What was revoked. Members and clients: removed, switched off or given a lower role. `password`: a person has a new password */
   kind: 'api_key' | 'member' | 'password' | 'client' | 'agent';
-  /** Of the key, person, client or agent */
+  /** Id of the key, person, client or agent */
   subject_id: string;
   created_at: string;
-  /** False while it is still looked for what requests under way may open, about a minute */
+  /** False for about a minute, while requests in progress may still open something */
   settled: boolean;
   ended: {
-    /** With their ports and connections */
+    /** Forwards, with their ports and connections */
     forwards: {
       count: number;
       /** The first hundred */
       ids: string[];
     };
-    /** That had not begun */
+    /** Jobs that had not begun */
     jobs: {
       count: number;
       /** The first hundred */
       ids: string[];
     };
-    /** With their rounds that had not begun */
+    /** Campaigns, with their rounds that had not begun */
     campaigns: {
       count: number;
       /** The first hundred */
       ids: string[];
     };
-    /** Made by the subject, when that was asked for */
+    /** API keys created by the subject, if their revocation was requested */
     api_keys: {
       count: number;
       /** The first hundred */
@@ -802,13 +802,13 @@ export interface Revocation {
     };
   };
   goes_on: {
-    /** Their scripts have begun, or their agents have not answered yet */
+    /** Jobs whose scripts have begun, or whose agents have not answered yet */
     jobs: {
       count: number;
       /** The first hundred */
       ids: string[];
     };
-    /** Made by the subject; they still work */
+    /** API keys created by the subject; they still work */
     api_keys: {
       count: number;
       /** The first hundred */
@@ -1069,27 +1069,27 @@ export interface Operations {
   cancelJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
   /** Rename an agent, or put it into another site */
   changeAgent: { input: { path: { agent_id: string }; body: AgentChange }; result: Success<Agent> };
-  /** Change a client; what is not given stays */
+  /** Change a client; missing fields stay unchanged */
   changeClient: { input: { path: { client_id: string }; body: ClientChange }; result: Success<Client> };
-  /** Change a member's role, or switch a member off and on */
+  /** Change a member's role, or deactivate or reactivate a member */
   changeMember: { input: { path: { member_id: string }; body: MemberChange }; result: Success<Member> };
-  /** Change the own password; every session is over, this one too, and what was opened in them ends */
+  /** Change your password; this ends all your sessions, including this one, and what you opened in them */
   changeOwnPassword: { input: { body: PasswordChange }; result: undefined };
   /** Put a router into another site */
   changeRouter: { input: { path: { router_id: string }; body: RouterChange }; result: Success<Router> };
   /** Change a schedule; what is not given stays */
   changeSchedule: { input: { path: { schedule_id: string }; body: ScheduleChange }; result: Success<Schedule> };
-  /** Change a site; what is not given stays */
+  /** Change a site; missing fields stay unchanged */
   changeSite: { input: { path: { site_id: string }; body: SiteChange }; result: Success<Site> };
   /** Change a topic; what is not given stays */
   changeTopic: { input: { path: { topic_id: string }; body: TopicChange }; result: Success<Topic> };
   /** Show what changed on the router from one backup to another */
   compareBackups: { input: { path: { router_id: string; backup_id: string; other_id: string } }; result: Success<BackupDiff> };
-  /** Create an API key; the whole key is shown only in this answer */
+  /** Create an API key; the complete key is shown only in this answer */
   createApiKey: { input: { body: NewApiKey }; result: Success<NewlyMadeApiKey> };
   /** Run a script on many routers, canaries first */
   createCampaign: { input: { body: NewCampaign }; result: Success<Campaign> };
-  /** Register a program that signs members in and acts for them */
+  /** Register an OpenID client that signs members in and acts for them */
   createClient: { input: { body: NewClient }; result: Success<ClientWithSecret> };
   /** Create a token with which one agent enrols, within 24 hours */
   createEnrolToken: { input: { body?: NewEnrolToken }; result: Success<NewlyMadeEnrolToken> };
@@ -1105,13 +1105,13 @@ export interface Operations {
   createTopic: { input: { body: NewTopic }; result: Success<Topic> };
   /** Make a new secret to sign job updates with; it is shown only in this answer */
   createWebhookSecret: { input: { body?: WebhookSecretRotation }; result: Success<NewlyMadeWebhookSecret> };
-  /** Delete a client; its next request is refused, and what it opened for members ends */
+  /** Delete a client; its next request is refused, and everything it opened for members ends */
   deleteClient: { input: { path: { client_id: string } }; result: undefined };
   /** Delete a notification group */
   deleteGroup: { input: { path: { group_id: string } }; result: undefined };
   /** Delete a schedule; groups that had it have none then */
   deleteSchedule: { input: { path: { schedule_id: string } }; result: undefined };
-  /** Delete a site; it leaves every notification group */
+  /** Delete a site and remove it from every notification group */
   deleteSite: { input: { path: { site_id: string } }; result: undefined };
   /** Delete a topic; it leaves every group */
   deleteTopic: { input: { path: { topic_id: string } }; result: undefined };
@@ -1149,7 +1149,7 @@ export interface Operations {
   getTopic: { input: { path: { topic_id: string } }; result: Success<Topic> };
   /** Read since when job updates are signed with the present secret; null when there is none yet */
   getWebhookSecret: { input: Nothing; result: Success<WebhookSecret | null> };
-  /** Invite a person into the team */
+  /** Invite a person to the team */
   inviteMember: { input: { body: NewMember }; result: Success<InvitedMember> };
   /** Leave the team of this session */
   leaveTeam: { input: Nothing; result: undefined };
@@ -1159,7 +1159,7 @@ export interface Operations {
   listAgents: { input: { query?: { limit?: number; cursor?: string; removed?: 'true' | 'false' } }; result: Success<Agent[]> };
   /** List the API keys of the team, newest first, without their secrets */
   listApiKeys: { input: { query?: { limit?: number; cursor?: string } }; result: Success<ApiKey[]> };
-  /** List who changed what, newest first */
+  /** List audit entries, newest first */
   listAuditEntries: { input: { query?: { limit?: number; cursor?: string; actor?: string; action?: string; since?: string; until?: string } }; result: Success<AuditEntry[]> };
   /** List the backups of a router, newest first */
   listBackups: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Backup[]> };
@@ -1167,7 +1167,7 @@ export interface Operations {
   listCampaigns: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Campaign[]> };
   /** List the routers of a campaign in the order of their turns */
   listCampaignTargets: { input: { path: { campaign_id: string }; query?: { limit?: number; cursor?: string; status?: ('waiting' | 'pending' | 'running' | 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted' | 'skipped')[] } }; result: Success<CampaignTarget[]> };
-  /** List the programs that may act for members, newest first */
+  /** List the OpenID clients that may act for members, newest first */
   listClients: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Client[]> };
   /** List what the job's notify_url was told, newest first, with every attempt */
   listDeliveries: { input: { path: { router_id: string; job_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Delivery[]> };
@@ -1183,13 +1183,13 @@ export interface Operations {
   listForwards: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<TransientForward[]> };
   /** List the notification groups of the team, newest first */
   listGroups: { input: { query?: { limit?: number; cursor?: string } }; result: Success<NotificationGroup[]> };
-  /** List who was invited into the team, newest first, and what came of it */
+  /** List the invitations of the team with their state, newest first */
   listInvitations: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Invitation[]> };
   /** List the jobs of a router, newest first */
   listJobs: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; status?: ('pending' | 'running' | 'completed' | 'failed' | 'deleted' | 'expired' | 'unknown')[] } }; result: Success<Job[]> };
-  /** List the people of the team, newest first, those switched off included */
+  /** List the members of the team, inactive ones included, newest first */
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
-  /** List what ended because somebody lost a right, and what goes on, newest first */
+  /** List revocations with what they ended and what continues, newest first */
   listRevocations: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Revocation[]> };
   /** List agents' claims on routers of other agents that wait for a decision or were refused, newest first */
   listRouterMoves: { input: { query?: { limit?: number; cursor?: string } }; result: Success<RouterMove[]> };
@@ -1220,13 +1220,13 @@ export interface Operations {
   removeMember: { input: { path: { member_id: string } }; result: undefined };
   /** Remove a router; its jobs and backups stay readable unless they are purged */
   removeRouter: { input: { path: { router_id: string }; query?: { purge?: 'true' | 'false' } }; result: Success<RouterRemoval> };
-  /** Give a client a new secret; the old one is refused at once */
+  /** Replace the secret of a client; the old one is refused at once */
   renewClientSecret: { input: { path: { client_id: string } }; result: Success<ClientWithSecret> };
   /** Let a router go on with new hardware: id, site, jobs, backups and history stay */
   replaceRouter: { input: { path: { router_id: string }; body: RouterReplacementRequest }; result: Success<RouterReplacement> };
   /** Send an event again, with the same id and body */
   resendDelivery: { input: { path: { router_id: string; job_id: string; delivery_id: string } }; result: Success<Delivery> };
-  /** Make a link with which a member who has lost the password sets another one */
+  /** Create a password link for a member who has lost their password */
   resetMemberPassword: { input: { path: { member_id: string } }; result: Success<MemberWithPasswordLink> };
   /** Go on after a pause */
   resumeCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
@@ -1238,7 +1238,7 @@ export interface Operations {
   revokeEnrolToken: { input: { path: { token_id: string } }; result: undefined };
   /** Revoke a transient port forward and cut its connections */
   revokeForward: { input: { path: { router_id: string; id: string } }; result: undefined };
-  /** Replace an API key by a new one; both work for a while */
+  /** Rotate an API key: create its replacement; both work for a while */
   rotateApiKey: { input: { path: { key_id: string }; body?: ApiKeyRotation }; result: Success<NewlyMadeApiKey> };
   /** Run a command on a router and wait for its answer */
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
@@ -1248,9 +1248,9 @@ export interface Operations {
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Update a notification group */
   updateNotificationGroup: { input: { path: { group: string }; body: NotificationGroupChange }; result: NotificationGroup };
-  /** Who asks, in which team, with which role */
+  /** Read the identity, team and role of the caller */
   whoAmI: { input: Nothing; result: Success<Me> };
-  /** Withdraw an invitation; its link opens nothing any more */
+  /** Withdraw an invitation; its link stops working */
   withdrawInvitation: { input: { path: { invitation_id: string } }; result: undefined };
 }
 

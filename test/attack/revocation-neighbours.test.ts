@@ -3,7 +3,7 @@ import { RevocationsService } from '../../server/access/revocations/service.ts';
 import type { RevocationsDeps } from '../../server/access/revocations/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { newId } from '../../server/platform/core/ids.ts';
-import { noteRevocation } from '../../server/platform/storage/revocations.ts';
+import { insertRevocation } from '../../server/platform/storage/revocations.ts';
 import { insertForward } from '../../server/work/forwards/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -62,7 +62,7 @@ describeEachDatabase('a team whose revocations take for ever', (open) => {
   };
   const revokeAgent = async ({ writes }: Storage, teamId: string, now: number): Promise<string> => {
     const subjectId = newId(now);
-    await writes.write((tx) => noteRevocation(tx, { teamId, kind: 'agent', subjectId, now }));
+    await writes.write((tx) => insertRevocation(tx, { teamId, kind: 'agent', subjectId, now }));
     return subjectId;
   };
 
@@ -97,7 +97,7 @@ describeEachDatabase('a team whose revocations take for ever', (open) => {
     service.noticed.subscribe(({ teamId }) => noticed.push(teamId));
     const agents: string[] = [];
     for (let i = 0; i < 150; i += 1) agents.push(await revokeAgent(storage, hostile, clock.now()));
-    await storage.writes.write((tx) => noteRevocation(tx, { teamId: hostile, kind: 'api_key', subjectId: keyId, now: clock.now() }));
+    await storage.writes.write((tx) => insertRevocation(tx, { teamId: hostile, kind: 'api_key', subjectId: keyId, now: clock.now() }));
     void service.settle(hostile);
     await waitUntil('everything is cut', () => revoked.length === 1 && agents.every((id) => cut.includes(id)));
     expect(revoked).toEqual([forwardId]);

@@ -169,8 +169,8 @@ describeEachDatabase('credentials', (open) => {
       [used.token, 'was used on'],
       [expired.token, 'expired on'],
       [revoked.token, 'was revoked on'],
-      [`${used.token.slice(0, -1)}${used.token.endsWith('A') ? 'B' : 'A'}`, 'is not known here'],
-      ['sbx_enr_', 'is not known here'],
+      [`${used.token.slice(0, -1)}${used.token.endsWith('A') ? 'B' : 'A'}`, 'the enrolment token is unknown'],
+      ['sbx_enr_', 'the enrolment token is unknown'],
     ];
     for (const [token, reason] of reasons) {
       await expect(auth.enrolAgent(token, 'gw'), reason).rejects.toMatchObject({

@@ -197,7 +197,7 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
   });
 
   test.each([
-    [['team', 'create', 'North'], 'exists already'],
+    [['team', 'create', 'North'], 'already exists'],
     [['key', 'create', '--team', 'South', '--name', 'x'], 'team South not found'],
     [['enrol-token', 'create', '--team', 'North', '--site', 'Depot'], 'site Depot not found'],
     [['user', 'create', 'nobody', '--team', 'North', '--role', 'admin'], 'email'],

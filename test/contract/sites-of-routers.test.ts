@@ -171,8 +171,8 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
   test("a site that is not the team's is refused, a record of another team does not exist", async () => {
     const theirs = await createSite('Theirs', stranger.teamId);
     for (const site of [theirs, UNKNOWN]) {
-      expect(await moveRouter(first, site)).toMatchObject({ status: 422, body: { errors: { site_id: ['is no site of this team'] } } });
-      expect(await moveAgent({ site_id: site })).toMatchObject({ status: 422, body: { errors: { site_id: ['is no site of this team'] } } });
+      expect(await moveRouter(first, site)).toMatchObject({ status: 422, body: { errors: { site_id: ['is not a site of this team'] } } });
+      expect(await moveAgent({ site_id: site })).toMatchObject({ status: 422, body: { errors: { site_id: ['is not a site of this team'] } } });
     }
     expect(await moveRouter(first, theirs, stranger.teamId)).toMatchObject({ status: 404, body: { detail: 'router not found' } });
     expect(await moveAgent({ site_id: theirs }, stranger.teamId)).toMatchObject({ status: 404, body: { detail: 'agent not found' } });

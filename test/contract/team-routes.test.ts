@@ -158,7 +158,7 @@ describeEachDatabase('sites and members', (open) => {
       await addMember('root@example.org');
       const id = await addMember('ada@example.org');
       const again = () => app.ask(north, 'POST', '/api/members', { email: 'Ada@example.org', role: 'viewer' });
-      expect(await again()).toMatchObject({ status: 409, body: { message: expect.stringContaining('is a member') } });
+      expect(await again()).toMatchObject({ status: 409, body: { message: expect.stringContaining('is already a member') } });
       await teams.changeMember(north, id, { active: false });
       expect(await again()).toMatchObject({ status: 409 });
     });

@@ -216,7 +216,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const old = await firstAgent('one');
     const { agentId } = old.identity;
     const other = await world.addTeam('Other');
-    const refused = { status: 422, body: { errors: { replaces_agent_id: ['is no agent of this team, or one that is revoked'] } } };
+    const refused = { status: 422, body: { errors: { replaces_agent_id: ['is not an agent of this team, or is revoked'] } } };
     expect(await other.call('POST', '/api/enrol-tokens', { replaces_agent_id: agentId })).toMatchObject(refused);
     expect((await ask('POST', '/api/enrol-tokens', { replaces_agent_id: agentId, site_id: agentId })).body.errors).toHaveProperty(
       'site_id',

@@ -305,7 +305,7 @@ describe('agents', () => {
     expect((await json<{ id: string }[]>('agents')).map((agent) => agent.id)).not.toContain(id);
     expect(await run('agent', 'replace', id)).toMatchObject({
       code: expect.not.toSatisfy((code: number) => code === 0) as number,
-      stderr: expect.stringContaining('is no agent of this team, or one that is revoked') as string,
+      stderr: expect.stringContaining('is not an agent of this team, or is revoked') as string,
     });
   });
 });

@@ -78,7 +78,7 @@ describe('nobody is signed in', () => {
     const flow = await beginFlow(world);
     const page = await flow.browser.open(await comeBack(flow));
     expect(page.status).toBe(401);
-    expect(page.html).toContain('no verified address that is known here');
+    expect(page.html).toContain('no verified address of yours that is known here');
   });
 
   test.each([

@@ -55,7 +55,7 @@ describe('a web client', () => {
     expect(page.html).toContain('Allow Tickets &amp; &lt;Co&gt;?');
     expect(page.html).toContain('tickets.example.net');
     expect(page.html).toContain('run commands and jobs');
-    expect(page.html).toContain('go on while you are away');
+    expect(page.html).toContain('keep access while you are away');
     const tokens = await flow.tokens((await flow.browser.submit(page, '/confirm')).url);
     const me = await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${tokens.access_token}` } });
     expect(await me.json()).toMatchObject({ data: { kind: 'user', email: 'ada@example.org', role: 'operator' } });

@@ -11,14 +11,17 @@ const entrySchema = z
   .object({
     id: z.string(),
     at: dateTime,
-    actor_kind: z.string().describe('api_key, user, or invitation or enrol_token: whoever held the secret of that one'),
+    actor_kind: z.string().describe('api_key or user; invitation or enrol_token for a caller who presented one'),
     actor_id: z.string(),
-    actor_name: z.string().nullable().describe('What the key is called, or the address of the user'),
+    actor_name: z.string().nullable().describe('Name of the API key, or email address of the user'),
     source: z.string().describe('Address the request came from'),
     action: z.string().describe('Method and route'),
-    target: z.string().nullable().describe('The path that was asked for'),
+    target: z.string().nullable().describe('Path of the request'),
     result: z.int().describe('HTTP status of the answer; 101 when a WebSocket was opened'),
-    detail: z.string().nullable().describe('What was made, where the path cannot say it: of a forward its id, destination and source'),
+    detail: z
+      .string()
+      .nullable()
+      .describe('What the request created, where the path does not show it: for a forward its id, destination and source'),
   })
   .meta({
     id: 'AuditEntry',
@@ -40,7 +43,7 @@ const entrySchema = z
 
 const filterQuery = pageQuery.extend({
   actor: pathId.optional().describe('Id of a key or user'),
-  action: z.string().min(1).max(200).optional().describe('What the action begins with: DELETE, or POST /api/synchronous'),
+  action: z.string().min(1).max(200).optional().describe('Prefix of the action: DELETE, or POST /api/synchronous'),
   since: momentField.optional().describe('At this moment or later'),
   until: momentField.optional().describe('Before this moment'),
 });
@@ -53,7 +56,7 @@ export function auditRoutes(app: App, deps: { audit: Pick<AuditService, 'list'> 
       schema: {
         tags: ['audit'],
         operationId: 'listAuditEntries',
-        summary: 'List who changed what, newest first',
+        summary: 'List audit entries, newest first',
         querystring: filterQuery,
         response: { 200: envelope(z.array(entrySchema)), ...commonErrors },
       },

@@ -10,23 +10,23 @@ import { storeApart } from '../../platform/core/store-apart.ts';
 import { deleteAuditEntries, insertAuditEntries, selectAuditEntries } from './store.ts';
 import type { AuditEntry, AuditFilter, ListedAuditEntry } from './types.ts';
 
-/** Entries waiting for the database; beyond this the oldest of the team that has most are dropped and the loss is logged. */
+/** Entries waiting for the database. Beyond this, the oldest entries of the team with the most are dropped and the loss is logged. */
 export const MAX_WAITING = 10_000;
-/** Dropped at a time: going through all that wait takes a millisecond. */
+/** Entries dropped at a time: one pass over all queued entries takes a millisecond. */
 const DROPPED_AT_ONCE = 100;
-/** A year and a month: what auditors ask for, once a year. */
+/** A year and a month, for audits that take place once a year. */
 const KEPT_MS = 400 * 24 * 3600 * 1000;
-/** Rows of one statement. */
+/** Rows per statement. */
 const CHUNK = 500;
 /**
- * How long entries are collected: a commit of its own after every command would hold the event loop for a disk flush
- * each time, about 0.4 ms. A process that is killed loses the entries of this long.
+ * How long entries are collected. A commit after every command would block the event loop for a disk flush
+ * of about 0.4 ms each time. A process that is killed loses the entries of this interval.
  */
 const COLLECT_MS = 100;
-/** When the database could not take them. */
+/** Delay before the next try after a failed write. */
 const RETRY_MS = 5000;
 
-/** Every write of every team. */
+/** Records every write of every team. */
 export class AuditService {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -50,25 +50,25 @@ export class AuditService {
     this.#storeIn(COLLECT_MS);
   }
 
-  /** Newest first, with everything that was recorded before this call. */
+  /** Newest first, including everything recorded before this call. */
   async list(teamId: string, filter: AuditFilter, page: Page): Promise<ListedAuditEntry[]> {
     await this.#storeNow();
     return selectAuditEntries(this.#storage.db, teamId, filter, page);
   }
 
-  /** Forgets entries older than {@link KEPT_MS}. */
+  /** Deletes entries older than {@link KEPT_MS}. */
   async sweep(): Promise<void> {
     const before = this.#clock.now() - KEPT_MS;
     while ((await deleteAuditEntries(this.#storage, before, CHUNK)) === CHUNK);
   }
 
-  /** Stores what is waiting. */
+  /** Stores the queued entries. */
   async stop(): Promise<void> {
     await this.#storeNow();
     this.#timer?.cancel();
   }
 
-  /** A team that writes more than the database takes loses entries of its own, not those of others. */
+  /** A team that writes faster than the database loses its own entries, never those of other teams. */
   #makeRoom(): void {
     this.#waiting = dropFromLargest(this.#waiting, (entry) => entry.team_id, DROPPED_AT_ONCE);
     this.#log.error({ count: DROPPED_AT_ONCE }, 'audit entries dropped: the database does not keep up');
@@ -85,17 +85,17 @@ export class AuditService {
     return this.#storing;
   }
 
-  /** Never rejects. What an overloaded or full database refuses is kept; what it can never take is left out. */
+  /** Never rejects. Entries that an overloaded or full database refuses are kept; entries that it can never store are dropped. */
   async #store(): Promise<void> {
     while (this.#waiting.length > 0) {
       const entries = this.#waiting.splice(0, CHUNK);
       const { refused, left, error } = await storeApart(entries, (part) => insertAuditEntries(this.#storage, part));
       for (const { row, error: reason } of refused) {
-        this.#log.error({ err: reason, team_id: row.team_id }, 'the database can never take an audit entry; it is left out');
+        this.#log.error({ err: reason, team_id: row.team_id }, 'the database cannot store an audit entry; it is dropped');
       }
       this.#counters?.refuseRows('audit', refused.length);
       if (left.length === 0) continue;
-      this.#log.error({ err: error, count: left.length }, 'audit entries could not be stored; they wait');
+      this.#log.error({ err: error, count: left.length }, 'audit entries could not be stored; trying again');
       this.#waiting.unshift(...left);
       this.#storeIn(RETRY_MS);
       return;

@@ -11,7 +11,7 @@ export async function insertAuditEntries(storage: Storage, entries: readonly Aud
   });
 }
 
-/** Removes up to `limit` of the oldest entries made before `at`. @returns how many it found */
+/** Removes up to `limit` of the oldest entries made before `at`. @returns the number removed */
 export async function deleteAuditEntries(storage: Storage, at: number, limit: number): Promise<number> {
   const old = await storage.db.selectFrom('audit_log').select('id').where('id', '<', idFloor(at)).orderBy('id').limit(limit).execute();
   const ids = old.map(({ id }) => id);
@@ -19,17 +19,17 @@ export async function deleteAuditEntries(storage: Storage, at: number, limit: nu
   return ids.length;
 }
 
-/** No text is greater in the order of bytes that both databases use. */
+/** Sorts after every other text in the byte order that both databases use. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
-/** Newest first, with what the actor is called today. */
+/** Newest first, with the actor's current name. */
 export async function selectAuditEntries(db: DbOrTx, teamId: string, filter: AuditFilter, page: Page): Promise<ListedAuditEntry[]> {
   let query = db
     .selectFrom('audit_log')
     .leftJoin('api_keys', (join) =>
       join.onRef('api_keys.id', '=', 'audit_log.actor_id').onRef('api_keys.team_id', '=', 'audit_log.team_id'),
     )
-    // Also of people who have left the team: what they did here stays theirs.
+    // Includes people who have left the team: their entries keep their name.
     .leftJoin('users', (join) => join.onRef('users.id', '=', 'audit_log.actor_id').on('audit_log.actor_kind', '=', 'user'))
     .selectAll('audit_log')
     .select((eb) => eb.fn.coalesce('api_keys.name', 'users.email').as('actor_name'))

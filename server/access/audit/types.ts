@@ -1,4 +1,4 @@
-/** Who did what, from where, with what result. Never bodies: they may hold secrets. */
+/** Who did what, from where, with what result. Bodies are never recorded: they may contain secrets. */
 export interface AuditEntry {
   id: string;
   team_id: string;
@@ -11,11 +11,11 @@ export interface AuditEntry {
    * `accepted invitation`, `declined invitation`, `set password by link` of a person.
    */
   action: string;
-  /** The path as it was asked for; of a sign-in, the client. */
+  /** Path of the request; for a sign-in, the client. */
   target: string | null;
   /** HTTP status of the answer; 101 for a WebSocket. */
   result: number;
-  /** What was made, where the target cannot say it. */
+  /** What was created, where the target does not show it. */
   detail?: string | null;
 }
 
@@ -24,14 +24,14 @@ export interface ListedAuditEntry extends AuditEntry {
   actor_name: string | null;
 }
 
-/** Every part that is given must be true of an entry. */
+/** An entry must match every field that is given. */
 export interface AuditFilter {
   /** Id of a key or user. */
   actor?: string | undefined;
-  /** What the action begins with. */
+  /** Prefix of the action. */
   action?: string | undefined;
-  /** From this moment on, milliseconds. */
+  /** At this time or later, milliseconds. */
   since?: number | undefined;
-  /** Before this moment. */
+  /** Before this time, milliseconds. */
   until?: number | undefined;
 }

@@ -1,9 +1,9 @@
 import { isUuid } from '../../platform/core/ids.ts';
 
-/** The form of an API key (docs/interface.md). */
+/** Length of an API key's secret (docs/interface.md). */
 export const API_KEY_SECRET_LENGTH = 62;
 const TOKEN_SECRET_LENGTH = 62;
-/** Told apart at a glance, and by secret scanners. */
+/** A prefix that people and secret scanners recognise. */
 export const SERVICE_TOKEN_PREFIX = 'sbx_svc_';
 export const ENROL_TOKEN_PREFIX = 'sbx_enr_';
 
@@ -15,7 +15,7 @@ export interface ApiKeyParts {
   secret: string;
 }
 
-/** Takes `<token_id>:<team_id>:<secret>` apart; undefined for anything else. */
+/** Parses `<token_id>:<team_id>:<secret>`; undefined for anything else. */
 export function parseApiKey(bearer: string): ApiKeyParts | undefined {
   const [tokenId, teamId, secret, ...rest] = bearer.split(':');
   if (tokenId === undefined || teamId === undefined || secret === undefined || rest.length > 0) return undefined;
@@ -26,14 +26,14 @@ export function formatApiKey({ tokenId, teamId, secret }: ApiKeyParts): string {
   return `${tokenId}:${teamId}:${secret}`;
 }
 
-/** Takes `<agent_id>:<secret>` apart; undefined for anything else. */
+/** Parses `<agent_id>:<secret>`; undefined for anything else. */
 export function parseAgentBearer(bearer: string): { agentId: string; secret: string } | undefined {
   const [agentId, secret, ...rest] = bearer.split(':');
   if (agentId === undefined || secret === undefined || rest.length > 0) return undefined;
   return isUuid(agentId) && SECRET.test(secret) ? { agentId, secret } : undefined;
 }
 
-/** True for a token with this prefix and nothing else odd about it. */
+/** True for a well-formed token with this prefix. */
 export function isPrefixedToken(prefix: string, token: string): boolean {
   return token.length === prefix.length + TOKEN_SECRET_LENGTH && token.startsWith(prefix) && SECRET.test(token.slice(prefix.length));
 }

@@ -3,7 +3,7 @@ import type { Log } from '../../platform/core/log.ts';
 import type { WriteQueue } from '../../platform/storage/db.ts';
 import { updateLastUsed } from './store.ts';
 
-/** A crash forgets at most so much of "last used"; writing it at every request would cost more than the request. */
+/** A crash loses at most this much of "last used". Writing it at every request would cost more than the request. */
 const FLUSH_EVERY_MS = 5000;
 
 /** When API keys were last used: kept in memory, written in batches. Bounded by the number of valid keys. */
@@ -18,7 +18,7 @@ export class LastUsed {
     this.#deps = deps;
   }
 
-  note(keyId: string): void {
+  record(keyId: string): void {
     const { clock } = this.#deps;
     this.#uses.set(keyId, clock.now());
     if (this.#timer !== undefined || this.#stopped) return;
@@ -28,7 +28,7 @@ export class LastUsed {
     }, FLUSH_EVERY_MS);
   }
 
-  /** Writes what is still in memory. */
+  /** Writes the times still in memory. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
@@ -36,7 +36,7 @@ export class LastUsed {
     await this.#flush();
   }
 
-  /** Never rejects: a moment that could not be written is dropped, the next use brings a newer one. */
+  /** Never rejects: a time that could not be written is dropped, because the next use brings a newer one. */
   async #flush(): Promise<void> {
     const uses = [...this.#uses];
     this.#uses = new Map();

@@ -15,7 +15,7 @@ import type { CredentialsService } from './service.ts';
 import type { ApiKey, Enrolment } from './types.ts';
 
 const DEFAULT_OVERLAP_MIN = 60;
-/** A week: whoever needs longer has forgotten the old key. */
+/** A week. An old key that is needed for longer has been forgotten. */
 const LONGEST_OVERLAP_MIN = 7 * 24 * 60;
 const MINUTE_MS = 60_000;
 
@@ -40,23 +40,23 @@ const keySchema = z
     name: z.string(),
     role,
     status: z.enum(['live', 'expired', 'revoked']),
-    created_by: z.string().nullable().describe("Id of the user or key that made it; null for the server's administrator"),
+    created_by: z.string().nullable().describe("Id of the user or key that created it; null for the server's administrator"),
     created_at: dateTime,
-    last_used_at: dateTime.nullable().describe('Up to five seconds behind'),
+    last_used_at: dateTime.nullable().describe('At most five seconds late'),
     expires_at: dateTime.nullable(),
     revoked_at: dateTime.nullable(),
     replaced_by: z.string().nullable().describe('Id of the key it was rotated to'),
   })
   .meta({ id: 'ApiKey', examples: [keyExample] });
 const madeKeySchema = keySchema
-  .extend({ api_key: z.string().describe('The whole key, shown only here: <token_id>:<team_id>:<secret>') })
+  .extend({ api_key: z.string().describe('The complete key, shown only in this answer: <token_id>:<team_id>:<secret>') })
   .meta({ id: 'NewlyMadeApiKey', examples: [{ ...keyExample, api_key: wholeKeyExample }] });
 
 const newKeyBody = z
   .object({
-    name: nameField.describe('What it is for').meta({ examples: ['billing'] }),
-    role: role.optional().describe("Narrows the key to a role, at most the caller's; the caller's when missing"),
-    expires_at: momentField.optional().describe('Never when missing'),
+    name: nameField.describe('Purpose of the key').meta({ examples: ['billing'] }),
+    role: role.optional().describe("Role of the key, at most the caller's role. Default: the caller's role"),
+    expires_at: momentField.optional().describe('Default: the key never expires'),
   })
   .meta({ id: 'NewApiKey' });
 
@@ -67,7 +67,7 @@ const rotationBody = z
       .min(0)
       .max(LONGEST_OVERLAP_MIN)
       .optional()
-      .describe(`How long the old key still works; ${DEFAULT_OVERLAP_MIN} when missing, 0: not at all`),
+      .describe(`How long the old key keeps working. Default: ${DEFAULT_OVERLAP_MIN}; 0 ends it at once`),
   })
   .meta({ id: 'ApiKeyRotation', examples: [{ overlap_minutes: DEFAULT_OVERLAP_MIN }] });
 
@@ -77,11 +77,11 @@ const tags = ['api keys'];
 interface KeyRoutesDeps {
   credentials: CredentialsService;
   now: () => number;
-  /** Awaited before the answer: what the key opened has to end. */
+  /** Awaited before the answer: ends what the key opened. */
   onRevoked?: (teamId: string) => Promise<void>;
 }
 
-/** For administrators only: who can read the list of keys knows what to steal. */
+/** For administrators only: the list shows which keys are worth stealing. */
 export function apiKeyRoutes(app: App, deps: KeyRoutesDeps): void {
   keyList(app, deps);
   keyCreation(app, deps);
@@ -117,9 +117,9 @@ function keyCreation(app: App, { credentials, now }: KeyRoutesDeps): void {
       config: { role: 'admin', secretAnswer: true },
       schema: {
         tags,
-        summary: 'Create an API key; the whole key is shown only in this answer',
+        summary: 'Create an API key; the complete key is shown only in this answer',
         body: newKeyBody,
-        response: { 200: envelope(madeKeySchema), ...commonErrors, 409: problemSchema.describe('The team has too many keys that work') },
+        response: { 200: envelope(madeKeySchema), ...commonErrors, 409: problemSchema.describe('The team has too many valid keys') },
       },
     },
     async (request, reply) => {
@@ -141,8 +141,8 @@ function keyRotation(app: App, { credentials, now }: KeyRoutesDeps): void {
       config: { role: 'admin', secretAnswer: true },
       schema: {
         tags,
-        summary: 'Replace an API key by a new one; both work for a while',
-        description: 'The new key has the same name, role and end. It is shown only in this answer.',
+        summary: 'Rotate an API key: create its replacement; both work for a while',
+        description: 'The new key has the same name, role and expiry. It is shown only in this answer.',
         params: keyParams,
         body: rotationBody.nullish(),
         response: {
@@ -172,14 +172,12 @@ function keyRevocation(app: App, { credentials, onRevoked }: KeyRoutesDeps): voi
         operationId: 'revokeApiKey',
         summary: 'Revoke an API key, and end what it opened',
         description:
-          'Its next request is refused. Its open forwards are revoked, its event streams and connections are cut, its jobs that have not ' +
-          'begun are taken back and its campaigns are canceled. GET /api/revocations tells what ended and what goes on: jobs that have ' +
-          'begun, and the keys that were made with it, unless revoke_keys asks for those too.',
+          'Its next request is refused. Its open forwards are revoked, its event streams and connections are closed, its jobs that have not ' +
+          'begun are withdrawn and its campaigns are canceled. GET /api/revocations lists what ended and what continues: jobs that have ' +
+          'begun, and keys created with this key, unless revoke_keys is set.',
         params: keyParams,
-        querystring: z.object({
-          revoke_keys: z.enum(['true', 'false']).optional().describe('Also revoke the keys that were made with this key'),
-        }),
-        response: { 204: z.null().describe('Revoked, now or before'), ...commonErrors },
+        querystring: z.object({ revoke_keys: z.enum(['true', 'false']).optional().describe('Also revoke the keys created with this key') }),
+        response: { 204: z.null().describe('Revoked, now or earlier'), ...commonErrors },
       },
     },
     async (request, reply) => {
@@ -211,7 +209,7 @@ function statusOf(key: ApiKey, now: number): 'live' | 'expired' | 'revoked' {
   return key.expiresAt === null || key.expiresAt > now ? 'live' : 'expired';
 }
 
-/** In the log of the team that made the token: who came with it, and what became of it. */
+/** For the audit log of the team that created the token: the enrolment and its result. */
 function auditEntryOf(enrolment: Exclude<Enrolment, { status: 'unknown' }>, source: string) {
   const isIn = enrolment.status === 'enrolled';
   return {
@@ -233,34 +231,33 @@ function enrolled({ agentId, token }: Extract<Enrolment, { status: 'enrolled' }>
 export interface EnrolmentRoutesDeps {
   credentials: CredentialsService;
   audit: Pick<AuditService, 'record'>;
-  /** Awaited before the answer: what the former agent carried has to end. */
+  /** Awaited before the answer: ends what the replaced agent carried. */
   onReplaced: (teamId: string, agentId: string) => Promise<void>;
 }
 
-/** {@link enrolmentRoutes} with a limit by address, for a scope without any protection. */
+/** {@link enrolmentRoutes} with a rate limit per address, for a scope without authentication. */
 export async function openEnrolmentRoutes(app: App, deps: EnrolmentRoutesDeps & { rateLimit: RateLimit }): Promise<void> {
   identifyCaller(app, async () => undefined);
   await limitRequests(app, deps.rateLimit);
   enrolmentRoutes(app, deps);
 }
 
-/** The one request an agent makes before it has a credential. Its scope must limit strangers by address. */
+/** The one request that an agent makes before it has a credential. Its scope must limit requests per address. */
 export function enrolmentRoutes(app: App, { credentials, audit, onReplaced }: EnrolmentRoutesDeps): void {
   app.post(
     ENROL_PATH,
     {
       schema: {
         hide: true,
-        summary: 'Turn a one-use enrolment token into an agent',
+        summary: 'Enrol an agent with a one-use enrolment token',
         body: enrolRequest,
         response: { 200: enrolResponse, ...commonErrors },
       },
     },
     async (request) => {
       const enrolment = await credentials.presentEnrolToken(request.body.token, request.body.name);
-      // Of a token that nobody made there is no team to tell.
-      if (enrolment.status === 'unknown')
-        request.log.info({ source: request.ip }, 'an agent came with an enrolment token that is not known');
+      // An unknown token has no team whose audit log could record it.
+      if (enrolment.status === 'unknown') request.log.info({ source: request.ip }, 'an agent presented an unknown enrolment token');
       else audit.record(auditEntryOf(enrolment, request.ip));
       if (enrolment.status === 'enrolled' && enrolment.token.replacesAgentId !== null)
         await onReplaced(enrolment.token.teamId, enrolment.agentId);

@@ -35,7 +35,7 @@ import {
   insertEnrolToken,
   insertServiceToken,
   lockTeam,
-  noteRevocation,
+  insertRevocation,
   replaceApiKey,
   revokeApiKey,
   revokeEnrolToken,
@@ -62,10 +62,10 @@ import type {
   ServiceToken,
 } from './types.ts';
 
-/** Long enough to walk to the router, short enough that a forgotten one is harmless. */
+/** Long enough to walk to the router, short enough that a forgotten token is harmless. */
 const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
 const LONGEST_NAME = 100;
-/** Compared with when there is no record, so that every refusal does the same work. Nothing hashes to it. */
+/** Compared with when there is no record, so that every refusal takes the same time. No secret has this hash. */
 const NO_HASH = '0'.repeat(64);
 
 export interface CredentialsDeps {
@@ -76,9 +76,9 @@ export interface CredentialsDeps {
 }
 
 /**
- * Credentials of programs: API keys, service tokens, enrolment tokens and agents. Three kinds that are never
- * interchangeable; each has its own check. A check answers undefined for whatever is wrong (malformed, unknown,
- * other team, other secret, revoked, expired), so that nothing can be learnt from a refusal.
+ * Credentials of programs: API keys, service tokens, enrolment tokens and agent credentials. They are never
+ * interchangeable; each kind has its own check. A check returns undefined for every bad credential (malformed, unknown,
+ * other team, wrong secret, revoked, expired), so that a refusal reveals nothing.
  */
 export class CredentialsService {
   readonly #deps: CredentialsDeps;
@@ -89,7 +89,7 @@ export class CredentialsService {
     this.#lastUsed = new LastUsed({ writes: deps.storage.writes, clock: deps.clock, log: deps.log });
   }
 
-  /** Writes what is still in memory; before the storage is closed. */
+  /** Writes what is still in memory. Call it before the storage closes. */
   async stop(): Promise<void> {
     await this.#lastUsed.stop();
   }
@@ -100,7 +100,7 @@ export class CredentialsService {
     const found = await selectApiKey(this.#deps.storage.db, parts.teamId, parts.tokenId);
     const matches = secretMatches(parts.secret, found?.secretHash ?? NO_HASH);
     if (!matches || !found || !this.#isLive(found.key)) return undefined;
-    this.#lastUsed.note(found.key.id);
+    this.#lastUsed.record(found.key.id);
     return { kind: 'api_key', id: found.key.id, teamId: found.key.teamId, role: found.key.role };
   }
 
@@ -119,8 +119,8 @@ export class CredentialsService {
   }
 
   /**
-   * @returns the record and the whole key, which nobody can read again
-   * @throws AppError `invalid` for a bad name or a moment that has passed, `quota_exceeded` when the team has too many keys
+   * @returns the record and the complete key, which cannot be read again
+   * @throws AppError `invalid` for a bad name or an expiry in the past, `quota_exceeded` when the team has too many keys
    */
   async createApiKey(request: NewApiKey): Promise<{ key: ApiKey; apiKey: string }> {
     const { storage, clock } = this.#deps;
@@ -136,10 +136,10 @@ export class CredentialsService {
   }
 
   /**
-   * Makes a key with the same name, right and end as another, which goes on working for the overlap.
-   * @returns the new record and the whole new key, which nobody can read again
-   * @throws AppError `not_found`; `conflict` for a key that is revoked, expired or was rotated before; `quota_exceeded` while both
-   *   work would be one key too many
+   * Creates a key with the name, role and expiry of another key, which keeps working for the overlap.
+   * @returns the new record and the complete new key, which cannot be read again
+   * @throws AppError `not_found`; `conflict` for a key that is revoked, expired or already rotated; `quota_exceeded` when the team
+   *   would have too many valid keys
    */
   async rotateApiKey(teamId: string, keyId: string, { createdBy, overlapMs }: Rotation): Promise<{ key: ApiKey; apiKey: string }> {
     const now = this.#deps.clock.now();
@@ -147,11 +147,11 @@ export class CredentialsService {
       await lockTeam(tx, teamId);
       const old = (await selectApiKey(tx, teamId, keyId))?.key;
       if (!old) throw notFound('API key');
-      if (!this.#isLive(old)) throw new AppError('conflict', 'the key is revoked or has expired: make a new one');
+      if (!this.#isLive(old)) throw new AppError('conflict', 'the key is revoked or has expired: create a new one');
       const made = newApiKey({ ...old, expiresAt: old.expiresAt ?? undefined, createdBy }, now);
       const endsAt = Math.min(now + overlapMs, old.expiresAt ?? Infinity);
       if (!(await replaceApiKey(tx, { teamId, keyId, replacedBy: made.key.id, endsAt }))) {
-        throw new AppError('conflict', 'the key was rotated before: rotate the one that replaced it');
+        throw new AppError('conflict', 'the key was already rotated: rotate its replacement');
       }
       await this.#checkKeys(tx, teamId, 'rotated_api_keys_per_team', now);
       await insertApiKey(tx, made.key, made.secretHash);
@@ -168,8 +168,8 @@ export class CredentialsService {
   }
 
   /**
-   * From the next request on the key is refused; the control plane then ends what it opened.
-   * @param revokeKeys also the keys that were made with it
+   * The key is refused from the next request on; the control plane then ends what it opened.
+   * @param revokeKeys also revokes the keys created with it
    * @throws AppError `not_found`, also for another team's key
    */
   async revokeApiKey(teamId: string, keyId: string, { revokeKeys = false } = {}): Promise<void> {
@@ -177,11 +177,11 @@ export class CredentialsService {
     const now = clock.now();
     await storage.writes.write(async (tx) => {
       if (!(await revokeApiKey(tx, teamId, keyId, now))) throw notFound('API key');
-      await noteRevocation(tx, { teamId, kind: 'api_key', subjectId: keyId, now, revokeKeys });
+      await insertRevocation(tx, { teamId, kind: 'api_key', subjectId: keyId, now, revokeKeys });
     });
   }
 
-  /** For the server's administrator only: whose key this is. @throws AppError `not_found` */
+  /** The team of a key, for the server's administrator only. @throws AppError `not_found` */
   async findTeamOfApiKey(keyId: string): Promise<string> {
     const teamId = await selectTeamOfApiKey(this.#deps.storage.db, keyId);
     if (teamId === undefined) throw notFound(`API key ${keyId}`);
@@ -202,8 +202,8 @@ export class CredentialsService {
   }
 
   /**
-   * @throws AppError `invalid` for a site that is not the team's, or an agent to replace that is not or is revoked; `quota_exceeded` when
-   *   the team has too many that can be used
+   * @throws AppError `invalid` for a site of another team, or an agent to replace that is unknown or revoked; `quota_exceeded` when
+   *   the team has too many usable tokens
    */
   async createEnrolToken(request: NewEnrolToken): Promise<{ record: EnrolToken; token: string }> {
     const now = this.#deps.clock.now();
@@ -227,9 +227,9 @@ export class CredentialsService {
       const count = await countOpenEnrolTokens(tx, request.teamId, { now, since: now - ENROL_TOKEN_LIFE_MS, most });
       checkQuota(this.#deps.counters, 'enrol_tokens_per_team', count);
       if (replacesAgentId !== null && !(await hasLiveAgent(tx, request.teamId, replacesAgentId))) {
-        throw invalidField('replaces_agent_id', 'is no agent of this team, or one that is revoked');
+        throw invalidField('replaces_agent_id', 'is not an agent of this team, or is revoked');
       }
-      if (!(await insertEnrolToken(tx, record, hashSecret(token)))) throw invalidField('site_id', 'is no site of this team');
+      if (!(await insertEnrolToken(tx, record, hashSecret(token)))) throw invalidField('site_id', 'is not a site of this team');
     });
     return { record, token };
   }
@@ -239,8 +239,8 @@ export class CredentialsService {
   }
 
   /**
-   * An agent that enrolled with the token stays: revoke the agent.
-   * @throws AppError `not_found`, also for another team's token; `conflict` for one that was used
+   * Does not affect an agent that has enrolled with the token: revoke the agent instead.
+   * @throws AppError `not_found`, also for another team's token; `conflict` for a used token
    */
   async revokeEnrolToken(teamId: string, tokenId: string): Promise<void> {
     const { storage, clock } = this.#deps;
@@ -249,7 +249,7 @@ export class CredentialsService {
     throw new AppError('conflict', 'the token was used: revoke the agent that enrolled with it');
   }
 
-  /** For the server's administrator only: whose token this is. @throws AppError `not_found` */
+  /** The team of a token, for the server's administrator only. @throws AppError `not_found` */
   async findTeamOfEnrolToken(tokenId: string): Promise<string> {
     const teamId = await selectTeamOfEnrolToken(this.#deps.storage.db, tokenId);
     if (teamId === undefined) throw notFound(`enrolment token ${tokenId}`);
@@ -263,10 +263,10 @@ export class CredentialsService {
   }
 
   /**
-   * Turns a one-use token into an agent with a secret of its own, shown once; or says why not, to who has the token's secret.
-   * With a token made for that, the agent goes on as another one, whose secret is refused from now on.
-   * @throws AppError `quota_exceeded` when the team has as many agents as it may, and the token can be used later; `conflict` when the
-   *   agent to replace was revoked at the same moment
+   * Turns a one-use token into an agent with its own secret, shown once. Says why not only to a caller who has the token's secret.
+   * With a replacement token, the caller takes over an existing agent, whose old secret is refused from now on.
+   * @throws AppError `quota_exceeded` when the team has too many agents; the token stays usable. `conflict` when the agent to replace
+   *   was revoked at the same time
    */
   async presentEnrolToken(token: string, name: string): Promise<Enrolment> {
     if (!isPrefixedToken(ENROL_TOKEN_PREFIX, token)) return { status: 'unknown' };
@@ -299,7 +299,7 @@ export class CredentialsService {
   }
 
   /**
-   * {@link presentEnrolToken} for who needs the agent.
+   * {@link presentEnrolToken} for callers that need the agent.
    * @throws AppError `unauthenticated` with the reason, for a token that is unknown, used, expired or revoked
    */
   async enrolAgent(token: string, name: string): Promise<{ agent_id: string; secret: string }> {
@@ -307,7 +307,7 @@ export class CredentialsService {
   }
 
   /**
-   * The agent is refused from now on, as is every token made to replace it, and its tunnel is cut if it hangs on this node.
+   * Refuses the agent and every token created to replace it from now on. Closes its tunnel if it is on this node.
    * @throws AppError `not_found`, also for another team's agent
    */
   async revokeAgent(teamId: string, agentId: string, gateway: Pick<AgentGateway, 'disconnect'>): Promise<void> {
@@ -316,7 +316,7 @@ export class CredentialsService {
     await storage.writes.write(async (tx) => {
       if (!(await revokeAgent(tx, teamId, agentId, now))) throw notFound('agent');
       await revokeReplacementTokens(tx, teamId, agentId, now);
-      await noteRevocation(tx, { teamId, kind: 'agent', subjectId: agentId, now });
+      await insertRevocation(tx, { teamId, kind: 'agent', subjectId: agentId, now });
     });
     gateway.disconnect(agentId, 'revoked');
   }
@@ -326,15 +326,15 @@ export class CredentialsService {
   }
 }
 
-/** The agent goes on with another credential. @throws AppError `conflict` when it is revoked */
+/** Gives the agent another credential. @throws AppError `conflict` when it is revoked */
 async function replaceAgent(
   tx: Tx,
   { teamId, agentId, secretHash, now }: { teamId: string; agentId: string; secretHash: string; now: number },
 ): Promise<void> {
   if (!(await replaceAgentCredential(tx, { teamId, agentId, secretHash }))) {
-    throw new AppError('conflict', 'the agent that this token replaces was revoked: enrol the new one as an agent of its own');
+    throw new AppError('conflict', 'the agent that this token replaces was revoked: enrol the new one as a separate agent');
   }
-  // A second token for the same purpose would end the agent that has just taken over.
+  // A second token for the same purpose would end the replacement that has just enrolled.
   await revokeReplacementTokens(tx, teamId, agentId, now);
 }
 
@@ -348,13 +348,13 @@ function refusalOf(enrolment: Exclude<Enrolment, { status: 'enrolled' }>): strin
   const at = (moment: number | null): string => (moment === null ? '' : ` on ${new Date(moment).toISOString()}`);
   switch (enrolment.status) {
     case 'used':
-      return `the enrolment token was used${at(enrolment.token.usedAt)}: it is good for one agent, create another one`;
+      return `the enrolment token was used${at(enrolment.token.usedAt)}: it works for one agent only, create another token`;
     case 'revoked':
       return `the enrolment token was revoked${at(enrolment.token.revokedAt)}`;
     case 'expired':
-      return `the enrolment token expired${at(enrolment.token.expiresAt)}: create another one`;
+      return `the enrolment token expired${at(enrolment.token.expiresAt)}: create another token`;
     case 'unknown':
-      return 'the enrolment token is not known here: check that it is complete and meant for this control plane';
+      return 'the enrolment token is unknown: check that it is complete and was created on this control plane';
   }
 }
 

@@ -10,7 +10,7 @@ import type { ApiKeysTable } from '../../platform/storage/schema-teams.ts';
 import type { ApiKey, EnrolToken, ServiceToken } from './types.ts';
 
 export { lockTeam } from '../../platform/storage/team-lock.ts';
-export { noteRevocation } from '../../platform/storage/revocations.ts';
+export { insertRevocation } from '../../platform/storage/revocations.ts';
 
 function toApiKey(row: Omit<Selectable<ApiKeysTable>, 'secret_hash'>): ApiKey {
   return {
@@ -57,7 +57,7 @@ export async function selectApiKeys(db: DbOrTx, teamId: string, page: Page): Pro
   return rows.map(toApiKey);
 }
 
-/** Keys that work, counted no further than `most`. */
+/** Number of valid keys, counted up to `most`. */
 export async function countLiveApiKeys(db: DbOrTx, teamId: string, now: number, most: number): Promise<number> {
   const keys = db
     .selectFrom('api_keys')
@@ -68,7 +68,7 @@ export async function countLiveApiKeys(db: DbOrTx, teamId: string, now: number, 
   return countUpTo(db, keys, most);
 }
 
-/** Lets a key end at a moment, in favour of another. False when that has happened to it before, or it was revoked. */
+/** Lets a key expire at a given time and names its replacement. False when it was already rotated or revoked. */
 export async function replaceApiKey(
   db: DbOrTx,
   replacement: { teamId: string; keyId: string; replacedBy: string; endsAt: number },
@@ -85,13 +85,13 @@ export async function replaceApiKey(
   return row !== undefined;
 }
 
-/** Only for the server's administrator, who names a key by its id alone. */
+/** For the server's administrator only, who names a key by its id alone. */
 export async function selectTeamOfApiKey(db: DbOrTx, keyId: string): Promise<string | undefined> {
   const row = await db.selectFrom('api_keys').select('team_id').where('id', '=', keyId).executeTakeFirst();
   return row?.team_id;
 }
 
-/** False when the team has no such key. A key that is revoked already keeps its moment. */
+/** False when the team has no such key. A key that is already revoked keeps its revocation time. */
 export async function revokeApiKey(db: DbOrTx, teamId: string, keyId: string, now: number): Promise<boolean> {
   const row = await db
     .updateTable('api_keys')
@@ -103,11 +103,11 @@ export async function revokeApiKey(db: DbOrTx, teamId: string, keyId: string, no
   return row !== undefined;
 }
 
-/** Sets `last_used_at` of many keys in statements of 500, and never back: another node may have seen later use. */
+/** Sets `last_used_at` of many keys in statements of 500. Never sets an earlier time: another node may have seen a later use. */
 export async function updateLastUsed(db: DbOrTx, uses: readonly (readonly [keyId: string, at: number])[]): Promise<void> {
   for (const chunk of inChunks(uses)) {
     const values = sql.join(chunk.map(([keyId, at]) => sql`(cast(${keyId} as text), cast(${at} as bigint))`));
-    // Both engines call the columns of a bare VALUES column1, column2.
+    // In both databases the columns of a bare VALUES are named column1 and column2.
     await sql`
       update api_keys set last_used_at = used.column2 from (values ${values}) as used
       where api_keys.id = used.column1 and coalesce(api_keys.last_used_at, 0) < used.column2`.execute(db);
@@ -155,7 +155,7 @@ function toEnrolToken(row: Omit<Selectable<EnrolTokensTable>, 'secret_hash'>): E
   };
 }
 
-/** False when the site is not one of the team. */
+/** False when the site does not belong to the team. */
 export async function insertEnrolToken(db: DbOrTx, token: EnrolToken, secretHash: string): Promise<boolean> {
   if (token.siteId !== null && !(await hasSite(db, token.teamId, token.siteId))) return false;
   await db
@@ -176,7 +176,7 @@ export async function insertEnrolToken(db: DbOrTx, token: EnrolToken, secretHash
   return true;
 }
 
-/** Tokens that can be used, made since a moment, counted no further than `most`. */
+/** Number of usable tokens created since a given time, counted up to `most`. */
 export async function countOpenEnrolTokens(
   db: DbOrTx,
   teamId: string,
@@ -203,7 +203,7 @@ export async function selectEnrolTokens(db: DbOrTx, teamId: string, page: Page):
   return rows.map(toEnrolToken);
 }
 
-/** Uses a token up, in one statement: of two that come at once exactly one gets its team. */
+/** Consumes a token in one statement: of two concurrent attempts exactly one succeeds. */
 export async function claimEnrolToken(
   tx: Tx,
   claim: { secretHash: string; agentId: string; now: number },
@@ -220,7 +220,7 @@ export async function claimEnrolToken(
   return row && toEnrolToken(row);
 }
 
-/** Whatever has become of it. */
+/** Whatever its status. */
 export async function selectEnrolTokenBySecret(db: DbOrTx, secretHash: string): Promise<EnrolToken | undefined> {
   const row = await db.selectFrom('enrol_tokens').selectAll().where('secret_hash', '=', secretHash).executeTakeFirst();
   return row && toEnrolToken(row);
@@ -231,13 +231,13 @@ export async function selectEnrolToken(db: DbOrTx, teamId: string, tokenId: stri
   return row && toEnrolToken(row);
 }
 
-/** Only for the server's administrator, who names a token by its id alone. */
+/** For the server's administrator only, who names a token by its id alone. */
 export async function selectTeamOfEnrolToken(db: DbOrTx, tokenId: string): Promise<string | undefined> {
   const row = await db.selectFrom('enrol_tokens').select('team_id').where('id', '=', tokenId).executeTakeFirst();
   return row?.team_id;
 }
 
-/** Refuses every token that was made to replace this agent and was not used. */
+/** Revokes every unused token that was created to replace this agent. */
 export async function revokeReplacementTokens(tx: Tx, teamId: string, agentId: string, now: number): Promise<void> {
   await tx
     .updateTable('enrol_tokens')
@@ -249,7 +249,7 @@ export async function revokeReplacementTokens(tx: Tx, teamId: string, agentId: s
     .execute();
 }
 
-/** False when the team has no such token that is unused. One that is revoked already keeps its moment. */
+/** False when the team has no such unused token. A token that is already revoked keeps its revocation time. */
 export async function revokeEnrolToken(db: DbOrTx, teamId: string, tokenId: string, now: number): Promise<boolean> {
   const row = await db
     .updateTable('enrol_tokens')

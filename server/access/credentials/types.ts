@@ -1,36 +1,36 @@
 import type { Role } from '../../platform/core/principal.ts';
 
-/** A developer API key as its team sees it; the secret is shown once, at creation. */
+/** An API key as its team sees it. The secret is shown once, at creation. */
 export interface ApiKey {
   id: string;
   teamId: string;
   name: string;
   role: Role;
-  /** The user or the key that made it; null for the administrator of the server. */
+  /** The user or the key that created it; null for the administrator of the server. */
   createdBy: string | null;
   createdAt: number;
   lastUsedAt: number | null;
   expiresAt: number | null;
   revokedAt: number | null;
-  /** The key it was rotated to. */
+  /** The key that replaced it at rotation. */
   replacedBy: string | null;
 }
 
 export interface NewApiKey {
   teamId: string;
   name: string;
-  /** The team's full rights when missing. */
+  /** Default: the full rights of the team. */
   role?: Role | undefined;
-  /** The user or key that makes it; null for the administrator of the server. */
+  /** The user or key that creates it; null for the administrator of the server. */
   createdBy: string | null;
-  /** Never when missing. */
+  /** Default: the key never expires. */
   expiresAt?: number | undefined;
 }
 
 export interface Rotation {
-  /** Who rotates. */
+  /** The user or key that rotates it. */
   createdBy: string | null;
-  /** How long the old key still works, milliseconds. */
+  /** How long the old key keeps working, milliseconds. */
   overlapMs: number;
 }
 
@@ -50,30 +50,30 @@ export interface EnrolToken {
   usedAt: number | null;
   revokedAt: number | null;
   agentId: string | null;
-  /** Whoever enrols with it goes on as this agent. */
+  /** The agent that an enrolment with this token replaces. */
   replacesAgentId: string | null;
 }
 
 export interface NewEnrolToken {
   teamId: string;
-  /** Where the agent and its routers stand. */
+  /** Site of the agent and its routers. */
   siteId: string | null;
-  /** The agent that whoever enrols with it goes on as; none when missing. */
+  /** The agent that an enrolment with this token replaces, if any. */
   replacesAgentId?: string | null | undefined;
 }
 
 export type EnrolTokenStatus = 'open' | 'used' | 'expired' | 'revoked';
 
-/** What presenting an enrolment token came to. Only who has a token's secret is told what became of it. */
+/** Result of presenting an enrolment token. Only a caller who has the token's secret gets its status. */
 export type Enrolment =
   | { status: 'enrolled'; token: EnrolToken; agentId: string; secret: string }
   | { status: Exclude<EnrolTokenStatus, 'open'>; token: EnrolToken }
   | { status: 'unknown' };
 
-/** Whom a tunnel's credential belongs to. */
+/** Owner of a tunnel's credential. */
 export interface AgentIdentity {
   agentId: string;
   teamId: string;
-  /** Hash of the secret that was shown: a session begins only while the agent still has it. */
+  /** Hash of the presented secret: a session begins only while it is still the agent's secret. */
   credential: string;
 }

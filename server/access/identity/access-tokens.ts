@@ -9,16 +9,16 @@ export interface AccessTokenClaims {
   scopes: ReadonlySet<string>;
   /** Milliseconds. */
   issuedAt: number;
-  /** When the person signed in, seconds; undefined in tokens of an earlier version. */
+  /** Sign-in time of the person, seconds; undefined in tokens of an earlier version. */
   loginTs: number | undefined;
 }
 
-/** Three parts of base64url, of which the first begins like a JSON object: no other credential of ours looks so. */
+/** Three parts in base64url, the first one beginning like a JSON object. No other credential of this server has this form. */
 export function looksLikeJwt(bearer: string): boolean {
   return /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/.test(bearer);
 }
 
-/** Checks access tokens of our own provider, without asking it. */
+/** Verifies access tokens of the built-in provider offline. */
 export class AccessTokenVerifier {
   readonly #keys: ReturnType<typeof createLocalJWKSet>;
   readonly #issuer: string;
@@ -30,7 +30,7 @@ export class AccessTokenVerifier {
     this.#audience = audience;
   }
 
-  /** Undefined for whatever is wrong with it: another type, signature, issuer or audience, or its time being over. */
+  /** Undefined for an invalid token: wrong type, signature, issuer or audience, or expired. */
   async verify(token: string, now: number): Promise<AccessTokenClaims | undefined> {
     try {
       const { payload } = await jwtVerify(token, this.#keys, {

@@ -16,7 +16,7 @@ interface Routes {
   revocations: Pick<RevocationsService, 'settle'>;
 }
 
-/** `compose/start.ts` starts it, because it must know the public URL. */
+/** `compose/start.ts` starts it, because it needs the public URL. */
 export const identity = feature({
   create: ({ log, ...needs }: IdentityDeps) => ({ identity: new IdentityService({ ...needs, log: log.child({ component: 'identity' }) }) }),
   sweep: (own) => own.identity.sweep(),

@@ -11,11 +11,11 @@ import type { Exchange, Interactions, Outcome } from './sign-in/interactions.ts'
 import { INVITATION_PATH, PASSWORD_PATH } from '../teams/types.ts';
 import { OIDC_PATH, UPSTREAM_CALLBACK_PATH } from './types.ts';
 
-/** Signing in takes about ten requests, and an office of people stands behind one address. */
+/** A sign-in takes about ten requests, and a whole office may share one address. */
 const RATE_FACTOR = 10;
-/** Address, password and proof fit many times. */
+/** Many times the size of an address, a password and a CSRF token. */
 const FORM_LIMIT_BYTES = 16 * 1024;
-/** A script that the provider puts into one of its pages is added to `script-src` by its hash; the word there allows none. */
+/** The provider adds the hash of its own scripts to `script-src`; 'report-sample' allows none by itself. */
 const PROTOCOL_POLICY = "default-src 'none'; script-src 'report-sample'; base-uri 'none'; frame-ancestors 'none'";
 
 export interface IdentityRoutesDeps {
@@ -24,8 +24,8 @@ export interface IdentityRoutesDeps {
 }
 
 /**
- * The OpenID provider and its pages, at `/oidc`. Strangers are the normal case here; they are counted by network, and
- * browsers in which somebody has signed in before by themselves: strangers behind the same address do not keep them out.
+ * The OpenID provider and its pages, at `/oidc`. Most callers are anonymous: they are rate-limited per network. A browser in which
+ * somebody has signed in before has its own limit, so that strangers behind the same address do not lock it out.
  */
 export async function identityRoutes(app: App, { identity, rateLimit }: IdentityRoutesDeps): Promise<void> {
   identifyCaller(app, async () => undefined);
@@ -36,7 +36,7 @@ export async function identityRoutes(app: App, { identity, rateLimit }: Identity
 }
 
 const uidParams = z.object({ uid: z.string().max(100) });
-/** What comes back from outside; errors of the provider are as good as no code. */
+/** Callback of the upstream provider. An error counts as a missing code. */
 const upstreamQuery = z.object({ code: z.string().max(4096).optional(), state: z.string().max(300).optional() });
 
 function pageRoutes(app: App, identity: IdentityService): void {
@@ -72,12 +72,12 @@ function pageRoutes(app: App, identity: IdentityService): void {
   app.post(
     `${path}/upstream`,
     { schema },
-    page((interactions, exchange) => interactions.leave(exchange)),
+    page((interactions, exchange) => interactions.redirectToUpstream(exchange)),
   );
   app.get(`${path}/upstream`, { schema: { ...schema, querystring: upstreamQuery } }, async (request, reply) =>
-    answer(reply, await identity.interactions.return(exchangeOf(request, reply), request.query)),
+    answer(reply, await identity.interactions.returnFromUpstream(exchangeOf(request, reply), request.query)),
   );
-  // The cookie of the sign-in is bound to its path; this one is fixed, as the outside provider wants it.
+  // The cookie of the sign-in is bound to its path; this path is fixed, because it is registered at the upstream provider.
   app.get(UPSTREAM_CALLBACK_PATH, { schema: { hide: true, querystring: upstreamQuery } }, async (request, reply) => {
     const { code, state = '' } = request.query;
     const query = new URLSearchParams({ state, ...(code === undefined ? {} : { code }) });
@@ -92,10 +92,10 @@ function pageRoutes(app: App, identity: IdentityService): void {
   );
 }
 
-/** Ours have 40 letters and digits. */
+/** Codes have 40 letters and digits. */
 const codeParams = z.object({ code: z.string().max(100) });
 
-/** What the links lead to that people are sent. The codes are in paths, which this program writes into no log. */
+/** The pages behind links sent to people. Codes are part of the path, and this server logs no paths. */
 function linkRoutes(app: App, identity: IdentityService): void {
   type Visit = (links: IdentityService['links'], exchange: Exchange, code: string) => Promise<Outcome>;
   const page = (act: Visit) => async (request: FastifyRequest<{ Params: z.infer<typeof codeParams> }>, reply: FastifyReply) =>
@@ -103,7 +103,7 @@ function linkRoutes(app: App, identity: IdentityService): void {
   const schema = { hide: true, params: codeParams };
   const invitation = `${INVITATION_PATH}/:code`;
   app.get(`${INVITATION_PATH}/return`, { schema: { hide: true, querystring: upstreamQuery } }, async (request, reply) =>
-    answer(reply, await identity.links.invitations.return(exchangeOf(request, reply), request.query)),
+    answer(reply, await identity.links.invitations.returnFromUpstream(exchangeOf(request, reply), request.query)),
   );
   app.get(
     invitation,
@@ -123,7 +123,7 @@ function linkRoutes(app: App, identity: IdentityService): void {
   app.post(
     `${invitation}/upstream`,
     { schema },
-    page(async ({ invitations }, exchange, code) => invitations.leave(exchange, code)),
+    page(async ({ invitations }, exchange, code) => invitations.redirectToUpstream(exchange, code)),
   );
   const password = `${PASSWORD_PATH}/:code`;
   app.get(
@@ -155,7 +155,7 @@ function answer(reply: FastifyReply, outcome: Outcome): FastifyReply {
     .send(outcome.html);
 }
 
-/** The provider reads bodies and writes answers itself. */
+/** The provider reads request bodies and writes answers itself. */
 function protocolRoutes(app: App, identity: IdentityService): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
@@ -172,7 +172,7 @@ function protocolRoutes(app: App, identity: IdentityService): void {
   });
 }
 
-/** What the provider builds addresses from: the public URL, whatever the request says of itself. */
+/** The provider builds addresses from these headers: always the public URL, whatever the request claims. */
 function describeForProvider(headers: Record<string, string | string[] | undefined>, { protocol, host }: URL, address: string): void {
   headers['x-forwarded-proto'] = protocol.slice(0, -1);
   headers['x-forwarded-host'] = host;

@@ -27,17 +27,17 @@ import { deleteExpiredRecords } from './provider/store.ts';
 import { SignInAttempts } from './sign-in/attempts.ts';
 import { DeviceCookies } from './sign-in/device-cookies.ts';
 import { Interactions } from './sign-in/interactions.ts';
-import { isStillGood } from './sign-in/login-time.ts';
+import { isStillValid } from './sign-in/login-time.ts';
 import { selectHolder } from './store.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID, OIDC_PATH } from './types.ts';
 import type { SessionHolder, UpstreamSettings } from './types.ts';
 import { UpstreamProvider } from './upstream/provider.ts';
 
-/** How soon a running server takes up keys that a command has changed, or whose turn has come. */
+/** How often a running server checks for keys that a command has changed or that become active. */
 const KEYS_EVERY_MS = 30_000;
-/** Connections outlive the token they began with by no more than a day of work. */
+/** A connection outlives its token by at most a working day. */
 const LONGEST_CONNECTION_MS = 12 * 3600_000;
-/** Rows of one statement. */
+/** Rows per statement. */
 const CHUNK = 500;
 
 export interface IdentityDeps {
@@ -49,12 +49,12 @@ export interface IdentityDeps {
   invitations: InvitationsService;
   passwordLinks: PasswordLinksService;
   audit: AuditService;
-  /** An identity provider outside, if there is one. */
+  /** The upstream identity provider, if one is configured. */
   upstream: UpstreamSettings | null;
   counters?: Counters | undefined;
 }
 
-/** What stands for one set of keys; exchanged as a whole when they change. */
+/** Everything that depends on one set of keys; replaced as a whole when they change. */
 interface Open {
   version: string;
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -64,15 +64,15 @@ interface Open {
   links: Links;
 }
 
-/** What people are sent links to. */
+/** The pages behind links sent to people. */
 interface Links {
   invitations: InvitationVisits;
   passwords: PasswordVisits;
 }
 
 /**
- * Sessions of people (docs/sign-in.md): the built-in OpenID provider, the clients that may act for members, and what
- * their access tokens are worth. A token says who and in which team; whether that still holds is asked at every request.
+ * Sessions of people (docs/sign-in.md): the built-in OpenID provider, the clients that may act for members, and the check of
+ * their access tokens. A token names a person and a team; every request checks that the membership still holds.
  */
 export class IdentityService {
   readonly clients: ClientsService;
@@ -90,7 +90,7 @@ export class IdentityService {
       clock: deps.clock,
       log: deps.log,
       everyMs: KEYS_EVERY_MS,
-      failure: 'the signing keys could not be read; those in use stay',
+      failure: 'the signing keys could not be read; the current ones stay in use',
       run: () => this.#refresh(),
     });
     this.clients = new ClientsService(deps);
@@ -110,7 +110,7 @@ export class IdentityService {
     await this.#refreshes.stop();
   }
 
-  /** What browsers see before the provider's own paths. */
+  /** Prefix of the provider's paths, as browsers see it. */
   get mountPath(): string {
     return `${new URL(this.#baseUrl).pathname.replace(/\/$/, '')}${OIDC_PATH}`;
   }
@@ -119,38 +119,38 @@ export class IdentityService {
     return this.#baseUrl;
   }
 
-  /** @throws AppError `unavailable` during the start */
+  /** @throws AppError `unavailable` during start-up */
   get interactions(): Interactions {
     return this.#opened().interactions;
   }
 
-  /** A name for the browser that sends this `Cookie` header, if somebody has signed in there before. */
+  /** A name for the browser with this `Cookie` header, if somebody has signed in there before. */
   knownBrowser(cookieHeader: string | undefined): string | undefined {
     const browser = this.#opened().devices.read(cookieHeader);
     return browser && `browser:${browser.id}`;
   }
 
-  /** @throws AppError `unavailable` during the start */
+  /** @throws AppError `unavailable` during start-up */
   get links(): Links {
     return this.#opened().links;
   }
 
-  /** What answers the protocol's own requests. @throws AppError `unavailable` during the start */
+  /** Handles the requests of the protocol itself. @throws AppError `unavailable` during start-up */
   get handler(): Open['handle'] {
     return this.#opened().handle;
   }
 
-  /** True for what only {@link authenticate} can judge. */
+  /** True for a bearer that {@link authenticate} must check. */
   recognises(bearer: string): boolean {
     return looksLikeJwt(bearer);
   }
 
-  /** The person behind an access token, with what they may do now. Undefined for whatever is wrong with it. */
+  /** The person of an access token, with their current role. Undefined for an invalid token. */
   async authenticate(bearer: string): Promise<Principal | undefined> {
     return this.#principalOf(await this.#opened().verifier.verify(bearer, this.#deps.clock.now()));
   }
 
-  /** The same for a connection that began with the token: it may have expired meanwhile, the person must still be allowed. */
+  /** The same for an open connection: its token may have expired since, but the person must still have a role. */
   async authenticateConnection(bearer: string): Promise<Principal | undefined> {
     const begun = issuedAtOf(bearer);
     const now = this.#deps.clock.now();
@@ -159,8 +159,8 @@ export class IdentityService {
   }
 
   /**
-   * Changes the caller's own password; every session of theirs is over.
-   * @param passwords with `keepOpened`, forwards, jobs and campaigns of the caller go on
+   * Changes the caller's own password and ends all their sessions.
+   * @param passwords with `keepOpened`, the caller's forwards, jobs and campaigns continue
    * @throws AppError `invalid` for a wrong or unfit password, `rate_limited` after too many wrong ones
    */
   async changePassword(
@@ -170,7 +170,7 @@ export class IdentityService {
   ): Promise<void> {
     const { teams } = this.#deps;
     const { email } = await teams.getMember(principal.teamId, principal.id);
-    // Somebody with a session is not kept from this by strangers who guess at the sign-in page, and counts for himself.
+    // A signed-in person has a counter of their own: strangers who guess at the sign-in page do not lock them out.
     const knownBrowser = `session of ${principal.id}`;
     const attempt = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email), source, knownBrowser };
     const retryAfter = this.#attempts.begin(attempt);
@@ -183,7 +183,7 @@ export class IdentityService {
     this.#attempts.succeed(attempt);
   }
 
-  /** Forgets what has expired. */
+  /** Deletes expired records. */
   async sweep(): Promise<void> {
     await this.#keyring.sweep();
     while ((await deleteExpiredRecords(this.#deps.storage, this.#deps.clock.now(), CHUNK)) === CHUNK);
@@ -194,12 +194,12 @@ export class IdentityService {
     const { teamId, userId, clientId, scopes } = claims;
     if (clientId !== CONSOLE_CLIENT_ID && !scopes.has(API_SCOPE)) return undefined;
     const holder = await this.#holder(teamId, userId, clientId);
-    if (!holder || !isSinceThen(claims, holder.sessionsSince)) return undefined;
+    if (!holder || !isValidSince(claims, holder.sessionsSince)) return undefined;
     const firstParty = clientId === CONSOLE_CLIENT_ID;
     return { kind: 'user', id: userId, teamId, role: holder.role, ...(firstParty ? {} : { clientId }) };
   }
 
-  /** Who this is in the team and what they may do through the client: at most what each of the two may. */
+  /** The person in the team, with their role through the client: the lower of the two roles. */
   async #holder(teamId: string, userId: string, clientId: string): Promise<SessionHolder | undefined> {
     const holder = await selectHolder(this.#deps.storage.db, teamId, userId);
     if (!holder || clientId === CONSOLE_CLIENT_ID) return holder;
@@ -208,7 +208,7 @@ export class IdentityService {
   }
 
   #opened(): Open {
-    if (!this.#open) throw new AppError('unavailable', 'the server is being started; come back in a moment');
+    if (!this.#open) throw new AppError('unavailable', 'the server is starting; try again in a moment');
     return this.#open;
   }
 
@@ -223,14 +223,14 @@ export class IdentityService {
       teams,
       roleIn: async (loginTs, ...whose) => {
         const holder = await this.#holder(...whose);
-        return holder && isStillGood(loginTs, holder.sessionsSince) ? holder.role : undefined;
+        return holder && isStillValid(loginTs, holder.sessionsSince) ? holder.role : undefined;
       },
       matchesSecret: secretMatches,
       audit,
       log,
     });
     const [cookieKey] = keys.cookie;
-    if (cookieKey === undefined) throw new AppError('internal', 'there is no key for cookies');
+    if (cookieKey === undefined) throw new AppError('internal', 'there is no cookie key');
     const devices = new DeviceCookies({ keys: keys.cookie, baseUrl: this.#baseUrl, mountPath: this.mountPath });
     const formKey = createHmac('sha256', cookieKey).update('forms').digest('hex');
     return {
@@ -267,7 +267,7 @@ export class IdentityService {
     };
   }
 
-  /** The provider cannot change its keys: a new one takes its place over the same records. */
+  /** A provider cannot change its keys: a new one replaces it on the same records. */
   async #refresh(): Promise<void> {
     if ((await this.#keyring.version()) === this.#open?.version) return;
     this.#open = this.#openWith(await this.#keyring.load());
@@ -275,9 +275,9 @@ export class IdentityService {
   }
 }
 
-/** Tokens of an earlier version do not say when the person signed in; they are over within five minutes. */
-function isSinceThen({ loginTs, issuedAt }: AccessTokenClaims, sessionsSince: number): boolean {
-  return loginTs === undefined ? issuedAt >= sessionsSince : isStillGood(loginTs, sessionsSince);
+/** Tokens of an earlier version lack the sign-in time; they expire within five minutes. */
+function isValidSince({ loginTs, issuedAt }: AccessTokenClaims, sessionsSince: number): boolean {
+  return loginTs === undefined ? issuedAt >= sessionsSince : isStillValid(loginTs, sessionsSince);
 }
 
 function lesser(one: Role, other: Role): Role {
@@ -288,7 +288,7 @@ function publicPart({ kty, n, e, kid, alg, use }: ProviderKeys['signing'][number
   return { kty: kty ?? '', n, e, kid, alg, use };
 }
 
-/** Before the signature is checked: only to know for which moment it is to be checked. */
+/** Read before the signature is checked, only to know the time for which to check it. */
 function issuedAtOf(token: string): number | undefined {
   try {
     const { iat } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { iat?: unknown };

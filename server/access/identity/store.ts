@@ -2,7 +2,7 @@ import { readRole } from '../../platform/core/principal.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import type { SessionHolder } from './types.ts';
 
-/** An active member of the team; undefined for everybody else. */
+/** An active member of the team; undefined for everyone else. */
 export async function selectHolder(db: DbOrTx, teamId: string, userId: string): Promise<SessionHolder | undefined> {
   const row = await db
     .selectFrom('members')

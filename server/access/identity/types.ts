@@ -2,16 +2,16 @@ import type { Role } from '../../platform/core/principal.ts';
 
 /** The first-party web application: public, trusted, known without registration. */
 export const CONSOLE_CLIENT_ID = 'signalbox-console';
-/** What lets a token ask the API, beside signing people in. */
+/** The scope that lets a token use the API. */
 export const API_SCOPE = 'api';
-/** This product's choice; clients find the rest in the discovery document (docs/interface.md). */
+/** Path of the provider; clients find the rest in the discovery document (docs/interface.md). */
 export const OIDC_PATH = '/oidc';
-/** Registered at an outside identity provider. */
+/** Callback path, registered at the upstream identity provider. */
 export const UPSTREAM_CALLBACK_PATH = `${OIDC_PATH}/upstream/callback`;
 
 /**
  * How a client receives tokens. `web` keeps a secret on a server; `browser` and `native` cannot and rely on PKCE alone;
- * `implicit` is for old browser applications that know nothing else.
+ * `implicit` is for old browser applications that support nothing else.
  */
 export const CLIENT_KINDS = ['web', 'browser', 'native', 'implicit'] as const;
 export type ClientKind = (typeof CLIENT_KINDS)[number];
@@ -22,7 +22,7 @@ export interface Client {
   teamId: string;
   name: string;
   kind: ClientKind;
-  /** The most it may do, whoever signs in. */
+  /** Its highest role, whatever the role of the user. */
   role: Role;
   redirectUris: string[];
   postLogoutRedirectUris: string[];
@@ -30,16 +30,16 @@ export interface Client {
   createdAt: number;
 }
 
-/** Where a person stands at this moment, as asked at every request. */
+/** The current rights of a person, read at every request. */
 export interface SessionHolder {
   role: Role;
-  /** Tokens issued before are refused, milliseconds. */
+  /** Tokens issued before this time are refused, milliseconds. */
   sessionsSince: number;
 }
 
-/** An outside OpenID provider that people may sign in with instead of a password. */
+/** An external OpenID provider for sign-in without a password. */
 export interface UpstreamSettings {
-  /** What the button on the sign-in page says. */
+  /** Label of the button on the sign-in page. */
   name: string;
   issuer: string;
   clientId: string;

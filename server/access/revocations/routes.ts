@@ -17,20 +17,20 @@ const revocationSchema = z
     kind: z
       .enum(KINDS)
       .describe(
-        'Whose right it was. A member was removed, switched off, or given a lower role; so was a client. `password`: a person has a new password',
+        'What was revoked. Members and clients: removed, switched off or given a lower role. `password`: a person has a new password',
       ),
-    subject_id: z.string().describe('Of the key, person, client or agent'),
+    subject_id: z.string().describe('Id of the key, person, client or agent'),
     created_at: dateTime,
-    settled: z.boolean().describe('False while it is still looked for what requests under way may open, about a minute'),
+    settled: z.boolean().describe('False for about a minute, while requests in progress may still open something'),
     ended: z.object({
-      forwards: some('With their ports and connections'),
-      jobs: some('That had not begun'),
-      campaigns: some('With their rounds that had not begun'),
-      api_keys: some('Made by the subject, when that was asked for'),
+      forwards: some('Forwards, with their ports and connections'),
+      jobs: some('Jobs that had not begun'),
+      campaigns: some('Campaigns, with their rounds that had not begun'),
+      api_keys: some('API keys created by the subject, if their revocation was requested'),
     }),
     goes_on: z.object({
-      jobs: some('Their scripts have begun, or their agents have not answered yet'),
-      api_keys: some('Made by the subject; they still work'),
+      jobs: some('Jobs whose scripts have begun, or whose agents have not answered yet'),
+      api_keys: some('API keys created by the subject; they still work'),
     }),
   })
   .meta({
@@ -61,7 +61,7 @@ export function revocationRoutes(app: App, { revocations }: { revocations: Pick<
       schema: {
         tags: ['audit'],
         operationId: 'listRevocations',
-        summary: 'List what ended because somebody lost a right, and what goes on, newest first',
+        summary: 'List revocations with what they ended and what continues, newest first',
         querystring: pageQuery,
         response: { 200: envelope(z.array(revocationSchema)), ...commonErrors },
       },

@@ -37,76 +37,76 @@ export interface RevocationsDeps {
   gateway: Pick<AgentGateway, 'disconnect'>;
 }
 
-/** How soon is noticed what another program wrote: `signalbox key revoke`. One read of an index that is nearly always empty. */
-const LOOK_EVERY_MS = 1000;
+/** How often to check for revocations of other processes (`signalbox key revoke`). One read of an index that is nearly always empty. */
+const CHECK_EVERY_MS = 1000;
 /**
- * After the first look, these much later it is looked again: a request that was let in just before the revocation may
- * open something just after it. No request that opens something takes a minute.
+ * Delays of the passes after the first one: a request that was let in just before the revocation may open something
+ * just after it. No request that opens something takes a minute.
  */
-const LOOK_AGAIN_MS = [2000, 10_000, 60_000];
-/** How long a request that revokes waits until what was opened has ended; it goes on ending afterwards. */
+const LATER_PASSES_MS = [2000, 10_000, 60_000];
+/** How long a revoking request waits until everything has ended. The rest ends afterwards. */
 const LONGEST_WAIT_MS = 5000;
-/** Revocations of one look at a team that are carried out to the end, one after the other. */
+/** Revocations that one pass over a team carries out, one after the other. */
 const AT_ONCE = 100;
-/** Revocations whose connections are cut at the same time, of one team: as many as it may have API keys. */
+/** Revocations of one team whose connections are closed at the same time: as many as it may have API keys. */
 const CUT_AT_ONCE = 1000;
-/** Jobs of one read; those that agents hold are asked back side by side, because each may take seconds. */
+/** Jobs per read. Withdrawing a job that an agent holds may take seconds, so they run in parallel. */
 const JOBS_AT_ONCE = 50;
-/** As the audit log. */
+/** Same as the audit log. */
 const KEPT_MS = 400 * 24 * 3_600_000;
-/** Rows of one statement. */
+/** Rows per statement. */
 const CHUNK = 500;
 
-/** Who may open forwards, jobs and campaigns. */
+/** Roles that may open forwards, jobs and campaigns. */
 const OPERATING: ReadonlySet<string | undefined> = new Set(['operator', 'admin']);
 
 /**
- * Ends what somebody opened who may not operate routers any more: their forwards with all connections, their jobs that
- * have not begun, their campaigns. What is to be done is in the database, written with the revocation itself, so that a
- * crash or another process changes nothing of it.
+ * Ends what was opened by somebody who may no longer operate routers: their forwards with all connections, their jobs that
+ * have not begun, their campaigns. The revocation's transaction also stores this work in the database, so that a crash or
+ * another process cannot lose it.
  */
 export class RevocationsService {
-  /** Somebody in this team has lost a right: connections that outlive their request must be checked again. */
+  /** A right in this team was revoked: connections that outlive their request must be checked again. */
   readonly noticed = new Listeners<{ teamId: string }>();
   readonly #deps: RevocationsDeps;
-  readonly #finding: Periodic;
+  readonly #poll: Periodic;
   /**
-   * The looks at each team, one after the other: two that end the same things would wait for each other's answers. Teams do not wait
-   * for each other: an agent that never answers makes a look at its team last for minutes.
+   * The running pass of each team. Passes of one team run one after the other: two that end the same things would wait for each
+   * other's answers. Teams do not wait for each other: an agent that never answers delays the pass of its team for minutes.
    */
-  readonly #looking = new Map<string, Promise<void>>();
+  readonly #passes = new Map<string, Promise<void>>();
   /**
-   * Connections that are being cut or have been, by revocation and pass, with the ids of the forwards that ended. They do not wait for
-   * the looks: an agent that does not give back the jobs of one key must not keep the forwards of another key open.
+   * Connections that are being closed or were closed, by revocation and pass, with the ids of the forwards that ended. They do not wait
+   * for the passes: an agent that does not give back the jobs of one key must not keep the forwards of another key open.
    */
   readonly #cuts = new Map<string, Promise<string[]>>();
-  /** The look at each team that waits for the one under way. */
-  readonly #waiting = new Map<string, Promise<void>>();
+  /** The pass of each team that is queued behind the running one. */
+  readonly #queuedPasses = new Map<string, Promise<void>>();
 
   constructor(deps: RevocationsDeps) {
     this.#deps = deps;
-    this.#finding = new Periodic({
+    this.#poll = new Periodic({
       clock: deps.clock,
       log: deps.log,
-      everyMs: LOOK_EVERY_MS,
-      failure: 'revocations could not be read; they are looked for again',
+      everyMs: CHECK_EVERY_MS,
+      failure: 'revocations could not be read; trying again',
       run: () => this.#findDue(),
     });
   }
 
   start(): void {
-    this.#finding.start();
+    this.#poll.start();
   }
 
   async stop(): Promise<void> {
-    await this.#finding.stop();
-    await Promise.all(this.#looking.values());
+    await this.#poll.stop();
+    await Promise.all(this.#passes.values());
   }
 
-  /** Carries out what has just been revoked in this team. Waits for it, but not for ever; never rejects. */
+  /** Carries out the new revocations of this team. Waits for at most {@link LONGEST_WAIT_MS}; never rejects. */
   async settle(teamId: string): Promise<void> {
     await within(
-      Promise.all([this.#cutDue(teamId), this.#look(teamId)]).then(() => undefined),
+      Promise.all([this.#cutDue(teamId), this.#queuePass(teamId)]).then(() => undefined),
       LONGEST_WAIT_MS,
     );
   }
@@ -116,55 +116,55 @@ export class RevocationsService {
     return selectRevocations(this.#deps.storage.db, teamId, page);
   }
 
-  /** Forgets what was revoked long ago. */
+  /** Deletes old revocations. */
   async sweep(): Promise<void> {
     const { storage, clock } = this.#deps;
     const before = clock.now() - KEPT_MS;
     while ((await storage.writes.write((tx) => deleteRevocations(tx, before, CHUNK))) === CHUNK);
   }
 
-  /** Begins a look at every team with something due at which none is under way. @throws a storage error */
+  /** Starts a pass over every team with due revocations, unless one is running. @throws a storage error */
   async #findDue(): Promise<void> {
     const { storage, clock } = this.#deps;
     const now = clock.now();
-    const teams = await selectDueTeams(storage.db, now, now + Math.max(...LOOK_AGAIN_MS));
+    const teams = await selectDueTeams(storage.db, now, now + Math.max(...LATER_PASSES_MS));
     for (const teamId of teams) {
       void this.#cutDue(teamId);
-      if (!this.#looking.has(teamId)) void this.#look(teamId);
+      if (!this.#passes.has(teamId)) void this.#queuePass(teamId);
     }
   }
 
-  #look(teamId: string): Promise<void> {
-    // One that has not begun will see what was written just now.
-    const waiting = this.#waiting.get(teamId);
-    if (waiting) return waiting;
-    const before = this.#looking.get(teamId) ?? Promise.resolve();
-    const look = before
+  #queuePass(teamId: string): Promise<void> {
+    // A queued pass has not begun and will see the latest revocation.
+    const queued = this.#queuedPasses.get(teamId);
+    if (queued) return queued;
+    const before = this.#passes.get(teamId) ?? Promise.resolve();
+    const pass = before
       .then(() => {
-        this.#waiting.delete(teamId);
+        this.#queuedPasses.delete(teamId);
         return this.#carryOutDue(teamId);
       })
       .then(() => {
-        if (this.#looking.get(teamId) === look) this.#looking.delete(teamId);
+        if (this.#passes.get(teamId) === pass) this.#passes.delete(teamId);
       });
-    this.#waiting.set(teamId, look);
-    this.#looking.set(teamId, look);
-    return look;
+    this.#queuedPasses.set(teamId, pass);
+    this.#passes.set(teamId, pass);
+    return pass;
   }
 
-  /** Cuts the connections of everything that is due, at once and side by side. Never rejects: what could not be cut stays due. */
+  /** Closes the connections of all due revocations in parallel. Never rejects: what could not be closed stays due. */
   async #cutDue(teamId: string): Promise<void> {
     const { storage, clock, log } = this.#deps;
     try {
       const now = clock.now();
-      const due = await selectDue(storage.db, teamId, now, now + Math.max(...LOOK_AGAIN_MS), CUT_AT_ONCE);
+      const due = await selectDue(storage.db, teamId, now, now + Math.max(...LATER_PASSES_MS), CUT_AT_ONCE);
       await Promise.allSettled(due.map((revocation) => this.#cut(revocation)));
     } catch (error) {
-      log.warn({ err: error, team_id: teamId }, 'revocations could not be read; they are looked for again');
+      log.warn({ err: error, team_id: teamId }, 'revocations could not be read; trying again');
     }
   }
 
-  /** Ends the connections of one revocation, once in each pass. @returns the ids of the forwards that ended */
+  /** Ends the connections of one revocation, once per pass. @returns the ids of the forwards that ended */
   #cut(revocation: Revocation): Promise<string[]> {
     const key = cutKey(revocation);
     const cut = this.#cuts.get(key) ?? this.#cutNow(revocation);
@@ -180,27 +180,27 @@ export class RevocationsService {
       await this.#deps.forwards.dropAgent(teamId, subjectId);
       return [];
     }
-    return (await this.#mayGoOn(revocation)) ? [] : this.#endForwards(revocation);
+    return (await this.#keepsRights(revocation)) ? [] : this.#endForwards(revocation);
   }
 
-  /** After a new password the person may go on, but not what somebody opened who knew the old one. */
-  async #mayGoOn(revocation: Revocation): Promise<boolean> {
+  /** After a new password the person keeps their role, but everything opened with the old password ends. */
+  async #keepsRights(revocation: Revocation): Promise<boolean> {
     return revocation.kind !== 'password' && OPERATING.has(await selectRole(this.#deps.storage.db, revocation));
   }
 
-  /** Never rejects: what could not be ended stays due. */
+  /** Never rejects: a revocation that could not be completed stays due. */
   async #carryOutDue(teamId: string): Promise<void> {
     const { storage, clock, log } = this.#deps;
     try {
       const now = clock.now();
-      for (const revocation of await selectDue(storage.db, teamId, now, now + Math.max(...LOOK_AGAIN_MS), AT_ONCE)) {
-        if (this.#finding.isStopped) return;
+      for (const revocation of await selectDue(storage.db, teamId, now, now + Math.max(...LATER_PASSES_MS), AT_ONCE)) {
+        if (this.#poll.isStopped) return;
         await this.#carryOut(revocation).catch((error: unknown) => {
-          log.warn({ err: error, team_id: revocation.teamId }, 'not everything that a revocation ends has ended; it is tried again');
+          log.warn({ err: error, team_id: revocation.teamId }, 'a revocation could not be completed; trying again');
         });
       }
     } catch (error) {
-      log.warn({ err: error }, 'revocations could not be read; they are looked for again');
+      log.warn({ err: error }, 'revocations could not be read; trying again');
     }
   }
 
@@ -208,7 +208,7 @@ export class RevocationsService {
     const { storage, clock } = this.#deps;
     try {
       const report = await this.#end(revocation, await this.#cut(revocation));
-      const pause = LOOK_AGAIN_MS[revocation.passes];
+      const pause = LATER_PASSES_MS[revocation.passes];
       const next = { ...revocation, report, passes: revocation.passes + 1, dueAt: pause === undefined ? null : clock.now() + pause };
       await storage.writes.write((tx) => updateRevocation(tx, next));
     } finally {
@@ -216,10 +216,10 @@ export class RevocationsService {
     }
   }
 
-  /** What takes longer than cutting connections. @param forwards that were cut */
+  /** The slower part after the connections. @param forwards ids of the forwards that ended */
   async #end(revocation: Revocation, forwards: readonly string[]): Promise<Report> {
     const { kind, report: before } = revocation;
-    if (kind === 'agent' || (await this.#mayGoOn(revocation))) return before;
+    if (kind === 'agent' || (await this.#keepsRights(revocation))) return before;
     const campaigns = await this.#endCampaigns(revocation);
     const jobs = await this.#endJobs(revocation);
     const keys = await this.#endKeys(revocation);
@@ -242,7 +242,7 @@ export class RevocationsService {
     return open.map(({ id }) => id);
   }
 
-  /** Before the jobs: a campaign that goes on would make more of them. */
+  /** Before the jobs: a running campaign would create more of them. */
   async #endCampaigns(revocation: Revocation): Promise<string[]> {
     const { storage, campaigns } = this.#deps;
     const open = await selectOpenCampaigns(storage.db, revocation);
@@ -281,7 +281,7 @@ function cutKey({ id, passes }: Revocation): string {
   return `${id} ${passes}`;
 }
 
-/** It has begun, or ended by itself meanwhile. */
+/** The job has begun, or has ended by itself. */
 function unlessConflict(error: unknown): undefined {
   if (error instanceof AppError && (error.code === 'conflict' || error.code === 'not_found')) return undefined;
   throw error;

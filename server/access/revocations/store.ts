@@ -7,12 +7,12 @@ import type { RevocationsTable } from '../../platform/storage/schema-revocations
 import { KINDS, reportSchema } from './types.ts';
 import type { Report, Revocation } from './types.ts';
 
-/** Who may have opened something. */
+/** The key, person, client or agent whose right was revoked. */
 export type Subject = Pick<Revocation, 'teamId' | 'kind' | 'subjectId' | 'createdAt'>;
 
 /**
- * A request that was let in with an old password stores what it opens a moment after the new one is set, milliseconds. Nobody signs in
- * with the new one and opens something within this time.
+ * A request that was let in with the old password may store what it opens shortly after the new one is set, milliseconds. A sign-in
+ * with the new password cannot open anything within this time.
  */
 const LATE_MS = 1000;
 
@@ -43,15 +43,15 @@ function due(db: DbOrTx, now: number, horizon: number) {
     .where((eb) => eb.or([eb('due_at', '<=', now), eb('due_at', '>', horizon)]));
 }
 
-/** Teams with revocations that are to be looked at. @param horizon as in {@link selectDue} */
+/** Teams with due revocations. @param horizon as in {@link selectDue} */
 export async function selectDueTeams(db: DbOrTx, now: number, horizon: number): Promise<string[]> {
   const rows = await due(db, now, horizon).select('team_id').distinct().execute();
   return rows.map((row) => row.team_id);
 }
 
 /**
- * Revocations of the team that are to be looked at, the longest due first.
- * @param horizon no moment later than this can have been planned: the clock was set back since
+ * Due revocations of the team, the longest due first.
+ * @param horizon latest time that can have been scheduled; a later one means that the clock was set back
  */
 export async function selectDue(db: DbOrTx, teamId: string, now: number, horizon: number, limit: number): Promise<Revocation[]> {
   const rows = await due(db, now, horizon).selectAll().where('team_id', '=', teamId).orderBy('due_at').limit(limit).execute();
@@ -72,7 +72,7 @@ export async function updateRevocation(db: DbOrTx, { id, teamId, passes, dueAt, 
     .execute();
 }
 
-/** Of all teams. @returns how many, at most `limit` */
+/** Of all teams. @returns the number deleted, at most `limit` */
 export async function deleteRevocations(db: DbOrTx, before: number, limit: number): Promise<number> {
   const old = await db
     .selectFrom('revocations')
@@ -93,7 +93,7 @@ export async function deleteRevocations(db: DbOrTx, before: number, limit: numbe
   return old.length;
 }
 
-/** The role that a key, a person or a client has in the team now; undefined when it may do nothing there. */
+/** The current role of a key, person or client in the team; undefined for none. */
 export async function selectRole(db: DbOrTx, { teamId, kind, subjectId }: Omit<Subject, 'createdAt'>): Promise<string | undefined> {
   const row =
     kind === 'api_key'
@@ -116,7 +116,7 @@ export async function selectRole(db: DbOrTx, { teamId, kind, subjectId }: Omit<S
   return row?.role;
 }
 
-/** What a key or person made, or what was made through a client; for a new password, before that. */
+/** Records that a key or person created, or that were created through a client; for a new password, those created before it. */
 function madeBy({ kind, subjectId, createdAt }: Subject): RawBuilder<SqlBool> {
   const made = sql<SqlBool>`${sql.ref(kind === 'client' ? 'created_via' : 'created_by')} = ${subjectId}`;
   return kind === 'password' ? sql<SqlBool>`${made} and created_at <= ${createdAt + LATE_MS}` : made;
@@ -143,7 +143,7 @@ export async function selectOpenCampaigns(db: DbOrTx, subject: Subject): Promise
     .execute();
 }
 
-/** Jobs that have not ended, in the order of their ids. The words of the phases are those of the index. */
+/** Jobs that have not ended, ordered by id. The phases must match the condition of the index. */
 export async function selectOpenJobs(
   db: DbOrTx,
   subject: Subject,
@@ -162,7 +162,7 @@ export async function selectOpenJobs(
     .execute();
 }
 
-/** Keys that work and that a key or person made. */
+/** Valid keys that a key or person created. */
 export async function selectKeysMadeBy(db: DbOrTx, subject: Subject, now: number): Promise<{ id: string }[]> {
   return db
     .selectFrom('api_keys')

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 
-/** Ids in one list of a report; of more only the number is kept. */
+/** Ids per list of a report; beyond this only the number is stored. */
 export const MOST_LISTED = 100;
 
 const some = z.object({ count: z.number(), ids: z.array(z.string()).max(MOST_LISTED) });
 export type Some = z.infer<typeof some>;
 
-/** What a revocation has ended, and what goes on although its holder is gone. */
+/** What a revocation ended, and what continues after it. */
 export const reportSchema = z.object({
   ended: z.object({ forwards: some, jobs: some, campaigns: some, api_keys: some }),
   goes_on: z.object({
-    /** Their scripts have begun, or may have: nothing can recall them. */
+    /** Their scripts have begun, or may have: they cannot be withdrawn. */
     jobs: some,
-    /** Made by the one whose right was taken away. */
+    /** Created by the subject of the revocation. */
     api_keys: some,
   }),
 });
@@ -29,7 +29,7 @@ export interface Revocation {
   createdAt: number;
   revokeKeys: boolean;
   passes: number;
-  /** Null once nothing more is looked for. */
+  /** Time of the next pass, milliseconds; null after the last one. */
   dueAt: number | null;
   report: Report;
 }

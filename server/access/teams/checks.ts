@@ -3,19 +3,19 @@ import { isUuid } from '../../platform/core/ids.ts';
 import { ianaTimeZone } from '../../platform/core/time-zone.ts';
 import type { Site, SiteChange } from './types.ts';
 
-/** Names of people's own choosing fit in one line of a list. */
+/** A name fits in one line of a list. */
 const LONGEST_NAME = 100;
 
-/** @throws AppError `invalid` for one that is empty, too long or looks like an id */
+/** @throws AppError `invalid` for a name that is empty, too long or looks like an id */
 export function checkName(field: string, name: string): string {
   const trimmed = name.trim();
   if (trimmed.length === 0 || trimmed.length > LONGEST_NAME) throw invalidField(field, `must have 1 to ${LONGEST_NAME} characters`);
-  // Teams and sites are found by id or name: a name that looks like an id could stand for somebody else's record.
+  // Teams and sites are found by id or name: a name that looks like an id could select another record.
   if (isUuid(trimmed.toLowerCase())) throw invalidField(field, 'must not look like an id');
   return trimmed;
 }
 
-/** Where a site stands while nobody has said. */
+/** Location of a site without given fields. */
 export const NOWHERE = { name: '', timeZone: null, latitude: null, longitude: null };
 
 /** The site after a change. @throws AppError `invalid` naming the field */
@@ -27,8 +27,8 @@ export function checkSite(before: Site, change: SiteChange): Site {
     latitude: change.latitude === undefined ? before.latitude : checkDegrees('latitude', change.latitude, 90),
     longitude: change.longitude === undefined ? before.longitude : checkDegrees('longitude', change.longitude, 180),
   };
-  if (site.latitude === null && site.longitude !== null) throw invalidField('latitude', 'goes together with longitude');
-  if (site.longitude === null && site.latitude !== null) throw invalidField('longitude', 'goes together with latitude');
+  if (site.latitude === null && site.longitude !== null) throw invalidField('latitude', 'must be given together with longitude');
+  if (site.longitude === null && site.latitude !== null) throw invalidField('longitude', 'must be given together with latitude');
   return site;
 }
 
@@ -48,12 +48,12 @@ function checkDegrees(field: string, value: number | null, limit: number): numbe
 /** RFC 5321. */
 const LONGEST_EMAIL = 254;
 
-/** Addresses differ by case nowhere that matters, and two accounts of one person would. */
+/** Mail servers ignore case in practice, and one person must not get two accounts. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase();
 }
 
-/** @returns the address as it is stored. @throws AppError `invalid` */
+/** @returns the address as stored. @throws AppError `invalid` */
 export function checkEmail(email: string): string {
   const address = normalizeEmail(email);
   if (address.length > LONGEST_EMAIL || !/^[^\s@]+@[^\s@]+$/.test(address)) throw invalidField('email', 'is not an email address');

@@ -9,7 +9,7 @@ interface Routes {
   teams: TeamsService;
   invitations: InvitationsService;
   passwordLinks: PasswordLinksService;
-  /** Knows the public URL once the server listens. */
+  /** Its `baseUrl` is set once the server listens. */
   identity: { readonly baseUrl: string };
 }
 

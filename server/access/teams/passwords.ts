@@ -1,9 +1,9 @@
 import { hash, verify } from '@node-rs/argon2';
 import { AppError } from '../../platform/core/errors.ts';
 
-/** OWASP's first choice for Argon2id: 19 MiB, two passes, one lane; about 20 ms in the thread pool. */
+/** OWASP's first choice for Argon2id: 19 MiB, two passes, parallelism one; about 20 ms in the thread pool. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-/** NIST SP 800-63B: at least 8 characters; an upper limit only so that nobody makes us hash a book. */
+/** NIST SP 800-63B: at least 8 characters; the upper limit bounds the cost of hashing. */
 const SHORTEST_PASSWORD = 8;
 const LONGEST_PASSWORD = 256;
 
@@ -19,22 +19,22 @@ export async function hashPassword(password: string): Promise<string> {
   return hash(password, COST);
 }
 
-/** No password has this hash: checked for an unknown person, so that the answer takes as long as for a known one. */
-const NOBODY = '$argon2id$v=19$m=19456,t=2,p=1$c2lnbmFsYm94LW5vYm9keQ$GPiJYr1ph0Zz2mbP0UG8tLFnDJyZ0C2H3hh0kCZMM0M';
+/** No password has this hash. It is checked for an unknown person, so that the answer takes as long as for a known one. */
+const UNMATCHABLE_HASH = '$argon2id$v=19$m=19456,t=2,p=1$c2lnbmFsYm94LW5vYm9keQ$GPiJYr1ph0Zz2mbP0UG8tLFnDJyZ0C2H3hh0kCZMM0M';
 
 export async function passwordMatches(password: string, stored: string | null): Promise<boolean> {
   if (password.length > LONGEST_PASSWORD) return false;
-  const matches = await verify(stored ?? NOBODY, password);
+  const matches = await verify(stored ?? UNMATCHABLE_HASH, password);
   return matches && stored !== null;
 }
 
 /**
- * Whoever must choose another password must choose another one: somebody else may know the present one.
- * @throws AppError `invalid` for the same again
+ * A forced password change needs a different password, because somebody else may know the current one.
+ * @throws AppError `invalid` for the same password
  */
 export async function refuseSamePassword(next: string, present: string | null): Promise<void> {
   if (!(await passwordMatches(next, present))) return;
-  throw new AppError('invalid', 'The new password must be another one than you have now.', {
-    errors: { new_password: ['must be another one than now'] },
+  throw new AppError('invalid', 'The new password must differ from the current one.', {
+    errors: { new_password: ['must differ from the current password'] },
   });
 }

@@ -12,7 +12,7 @@ import type { MemberRoutesDeps } from './members/routes.ts';
 import type { TeamsService } from './service.ts';
 import type { Site } from './types.ts';
 
-/** Longest name in the IANA database is under 40 characters. */
+/** The longest name in the IANA database is under 40 characters. */
 const LONGEST_ZONE = 100;
 
 const siteFields = {
@@ -45,11 +45,11 @@ const siteChangeBody = newSiteBody.partial().meta({ id: 'SiteChange' });
 const siteSchema = z.object({ id: z.string(), name: z.string(), ...siteFields, created_at: dateTime }).meta({ id: 'Site' });
 const siteParams = z.object({ site_id: pathId });
 
-const nameInUse = { 409: problemSchema.describe('The team has a site of this name') };
+const nameInUse = { 409: problemSchema.describe('The team already has a site with this name') };
 
 export type TeamRoutesDeps = MemberRoutesDeps & InvitationRoutesDeps;
 
-/** Sites, and the people of the team. */
+/** Sites and members of the team. */
 export function teamRoutes(app: App, deps: TeamRoutesDeps): void {
   siteReading(app, deps.teams);
   siteWriting(app, deps.teams);
@@ -107,7 +107,7 @@ function siteWriting(app: App, teams: TeamsService): void {
       config: { role: 'admin' },
       schema: {
         tags: ['sites'],
-        summary: 'Change a site; what is not given stays',
+        summary: 'Change a site; missing fields stay unchanged',
         params: siteParams,
         body: siteChangeBody,
         response: { 200: envelope(siteSchema), ...commonErrors, ...nameInUse },
@@ -128,9 +128,13 @@ function siteDeletion(app: App, teams: TeamsService): void {
       config: { role: 'admin' },
       schema: {
         tags: ['sites'],
-        summary: 'Delete a site; it leaves every notification group',
+        summary: 'Delete a site and remove it from every notification group',
         params: siteParams,
-        response: { 204: z.null().describe('Deleted'), ...commonErrors, 409: problemSchema.describe('Routers or agents stand in it') },
+        response: {
+          204: z.null().describe('Deleted'),
+          ...commonErrors,
+          409: problemSchema.describe('The site still has routers or agents'),
+        },
       },
     },
     async (request, reply) => {

@@ -7,7 +7,7 @@ import { FIRST_PAGE } from '../../platform/core/page.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import { endWhatWasOpened, insertAccount, lockAccount, selectAccount, updatePassword } from './accounts/store.ts';
+import { insertPasswordRevocations, insertAccount, lockAccount, selectAccount, updatePassword } from './accounts/store.ts';
 import type { Account } from './accounts/store.ts';
 import { checkEmail, checkName, checkSite, normalizeEmail, NOWHERE } from './checks.ts';
 import { withdrawInvitationsBeyond } from './invitations/store.ts';
@@ -27,7 +27,7 @@ import {
   isForeignKey,
   isUnique,
   lockTeam,
-  noteRevocation,
+  insertRevocation,
   selectMember,
   selectMembers,
   selectMemberships,
@@ -42,17 +42,17 @@ import {
 } from './store.ts';
 import type { Member, MemberChange, MembershipLoss, NewSite, NewUser, PasswordCheck, Site, SiteChange, Team } from './types.ts';
 
-// What the identity feature sees of this one.
+// The part of this feature that the identity feature uses.
 export { normalizeEmail } from './checks.ts';
 export type { InvitationsService } from './invitations/service.ts';
 export type { Invitation, Proof } from './invitations/types.ts';
 export type { PasswordLinksService } from './password-links/service.ts';
 
-/** 20 letters and digits carry 119 bits. */
+/** 20 letters and digits: 119 bits. */
 const GENERATED_PASSWORD_LENGTH = 20;
 
-/** Nobody's id, looked up in place of one that does not exist. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+/** An id that no record has, looked up for unknown accounts so that the query takes the same time. */
+const ABSENT_ID = '00000000-0000-0000-0000-000000000000';
 
 export interface TeamsDeps {
   storage: Storage;
@@ -60,9 +60,9 @@ export interface TeamsDeps {
   counters?: Counters | undefined;
 }
 
-/** Teams, the people in them and their sites. Credentials of programs are in access/credentials. */
+/** Teams, their members and their sites. access/credentials has the credentials of programs. */
 export class TeamsService {
-  /** For whatever a person has open in a team: connections, streams, terminals. Does not tell of other processes. */
+  /** Tells open connections, streams and terminals that a person lost rights in a team. Covers this process only. */
   readonly losses = new Listeners<MembershipLoss>();
   readonly #deps: TeamsDeps;
 
@@ -73,7 +73,7 @@ export class TeamsService {
   /** @throws AppError `invalid` for a bad name, `conflict` for a name in use */
   async createTeam(name: string): Promise<Team> {
     const team = { ...this.#newRecord(), name: checkName('name', name) };
-    await insertTeam(this.#deps.storage.db, team).catch(asConflict(`a team named ${team.name} exists already`));
+    await insertTeam(this.#deps.storage.db, team).catch(asConflict(`a team named ${team.name} already exists`));
     return team;
   }
 
@@ -89,11 +89,11 @@ export class TeamsService {
   }
 
   /**
-   * Makes a person a member of a team without asking them: for the server's operator only. Somebody known from another team keeps
-   * the password they have. Everybody else is invited (invitations/service.ts).
-   * @returns the member and a password that was generated here, which nobody can read again
+   * Makes a person a member of a team without asking them: for the server's operator only. A person known from another team keeps
+   * their password. All others join by invitation (invitations/service.ts).
+   * @returns the member, and the generated password, which cannot be read again
    * @throws AppError `invalid` for a bad address or password; `conflict` for a member of this team, or for an account whose
-   *   password an administrator has given
+   *   password an administrator has set
    */
   async createUser(user: NewUser): Promise<{ member: Member; generatedPassword: string | null }> {
     const { id, createdAt } = this.#newRecord();
@@ -108,7 +108,7 @@ export class TeamsService {
       if (!isNew && account.isPasswordShared) throw passwordShared(email);
       checkQuota(this.#deps.counters, 'members_per_team', await countMembers(tx, user.teamId, QUOTAS.members_per_team.most));
       const added = await insertMember(tx, { teamId: user.teamId, userId: account.id, role: user.role, createdAt });
-      if (!added) throw new AppError('conflict', `${email} is a member of this team already`);
+      if (!added) throw new AppError('conflict', `${email} is already a member of this team`);
       return account.id;
     });
     const member = { userId, teamId: user.teamId, email, role: user.role, active: true, createdAt };
@@ -119,20 +119,20 @@ export class TeamsService {
     return (await this.#account(email)) !== undefined;
   }
 
-  /** Whose address this is, and whether the password is theirs; takes the same time for an address that nobody has. */
+  /** Checks a password and finds the person of an address. Takes the same time for an unknown address. */
   async checkPassword(email: string, password: string): Promise<PasswordCheck> {
     const user = await this.#account(email);
-    const memberships = await selectMemberships(this.#deps.storage.db, user?.id ?? NOBODY);
+    const memberships = await selectMemberships(this.#deps.storage.db, user?.id ?? ABSENT_ID);
     const matches = await passwordMatches(password, user?.passwordHash ?? null);
     return { matches, userId: user?.id ?? null, memberships: memberships.filter((member) => member.active) };
   }
 
-  /** Since when this person has the password they have, milliseconds; 0 from the beginning, and for nobody. */
+  /** Time of the last password change, milliseconds; 0 for a first password and for an unknown address. */
   async passwordSince(email: string): Promise<number> {
     return (await this.#account(email))?.passwordSince ?? 0;
   }
 
-  /** Whose address this is, once somebody else has verified that it is theirs. */
+  /** The person of an address that an upstream provider has verified. */
   async findPerson(email: string): Promise<{ userId: string; memberships: Member[] } | undefined> {
     const user = await this.#account(email);
     return user && { userId: user.id, memberships: await this.activeMemberships(user.id) };
@@ -143,7 +143,7 @@ export class TeamsService {
     return (await selectMemberships(this.#deps.storage.db, userId)).filter((member) => member.active);
   }
 
-  /** By team: since when sessions of this person are good there, milliseconds. */
+  /** By team: earliest valid session time of this person, milliseconds. */
   async sessionsSince(userId: string): Promise<ReadonlyMap<string, number>> {
     return selectSessionsSince(this.#deps.storage.db, userId);
   }
@@ -156,10 +156,10 @@ export class TeamsService {
   }
 
   /**
-   * For whoever knows the present password; every session of the account is over.
-   * @param keepOpened for a change as a matter of routine: forwards, jobs and campaigns of the person go on
-   * @returns false when the present password is wrong
-   * @throws AppError `invalid` for an unfit new one, `conflict` when the password has been changed in the same moment
+   * Changes the password of a caller who knows the current one, and ends every session of the account.
+   * @param keepOpened for a routine change: forwards, jobs and campaigns of the person continue
+   * @returns false when the current password is wrong
+   * @throws AppError `invalid` for an unfit new password, `conflict` after a concurrent change
    */
   async changePassword(email: string, present: string, next: string, { keepOpened = false } = {}): Promise<boolean> {
     const user = await this.#account(email);
@@ -169,7 +169,7 @@ export class TeamsService {
     const now = this.#deps.clock.now();
     const isDone = await this.#deps.storage.writes.write(async (tx) => {
       const isChanged = await updatePassword(tx, { userId: user.id, passwordHash, insteadOf: user.passwordHash, now });
-      if (isChanged && !keepOpened) await endWhatWasOpened(tx, user.id, now);
+      if (isChanged && !keepOpened) await insertPasswordRevocations(tx, user.id, now);
       return isChanged;
     });
     if (!isDone) throw new AppError('conflict', 'the password has just been changed');
@@ -177,20 +177,20 @@ export class TeamsService {
   }
 
   /**
-   * Sets a person's password, whatever it is now; every session of theirs is over, and what was opened in them ends.
+   * Sets a person's password without the old one. Ends every session of theirs and everything opened in them.
    * @throws AppError `invalid` for a password that is too short or too long
    */
   async setPassword(userId: string, password: string): Promise<void> {
     const passwordHash = await hashPassword(password);
     const now = this.#deps.clock.now();
     await this.#deps.storage.writes.write(async (tx) => {
-      if (await updatePassword(tx, { userId, passwordHash, now })) await endWhatWasOpened(tx, userId, now);
+      if (await updatePassword(tx, { userId, passwordHash, now })) await insertPasswordRevocations(tx, userId, now);
     });
   }
 
   /**
    * For the server's operator, whatever teams the person is in.
-   * @returns a password that was generated here, which nobody can read again
+   * @returns the generated password, which cannot be read again
    * @throws AppError `not_found`; `invalid` for a password that is too short or too long
    */
   async replacePassword(email: string, password?: string): Promise<{ userId: string; generatedPassword: string | null }> {
@@ -210,8 +210,8 @@ export class TeamsService {
   }
 
   /**
-   * Somebody who is switched off, or may do less, loses it at once: roles are read at every request.
-   * @throws AppError `not_found`; `conflict` when the team would be left without an active administrator
+   * A deactivation or lower role takes effect at once: every request reads the role.
+   * @throws AppError `not_found`; `conflict` when the team would have no active administrator
    */
   async changeMember(teamId: string, userId: string, change: MemberChange): Promise<Member> {
     return this.#replaceMember(teamId, userId, (before) => ({
@@ -222,23 +222,23 @@ export class TeamsService {
   }
 
   /**
-   * The person is no member any more, and the team's notification groups forget them. The account stays, also without any team.
-   * @throws AppError `not_found`; `conflict` when the team would be left without an active administrator
+   * Removes the person from the team and its notification groups. The account stays, even without any team.
+   * @throws AppError `not_found`; `conflict` when the team would have no active administrator
    */
   async removeMember(teamId: string, userId: string): Promise<Member> {
     return this.#replaceMember(teamId, userId, () => null);
   }
 
-  /** @param change what becomes of the member; null for nothing */
+  /** @param change returns the changed member; null removes the member */
   async #replaceMember(teamId: string, userId: string, change: (before: Member) => Member | null): Promise<Member> {
     const { before, after, loss } = await this.#deps.storage.writes.write(async (tx) => {
-      // Two administrators who switch each other off at once must not both succeed.
+      // Two administrators who deactivate each other at the same time must not both succeed.
       await lockTeam(tx, teamId);
       const before = await selectMember(tx, teamId, userId);
       if (!before) throw notFound('member');
       const after = change(before);
       if (isActiveAdmin(before) && !isActiveAdmin(after) && (await countActiveAdmins(tx, teamId)) <= 1) {
-        throw new AppError('conflict', 'the team would have no active administrator left');
+        throw new AppError('conflict', 'the team would have no active administrator');
       }
       if (after) await updateMember(tx, after);
       else await deleteMember(tx, teamId, userId);
@@ -246,7 +246,7 @@ export class TeamsService {
       if (before.active && after?.active === false) await endSessions(tx, teamId, userId, this.#deps.clock.now());
       await withdrawInvitationsBeyond(tx, { teamId, userId, role: after?.active ? after.role : null });
       const loss = lossOf(before, after);
-      if (loss) await noteRevocation(tx, { teamId, kind: 'member', subjectId: userId, now: this.#deps.clock.now() });
+      if (loss) await insertRevocation(tx, { teamId, kind: 'member', subjectId: userId, now: this.#deps.clock.now() });
       return { before, after, loss };
     });
     if (loss) this.losses.publish(loss);
@@ -272,18 +272,18 @@ export class TeamsService {
   }
 
   /**
-   * Also leaves every notification group.
-   * @throws AppError `not_found`; `conflict` while routers or agents stand in it
+   * Also removes the site from every notification group.
+   * @throws AppError `not_found`; `conflict` while the site has routers or agents
    */
   async deleteSite(teamId: string, siteId: string): Promise<void> {
     const removed = this.#deps.storage.writes.write(async (tx) => {
       if (!(await selectSiteById(tx, teamId, siteId))) throw notFound('site');
       const { routers, agents } = await countAtSite(tx, teamId, siteId);
-      if (routers + agents > 0) throw new AppError('conflict', `${routers} routers and ${agents} agents stand in this site`);
+      if (routers + agents > 0) throw new AppError('conflict', `this site still has ${routers} routers and ${agents} agents`);
       await deleteSite(tx, teamId, siteId);
     });
     await removed.catch((error: unknown) => {
-      throw isForeignKey(error) ? new AppError('conflict', 'a router or agent has just moved into this site', { cause: error }) : error;
+      throw isForeignKey(error) ? new AppError('conflict', 'a router or agent has just moved to this site', { cause: error }) : error;
     });
   }
 
@@ -318,7 +318,7 @@ function asConflict(message: string): (error: unknown) => never {
 }
 
 function nameInUse(site: Site): string {
-  return `a site named ${site.name} exists already`;
+  return `a site named ${site.name} already exists`;
 }
 
 function isActiveAdmin(member: Member | null): boolean {
@@ -326,5 +326,5 @@ function isActiveAdmin(member: Member | null): boolean {
 }
 
 function passwordShared(email: string): AppError {
-  return new AppError('conflict', `an administrator has given ${email} the password: set another one first (signalbox user password)`);
+  return new AppError('conflict', `an administrator has set the password of ${email}: set another one first (signalbox user password)`);
 }

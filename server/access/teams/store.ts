@@ -12,7 +12,7 @@ import type { Member, Site, Team } from './types.ts';
 
 const SECOND_MS = 1000;
 
-export { noteRevocation } from '../../platform/storage/revocations.ts';
+export { insertRevocation } from '../../platform/storage/revocations.ts';
 export { lockTeam } from '../../platform/storage/team-lock.ts';
 
 export { isForeignKey, isUnique } from '../../platform/storage/storage-errors.ts';
@@ -51,7 +51,7 @@ export async function selectTeams(db: DbOrTx): Promise<Team[]> {
   return rows.map(toTeam);
 }
 
-/** False when the person is a member of this team already. */
+/** False when the person is already a member of this team. */
 export async function insertMember(
   db: DbOrTx,
   member: { teamId: string; userId: string; role: Role; createdAt: number },
@@ -99,7 +99,7 @@ export async function selectMember(db: DbOrTx, teamId: string, userId: string): 
   return row && toMember(row);
 }
 
-/** Switched off or not. */
+/** Active or not. */
 export async function selectMemberByEmail(db: DbOrTx, teamId: string, email: string): Promise<Member | undefined> {
   const row = await membersWithEmail(db).where('members.team_id', '=', teamId).where('users.email', '=', email).executeTakeFirst();
   return row && toMember(row);
@@ -116,7 +116,7 @@ export async function countActiveAdmins(db: DbOrTx, teamId: string): Promise<num
   return count;
 }
 
-/** The teams of one person; by design across teams, for the moment after the login. */
+/** The teams of one person. Crosses teams by design, for the step after the login. */
 export async function selectMemberships(db: DbOrTx, userId: string): Promise<Member[]> {
   const rows = await membersWithEmail(db)
     .where('members.user_id', '=', userId)
@@ -135,17 +135,20 @@ export async function updateMember(db: DbOrTx, member: Member): Promise<void> {
     .execute();
 }
 
-/** Counted no further than `most`. */
+/** Number of sites, counted up to `most`. */
 export async function countSites(db: DbOrTx, teamId: string, most: number): Promise<number> {
   return countUpTo(db, db.selectFrom('sites').select('id').where('team_id', '=', teamId), most);
 }
 
-/** People who can sign in and people who are switched off, counted no further than `most`. */
+/** Number of members, active or not, counted up to `most`. */
 export async function countMembers(db: DbOrTx, teamId: string, most: number): Promise<number> {
   return countUpTo(db, db.selectFrom('members').select('user_id').where('team_id', '=', teamId), most);
 }
 
-/** Sessions of the person that began until now are worth nothing in this team. It rises by a second at least: tokens carry whole seconds. */
+/**
+ * Invalidates the person's sessions in this team that began until now. `sessions_since` rises by at least a second, because tokens
+ * carry whole seconds.
+ */
 export async function endSessions(tx: Tx, teamId: string, userId: string, now: number): Promise<void> {
   const since = Math.floor(now / SECOND_MS) * SECOND_MS;
   await tx
@@ -156,7 +159,7 @@ export async function endSessions(tx: Tx, teamId: string, userId: string, now: n
     .execute();
 }
 
-/** By team: since when sessions of the person are good there, milliseconds. */
+/** By team: earliest valid session time of the person, milliseconds. */
 export async function selectSessionsSince(db: DbOrTx, userId: string): Promise<Map<string, number>> {
   const rows = await db.selectFrom('members').select(['team_id', 'sessions_since']).where('user_id', '=', userId).execute();
   return new Map(rows.map((row) => [row.team_id, row.sessions_since]));
@@ -198,7 +201,7 @@ export async function selectSites(db: DbOrTx, teamId: string, page: Page): Promi
   return rows.map(toSite);
 }
 
-/** @throws a unique violation when another site of the team has the name */
+/** @throws a unique violation when another site of the team has this name */
 export async function updateSite(db: DbOrTx, site: Site): Promise<void> {
   await db
     .updateTable('sites')
@@ -208,7 +211,7 @@ export async function updateSite(db: DbOrTx, site: Site): Promise<void> {
     .execute();
 }
 
-/** Who stands in the site: routers, and agents that are not revoked. */
+/** Number of routers in the site, and of agents that are not revoked. */
 export async function countAtSite(db: DbOrTx, teamId: string, siteId: string): Promise<{ routers: number; agents: number }> {
   return db
     .selectNoFrom((eb) => [
@@ -234,9 +237,9 @@ export async function countAtSite(db: DbOrTx, teamId: string, siteId: string): P
 }
 
 /**
- * Removes a site in which nobody stands any more, with what is left of it: devices once seen there, and enrolment
- * tokens that would put an agent there.
- * @throws a foreign key violation when somebody has just moved in
+ * Removes an empty site with its remaining records: devices once seen there, and enrolment tokens for
+ * agents there.
+ * @throws a foreign key violation when a router or agent has just moved in
  */
 export async function deleteSite(tx: Tx, teamId: string, siteId: string): Promise<void> {
   const here = { team_id: teamId, site_id: siteId };

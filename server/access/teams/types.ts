@@ -7,7 +7,7 @@ export interface Team {
   createdAt: number;
 }
 
-/** A person, and what they may do in one team. The same person may be a member of several. */
+/** A person and their role in one team. The same person may be a member of several teams. */
 export interface Member {
   userId: string;
   teamId: string;
@@ -17,7 +17,7 @@ export interface Member {
   createdAt: number;
 }
 
-/** A place where routers stand. */
+/** A location of routers. */
 export interface Site {
   id: string;
   teamId: string;
@@ -46,7 +46,7 @@ export interface NewUser {
   password?: string | undefined;
 }
 
-/** What is missing stays as it is, null is forgotten. */
+/** Missing fields stay unchanged; null clears a field. */
 export interface SiteChange {
   name?: string | undefined;
   timeZone?: string | null | undefined;
@@ -59,9 +59,9 @@ export interface MemberChange {
   active?: boolean | undefined;
 }
 
-/** Where people answer an invitation; the code follows. */
+/** Path of invitation links; the code follows. */
 export const INVITATION_PATH = '/invitation';
-/** Where people set a new password; the code follows. */
+/** Path of password links; the code follows. */
 export const PASSWORD_PATH = '/set-password';
 
 /** @param baseUrl the public URL, without a slash at the end */
@@ -69,7 +69,7 @@ export function linkTo(path: typeof INVITATION_PATH | typeof PASSWORD_PATH, base
   return `${baseUrl}${path}/${code}`;
 }
 
-/** Somebody may do less in a team from now on. Told after the commit. */
+/** A member lost rights in a team. Published after the commit. */
 export interface MembershipLoss {
   kind: 'removed' | 'switched_off' | 'role_lowered';
   teamId: string;
@@ -78,11 +78,11 @@ export interface MembershipLoss {
   role: Role | null;
 }
 
-/** What a sign-in came to; the rest is known for the log even when the password was wrong. */
+/** Result of a password check. User and memberships are for the log, even when the password was wrong. */
 export interface PasswordCheck {
   matches: boolean;
-  /** Null for an address that nobody has. */
+  /** Null for an unknown address. */
   userId: string | null;
-  /** Active ones only. */
+  /** Active memberships only. */
   memberships: Member[];
 }

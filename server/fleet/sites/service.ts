@@ -66,5 +66,5 @@ export class SitesService {
 }
 
 function noSuchSite(): AppError {
-  return invalidField('site_id', 'is no site of this team');
+  return invalidField('site_id', 'is not a site of this team');
 }

@@ -1,15 +1,15 @@
 import { newId } from '../core/ids.ts';
 import type { Tx } from './db.ts';
 
-/** Whose right it is that was taken away or lowered; `password`: the sessions of a person, who has a new one. */
+/** The subject whose right was lowered or removed; `password`: a person with a new password, whose sessions end. */
 export type RevocationKind = 'api_key' | 'member' | 'password' | 'client' | 'agent';
 
 /**
- * Notes that somebody may do less from now on, in the transaction that decides it. The control plane that serves this
- * database then looks whether they may still operate routers, and ends what they opened if not (server/access/revocations).
- * Call it for every such change; of one that changes nothing that matters, nothing comes.
+ * Inserts a revocation in the transaction that lowers or removes a right. The control plane on this database then checks whether its
+ * subject may still operate routers, and otherwise ends what they opened (server/access/revocations). Call it for every such change;
+ * a change without effect on what is open ends nothing.
  */
-export async function noteRevocation(
+export async function insertRevocation(
   tx: Tx,
   change: { teamId: string; kind: RevocationKind; subjectId: string; now: number; revokeKeys?: boolean },
 ): Promise<void> {

@@ -7,7 +7,7 @@ import { commonErrors, envelope, success } from '../../../platform/http/envelope
 import type { TeamsService } from '../../teams/service.ts';
 import type { IdentityService } from '../service.ts';
 
-/** The limits are teams/passwords.ts's; these only keep the body small. */
+/** teams/passwords.ts has the real limits; this one only keeps the body small. */
 const LONGEST_PASSWORD = 256;
 
 const example = {
@@ -19,10 +19,10 @@ const example = {
 };
 const meSchema = z
   .object({
-    id: z.string().describe('Of the user or the API key: what the audit log calls the actor'),
+    id: z.string().describe('Id of the user or API key, as in `actor_id` of the audit log'),
     kind: z.enum(['user', 'api_key']),
     email: z.string().nullable().describe('Null for an API key'),
-    role: z.enum(ROLES).describe('What this credential may do at this moment'),
+    role: z.enum(ROLES).describe('Current role of this credential'),
     team: z.object({ id: z.string(), name: z.string() }),
   })
   .meta({ id: 'Me', examples: [example] });
@@ -36,7 +36,7 @@ const passwordBody = z
       .boolean()
       .optional()
       .describe(
-        'True: forwards, waiting jobs and campaigns that you opened go on. Otherwise they end, because somebody else may have used your session',
+        'True: your forwards, queued jobs and campaigns continue. Otherwise they end, because somebody else may have used your session',
       ),
   })
   .meta({ id: 'PasswordChange', examples: [{ current_password: 'correct horse', new_password: 'battery staple' }] });
@@ -46,7 +46,7 @@ interface AccountDeps {
   teams: TeamsService;
 }
 
-/** What callers may know and change about themselves. */
+/** Requests of callers about themselves. */
 export function accountRoutes(app: App, { identity, teams }: AccountDeps): void {
   app.get(
     '/api/me',
@@ -54,7 +54,7 @@ export function accountRoutes(app: App, { identity, teams }: AccountDeps): void 
       schema: {
         tags: ['account'],
         operationId: 'whoAmI',
-        summary: 'Who asks, in which team, with which role',
+        summary: 'Read the identity, team and role of the caller',
         response: { 200: envelope(meSchema), ...commonErrors },
       },
     },
@@ -71,7 +71,7 @@ export function accountRoutes(app: App, { identity, teams }: AccountDeps): void 
       schema: {
         tags: ['account'],
         operationId: 'changeOwnPassword',
-        summary: 'Change the own password; every session is over, this one too, and what was opened in them ends',
+        summary: 'Change your password; this ends all your sessions, including this one, and what you opened in them',
         body: passwordBody,
         response: { 204: z.null().describe('Changed; sign in again'), ...commonErrors },
       },
@@ -79,8 +79,7 @@ export function accountRoutes(app: App, { identity, teams }: AccountDeps): void 
     async (request, reply) => {
       const principal = principalOf(request);
       if (principal.kind !== 'user') throw new AppError('forbidden', 'an API key has no password');
-      if (principal.clientId !== undefined)
-        throw new AppError('forbidden', 'a program that acts for somebody does not change their password');
+      if (principal.clientId !== undefined) throw new AppError('forbidden', 'a client that acts for a user cannot change their password');
       const { current_password: current, new_password: next, keep_opened: keepOpened = false } = request.body;
       await identity.changePassword(principal, request.ip, { current, next, keepOpened });
       return reply.code(204).send(null);

@@ -1,18 +1,18 @@
 import { invalidField } from '../../../platform/core/errors.ts';
 import type { ClientKind } from '../types.ts';
 
-/** Longer addresses do not survive in every browser and proxy. */
+/** Some browsers and proxies truncate longer addresses. */
 const LONGEST_URI = 1000;
 const LOOPBACK_NAMES = new Set(['127.0.0.1', '[::1]', 'localhost']);
-/** RFC 8252, 7.1: a scheme of one's own is a domain name turned round, so that no two applications share one. */
+/** RFC 8252, 7.1: a private-use scheme is a reversed domain name, so that no two applications share one. */
 const OWN_SCHEME = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/;
 
 const WITH_A_HOST = /^https?:$/;
 
 /**
- * Where tokens may be sent. Compared letter by letter later on, so an address that could be written in two ways is
- * refused here.
- * @throws AppError `invalid` naming the first address that will not do
+ * Checks the addresses to which tokens may be sent. They are later compared character by character, so an address that
+ * can be written in two ways is refused.
+ * @throws AppError `invalid` naming the first bad address
  */
 export function checkRedirectUris(field: string, kind: ClientKind, uris: readonly string[]): string[] {
   for (const uri of uris) {
@@ -25,18 +25,18 @@ export function checkRedirectUris(field: string, kind: ClientKind, uris: readonl
 function refusalOf(kind: ClientKind, uri: string): string | undefined {
   const url = URL.parse(uri);
   if (url === null || uri.length > LONGEST_URI || !/^[\x21-\x7e]+$/.test(uri) || uri.includes('\\')) return 'is not an absolute address';
-  if (uri.includes('*')) return 'must not have a wildcard: every address is registered by itself';
+  if (uri.includes('*')) return 'must not have a wildcard: register every address separately';
   if (url.href.includes('#')) return 'must not have a fragment';
-  if (url.username !== '' || url.password !== '') return 'must not hold a name or password';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   if (WITH_A_HOST.test(url.protocol) && hasOtherName(uri, url))
-    return 'must be written as browsers write it, in ASCII and small letters, without a dot at the end';
-  if (/^[^?]*%(?:2e|2f|5c)/i.test(uri)) return 'must not have dots or slashes in disguise';
+    return 'must be written as browsers normalise it: ASCII, lower case, no trailing dot';
+  if (/^[^?]*%(?:2e|2f|5c)/i.test(uri)) return 'must not have percent-encoded dots or slashes';
   if (url.protocol === 'https:') return refusalOfHttps(kind, url);
   if (url.protocol === 'http:') return refusalOfHttp(kind, url);
   return kind === 'native' && OWN_SCHEME.test(url.protocol) ? undefined : 'must begin with https://';
 }
 
-/** A host or path that could be written in another way. Punycode may stand: people are shown it as it is. */
+/** True for a host or path that is not in normal form. Punycode is allowed: people see it unchanged. */
 function hasOtherName(uri: string, { protocol, host, hostname }: URL): boolean {
   const written = uri.slice(`${protocol}//`.length).split(/[/?]/, 1)[0]!;
   return written !== host || hostname.endsWith('.') || /\/\.\.?(?:\/|$)/.test(uri.split('?', 1)[0]!);

@@ -29,9 +29,9 @@ const role = z.enum(ROLES);
 const clientSchema = z
   .object({
     id: z.string().describe('`client_id`'),
-    name: z.string().describe('What people see when they are asked'),
+    name: z.string().describe('Name that people see when they are asked for consent'),
     kind: z.enum(CLIENT_KINDS),
-    role: role.describe('The most it may do, whoever signs in'),
+    role: role.describe('Highest role of the client, whatever the role of the user'),
     redirect_uris: z.array(z.string()),
     post_logout_redirect_uris: z.array(z.string()),
     created_by: z.string().nullable(),
@@ -39,7 +39,7 @@ const clientSchema = z
   })
   .meta({ id: 'Client', examples: [example] });
 const secretSchema = clientSchema
-  .extend({ client_secret: z.string().nullable().describe('Shown only here; null for a kind that can keep none') })
+  .extend({ client_secret: z.string().nullable().describe('Shown only in this answer; null for a kind that cannot keep a secret') })
   .meta({ id: 'ClientWithSecret', examples: [{ ...example, client_secret: `sbx_cli_${'x'.repeat(62)}` }] });
 
 const kindField = z
@@ -49,8 +49,8 @@ const newClientBody = z
   .object({
     name: nameField,
     kind: kindField,
-    role: role.optional().describe("At most the caller's; the caller's when missing"),
-    redirect_uris: uris.min(1).describe('Compared letter by letter; https, except on the own machine'),
+    role: role.optional().describe("At most the caller's role. Default: the caller's role"),
+    redirect_uris: uris.min(1).describe('Compared character by character; https, except for loopback addresses'),
     post_logout_redirect_uris: uris.optional(),
   })
   .meta({
@@ -65,8 +65,10 @@ const changeBody = newClientBody
 const params = z.object({ client_id: pathId });
 const tags = ['clients'];
 
-/** For administrators only: a client may act for whoever agrees. */
-/** @param deps.onRevoked awaited before the answer: what was opened through the client has to end */
+/**
+ * For administrators only: a client may act for every member who agrees.
+ * @param deps.onRevoked awaited before the answer: ends what was opened through the client
+ */
 export function clientRoutes(app: App, deps: { clients: ClientsService; onRevoked?: (teamId: string) => Promise<void> }): void {
   clientReading(app, deps.clients);
   clientCreation(app, deps.clients);
@@ -82,7 +84,7 @@ function clientReading(app: App, clients: ClientsService): void {
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'List the programs that may act for members, newest first',
+        summary: 'List the OpenID clients that may act for members, newest first',
         querystring: pageQuery,
         response: { 200: envelope(z.array(clientSchema)), ...commonErrors },
       },
@@ -111,7 +113,7 @@ function clientCreation(app: App, clients: ClientsService): void {
       config: { role: 'admin', secretAnswer: true },
       schema: {
         tags,
-        summary: 'Register a program that signs members in and acts for them',
+        summary: 'Register an OpenID client that signs members in and acts for them',
         body: newClientBody,
         response: { 200: envelope(secretSchema), ...commonErrors, 409: problemSchema.describe('The team has too many clients') },
       },
@@ -148,7 +150,7 @@ function clientChange(app: App, { clients, onRevoked }: Parameters<typeof client
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'Change a client; what is not given stays',
+        summary: 'Change a client; missing fields stay unchanged',
         params,
         body: changeBody,
         response: { 200: envelope(clientSchema), ...commonErrors },
@@ -173,7 +175,7 @@ function secretRenewal(app: App, clients: ClientsService): void {
       schema: {
         tags,
         operationId: 'renewClientSecret',
-        summary: 'Give a client a new secret; the old one is refused at once',
+        summary: 'Replace the secret of a client; the old one is refused at once',
         params,
         response: { 200: envelope(secretSchema), ...commonErrors, 409: problemSchema.describe('Clients of this kind have no secret') },
       },
@@ -193,7 +195,7 @@ function clientDeletion(app: App, { clients, onRevoked }: Parameters<typeof clie
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'Delete a client; its next request is refused, and what it opened for members ends',
+        summary: 'Delete a client; its next request is refused, and everything it opened for members ends',
         params,
         response: { 204: z.null().describe('Deleted'), ...commonErrors },
       },

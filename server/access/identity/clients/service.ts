@@ -14,7 +14,7 @@ import {
   deleteClient,
   insertClient,
   lockTeam,
-  noteRevocation,
+  insertRevocation,
   selectClient,
   selectClientAnywhere,
   selectClients,
@@ -23,7 +23,7 @@ import {
 } from './store.ts';
 
 const SECRET_LENGTH = 62;
-/** Told apart at a glance, and by secret scanners. */
+/** A prefix that people and secret scanners recognise. */
 const SECRET_PREFIX = 'sbx_cli_';
 
 export interface NewClient {
@@ -36,7 +36,7 @@ export interface NewClient {
   createdBy: string | null;
 }
 
-/** What is missing stays as it is. */
+/** Missing fields stay unchanged. */
 export interface ClientChange {
   name?: string | undefined;
   role?: Role | undefined;
@@ -44,7 +44,7 @@ export interface ClientChange {
   postLogoutRedirectUris?: string[] | undefined;
 }
 
-/** Programs that a team lets act for its members. */
+/** OpenID clients that may act for the members of a team. */
 export class ClientsService {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -57,8 +57,8 @@ export class ClientsService {
   }
 
   /**
-   * @returns the secret too, which nobody can read again; null for a kind that can keep none
-   * @throws AppError `invalid` for an address that will not do, `quota_exceeded` when the team has too many
+   * @returns the secret too, which cannot be read again; null for a kind that cannot keep one
+   * @throws AppError `invalid` for a bad address, `quota_exceeded` when the team has too many
    */
   async create(wanted: NewClient): Promise<{ client: Client; secret: string | null }> {
     const createdAt = this.#clock.now();
@@ -86,7 +86,7 @@ export class ClientsService {
     return client;
   }
 
-  /** @throws AppError `not_found`, `invalid` for an address that will not do */
+  /** @throws AppError `not_found`, `invalid` for a bad address */
   async change(teamId: string, id: string, change: ClientChange): Promise<Client> {
     const before = await this.get(teamId, id);
     const { redirectUris, postLogoutRedirectUris } = change;
@@ -102,36 +102,36 @@ export class ClientsService {
     };
     await this.#storage.writes.write(async (tx) => {
       await updateClient(tx, after);
-      if (after.role !== before.role) await this.#noteRevocation(tx, teamId, id);
+      if (after.role !== before.role) await this.#insertRevocation(tx, teamId, id);
     });
     return after;
   }
 
   /**
-   * A new secret, shown here and never again; the one before it is refused from now on.
-   * @throws AppError `not_found`, `conflict` for a kind that has none
+   * Creates a new secret, returned only here; the old one is refused from now on.
+   * @throws AppError `not_found`, `conflict` for a kind without a secret
    */
   async renewSecret(teamId: string, id: string): Promise<{ client: Client; secret: string }> {
     const client = await this.get(teamId, id);
-    if (client.kind !== 'web') throw new AppError('conflict', `a client of the kind ${client.kind} has no secret`);
+    if (client.kind !== 'web') throw new AppError('conflict', `a client of kind ${client.kind} has no secret`);
     const secret = newClientSecret();
     await this.#storage.writes.write((tx) => updateClientSecret(tx, teamId, id, hashSecret(secret)));
     return { client, secret };
   }
 
-  /** From now on nothing it holds is good any more. @throws AppError `not_found` */
+  /** Deletes the client and invalidates everything issued to it. @throws AppError `not_found` */
   async delete(teamId: string, id: string): Promise<void> {
     await this.#storage.writes.write(async (tx) => {
       if (!(await deleteClient(tx, teamId, id))) throw notFound('client');
-      await this.#noteRevocation(tx, teamId, id);
+      await this.#insertRevocation(tx, teamId, id);
     });
   }
 
-  #noteRevocation(tx: Tx, teamId: string, clientId: string): Promise<void> {
-    return noteRevocation(tx, { teamId, kind: 'client', subjectId: clientId, now: this.#clock.now() });
+  #insertRevocation(tx: Tx, teamId: string, clientId: string): Promise<void> {
+    return insertRevocation(tx, { teamId, kind: 'client', subjectId: clientId, now: this.#clock.now() });
   }
 
-  /** Of whatever team: for the moment when it asks somebody to sign in. */
+  /** A client of any team, for a sign-in that it starts. */
   async find(id: string): Promise<{ client: Client; secretHash: string | null } | undefined> {
     return selectClientAnywhere(this.#storage.db, id);
   }

@@ -8,7 +8,7 @@ import { deleteRecordsOfClient } from '../provider/store.ts';
 import type { Client, ClientKind } from '../types.ts';
 
 export { lockTeam } from '../../../platform/storage/team-lock.ts';
-export { noteRevocation } from '../../../platform/storage/revocations.ts';
+export { insertRevocation } from '../../../platform/storage/revocations.ts';
 
 function toClient(row: Selectable<ClientsTable>): Client {
   return {
@@ -53,7 +53,7 @@ export async function selectClient(db: DbOrTx, teamId: string, id: string): Prom
   return row && toClient(row);
 }
 
-/** By its own id, in whatever team: for the moment when it asks somebody to sign in. */
+/** By its id, in any team: for a sign-in that it starts. */
 export async function selectClientAnywhere(db: DbOrTx, id: string): Promise<{ client: Client; secretHash: string | null } | undefined> {
   const row = await db.selectFrom('clients').selectAll().where('id', '=', id).executeTakeFirst();
   return row && { client: toClient(row), secretHash: row.secret_hash };
@@ -86,7 +86,7 @@ export async function updateClientSecret(db: DbOrTx, teamId: string, id: string,
   await db.updateTable('clients').set({ secret_hash: secretHash }).where('team_id', '=', teamId).where('id', '=', id).execute();
 }
 
-/** With everything that it was given. @returns false when the team has no such client */
+/** With everything issued to it. @returns false when the team has no such client */
 export async function deleteClient(tx: Tx, teamId: string, id: string): Promise<boolean> {
   const row = await tx.deleteFrom('clients').where('team_id', '=', teamId).where('id', '=', id).returning('id').executeTakeFirst();
   if (row === undefined) return false;

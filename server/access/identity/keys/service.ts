@@ -10,12 +10,12 @@ import type { Secrets } from '../../../platform/storage/secrets.ts';
 import { deleteKeys, insertKey, selectKeys } from './store.ts';
 import type { KeyKind, StoredKey } from './store.ts';
 
-/** What every OpenID client understands. */
+/** The algorithm that every OpenID client supports. */
 export const SIGNING_ALGORITHM = 'RS256';
 const PURPOSE = 'identity-key';
-/** Clients keep the published keys for ten minutes: a key must be known for longer before it signs. */
+/** Clients cache the published keys for ten minutes: a key must be published for longer before it signs. */
 const PUBLISH_AHEAD_MS = 15 * 60_000;
-/** What a token has opened is checked against its key for as long as it stays open: {@link LONGEST_CONNECTION_MS}, and an hour. */
+/** A connection is checked against the key of its token while it is open: {@link LONGEST_CONNECTION_MS}, plus an hour. */
 const KEEP_AFTER_MS = 13 * 3600_000;
 
 const generate = promisify(generateKeyPair);
@@ -26,7 +26,7 @@ export interface KeysDeps {
   secrets: Pick<Secrets, 'encrypt' | 'decryptText'>;
 }
 
-/** What the provider works with. Equal `version` means equal keys in equal order. */
+/** The keys of the provider. Equal `version` means equal keys in equal order. */
 export interface ProviderKeys {
   version: string;
   /** Private keys: the first signs, every one is published. */
@@ -34,7 +34,7 @@ export interface ProviderKeys {
   cookie: string[];
 }
 
-/** One signing key as people see it. */
+/** State of one signing key, for the command line. */
 export interface SigningKeyState {
   id: string;
   state: 'next' | 'signing' | 'published';
@@ -42,7 +42,7 @@ export interface SigningKeyState {
   activeAt: number;
 }
 
-/** The keys that tokens and cookies are signed with: made on the first start, kept encrypted, changed without a break. */
+/** The keys that sign tokens and cookies: created at the first start, stored encrypted, rotated without interruption. */
 export class ProviderKeyring {
   readonly #deps: KeysDeps;
 
@@ -51,12 +51,12 @@ export class ProviderKeyring {
   }
 
   /**
-   * The keys of this moment, made if there are none yet.
+   * The current keys, created if there are none yet.
    * @throws AppError `internal` when they cannot be decrypted
    */
   async load(): Promise<ProviderKeys> {
     let stored = await selectKeys(this.#deps.storage.db);
-    // One by one: a start that was cut short between the two is made good by the next.
+    // One by one: a start that was interrupted between the two is completed by the next.
     const missing = (['signing', 'cookie'] as const).filter((kind) => !stored.some((key) => key.kind === kind));
     for (const kind of missing) await this.#make(kind, this.#deps.clock.now());
     if (missing.length > 0) stored = await selectKeys(this.#deps.storage.db);
@@ -71,7 +71,7 @@ export class ProviderKeyring {
     };
   }
 
-  /** Changes when {@link load} would give other keys. */
+  /** Changes when {@link load} would return other keys. */
   async version(): Promise<string> {
     const stored = await selectKeys(this.#deps.storage.db);
     const { current, next, previous } = this.#sort(stored);
@@ -86,8 +86,8 @@ export class ProviderKeyring {
   }
 
   /**
-   * A new key that is published at once and signs a quarter of an hour later.
-   * @throws AppError `conflict` while another one waits for its turn
+   * Creates a key that is published at once and signs a quarter of an hour later.
+   * @throws AppError `conflict` while another key is published and does not sign yet
    */
   async rotate(): Promise<SigningKeyState> {
     const { clock, storage } = this.#deps;
@@ -98,7 +98,7 @@ export class ProviderKeyring {
     return { id, state: 'next', createdAt, activeAt };
   }
 
-  /** For keys that others may know: new ones at once, and nothing that the old ones signed is good any more. */
+  /** For compromised keys: replaces them at once and invalidates everything that they signed. */
   async replace(): Promise<SigningKeyState> {
     const { clock, storage } = this.#deps;
     const old = await selectKeys(storage.db);
@@ -115,7 +115,7 @@ export class ProviderKeyring {
     return { id: signing.id, state: 'signing', createdAt: signing.createdAt, activeAt: signing.activeAt };
   }
 
-  /** Forgets signing keys whose last token has expired. */
+  /** Deletes signing keys whose last token has expired. */
   async sweep(): Promise<void> {
     const { clock, storage } = this.#deps;
     const { current, previous } = this.#sort(await selectKeys(storage.db));
@@ -138,7 +138,7 @@ export class ProviderKeyring {
     return { id, kind, secret: await this.#deps.secrets.encrypt(PURPOSE, plain), createdAt, activeAt };
   }
 
-  /** Signing keys by their turn: the newest that is due signs. */
+  /** Sorts signing keys by state: the newest active key signs. */
   #sort(stored: readonly StoredKey[]): Record<'current' | 'next' | 'previous', StoredKey[]> {
     const now = this.#deps.clock.now();
     const keys = stored.filter(({ kind }) => kind === 'signing');

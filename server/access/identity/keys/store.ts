@@ -9,11 +9,11 @@ export interface StoredKey {
   /** Encrypted. */
   secret: string;
   createdAt: number;
-  /** From when on it signs, milliseconds. */
+  /** Time from which it signs, milliseconds. */
   activeAt: number;
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function selectKeys(db: DbOrTx): Promise<StoredKey[]> {
   const rows = await db.selectFrom('provider_keys').selectAll().orderBy('active_at', 'desc').orderBy('id', 'desc').execute();
   return rows.map((row) => ({

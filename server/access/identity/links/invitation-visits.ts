@@ -10,7 +10,7 @@ import { declinedPage, invitationPage, joinedPage, refusedPage, uselessLinkPage 
 import { isSame } from './visits.ts';
 import type { LinkVisits } from './visits.ts';
 
-/** What the state of a visit at the identity provider outside begins with, so that its answer finds the way back here. */
+/** Prefix of the OAuth state of an invitation, so that the upstream provider's answer is routed back here. */
 export const INVITATION_STATE = 'invitation';
 
 export interface InvitationVisitsDeps {
@@ -27,7 +27,7 @@ export interface InvitationVisitsDeps {
 const TOO_MANY = 'There were too many wrong passwords. Try again later.';
 const FOREIGN_FORM = 'This answer did not come from our page.';
 
-/** What people do with the link of an invitation: look, agree with a proof, or decline. */
+/** The pages behind an invitation link: show it, accept it with a proof of identity, or decline it. */
 export class InvitationVisits {
   readonly #deps: InvitationVisitsDeps;
 
@@ -40,16 +40,16 @@ export class InvitationVisits {
     return invitation ? this.#page(exchange, code, invitation, 200) : USELESS;
   }
 
-  /** The yes of somebody who proves with a password that the account is theirs, or has none. */
+  /** Accepts the invitation with the password of the existing account, or with a new password for a new account. */
   async accept(exchange: Exchange, code: string): Promise<Outcome> {
     return this.#within(exchange, code, async (invitation) => {
       const { current_password: current = '', new_password: next = '', repeated } = exchange.form;
       if (next !== repeated) return this.#page(exchange, code, invitation, 422, 'The two new passwords are not the same.');
       const { attempts, teams } = this.#deps;
       const { email, teamId } = invitation;
-      // Counted apart from the sign-in page, where strangers may use up the attempts, and once for all invitations of a team: its
-      // administrators make as many as they like, and hold the code of each. They invite whomever they like too, so that all accounts
-      // together have a limit: one password could be tried with each of them.
+      // Counted separately from the sign-in page, where strangers may use up the attempts, and once for all invitations of a team: its
+      // administrators can create many, and know the code of each. They can also invite any address, so one limit covers all accounts
+      // together: otherwise one password could be tried with each account.
       const team = `invitations of ${teamId}`;
       const passwordSince = await teams.passwordSince(email);
       const attempt = { account: email, passwordSince, source: exchange.source, knownBrowser: team, onBehalfOf: team };
@@ -77,8 +77,8 @@ export class InvitationVisits {
     });
   }
 
-  /** Off to the identity provider outside: the yes of somebody whom it knows by the invited address. */
-  async leave(exchange: Exchange, code: string): Promise<Outcome> {
+  /** Redirects to the upstream identity provider, which must verify the invited address. */
+  async redirectToUpstream(exchange: Exchange, code: string): Promise<Outcome> {
     return this.#within(exchange, code, async ({ id }) => {
       const { upstream } = this.#deps;
       const proof = this.#proofOf(exchange, id);
@@ -87,14 +87,17 @@ export class InvitationVisits {
     });
   }
 
-  /** Back from it, in the same browser. The button that led there was the yes. */
-  async return(exchange: Exchange, { code, state = '' }: { code?: string | undefined; state?: string | undefined }): Promise<Outcome> {
+  /** The callback from the upstream provider, in the same browser. The button that led there was the acceptance. */
+  async returnFromUpstream(
+    exchange: Exchange,
+    { code, state = '' }: { code?: string | undefined; state?: string | undefined },
+  ): Promise<Outcome> {
     const { upstream, invitations } = this.#deps;
     const id = state.split('.')[1] ?? '';
     const proof = this.#proofOf(exchange, id);
     if (!upstream || !proof || !isSame(state, proof.state)) return { status: 400, html: refusedPage('This answer was not asked for.') };
     if (code === undefined) return { status: 401, html: refusedPage(`${upstream.name} did not sign you in.`) };
-    return this.#told(async () => {
+    return this.#asPage(async () => {
       const invitation = await invitations.findOpenById(id);
       if (!invitation) return USELESS;
       const email = await upstream.verifiedEmail(code, proof);
@@ -113,14 +116,14 @@ export class InvitationVisits {
 
   async #within(exchange: Exchange, code: string, act: (invitation: Invitation) => Promise<Outcome>): Promise<Outcome> {
     if (!this.#deps.visits.isOurForm(exchange, code)) return { status: 400, html: refusedPage(FOREIGN_FORM) };
-    return this.#told(async () => {
+    return this.#asPage(async () => {
       const invitation = await this.#deps.invitations.findOpen(code);
       return invitation ? act(invitation) : USELESS;
     });
   }
 
-  /** Refusals as a page. */
-  async #told(act: () => Promise<Outcome>): Promise<Outcome> {
+  /** Shows a refusal as a page. */
+  async #asPage(act: () => Promise<Outcome>): Promise<Outcome> {
     try {
       return await act();
     } catch (error) {
@@ -128,7 +131,7 @@ export class InvitationVisits {
       if (error.code === 'forbidden' || error.code === 'conflict')
         return { status: error.code === 'forbidden' ? 403 : 409, html: refusedPage(error.message) };
       if (error.code !== 'unavailable') throw error;
-      this.#deps.log.warn({ err: error.cause ?? error, reason: error.message }, 'an invitation could not be answered');
+      this.#deps.log.warn({ err: error.cause ?? error, reason: error.message }, 'an invitation could not be processed');
       return { status: 502, html: refusedPage(error.message) };
     }
   }

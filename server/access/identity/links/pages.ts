@@ -3,7 +3,7 @@ import type { Invitation } from '../../teams/service.ts';
 import { buttonForm, escapeHtml, page } from '../provider/pages.ts';
 import type { FormTarget } from '../provider/pages.ts';
 
-/** The pages behind the links that people are sent: joining a team, and setting a new password. */
+/** The pages behind links sent to people: joining a team, and setting a new password. */
 
 const NEW_PASSWORD_FIELDS = `<label>New password<input name="new_password" type="password" autocomplete="new-password" minlength="8" maxlength="256" required></label>
 <p class="hint">8 to 256 characters.</p>
@@ -24,7 +24,7 @@ export interface InvitationView extends FormTarget {
   inviter: Pick<Invitation['inviter'], 'kind' | 'name'>;
   email: string;
   problem?: string | undefined;
-  /** Of the identity provider outside, when there is one. */
+  /** Name of the upstream identity provider, if one is configured. */
   upstreamName?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ const ROLE_RIGHTS: Readonly<Record<Role, string>> = {
   admin: 'do everything in it, members and keys included',
 };
 
-/** The same for everybody, whether the address has an account here or not: the inviter can open it too. */
+/** The same whether or not the address has an account here: the inviter can open the link too. */
 export function invitationPage(view: InvitationView): string {
   const { action, csrf, teamName, role, inviter, email, problem, upstreamName } = view;
   return page(
@@ -53,7 +53,7 @@ ${upstreamName === undefined ? '' : upstreamForm({ action, csrf }, upstreamName)
   );
 }
 
-/** Said as what it is: names of keys and teams are of their own choosing. */
+/** Shows the kind of the inviter: the names of keys and teams are free text. */
 function nameOf({ kind, name }: InvitationView['inviter']): string {
   if (kind === 'operator') return 'The operator of this server';
   const strong = `<strong>${escapeHtml(name ?? '')}</strong>`;
@@ -114,5 +114,5 @@ export function uselessLinkPage(): string {
 }
 
 export function refusedPage(problem: string): string {
-  return page('This did not work', `${alert(problem)}<p>Open the link that you were sent once more.</p>`);
+  return page('This did not work', `${alert(problem)}<p>Open your link again.</p>`);
 }

@@ -13,7 +13,7 @@ export interface PasswordVisitsDeps {
 
 const USELESS: Outcome = { status: 404, html: uselessLinkPage() };
 
-/** What people do with the link for a new password. */
+/** The pages behind a password link. */
 export class PasswordVisits {
   readonly #deps: PasswordVisitsDeps;
 

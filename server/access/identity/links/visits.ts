@@ -10,14 +10,14 @@ export interface LinkVisitsDeps {
   baseUrl: string;
   /** Path of the links below it. */
   path: string;
-  /** Secret of the server. */
+  /** Secret key of the server. */
   formKey: string;
 }
 
 /**
- * Knows the browser that has opened a link. The code alone must not be enough to answer in somebody's name: whoever sent the link
- * knows it as well, and could have the person's browser submit a form of theirs. A cookie that holds nothing but chance tells
- * browsers apart, and what our page submits is bound to it.
+ * Identifies the browser that opened a link. The code alone must not be enough to answer as the invited person: the sender of the
+ * link also knows it, and could make the person's browser submit a forged form. A cookie with a random value identifies the
+ * browser, and every form of our page is bound to it.
  */
 export class LinkVisits {
   readonly #path: string;
@@ -33,13 +33,13 @@ export class LinkVisits {
     this.#attributes = `Path=${this.#path}; HttpOnly; SameSite=Lax${protocol === 'https:' ? '; Secure' : ''}`;
   }
 
-  /** What a page with a form needs; gives the browser its cookie if it has none. */
+  /** The form target and its CSRF token. Sets the browser's cookie if it has none. */
   target(exchange: Exchange, code: string): { action: string; csrf: string } {
     const visit = this.#visitOf(exchange) ?? this.#begin(exchange);
     return { action: `${this.#path}/${encodeURIComponent(code)}`, csrf: this.#derive('form', code, visit) };
   }
 
-  /** True for a form that our page has sent from this browser. */
+  /** True for a form that our page submitted from this browser. */
   isOurForm(exchange: Exchange, code: string): boolean {
     const site = exchange.request.headers['sec-fetch-site'];
     const visit = this.#visitOf(exchange);
@@ -48,8 +48,8 @@ export class LinkVisits {
   }
 
   /**
-   * What binds a visit at the identity provider outside to this one. The state names the invitation and not its code, which is
-   * nobody's business there. Undefined for a browser without the cookie.
+   * Binds a visit at the upstream identity provider to this one. The state names the invitation, not its code, which the
+   * provider must not learn. Undefined for a browser without the cookie.
    */
   proofFor(exchange: Exchange, kind: string, id: string, redirectUri: string): UpstreamProof | undefined {
     const visit = this.#visitOf(exchange);

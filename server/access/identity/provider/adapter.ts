@@ -7,7 +7,7 @@ import { consumeRecord, deleteRecord, deleteRecordsOfGrant, selectRecord, select
 import type { ProviderRecord } from './store.ts';
 
 const PURPOSE = 'identity-record';
-/** For records that say no end themselves; none of ours does. */
+/** Lifetime of records without an expiry; the provider stores none. */
 const DEFAULT_LIFE_S = 3600;
 
 export interface RecordAdapterDeps {
@@ -17,8 +17,8 @@ export interface RecordAdapterDeps {
 }
 
 /**
- * What the provider stores of one model: sessions, grants, codes, refresh tokens, sign-ins under way. Whoever has only a
- * copy of the database can use none of them: ids, which are what their holders show, are hashed, and the rest is encrypted.
+ * Storage of one model of the provider: sessions, grants, codes, refresh tokens, pending sign-ins. A copy of the database alone
+ * is useless: ids, which are the bearer values, are hashed, and the rest is encrypted.
  */
 export class RecordAdapter implements Adapter {
   readonly #model: string;
@@ -60,7 +60,7 @@ export class RecordAdapter implements Adapter {
   async consume(id: string): Promise<void> {
     const { storage, now } = this.#deps;
     const isFirst = await storage.writes.write((tx) => consumeRecord(tx, this.#model, hashSecret(id), now()));
-    if (!isFirst) throw new errors.InvalidGrant('it was used already');
+    if (!isFirst) throw new errors.InvalidGrant('already used');
   }
 
   async destroy(id: string): Promise<void> {
@@ -78,7 +78,7 @@ export class RecordAdapter implements Adapter {
   }
 }
 
-/** A sign-in that waits to be resumed names its person further inside; it must end with their other records too. */
+/** A pending sign-in names its person in a nested field; it must end with the person's other records too. */
 function accountOf({ accountId, result, session }: AdapterPayload): string | null {
   return accountId ?? result?.login?.accountId ?? session?.accountId ?? null;
 }

@@ -2,7 +2,7 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { ClientsService } from '../clients/service.ts';
 import type { Client, ClientKind } from '../types.ts';
 
-/** What the provider has to know of each kind. */
+/** Provider settings of each client kind. */
 const KIND_METADATA = {
   web: {
     application_type: 'web',
@@ -30,7 +30,7 @@ const KIND_METADATA = {
   },
 } as const satisfies Record<ClientKind, object>;
 
-/** Registered clients, as the provider reads them. They are written elsewhere (clients/service.ts). */
+/** Read access to registered clients for the provider. clients/service.ts writes them. */
 export class ClientAdapter implements Adapter {
   readonly #clients: ClientsService;
 

@@ -14,33 +14,33 @@ import type { ProviderKeys } from '../keys/service.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID } from '../types.ts';
 import { errorPage, PAGE_POLICY, signedOutPage, signOutPage, stayedPage } from './pages.ts';
 
-/** Between the five and ten minutes in which a token may outlive a sign-out. */
+/** A token may outlive a sign-out by five to ten minutes at most. */
 const ACCESS_TOKEN_S = 300;
 const CODE_S = 60;
 const HOUR_S = 3600;
-/** A working day: after it the password is asked for again. */
+/** A working day; then the person signs in again. */
 const SESSION_S = 12 * HOUR_S;
-/** Without being used; with every use a new one begins. */
+/** Lifetime of an unused refresh token. Every use issues a new one. */
 const REFRESH_TOKEN_S = 14 * 24 * HOUR_S;
-/** However often it is refreshed, a person signs in again after that. */
+/** A person signs in again after this time, however often the token is refreshed. */
 const GRANT_S = 90 * 24 * HOUR_S;
 
 export interface ConfigurationDeps {
   /** The public URL, without a slash at the end: the audience of every access token. */
   baseUrl: string;
-  /** Path at which the provider is reached, as browsers see it. */
+  /** Path of the provider, as browsers see it. */
   mountPath: string;
   keys: ProviderKeys;
   adapter: (model: string) => Adapter;
-  /** @param loginTs when the person signed in, seconds */
+  /** @param loginTs sign-in time of the person, seconds */
   findAccount: (userId: string, loginTs: number | undefined) => Promise<Account | undefined>;
-  /** The grant in force, or the one that needs no question. */
+  /** The valid grant, or one that needs no consent. */
   loadGrant: (ctx: KoaContextWithOIDC) => Promise<Grant | undefined>;
-  /** What an access token says beside the standard claims. @throws InvalidGrant when its holder has left the team */
+  /** Claims of an access token in addition to the standard ones. @throws InvalidGrant when its holder has left the team */
   tokenClaims: (ctx: KoaContextWithOIDC, token: AccessToken) => Promise<Record<string, unknown>>;
 }
 
-/** Everything that is not asked for is off: what is not there needs no protection. */
+/** Every feature that is not needed is off, to reduce the attack surface. */
 export function providerConfiguration(deps: ConfigurationDeps): Configuration {
   const { baseUrl, mountPath, keys } = deps;
   return {
@@ -61,7 +61,7 @@ export function providerConfiguration(deps: ConfigurationDeps): Configuration {
     rotateRefreshToken: () => true,
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') && (client.clientId === CONSOLE_CLIENT_ID || source.scopes.has('offline_access')),
-    // An address with a scheme of its own has the origin `null`, as has every page in a sandbox.
+    // An address with a private-use scheme has the origin `null`, like every sandboxed page.
     clientBasedCORS: (_ctx, origin, client) =>
       origin !== 'null' && client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) === true,
     interactions: { url: (_ctx, interaction) => `${mountPath}/interaction/${interaction.uid}`, policy: promptPolicy() },
@@ -81,7 +81,7 @@ export function providerConfiguration(deps: ConfigurationDeps): Configuration {
   };
 }
 
-/** Beside the provider's own reasons to ask somebody to sign in: a session that is worth nothing any more. */
+/** In addition to the provider's own login checks: a session that is no longer valid. */
 function promptPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   const isWorthless = (ctx: KoaContextWithOIDC): boolean => ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined;
@@ -89,7 +89,7 @@ function promptPolicy(): interactionPolicy.DefaultPolicy {
   return policy;
 }
 
-/** When the person signed in, in seconds, by what they show: a code, a refresh token or a session. */
+/** Sign-in time of the person, seconds, from the presented code, refresh token or session. */
 function loginTsOf(ctx: KoaContextWithOIDC, token: object | undefined): number | undefined {
   if (token === undefined) return ctx.oidc.session?.loginTs;
   return 'authTime' in token && typeof token.authTime === 'number' ? token.authTime : undefined;
@@ -100,7 +100,7 @@ function features({ baseUrl }: ConfigurationDeps): NonNullable<Configuration['fe
     devInteractions: { enabled: false },
     dPoP: { enabled: false },
     pushedAuthorizationRequests: { enabled: false },
-    // Access tokens are for the API; /api/me says who they stand for.
+    // Access tokens are for the API; /api/me returns their identity.
     userinfo: { enabled: false },
     revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
     resourceIndicators: {
@@ -130,7 +130,7 @@ function features({ baseUrl }: ConfigurationDeps): NonNullable<Configuration['fe
   };
 }
 
-/** On paths of its own, so that no other page of the server ever sees them. */
+/** Limited to the provider's path, so that no other page of the server gets them. */
 function cookieSettings(mountPath: string, keys: string[]): NonNullable<Configuration['cookies']> {
   return {
     keys,
@@ -158,7 +158,7 @@ function setPage(ctx: KoaContextWithOIDC, html: string): void {
   ctx.body = html;
 }
 
-/** The provider's own check wants the secret in clear; only its hash is kept. */
+/** The provider's own check needs the plain secret; only its hash is stored. */
 export type SecretCheck = (presented: string, storedHash: string) => boolean;
 
 export function compareHashedSecrets(clientClass: { prototype: ProviderClient }, matches: SecretCheck): void {

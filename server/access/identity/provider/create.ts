@@ -6,7 +6,7 @@ import type { Log } from '../../../platform/core/log.ts';
 import type { Role } from '../../../platform/core/principal.ts';
 import type { TeamsService } from '../../teams/service.ts';
 import type { ClientsService } from '../clients/service.ts';
-import { isStillGood } from '../sign-in/login-time.ts';
+import { isStillValid } from '../sign-in/login-time.ts';
 import type { ProviderKeys } from '../keys/service.ts';
 import { API_SCOPE, OIDC_PATH } from '../types.ts';
 import { RecordAdapter } from './adapter.ts';
@@ -14,7 +14,7 @@ import type { RecordAdapterDeps } from './adapter.ts';
 import { ClientAdapter } from './client-adapter.ts';
 import { compareHashedSecrets, providerConfiguration } from './configuration.ts';
 import type { SecretCheck } from './configuration.ts';
-import { goodMemberships, Grants, teamOf } from './grants.ts';
+import { validMemberships, Grants, teamOf } from './grants.ts';
 
 export interface ProviderDeps {
   baseUrl: string;
@@ -23,14 +23,14 @@ export interface ProviderDeps {
   records: RecordAdapterDeps;
   clients: ClientsService;
   teams: TeamsService;
-  /** Undefined also for a sign-in that is worth nothing in this team any more. @param loginTs when it was, seconds */
+  /** Also undefined for a sign-in that is no longer valid in this team. @param loginTs sign-in time, seconds */
   roleIn: (loginTs: number | undefined, teamId: string, userId: string, clientId: string) => Promise<Role | undefined>;
   matchesSecret: SecretCheck;
   audit: AuditService;
   log: Log;
 }
 
-/** The OpenID provider over our tables. Its keys are fixed: other keys, another provider. */
+/** The OpenID provider on top of the server's tables. Its keys are fixed: new keys need a new provider. */
 export function createProvider(deps: ProviderDeps): Provider {
   const { baseUrl, mountPath, keys, records, clients, teams, log } = deps;
   const grants = new Grants(baseUrl, teams, deps.roleIn);
@@ -46,7 +46,7 @@ export function createProvider(deps: ProviderDeps): Provider {
       tokenClaims: (ctx, token) => grants.tokenClaims(ctx, token),
     }),
   );
-  // The routes in front set the forwarded headers themselves, so that addresses are always the public ones.
+  // The routes in front set the forwarded headers, so that addresses are always the public ones.
   provider.proxy = true;
   provider.silent = true;
   compareHashedSecrets(provider.Client, deps.matchesSecret);
@@ -57,7 +57,7 @@ export function createProvider(deps: ProviderDeps): Provider {
   return reportSignOuts(provider, deps);
 }
 
-/** The scope belongs to the API as a resource, which the discovery document has no place for. */
+/** The scope belongs to the API resource, which the provider leaves out of the discovery document. */
 async function announceApiScope(ctx: { path: string; body: unknown }, next: () => Promise<void>): Promise<void> {
   await next();
   if (ctx.path !== '/.well-known/openid-configuration' || typeof ctx.body !== 'object' || ctx.body === null) return;
@@ -65,28 +65,28 @@ async function announceApiScope(ctx: { path: string; body: unknown }, next: () =
   document.scopes_supported = [...(document.scopes_supported ?? []), API_SCOPE];
 }
 
-/** Undefined for somebody who may do nothing here, and for a sign-in from before the present password. */
+/** Undefined for a person without any role, and for a sign-in from before the current password. */
 async function findAccount(teams: TeamsService, userId: string, loginTs: number | undefined): Promise<Account | undefined> {
-  const [first] = await goodMemberships(teams, userId, loginTs);
-  if (!first || !isStillGood(loginTs, await teams.passwordSince(first.email))) return undefined;
+  const [first] = await validMemberships(teams, userId, loginTs);
+  if (!first || !isStillValid(loginTs, await teams.passwordSince(first.email))) return undefined;
   return { accountId: userId, claims: async () => ({ sub: userId, email: first.email }) };
 }
 
-/** In the logs of the teams that the session was in, and of no other. */
+/** Recorded only in the audit logs of the session's teams. */
 function reportSignOuts(provider: Provider, { audit, log }: ProviderDeps): Provider {
   const teamsOf = new WeakMap<object, string[]>();
-  // Before the provider ends the session, and with it the grants that name its teams.
+  // Read before the provider ends the session and with it the grants that name its teams.
   provider.use(async (ctx, next) => {
     if (ctx.method === 'POST' && ctx.path === '/session/end/confirm') teamsOf.set(ctx.req, await teamsOfSession(provider, ctx));
     await next();
   });
   provider.on('end_session.success', (ctx) => {
     const userId = ctx.oidc.session?.accountId;
-    // Told as well when somebody was asked and stays.
+    // The event also fires when the person chose to stay signed in.
     if (userId === undefined || ctx.oidc.params?.['logout'] === undefined) return;
     const target = ctx.oidc.client?.clientId ?? null;
     const teams = teamsOf.get(ctx.req);
-    if (!teams) log.warn({}, 'a sign-out is missing in the audit log');
+    if (!teams) log.warn({}, 'a sign-out is missing from the audit log');
     for (const teamId of teams ?? []) {
       audit.record({ team_id: teamId, actor_kind: 'user', actor_id: userId, source: ctx.ip, action: 'logout', target, result: 200 });
     }

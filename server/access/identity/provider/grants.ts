@@ -4,10 +4,10 @@ import type { Provider } from 'oidc-provider';
 import type { Role } from '../../../platform/core/principal.ts';
 import type { TeamsService } from '../../teams/service.ts';
 import type { Member } from '../../teams/types.ts';
-import { isStillGood } from '../sign-in/login-time.ts';
+import { isStillValid } from '../sign-in/login-time.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID } from '../types.ts';
 
-/** A grant names its team as if it were a resource: the one field of the provider's that keeps what we put there. */
+/** A grant stores its team as a resource: the only provider field that keeps our value. */
 const TEAM = 'urn:signalbox:team';
 const CONSOLE_SCOPES = 'openid email offline_access';
 
@@ -17,7 +17,7 @@ export interface GrantWish {
   teamId: string;
   /** Scopes of OpenID Connect, separated by spaces. */
   oidcScope: string;
-  /** True: it may ask the API. */
+  /** True when it may use the API. */
   api: boolean;
 }
 
@@ -31,7 +31,7 @@ export async function saveGrant(provider: Provider, baseUrl: string, wish: Grant
   return grant;
 }
 
-/** For the first-party application, which is trusted with everything its user may do. */
+/** For the first-party application, which has all rights of its user. */
 export async function saveConsoleGrant(provider: Provider, baseUrl: string, accountId: string, teamId: string): Promise<Grant> {
   return saveGrant(provider, baseUrl, { accountId, clientId: CONSOLE_CLIENT_ID, teamId, oidcScope: CONSOLE_SCOPES, api: true });
 }
@@ -40,26 +40,26 @@ export function teamOf(grant: Grant): string {
   return grant.getResourceScope(TEAM);
 }
 
-/** When the person signed in for whom a token is made, seconds: what it is made from says so. */
+/** Sign-in time of the person, seconds, taken from the source of the token. */
 function loginTsOf({ oidc: { entities, session } }: KoaContextWithOIDC): number | undefined {
   return entities.AuthorizationCode?.authTime ?? entities.RefreshToken?.authTime ?? session?.loginTs;
 }
 
 type SessionTeams = Pick<TeamsService, 'activeMemberships' | 'sessionsSince'>;
 
-/** The teams in which the person is active and this sign-in is good: one from before they were switched off there is not. */
-export async function goodMemberships(teams: SessionTeams, userId: string, loginTs: number | undefined): Promise<Member[]> {
+/** The teams in which the person is active and the sign-in is valid. Switching a member off invalidates earlier sign-ins in that team. */
+export async function validMemberships(teams: SessionTeams, userId: string, loginTs: number | undefined): Promise<Member[]> {
   const since = await teams.sessionsSince(userId);
-  return (await teams.activeMemberships(userId)).filter(({ teamId }) => isStillGood(loginTs, since.get(teamId) ?? 0));
+  return (await teams.activeMemberships(userId)).filter(({ teamId }) => isStillValid(loginTs, since.get(teamId) ?? 0));
 }
 
-/** Of what the provider asks grants for: the ones in force, those that need no question, and what their tokens say. */
+/** Answers the provider's questions about grants: valid grants, grants without consent, and token claims. */
 export class Grants {
   readonly #baseUrl: string;
   readonly #teams: SessionTeams;
   readonly #roleIn: (loginTs: number | undefined, teamId: string, userId: string, clientId: string) => Promise<Role | undefined>;
 
-  /** @param roleIn what the person may do through the client; undefined when nothing */
+  /** @param roleIn role of the person through the client; undefined for none */
   constructor(
     baseUrl: string,
     teams: SessionTeams,
@@ -70,19 +70,19 @@ export class Grants {
     this.#roleIn = roleIn;
   }
 
-  /** The grant that this request goes by. Undefined: somebody must be asked, for the team or for consent. */
+  /** The grant of this request. Undefined when the person must choose a team or give consent. */
   async load(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
     const { client, session, result, provider } = ctx.oidc;
     const accountId = session?.accountId;
     if (!client || !session || accountId === undefined) return undefined;
     const isConsole = client.clientId === CONSOLE_CLIENT_ID;
-    // Who has just signed in chooses the team anew.
+    // A new sign-in chooses the team again.
     const isNewSignIn = isConsole && result?.login !== undefined && result.consent === undefined;
     const grantId = result?.consent?.grantId ?? (isNewSignIn ? undefined : session.grantIdFor(client.clientId));
     const grant = grantId === undefined ? undefined : await provider.Grant.find(grantId);
     if (grant?.accountId === accountId && (await this.#roleIn(session.loginTs, teamOf(grant), accountId, client.clientId)) !== undefined)
       return grant;
-    const [only, ...others] = isConsole ? await goodMemberships(this.#teams, accountId, session.loginTs) : [];
+    const [only, ...others] = isConsole ? await validMemberships(this.#teams, accountId, session.loginTs) : [];
     if (!only || others.length > 0) return undefined;
     return saveConsoleGrant(provider, this.#baseUrl, accountId, only.teamId);
   }
@@ -91,7 +91,7 @@ export class Grants {
     const grant = ctx.oidc.entities.Grant ?? (await ctx.oidc.provider.Grant.find(token.grantId ?? ''));
     const team = grant && teamOf(grant);
     const role = team === undefined ? undefined : await this.#roleIn(loginTsOf(ctx), team, token.accountId, token.clientId ?? '');
-    if (role === undefined) throw new errors.InvalidGrant('this person may do nothing here any more');
+    if (role === undefined) throw new errors.InvalidGrant('this person has no role here any more');
     return { team, role, auth_time: loginTsOf(ctx) };
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The pages people see while they sign in and out: no script, nothing from anywhere else. */
+/** The sign-in and sign-out pages: no script, no external content. */
 
 const STYLE = `
 :root{color-scheme:light dark;--ink:#1b2430;--soft:#5a6775;--paper:#f3f5f7;--card:#fff;--line:#ccd3da;--accent:#0b5cad;--bad:#a3231b}
@@ -26,17 +26,17 @@ button.quiet{color:var(--ink);background:transparent;border:1px solid var(--line
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** No `form-action`: Chromium would apply it to the redirect to a client that follows. Nothing else is allowed. */
+/** No `form-action`: Chromium would apply it to the redirect to the client. Everything else is forbidden. */
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'`;
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Text in a page, also between quotes. */
+/** Escapes text for a page, also inside quotes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!);
 }
 
-/** A whole page. @param title as text @param content as HTML */
+/** A complete page. @param title as text @param content as HTML */
 export function page(title: string, content: string): string {
   return `<!DOCTYPE html>
 <html lang="en">
@@ -58,7 +58,7 @@ ${content}
 `;
 }
 
-/** Where a form goes, and the proof that it came from our page. */
+/** Target of a form, and its CSRF token. */
 export interface FormTarget {
   action: string;
   csrf: string;
@@ -67,9 +67,9 @@ export interface FormTarget {
 export interface SignInView extends FormTarget {
   clientName: string;
   email?: string;
-  /** Why it did not work. */
+  /** Reason of the failure. */
   problem?: string;
-  /** Of the identity provider outside, when there is one. */
+  /** Name of the upstream identity provider, if one is configured. */
   upstreamName?: string | undefined;
 }
 
@@ -113,9 +113,9 @@ export interface ConsentView extends FormTarget {
   clientName: string;
   teamName: string;
   email: string;
-  /** Host of the address that the answer goes to. */
+  /** Host of the redirect address. */
   destination: string;
-  /** What it asks for, in words. */
+  /** The requested rights as text. */
   wishes: readonly string[];
 }
 
@@ -135,7 +135,7 @@ ${buttonForm({ action: `${action}/abort`, csrf }, 'Cancel')}`,
   );
 }
 
-/** A button that submits nothing but the proof. */
+/** A button that submits only the CSRF token. */
 export function buttonForm({ action, csrf }: FormTarget, text: string): string {
   return `<form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
@@ -143,7 +143,7 @@ export function buttonForm({ action, csrf }: FormTarget, text: string): string {
 </form>`;
 }
 
-/** @param form the provider's own, which its button outside submits */
+/** @param form the provider's form, which the buttons submit */
 export function signOutPage(form: string): string {
   return page(
     'Sign out?',

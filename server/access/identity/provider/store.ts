@@ -21,7 +21,7 @@ export async function selectRecordByUid(db: DbOrTx, model: string, uid: string):
   return db.selectFrom('provider_records').selectAll().where('uid', '=', uid).where('model', '=', model).executeTakeFirst();
 }
 
-/** @returns false when it was consumed before: of two who show one code at once, one is refused */
+/** @returns false when it was already consumed: of two concurrent uses of one code, one is refused */
 export async function consumeRecord(db: DbOrTx, model: string, id: string, at: number): Promise<boolean> {
   const row = await db
     .updateTable('provider_records')
@@ -47,7 +47,7 @@ export async function deleteRecordsOfClient(db: DbOrTx, clientId: string): Promi
   await db.deleteFrom('provider_records').where('client_id', '=', clientId).execute();
 }
 
-/** Removes up to `limit` records that expired before `at`. @returns how many it found */
+/** Removes up to `limit` records that expired before `at`. @returns the number removed */
 export async function deleteExpiredRecords(storage: Storage, at: number, limit: number): Promise<number> {
   const expired = await storage.db
     .selectFrom('provider_records')

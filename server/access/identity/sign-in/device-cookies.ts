@@ -7,20 +7,20 @@ const LIFE_S = 400 * 24 * 3600;
 const MAX_ACCOUNTS = 8;
 const BROWSER_ID_BYTES = 16;
 
-/** Whose password, and since when it is that one: a new password makes the proof worthless. */
+/** The account, and the time of its last password change: a new password invalidates the proof. */
 export interface SignedIn {
   account: string;
   passwordSince: number;
 }
 
-/** What a browser presents: an id that only we could have given it, and one proof for each account that signed in there. */
+/** The content of a browser's cookie: an id issued by this server, and one proof for each account that signed in there. */
 export interface KnownBrowser {
   id: string;
   proofs: readonly string[];
 }
 
 export interface DeviceCookiesDeps {
-  /** Keys for cookies: the first signs, every one is accepted. */
+  /** Cookie keys: the first signs, all are accepted. */
   keys: readonly string[];
   baseUrl: string;
   mountPath: string;
@@ -28,8 +28,8 @@ export interface DeviceCookiesDeps {
 
 /**
  * Remembers from which browsers an account has signed in, after OWASP's "device cookies". The cookie gives no access. It only
- * gives the browser its own count of wrong passwords, which strangers cannot use up. Its parts are random or keyed hashes: it
- * says neither who signed in nor how many accounts exist here.
+ * gives the browser its own counter of wrong passwords, which strangers cannot fill. Its parts are random or keyed hashes: it
+ * reveals neither who signed in nor how many accounts exist.
  */
 export class DeviceCookies {
   readonly #keys: readonly Buffer[];
@@ -43,21 +43,21 @@ export class DeviceCookies {
     this.#attributes = `Path=${mountPath}; Max-Age=${LIFE_S}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   }
 
-  /** The browser that sent this `Cookie` header; undefined when it has no cookie of ours or a changed one. */
+  /** The browser that sent this `Cookie` header; undefined for a missing or forged cookie. */
   read(cookieHeader: string | undefined): KnownBrowser | undefined {
     const [id = '', seal = '', ...proofs] = this.#valueIn(cookieHeader ?? '').split('.');
     if (id === '' || !this.#isOurs(seal, `browser ${id}`)) return undefined;
     return { id, proofs: proofs.slice(0, MAX_ACCOUNTS) };
   }
 
-  /** A name for this browser and account together, if the account has signed in there with its present password. */
+  /** The id of the browser, if the account has signed in there with its current password. */
   proves(browser: KnownBrowser | undefined, person: SignedIn): string | undefined {
     if (!browser) return undefined;
     const text = proofText(browser.id, person);
     return browser.proofs.some((proof) => this.#isOurs(proof, text)) ? browser.id : undefined;
   }
 
-  /** Has the browser remember that this person signed in. Proofs of others who use it stay. */
+  /** Adds a proof for this person to the browser's cookie. Proofs of other accounts stay. */
   remember(response: ServerResponse, browser: KnownBrowser | undefined, person: SignedIn): void {
     const id = browser?.id ?? randomBytes(BROWSER_ID_BYTES).toString('base64url');
     const text = proofText(id, person);
@@ -79,7 +79,7 @@ export class DeviceCookies {
     return tag(this.#keys[0]!, text).toString('base64url');
   }
 
-  /** With every key, so that changing keys costs nobody the proof. */
+  /** Tries every key, so that a key rotation invalidates no proof. */
   #isOurs(presented: string, text: string): boolean {
     const bytes = Buffer.from(presented, 'base64url');
     return this.#keys.filter((key) => isSame(bytes, tag(key, text))).length > 0;

@@ -9,7 +9,7 @@ import { normalizeEmail } from '../../teams/service.ts';
 import type { TeamsService } from '../../teams/service.ts';
 import type { Member } from '../../teams/types.ts';
 import type { ClientsService } from '../clients/service.ts';
-import { goodMemberships, saveConsoleGrant, saveGrant } from '../provider/grants.ts';
+import { validMemberships, saveConsoleGrant, saveGrant } from '../provider/grants.ts';
 import { consentPage, errorPage, signInPage, teamChoicePage } from '../provider/pages.ts';
 import type { SignInView } from '../provider/pages.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID, UPSTREAM_CALLBACK_PATH } from '../types.ts';
@@ -21,17 +21,17 @@ import { loginTime } from './login-time.ts';
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
-/** One request of a browser, for the provider, which reads and sets cookies itself. */
+/** One browser request, passed to the provider, which reads and sets cookies itself. */
 export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   /** Address of the client. */
   source: string;
-  /** The form, empty for a GET. */
+  /** Form fields, empty for a GET. */
   form: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the browser gets: a page, or where to go next. */
+/** The answer to the browser: a page or a redirect. */
 export type Outcome = { status: number; html: string; retryAfter?: number } | { location: string };
 
 export interface InteractionsDeps {
@@ -46,7 +46,7 @@ export interface InteractionsDeps {
   /** Remembers from which browsers people have signed in. */
   devices: DeviceCookies;
   audit: AuditService;
-  /** Where people may sign in instead, if anywhere. */
+  /** Alternative sign-in provider, if one is configured. */
   upstream: UpstreamProvider | undefined;
   log: Log;
   /** Milliseconds. */
@@ -56,7 +56,7 @@ export interface InteractionsDeps {
 const WRONG = 'The email address or the password is wrong.';
 const TOO_MANY = 'There were too many attempts. Try again later.';
 
-/** Signing in, choosing a team, agreeing to a client: what the provider asks people through pages of ours. */
+/** The provider's questions to people, asked on our pages: sign in, choose a team, consent to a client. */
 export class Interactions {
   readonly #deps: InteractionsDeps;
 
@@ -64,7 +64,7 @@ export class Interactions {
     this.#deps = deps;
   }
 
-  /** The page that the sign-in under way is waiting for. */
+  /** The current page of the sign-in. */
   async show(exchange: Exchange): Promise<Outcome> {
     return this.#within(exchange, false, async (interaction) => {
       if (interaction.prompt.name === 'login') return this.#signIn(interaction, 200, {});
@@ -93,21 +93,24 @@ export class Interactions {
     });
   }
 
-  /** Off to the outside identity provider. */
-  async leave(exchange: Exchange): Promise<Outcome> {
+  /** Redirects to the upstream identity provider. */
+  async redirectToUpstream(exchange: Exchange): Promise<Outcome> {
     return this.#within(exchange, true, async (interaction) => {
       const { upstream } = this.#deps;
-      if (!upstream) throw new errors.InvalidRequest('there is no other way to sign in');
+      if (!upstream) throw new errors.InvalidRequest('no upstream identity provider is configured');
       return { location: await upstream.authorizationUrl(this.#proofOf(interaction)) };
     });
   }
 
-  /** Back from it: whoever it has verified signs in, if they are somebody here. */
-  async return(exchange: Exchange, { code, state }: { code?: string | undefined; state?: string | undefined }): Promise<Outcome> {
+  /** The callback from the upstream provider: the verified person signs in, if they have an account here. */
+  async returnFromUpstream(
+    exchange: Exchange,
+    { code, state }: { code?: string | undefined; state?: string | undefined },
+  ): Promise<Outcome> {
     return this.#within(exchange, false, async (interaction) => {
       const { upstream, teams } = this.#deps;
       const proof = this.#proofOf(interaction);
-      if (!upstream || !isSame(state ?? '', proof.state)) throw new errors.InvalidRequest('this answer was not asked for');
+      if (!upstream || !isSame(state ?? '', proof.state)) throw new errors.InvalidRequest('this answer does not belong to this sign-in');
       if (code === undefined) return this.#signIn(interaction, 401, { problem: `${upstream.name} did not sign you in.` });
       const email = await upstream.verifiedEmail(code, proof);
       const since = email === undefined ? 0 : await teams.passwordSince(email);
@@ -115,7 +118,7 @@ export class Interactions {
       const memberships = person?.memberships ?? [];
       await this.#report(exchange, interaction, memberships, memberships.length > 0 ? 200 : 401);
       if (!person || memberships.length === 0) {
-        return this.#signIn(interaction, 401, { problem: `${upstream.name} knows you by no verified address that is known here.` });
+        return this.#signIn(interaction, 401, { problem: `${upstream.name} has no verified address of yours that is known here.` });
       }
       await this.#rememberBrowser(exchange, email!);
       return this.#finish(exchange, {
@@ -135,18 +138,18 @@ export class Interactions {
     devices.remember(response, devices.read(request.headers.cookie), person);
   }
 
-  /** The answer to the team question or to the consent question. */
+  /** The answer to the team choice or the consent. */
   async confirm(exchange: Exchange): Promise<Outcome> {
     return this.#within(exchange, true, async (interaction) => {
       const accountId = interaction.session?.accountId;
-      if (interaction.prompt.name !== 'consent' || accountId === undefined) throw new errors.InvalidRequest('nothing was asked');
+      if (interaction.prompt.name !== 'consent' || accountId === undefined) throw new errors.InvalidRequest('no question is open');
       const { provider, baseUrl, teams } = this.#deps;
       const client = await this.#clientOf(interaction);
       const wanted = client === undefined ? exchange.form['team'] : client.teamId;
-      const member = (await goodMemberships(teams, accountId, await this.#loginTsOf(interaction))).find(({ teamId }) => teamId === wanted);
+      const member = (await validMemberships(teams, accountId, await this.#loginTsOf(interaction))).find(({ teamId }) => teamId === wanted);
       if (!member) return this.#finish(exchange, { error: 'access_denied', error_description: 'no active member of this team' });
       const wish = { accountId, clientId: clientIdOf(interaction), teamId: member.teamId, ...scopesOf(interaction) };
-      // Of a client it is known from the beginning which team somebody signs in to.
+      // A client belongs to one team, so no choice is needed.
       if (!client) this.#record(exchange, interaction, member, 200);
       const grant = client ? await saveGrant(provider, baseUrl, wish) : await saveConsoleGrant(provider, baseUrl, accountId, member.teamId);
       return this.#finish(exchange, { consent: { grantId: grant.jti } }, true);
@@ -159,7 +162,7 @@ export class Interactions {
     );
   }
 
-  /** Finds the sign-in that this browser, and no other, has under way. */
+  /** Finds the pending sign-in of this browser. */
   async #within(exchange: Exchange, isForm: boolean, act: (interaction: Interaction) => Promise<Outcome>): Promise<Outcome> {
     try {
       const interaction = await this.#deps.provider.interactionDetails(exchange.request, exchange.response);
@@ -167,29 +170,29 @@ export class Interactions {
       return await act(interaction);
     } catch (error) {
       if (error instanceof AppError && error.code === 'unavailable') {
-        this.#deps.log.warn({ err: error.cause ?? error, reason: error.message }, 'the identity provider outside is of no use');
+        this.#deps.log.warn({ err: error.cause ?? error, reason: error.message }, 'the upstream identity provider failed');
         return { status: 502, html: errorPage('temporarily_unavailable', error.message) };
       }
       if (!(error instanceof errors.OIDCProviderError)) throw error;
       const text =
-        error instanceof errors.SessionNotFound ? 'This sign-in is over, or was begun in another browser.' : error.error_description;
+        error instanceof errors.SessionNotFound ? 'This sign-in has ended, or was started in another browser.' : error.error_description;
       return { status: error.statusCode, html: errorPage(error.error, text) };
     }
   }
 
-  /** The cookie is enough against other sites (`SameSite`); this holds for browsers and neighbours that it does not stop. */
+  /** `SameSite` cookies stop other sites. This check also covers old browsers and sites on sibling domains. */
   #checkForm({ request, form }: Exchange, interaction: Interaction): void {
     const site = request.headers['sec-fetch-site'];
     const isOurs = isSame(form['csrf'] ?? '', this.#derived('form', interaction));
     if (!isOurs || (site !== undefined && site !== 'same-origin')) throw new errors.InvalidRequest('this form did not come from our page');
   }
 
-  /** A secret of this sign-in for one purpose, which need not be stored. */
+  /** A derived secret of this sign-in for one purpose. It is not stored. */
   #derived(purpose: string, { uid }: Interaction): string {
     return createHmac('sha256', this.#deps.formKey).update(`${purpose} ${uid}`).digest('base64url');
   }
 
-  /** The state leads the answer back to the sign-in, whose cookie is bound to its path. */
+  /** The state routes the answer back to the sign-in, whose cookie is bound to its path. */
   #proofOf(interaction: Interaction): UpstreamProof {
     const state = `${interaction.uid}.${this.#derived('state', interaction)}`;
     const redirectUri = `${this.#deps.baseUrl}${UPSTREAM_CALLBACK_PATH}`;
@@ -212,7 +215,7 @@ export class Interactions {
 
   async #question(interaction: Interaction): Promise<Outcome> {
     const client = await this.#clientOf(interaction);
-    const memberships = await goodMemberships(this.#deps.teams, interaction.session?.accountId ?? '', await this.#loginTsOf(interaction));
+    const memberships = await validMemberships(this.#deps.teams, interaction.session?.accountId ?? '', await this.#loginTsOf(interaction));
     if (!client) return { status: 200, html: teamChoicePage({ ...this.#targetOf(interaction), teams: await this.#named(memberships) }) };
     const member = memberships.find(({ teamId }) => teamId === client.teamId);
     if (!member) return { status: 403, html: errorPage('access_denied', `You are no member of the team that ${client.name} is for.`) };
@@ -222,12 +225,12 @@ export class Interactions {
     return { status: 200, html: consentPage({ ...this.#targetOf(interaction), ...view }) };
   }
 
-  /** When the person signed in whose session this is, seconds. */
+  /** Sign-in time of the session's person, seconds. */
   async #loginTsOf({ session }: Interaction): Promise<number | undefined> {
     return session?.uid === undefined ? undefined : (await this.#deps.provider.Session.findByUid(session.uid))?.loginTs;
   }
 
-  /** Since when sessions are good wherever this person is a member, milliseconds: who has just signed in is good everywhere. */
+  /** Earliest valid sign-in time across all teams of the person, milliseconds: a new sign-in is valid in every team. */
   async #sessionsSince(userId: string, passwordSince: number): Promise<number> {
     return Math.max(passwordSince, ...(await this.#deps.teams.sessionsSince(userId)).values());
   }
@@ -243,7 +246,7 @@ export class Interactions {
     const id = clientIdOf(interaction);
     if (id === CONSOLE_CLIENT_ID) return undefined;
     const found = await this.#deps.clients.find(id);
-    if (!found) throw new errors.InvalidClient('the application is not registered any more');
+    if (!found) throw new errors.InvalidClient('the application is no longer registered');
     return found.client;
   }
 
@@ -253,8 +256,8 @@ export class Interactions {
   }
 
   /**
-   * In the log of the team that this sign-in leads to, and of no other: what people do elsewhere is not their business. Somebody of
-   * several teams has yet to choose; the log of that team is told then ({@link confirm}).
+   * Recorded only in the audit log of the team that this sign-in leads to. A person of several teams has yet to choose; the log of the
+   * chosen team gets the entry then ({@link confirm}).
    */
   async #report(exchange: Exchange, interaction: Interaction, memberships: readonly Member[], result: number): Promise<void> {
     if (result !== 200) this.#deps.log.info({ source: exchange.source, reason: 'wrong address or password' }, 'a sign-in failed');
@@ -306,6 +309,6 @@ function wishesOf(interaction: Interaction, client: Client): string[] {
   const wishes = ['know who you are'];
   if (oidcScope.includes('email')) wishes.push('know your email address');
   if (api) wishes.push(ROLE_WISHES[client.role]);
-  if (oidcScope.includes('offline_access')) wishes.push('go on while you are away');
+  if (oidcScope.includes('offline_access')) wishes.push('keep access while you are away');
   return wishes;
 }

@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache';
 
 export interface BucketSize {
-  /** What fits in at once. */
+  /** Events that fit at once. */
   capacity: number;
-  /** One leaks out in this time, milliseconds. */
+  /** Time in which one event leaks out, milliseconds. */
   leakMs: number;
   /** Buckets kept at once; the least recently used is forgotten first. */
   remembered: number;
 }
 
 /**
- * Counts events by key so that a full count never blocks for long: one place becomes free every `leakMs`. It keeps one number
- * for each key, the moment at which the bucket will be empty. Time is elapsed time, so that setting the clock changes nothing.
+ * Counts events by key so that a full bucket never blocks for long: room for one event becomes free every `leakMs`. It stores one
+ * number per key, the time at which the bucket will be empty. Time is elapsed time, so that clock changes have no effect.
  */
 export class LeakyBuckets {
   readonly #size: BucketSize;
@@ -25,7 +25,7 @@ export class LeakyBuckets {
     this.#emptyAt = new LRUCache({ max: size.remembered });
   }
 
-  /** @returns milliseconds until one more fits; 0 when it fits now */
+  /** @returns milliseconds until one more event fits; 0 when it fits now */
   waitFor(key: string): number {
     const { capacity, leakMs } = this.#size;
     return Math.max(0, this.#levelMs(key) - (capacity - 1) * leakMs);

@@ -6,17 +6,17 @@ import type { UpstreamSettings } from '../types.ts';
 
 /** A slow provider must not hold a request for long. */
 const TIMEOUT_MS = 5000;
-/** Documents and answers of providers have a few kilobytes. */
+/** Answers of providers have a few kilobytes. */
 const LONGEST_ANSWER_CHARS = 256 * 1024;
 const METADATA_LIFE_MS = 3600_000;
-/** Asymmetric ones only: what everybody can check, nobody but the provider can have made. */
+/** Asymmetric algorithms only: anyone can verify a signature, only the provider can create one. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 
 const metadataSchema = z.object({ issuer: z.string(), authorization_endpoint: z.url(), token_endpoint: z.url(), jwks_uri: z.url() });
 const tokenSchema = z.object({ id_token: z.string() });
 type Metadata = z.infer<typeof metadataSchema> & { keys: ReturnType<typeof createRemoteJWKSet> };
 
-/** What binds one sign-in at the provider to one of ours. */
+/** Binds one sign-in at the upstream provider to one of ours. */
 export interface UpstreamProof {
   state: string;
   nonce: string;
@@ -38,7 +38,7 @@ export class UpstreamProvider {
     return this.#settings.name;
   }
 
-  /** Where the browser goes. @throws AppError `unavailable` when the provider does not answer */
+  /** Address to redirect the browser to. @throws AppError `unavailable` when the provider does not answer */
   async authorizationUrl({ state, nonce, verifier, redirectUri }: UpstreamProof): Promise<string> {
     const url = new URL((await this.#load()).authorization_endpoint);
     const parameters = {
@@ -56,16 +56,16 @@ export class UpstreamProvider {
   }
 
   /**
-   * Exchanges the code that the browser came back with.
-   * @returns the email address that the provider has verified; undefined when it tells none
-   * @throws AppError `unavailable` when the provider does not answer as it should
+   * Exchanges the code from the callback.
+   * @returns the email address that the provider has verified; undefined when there is none
+   * @throws AppError `unavailable` when the provider does not answer or its answer is invalid
    */
   async verifiedEmail(code: string, { nonce, verifier, redirectUri }: UpstreamProof): Promise<string | undefined> {
     const { clientId, clientSecret } = this.#settings;
     const metadata = await this.#load();
     const body = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier });
     const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
-    const { id_token: token } = await this.#ask(metadata.token_endpoint, tokenSchema, {
+    const { id_token: token } = await this.#fetchJson(metadata.token_endpoint, tokenSchema, {
       method: 'POST',
       headers: { authorization: `Basic ${basic}` },
       body,
@@ -82,10 +82,10 @@ export class UpstreamProvider {
       const { email, email_verified: isVerified } = payload;
       return typeof email === 'string' && isVerified === true ? email : undefined;
     } catch (cause) {
-      // Its keys are asked for on the way, so that this may also be a line that is down.
+      // Verification may fetch the provider's keys, so this may also be a network failure.
       const what =
         cause instanceof joseErrors.JOSEError
-          ? 'the answer of the identity provider is not valid'
+          ? 'the answer of the identity provider is invalid'
           : 'the keys of the identity provider cannot be read';
       throw new AppError('unavailable', what, { cause });
     }
@@ -94,14 +94,14 @@ export class UpstreamProvider {
   async #load(): Promise<Metadata> {
     if (this.#metadata && this.#metadata.until > this.#now()) return this.#metadata.value;
     const { issuer } = this.#settings;
-    const found = await this.#ask(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, metadataSchema);
-    if (found.issuer !== issuer) throw new AppError('unavailable', 'the identity provider calls itself by another name');
+    const found = await this.#fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, metadataSchema);
+    if (found.issuer !== issuer) throw new AppError('unavailable', 'the identity provider reports a different issuer');
     const value = { ...found, keys: createRemoteJWKSet(new URL(found.jwks_uri), { timeoutDuration: TIMEOUT_MS }) };
     this.#metadata = { value, until: this.#now() + METADATA_LIFE_MS };
     return value;
   }
 
-  async #ask<T>(url: string, schema: z.ZodType<T>, init: RequestInit = {}): Promise<T> {
+  async #fetchJson<T>(url: string, schema: z.ZodType<T>, init: RequestInit = {}): Promise<T> {
     try {
       const answer = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
       const text = await readShort(answer);

@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import { fromFlag } from '../../../platform/storage/columns.ts';
 import type { DbOrTx, Tx } from '../../../platform/storage/db.ts';
-import { noteRevocation } from '../../../platform/storage/revocations.ts';
+import { insertRevocation } from '../../../platform/storage/revocations.ts';
 
-/** An account: one person on this server, whatever teams they are in. */
+/** The account of one person on this server, in any number of teams. */
 export interface Account {
   id: string;
   email: string;
-  /** Null for somebody who signs in with the identity provider outside only. */
+  /** Null for a person who signs in only with the upstream identity provider. */
   passwordHash: string | null;
-  /** Every session begins after it, milliseconds. */
+  /** Sessions from before this time are invalid, milliseconds. */
   passwordSince: number;
-  /** An administrator was once shown this password. */
+  /** True when an administrator was shown this password. */
   isPasswordShared: boolean;
 }
 
@@ -37,7 +37,7 @@ export async function insertAccount(
   return row !== undefined;
 }
 
-/** Until the transaction ends nobody changes this account or makes it a member of another team. */
+/** Locks the account against changes and new memberships until the transaction ends. */
 export async function lockAccount(tx: Tx, userId: string): Promise<void> {
   await tx
     .updateTable('users')
@@ -48,9 +48,9 @@ export async function lockAccount(tx: Tx, userId: string): Promise<void> {
 
 export interface NewPassword {
   userId: string;
-  /** Null: only the identity provider outside signs this person in from now on. */
+  /** Null: from now on only the upstream identity provider signs this person in. */
   passwordHash: string | null;
-  /** The present one, if the change was allowed because somebody knew it: it must still be that one. */
+  /** The current hash, if knowledge of the password allowed the change: it must not have changed since. */
   insteadOf?: string | null;
   now: number;
 }
@@ -58,9 +58,9 @@ export interface NewPassword {
 const SECOND_MS = 1000;
 
 /**
- * Every session of the person is over: the provider's records go as well, and what begins within this second is told apart by
- * `sessions_since`, which rises by at least a second every time. Tokens carry whole seconds.
- * @returns false when the password is another one by now
+ * Ends every session of the person: the provider's records are deleted too. A sign-in within the same second is told apart by
+ * `sessions_since`, which rises by at least a second every time, because tokens carry whole seconds.
+ * @returns false when the password has changed since
  */
 export async function updatePassword(tx: Tx, { userId, passwordHash, insteadOf, now }: NewPassword): Promise<boolean> {
   const since = Math.floor(now / SECOND_MS) * SECOND_MS;
@@ -81,10 +81,10 @@ export async function updatePassword(tx: Tx, { userId, passwordHash, insteadOf, 
 }
 
 /**
- * What was opened with the old password ends, in every team of the person: somebody else may have known it. Memberships that are
- * switched off have nothing open.
+ * Ends what was opened with the old password in every team of the person, because somebody else may have known it. Inactive
+ * memberships have nothing open.
  */
-export async function endWhatWasOpened(tx: Tx, userId: string, now: number): Promise<void> {
+export async function insertPasswordRevocations(tx: Tx, userId: string, now: number): Promise<void> {
   const teams = await tx.selectFrom('members').select('team_id').where('user_id', '=', userId).where('active', '=', 1).execute();
-  for (const { team_id: teamId } of teams) await noteRevocation(tx, { teamId, kind: 'password', subjectId: userId, now });
+  for (const { team_id: teamId } of teams) await insertRevocation(tx, { teamId, kind: 'password', subjectId: userId, now });
 }

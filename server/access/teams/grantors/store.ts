@@ -2,7 +2,7 @@ import { readRole } from '../../../platform/core/principal.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { Grantor, KnownGrantor } from './types.ts';
 
-/** What somebody who granted something in this team may do now: what they granted is worth no more than that. */
+/** The current role of a grantor in this team: what they granted is limited to it. */
 export async function selectGrantor(db: DbOrTx, teamId: string, { kind, id }: Grantor, now: number): Promise<KnownGrantor> {
   if (kind === 'operator' || id === null) return { kind: 'operator', id: null, name: null, role: 'admin' };
   return kind === 'user' ? userGrantor(db, teamId, id) : keyGrantor(db, teamId, id, now);

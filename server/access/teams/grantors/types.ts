@@ -1,8 +1,8 @@
 import type { Role } from '../../../platform/core/principal.ts';
 
-/** Who lets somebody in, or gives somebody a new way in. */
+/** The creator of an invitation or a password link. */
 export interface Grantor {
-  /** The operator works on the server's own machine. */
+  /** `operator`: somebody who uses the command line on the server itself. */
   kind: 'user' | 'api_key' | 'operator';
   /** Null for the operator. */
   id: string | null;
@@ -10,10 +10,10 @@ export interface Grantor {
 
 export const OPERATOR: Grantor = { kind: 'operator', id: null };
 
-/** A grantor as they are at this moment. */
+/** A grantor with their current name and role. */
 export interface KnownGrantor extends Grantor {
-  /** Address of the user or name of the key; null when there is none any more. */
+  /** Email address of the user or name of the key; null when it no longer exists. */
   name: string | null;
-  /** Null for one who may do nothing in the team any more. */
+  /** Null for a grantor without a role in the team. */
   role: Role | null;
 }

@@ -28,8 +28,8 @@ const invitationSchema = z
   .object({
     id: z.string(),
     email: z.string(),
-    role: role.describe('What the person may do once they accept'),
-    state: z.enum(INVITATION_STATES).describe('`void`: whoever invited may not grant this role any more'),
+    role: role.describe('Role of the person after they accept'),
+    state: z.enum(INVITATION_STATES).describe('`void`: the inviter may no longer grant this role'),
     invited_by: z.string().nullable().describe("Address of a member or name of an API key; null for the server's operator"),
     created_at: dateTime,
     expires_at: dateTime,
@@ -38,7 +38,7 @@ const invitationSchema = z
 
 const invitedSchema = z
   .object({
-    id: z.null().describe('Known once they accept'),
+    id: z.null().describe('Null until they accept'),
     email: z.string(),
     role,
     active: z.literal(false),
@@ -46,7 +46,7 @@ const invitedSchema = z
     state: z.literal('invited'),
     invitation: z.object({
       id: z.string(),
-      url: z.string().describe('For the person who is invited. Shown only here; good once'),
+      url: z.string().describe('Link for the invited person. Shown only in this answer; works once'),
       expires_at: dateTime,
     }),
   })
@@ -75,7 +75,7 @@ export interface InvitationRoutesDeps {
   baseUrl: () => string;
 }
 
-/** Who may come into the team, if they want to. */
+/** Invitations into the team. */
 export function invitationRoutes(app: App, deps: InvitationRoutesDeps): void {
   inviting(app, deps);
   invitationList(app, deps);
@@ -90,10 +90,10 @@ function inviting(app: App, { invitations, baseUrl }: InvitationRoutesDeps): voi
       schema: {
         tags: ['members'],
         operationId: 'inviteMember',
-        summary: 'Invite a person into the team',
+        summary: 'Invite a person to the team',
         description:
-          'They become a member when they open the link and agree. Another invitation of the same person replaces the open one. ' +
-          'Whether somebody has an account on this server already makes no difference here.',
+          'The person becomes a member when they open the link and agree. A new invitation replaces the open one of the same person. ' +
+          'The answer does not show whether the person already has an account on this server.',
         body: z
           .object({
             email: z
@@ -106,7 +106,7 @@ function inviting(app: App, { invitations, baseUrl }: InvitationRoutesDeps): voi
         response: {
           200: envelope(invitedSchema),
           ...commonErrors,
-          409: problemSchema.describe('A member of this team already, or too many open invitations'),
+          409: problemSchema.describe('The person is already a member of this team, or the team has too many open invitations'),
         },
       },
     },
@@ -140,8 +140,8 @@ function invitationList(app: App, { invitations }: InvitationRoutesDeps): void {
       schema: {
         tags: ['members'],
         operationId: 'listInvitations',
-        summary: 'List who was invited into the team, newest first, and what came of it',
-        description: 'Invitations are forgotten 30 days after they have expired.',
+        summary: 'List the invitations of the team with their state, newest first',
+        description: 'Invitations are deleted 30 days after their expiry.',
         querystring: pageQuery,
         response: { 200: envelope(z.array(invitationSchema)), ...commonErrors },
       },
@@ -163,12 +163,12 @@ function withdrawal(app: App, { invitations }: InvitationRoutesDeps): void {
       schema: {
         tags: ['members'],
         operationId: 'withdrawInvitation',
-        summary: 'Withdraw an invitation; its link opens nothing any more',
+        summary: 'Withdraw an invitation; its link stops working',
         params: z.object({ invitation_id: pathId }),
         response: {
           204: z.null().describe('Withdrawn'),
           ...commonErrors,
-          409: problemSchema.describe('It was accepted, declined or withdrawn before'),
+          409: problemSchema.describe('The invitation is already accepted, declined or withdrawn'),
         },
       },
     },

@@ -29,19 +29,19 @@ import { stateOf } from './types.ts';
 import type { Invitation, InvitationState, NewInvitation, Proof } from './types.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
-/** A week with its weekend: long enough for a person, short for a link that lies in a mailbox. */
+/** A week: long enough for a person to answer, short for a link in a mailbox. */
 const LIFE_MS = 7 * DAY_MS;
-/** A list that an administrator can still read, and no table that one key can fill. */
+/** A list that an administrator can still read; one key cannot fill the table. */
 const MAX_OPEN = 200;
-/** 238 bits; half as long as an API key, because people may have to read it out. */
+/** 238 bits; half the length of an API key, because people may have to read it out. */
 const CODE_LENGTH = 40;
-/** How long the list shows what became of an invitation. The audit log knows for longer. */
+/** How long an expired invitation stays in the list. The audit log keeps its entry for longer. */
 const KEPT_MS = 30 * DAY_MS;
-/** Rows of one statement. */
+/** Rows per statement. */
 const CHUNK = 500;
 
 /**
- * How people come into teams. An administrator offers, and only the person makes a membership of it: with the code of this
+ * How people join teams. An administrator invites; only the invited person creates the membership, with the code of the
  * invitation, a proof that the account is theirs, and a password that nobody else can know.
  */
 export class InvitationsService {
@@ -57,8 +57,8 @@ export class InvitationsService {
 
   /**
    * Replaces the open invitation of the same person. The caller checks that the inviter has the role.
-   * @returns the code for the link, which nobody can read again
-   * @throws AppError `invalid` for a bad address; `conflict` for a member of this team, or one open invitation too many
+   * @returns the code for the link, which cannot be read again
+   * @throws AppError `invalid` for a bad address; `conflict` for a member of this team, or too many open invitations
    */
   async create({ teamId, email: given, role, inviter }: NewInvitation): Promise<{ invitation: Invitation; code: string }> {
     const email = checkEmail(given);
@@ -93,33 +93,33 @@ export class InvitationsService {
     return stateOf(invitation, this.#clock.now());
   }
 
-  /** @throws AppError `not_found`; `conflict` for one that was answered or withdrawn */
+  /** @throws AppError `not_found`; `conflict` for an invitation that was answered or withdrawn */
   async withdraw(teamId: string, id: string): Promise<Invitation> {
     const invitation = await selectInvitation(this.#storage.db, teamId, id, this.#clock.now());
     if (!invitation) throw notFound('invitation');
     const isClosed = await this.#storage.writes.write((tx) => closeInvitation(tx, invitation, 'withdrawn'));
-    if (!isClosed) throw new AppError('conflict', 'the invitation is not open any more');
+    if (!isClosed) throw new AppError('conflict', 'the invitation is no longer open');
     return invitation;
   }
 
-  /** Undefined for every code that opens nothing, whatever the reason. */
+  /** Undefined for every invalid code, whatever the reason. */
   async findOpen(code: string): Promise<Invitation | undefined> {
     return this.#ifOpen(await selectInvitationByCode(this.#storage.db, hashSecret(code), this.#clock.now()));
   }
 
-  /** For a browser that has shown the code before. */
+  /** For a browser that has presented the code before. */
   async findOpenById(id: string): Promise<Invitation | undefined> {
     return this.#ifOpen(await selectInvitationById(this.#storage.db, id, this.#clock.now()));
   }
 
-  /** False when it is not open any more. */
+  /** False when it is no longer open. */
   async decline(invitation: Invitation): Promise<boolean> {
     return this.#storage.writes.write((tx) => closeInvitation(tx, invitation, 'declined'));
   }
 
   /**
-   * The person's yes. Every other session of theirs is over, and the password that they had is worth nothing: an administrator of
-   * another team may know it, because they made the account.
+   * Accepts the invitation. Ends every other session of the person and invalidates their old password: an administrator of
+   * another team may know it, because they created the account.
    * @throws AppError `invalid` for a wrong password or an unfit new one; `forbidden` for another person's proof;
    *   `conflict` for an invitation that is not open, or an account that has changed meanwhile; `quota_exceeded`
    */
@@ -145,17 +145,16 @@ export class InvitationsService {
     return { userId, teamId, email, role, active: true, createdAt: now };
   }
 
-  /** Forgets what nobody can use any more. */
+  /** Deletes old invitations. */
   async sweep(): Promise<void> {
     while ((await deleteOldInvitations(this.#storage, this.#clock.now() - KEPT_MS, CHUNK)) === CHUNK);
   }
 
-  /** Looked at once more, now that nobody else changes it: the inviter may have lost the right meanwhile. */
+  /** Read again under the lock: the inviter may have lost the right since. */
   async #close(tx: Tx, { id, teamId }: Invitation, now: number): Promise<void> {
     const current = await selectInvitation(tx, teamId, id, now);
     const isOpen = current !== undefined && stateOf(current, now) === 'open';
-    if (!isOpen || !(await closeInvitation(tx, current, 'accepted')))
-      throw new AppError('conflict', 'This invitation is not open any more.');
+    if (!isOpen || !(await closeInvitation(tx, current, 'accepted'))) throw new AppError('conflict', 'This invitation is no longer open.');
   }
 
   #ifOpen(invitation: Invitation | undefined): Invitation | undefined {
@@ -163,7 +162,7 @@ export class InvitationsService {
   }
 }
 
-/** The same words and about the same time for an address without an account: who invites holds the code as well. */
+/** The same message and about the same time for an address without an account: the inviter knows the code too. */
 async function checkProof(invitation: Invitation, account: Account | undefined, proof: Proof): Promise<void> {
   if (proof.by === 'provider') {
     if (normalizeEmail(proof.email) !== invitation.email) throw new AppError('forbidden', 'This invitation is for another person.');
@@ -178,5 +177,5 @@ async function checkProof(invitation: Invitation, account: Account | undefined, 
 const WRONG_PASSWORD = 'The current password is wrong. Leave it empty only if you have never had an account on this server.';
 
 function isMember(email: string): AppError {
-  return new AppError('conflict', `${email} is a member of this team already`);
+  return new AppError('conflict', `${email} is already a member of this team`);
 }

@@ -39,12 +39,12 @@ export async function insertInvitation(tx: Tx, row: NewRow): Promise<void> {
     .execute();
 }
 
-/** The one that is replaced by another for the same person. */
+/** Deletes the invitation that another one for the same person replaces. */
 export async function deleteOpenInvitation(tx: Tx, teamId: string, email: string): Promise<void> {
   await tx.deleteFrom('invitations').where('team_id', '=', teamId).where('email', '=', email).where('state', '=', 'open').execute();
 }
 
-/** Those that have not expired. */
+/** Number of open invitations that have not expired. */
 export async function countOpenInvitations(tx: Tx, teamId: string, now: number): Promise<number> {
   const { count } = await tx
     .selectFrom('invitations')
@@ -66,12 +66,12 @@ function invitationsOfTeams(db: DbOrTx) {
 
 type Row = Awaited<ReturnType<ReturnType<typeof invitationsOfTeams>['execute']>>[number];
 
-/** By the code in the link, which names no team. */
+/** By the code in the link, which does not contain the team. */
 export async function selectInvitationByCode(db: DbOrTx, codeHash: string, now: number): Promise<Invitation | undefined> {
   return withInviter(db, await invitationsOfTeams(db).where('code_hash', '=', codeHash).executeTakeFirst(), now);
 }
 
-/** By its id, for a browser that has shown the code before. */
+/** By its id, for a browser that has presented the code before. */
 export async function selectInvitationById(db: DbOrTx, id: string, now: number): Promise<Invitation | undefined> {
   return withInviter(db, await invitationsOfTeams(db).where('invitations.id', '=', id).executeTakeFirst(), now);
 }
@@ -93,7 +93,7 @@ export async function selectInvitations(db: DbOrTx, teamId: string, page: Page, 
   return rows.map((row) => toInvitation(row, known.get(inviterKey(row))!));
 }
 
-/** False when it was not open any more. */
+/** False when it was no longer open. */
 export async function closeInvitation(
   tx: Tx,
   { id, teamId }: { id: string; teamId: string },
@@ -110,7 +110,7 @@ export async function closeInvitation(
   return row !== undefined;
 }
 
-/** Withdraws what a member has offered beyond the role that is left to them; null for none. */
+/** Withdraws a member's open invitations for roles above `role`, the role that is left to the member; null for none. */
 export async function withdrawInvitationsBeyond(
   tx: Tx,
   { teamId, userId, role }: { teamId: string; userId: string; role: Role | null },
@@ -128,7 +128,7 @@ export async function withdrawInvitationsBeyond(
     .execute();
 }
 
-/** Removes up to `limit` invitations that would have expired before `at`. @returns how many it found */
+/** Removes up to `limit` invitations that would have expired before `at`. @returns the number removed */
 export async function deleteOldInvitations(storage: Storage, at: number, limit: number): Promise<number> {
   const old = await storage.db.selectFrom('invitations').select('id').where('expires_at', '<', at).limit(limit).execute();
   const ids = old.map(({ id }) => id);
@@ -157,7 +157,7 @@ function toInvitation(row: Row, inviter: KnownGrantor): Invitation {
     email: row.email,
     role: readRole(row.role),
     inviter,
-    // A word that this program does not know (a newer one wrote it) opens nothing.
+    // An unknown state, written by a newer version, counts as withdrawn.
     stored: STORED_STATES.find((state) => state === row.state) ?? 'withdrawn',
     createdAt: row.created_at,
     expiresAt: row.expires_at,

@@ -2,15 +2,15 @@ import { ROLES } from '../../../platform/core/principal.ts';
 import type { Role } from '../../../platform/core/principal.ts';
 import type { Grantor, KnownGrantor } from '../grantors/types.ts';
 
-/** What is written down of an invitation; time and the inviter decide about the rest. */
+/** The stored state; the full state also depends on the time and on the inviter's role. */
 export const STORED_STATES = ['open', 'accepted', 'declined', 'withdrawn'] as const;
 export type StoredState = (typeof STORED_STATES)[number];
 
-/** `void`: whoever invited may not grant this role any more. */
+/** `void`: the inviter may no longer grant this role. */
 export const INVITATION_STATES = [...STORED_STATES, 'expired', 'void'] as const;
 export type InvitationState = (typeof INVITATION_STATES)[number];
 
-/** The offer to join a team, open until the person has said yes or no. */
+/** The offer to join a team, open until the person accepts or declines. */
 export interface Invitation {
   id: string;
   teamId: string;
@@ -30,22 +30,22 @@ export interface NewInvitation {
   inviter: Grantor;
 }
 
-/** How the person who holds the code proves that they are the one who is invited. */
+/** Proof that the holder of the code is the invited person. */
 export type Proof =
   | {
       by: 'password';
-      /** Of the account that they have; empty for somebody who has none. */
+      /** Current password of their account; empty without an account. */
       current: string;
-      /** What they sign in with from now on. */
+      /** The new password. */
       next: string;
     }
   | {
       by: 'provider';
-      /** Verified by the identity provider outside. */
+      /** Verified by the upstream identity provider. */
       email: string;
     };
 
-/** What an invitation comes to at this moment. */
+/** The current state of an invitation. */
 export function stateOf({ stored, expiresAt, role, inviter }: Invitation, now: number): InvitationState {
   if (stored !== 'open') return stored;
   if (expiresAt <= now) return 'expired';

@@ -1,7 +1,7 @@
 import { ROLES } from '../../../platform/core/principal.ts';
 import type { Member, MembershipLoss } from '../types.ts';
 
-/** What a change takes away from a member, if anything. @param after null when they are no member any more */
+/** The loss that a change means for a member, if any. @param after null when they are no longer a member */
 export function lossOf(before: Member, after: Member | null): MembershipLoss | undefined {
   const { teamId, userId } = before;
   if (!after) return { kind: 'removed', teamId, userId, role: null };

@@ -22,7 +22,7 @@ const memberExample = {
 const role = z.enum(ROLES);
 const memberSchema = z
   .object({
-    id: z.string().describe('Id of the person: what groups name as a recipient'),
+    id: z.string().describe('Id of the person, as in the recipients of notification groups'),
     email: z.string(),
     role,
     active: z.boolean(),
@@ -32,8 +32,8 @@ const memberSchema = z
 const resetSchema = memberSchema
   .extend({
     password_link: z
-      .object({ url: z.string().describe('Shown only here; good once'), expires_at: dateTime })
-      .describe('For the member: whoever opens it sets the password'),
+      .object({ url: z.string().describe('Shown only in this answer; works once'), expires_at: dateTime })
+      .describe('Link for the member: its holder can set the password'),
   })
   .meta({
     id: 'MemberWithPasswordLink',
@@ -48,7 +48,7 @@ const resetSchema = memberSchema
 export interface MemberRoutesDeps {
   teams: TeamsService;
   passwordLinks: PasswordLinksService;
-  /** The public URL, without a slash at the end; known once the server listens. */
+  /** The public URL, without a slash at the end; set once the server listens. */
   baseUrl: () => string;
 }
 
@@ -69,7 +69,7 @@ function memberList(app: App, teams: TeamsService): void {
     {
       schema: {
         tags: ['members'],
-        summary: 'List the people of the team, newest first, those switched off included',
+        summary: 'List the members of the team, inactive ones included, newest first',
         querystring: pageQuery,
         response: { 200: envelope(z.array(memberSchema)), ...commonErrors },
       },
@@ -90,9 +90,9 @@ function memberChange(app: App, teams: TeamsService): void {
       config: { role: 'admin' },
       schema: {
         tags: ['members'],
-        summary: "Change a member's role, or switch a member off and on",
+        summary: "Change a member's role, or deactivate or reactivate a member",
         description:
-          'A member who is switched off can do nothing in this team and is told nothing; what they opened ends; API keys they made stay.',
+          'An inactive member has no access to this team and gets no notifications. What they opened ends; their API keys stay valid.',
         params: z.object({ member_id: pathId }),
         body: z.object({ role: role.optional(), active: z.boolean().optional() }).meta({ id: 'MemberChange' }),
         response: { 200: envelope(memberSchema), ...commonErrors, ...lastAdministrator },
@@ -113,10 +113,11 @@ function passwordReset(app: App, { passwordLinks, baseUrl }: Omit<MemberRoutesDe
       schema: {
         tags: ['members'],
         operationId: 'resetMemberPassword',
-        summary: 'Make a link with which a member who has lost the password sets another one',
-        description: 'Good once and for a day. The old password stays until then; afterwards every session of the member is over.',
+        summary: 'Create a password link for a member who has lost their password',
+        description:
+          'The link works once, within a day. The old password stays valid until then; setting the new one ends all sessions of the member.',
         params: z.object({ member_id: pathId }),
-        response: { 200: envelope(resetSchema), ...commonErrors, 409: problemSchema.describe('The member belongs to another team too') },
+        response: { 200: envelope(resetSchema), ...commonErrors, 409: problemSchema.describe('The member also belongs to another team') },
       },
     },
     async (request, reply) => {
@@ -139,8 +140,7 @@ function memberRemoval(app: App, teams: TeamsService): void {
         tags: ['members'],
         operationId: 'removeMember',
         summary: 'Remove a member from the team',
-        description:
-          'Their sessions in this team are over, and notification groups forget them. Their account and API keys they made stay.',
+        description: 'Ends their sessions in this team and removes them from notification groups. Their account and their API keys stay.',
         params: z.object({ member_id: pathId }),
         response: { 204: z.null().describe('Removed'), ...commonErrors, ...lastAdministrator },
       },
@@ -161,15 +161,14 @@ function leaving(app: App, teams: TeamsService): void {
         tags: ['account'],
         operationId: 'leaveTeam',
         summary: 'Leave the team of this session',
-        description: 'Sessions in this team are over, this one too. The account stays, and with it what it is in other teams.',
+        description: 'Ends your sessions in this team, including this one. Your account and its other teams stay.',
         response: { 204: z.null().describe('Left'), ...commonErrors, ...lastAdministrator },
       },
     },
     async (request, reply) => {
       const principal = principalOf(request);
-      if (principal.kind !== 'user') throw new AppError('forbidden', 'an API key is no member: revoke it instead');
-      if (principal.clientId !== undefined)
-        throw new AppError('forbidden', 'a program that acts for somebody does not leave the team for them');
+      if (principal.kind !== 'user') throw new AppError('forbidden', 'an API key is not a member: revoke it instead');
+      if (principal.clientId !== undefined) throw new AppError('forbidden', 'a client that acts for a user cannot leave the team for them');
       const { email, role: lost } = await teams.removeMember(principal.teamId, principal.id);
       request.auditDetail = `${email} left, who was ${lost}`;
       return reply.code(204).send(null);

@@ -1,14 +1,14 @@
 import type { Tx } from '../../../platform/storage/db.ts';
 
-/** The team's notification groups lose the person by their foreign keys. */
+/** Foreign keys also remove the person from the team's notification groups. */
 export async function deleteMember(tx: Tx, teamId: string, userId: string): Promise<void> {
   await tx.deleteFrom('members').where('team_id', '=', teamId).where('user_id', '=', userId).execute();
 }
 
 /**
- * What the team's clients hold for this person: grants, codes and refresh tokens. A session of the first-party application
- * may serve other teams of the person too, so it stays; in this team it is worth nothing, because members are looked up at every use, and
- * `members.sessions_since` keeps it so once the person is switched on again.
+ * Deletes what the team's clients hold for this person: grants, codes and refresh tokens. A session of the first-party application
+ * may also serve other teams of the person, so it stays. It gives no access to this team, because every use checks the membership, and
+ * `members.sessions_since` keeps it invalid after the person is reactivated.
  */
 export async function deleteClientRecords(tx: Tx, teamId: string, userId: string): Promise<void> {
   await tx

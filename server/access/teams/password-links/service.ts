@@ -2,7 +2,7 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError, notFound } from '../../../platform/core/errors.ts';
 import { hashSecret, newSecret } from '../../../platform/core/ids.ts';
 import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
-import { endWhatWasOpened, lockAccount, selectAccount, updatePassword } from '../accounts/store.ts';
+import { insertPasswordRevocations, lockAccount, selectAccount, updatePassword } from '../accounts/store.ts';
 import type { Grantor } from '../grantors/types.ts';
 import { hashPassword, refuseSamePassword } from '../passwords.ts';
 import { selectMember, selectMemberships } from '../store.ts';
@@ -12,14 +12,14 @@ import type { PasswordLink } from './store.ts';
 
 export type { PasswordLink } from './store.ts';
 
-/** A day: whoever has lost the password waits for the link. */
+/** A day: a person who has lost the password waits for the link. */
 const LIFE_MS = 24 * 3600 * 1000;
-/** As long as the code of an invitation: 238 bits. */
+/** The length of an invitation code: 238 bits. */
 const CODE_LENGTH = 40;
 
 /**
- * A way back for people who have lost their password: a link with which they set another one. Administrators make it for accounts
- * that are in their own team only, because whoever holds the link has the account.
+ * Links with which people who have lost their password set a new one. Administrators create them only for accounts
+ * that are in no other team, because the holder of the link controls the account.
  */
 export class PasswordLinksService {
   readonly #storage: Storage;
@@ -31,9 +31,9 @@ export class PasswordLinksService {
   }
 
   /**
-   * Replaces the link that the person may have had. The old password stays until the link is used.
-   * @returns the code for the link, which nobody can read again
-   * @throws AppError `not_found`; `conflict` for a member of another team too
+   * Replaces an earlier link of the person. The old password stays valid until the link is used.
+   * @returns the code for the link, which cannot be read again
+   * @throws AppError `not_found`; `conflict` for a person who is also in another team
    */
   async create(teamId: string, userId: string, issuer: Grantor): Promise<{ member: Member; code: string; expiresAt: number }> {
     const code = newSecret(CODE_LENGTH);
@@ -50,17 +50,17 @@ export class PasswordLinksService {
     return { member, code, expiresAt };
   }
 
-  /** Undefined for every code that opens nothing, whatever the reason. */
+  /** Undefined for every invalid code, whatever the reason. */
   async findOpen(code: string): Promise<PasswordLink | undefined> {
     return this.#select(this.#storage.db, code);
   }
 
   /**
-   * Sets the password that the holder of the link has chosen; every session of theirs is over, and what was opened in them ends.
-   * @throws AppError `invalid` for an unfit password; `conflict` for a link that is not good any more
+   * Sets the password that the holder of the link has chosen, ends every session of the person and everything opened in them.
+   * @throws AppError `invalid` for an unfit password; `conflict` for a link that is no longer valid
    */
   async use(code: string, password: string): Promise<PasswordLink> {
-    const gone = (): AppError => new AppError('conflict', 'This link is not good any more.');
+    const gone = (): AppError => new AppError('conflict', 'This link is no longer valid.');
     const link = await this.findOpen(code);
     if (!link) throw gone();
     const account = await selectAccount(this.#storage.db, { id: link.userId });
@@ -68,17 +68,17 @@ export class PasswordLinksService {
     const passwordHash = await hashPassword(password);
     await this.#storage.writes.write(async (tx) => {
       await lockAccount(tx, link.userId);
-      // The person may have joined another team meanwhile, or somebody else may have used the link.
+      // The person may have joined another team since, or somebody else may have used the link.
       if (!(await this.#select(tx, code))) throw gone();
       const now = this.#clock.now();
       await updatePassword(tx, { userId: link.userId, passwordHash, now });
-      await endWhatWasOpened(tx, link.userId, now);
+      await insertPasswordRevocations(tx, link.userId, now);
       await deletePasswordLink(tx, link.userId);
     });
     return link;
   }
 
-  /** Forgets what has expired. */
+  /** Deletes expired links. */
   async sweep(): Promise<void> {
     await deleteExpiredPasswordLinks(this.#storage, this.#clock.now());
   }
@@ -92,7 +92,7 @@ export class PasswordLinksService {
   }
 }
 
-/** Memberships that are switched off count as well: they may be switched on again. */
+/** Inactive memberships count too: they may be reactivated. */
 async function isOnlyIn(db: DbOrTx, teamId: string, userId: string): Promise<boolean> {
   const memberships = await selectMemberships(db, userId);
   return memberships.length === 1 && memberships[0]!.teamId === teamId;
@@ -101,6 +101,6 @@ async function isOnlyIn(db: DbOrTx, teamId: string, userId: string): Promise<boo
 function memberElsewhere(): AppError {
   return new AppError(
     'conflict',
-    "they are a member of another team too; only the server's operator can do this (signalbox user password)",
+    "the member also belongs to another team; only the server's operator can do this (signalbox user password)",
   );
 }

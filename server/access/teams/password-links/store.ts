@@ -21,7 +21,7 @@ interface NewLink {
   expiresAt: number;
 }
 
-/** In place of the one that the person may have had. */
+/** Replaces an earlier link of the person. */
 export async function putPasswordLink(tx: Tx, { userId, teamId, issuer, codeHash, createdAt, expiresAt }: NewLink): Promise<void> {
   const values = {
     team_id: teamId,
@@ -38,7 +38,7 @@ export async function putPasswordLink(tx: Tx, { userId, teamId, issuer, codeHash
     .execute();
 }
 
-/** By the code in the link, which names no team. */
+/** By the code in the link, which does not contain the team. */
 export async function selectPasswordLink(db: DbOrTx, codeHash: string, now: number): Promise<PasswordLink | undefined> {
   const row = await db
     .selectFrom('password_links')
