@@ -25,16 +25,16 @@ export interface AgentDeps {
   clock?: Clock;
   /** 0 <= x < 1; spreads reconnects. */
   random?: () => number;
-  /** How often each router's health and devices are read, milliseconds; a minute unless told otherwise. */
+  /** How often to read the health and devices of each router, in milliseconds. Default: a minute. */
   readEveryMs?: number;
 }
 
 export interface RunningAgent {
-  /** Lets what is under way end, closes every session and forgets nothing. */
+  /** Waits for running work, then closes every session. Loses no state. */
   close(): Promise<void>;
 }
 
-/** How long requests under way may still take at shutdown, milliseconds. */
+/** How long open requests may still take at shutdown, in milliseconds. */
 const STOP_MS = 5000;
 
 const LONG_MS = 3_600_000;
@@ -49,7 +49,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
   const routers: Routers = new Map(
     config.routers.map((router) => [router.name, createRouterAdapter(router, { stateFolder: config.state, log, clock, random })]),
   );
-  // The link carries what the features say, and they need it to say it: both are filled in before anything runs.
+  // The link and the features refer to each other. Both exist before anything runs.
   const send: AgentLink['send'] = (message) => link.send(message);
   const closeRouters = async (): Promise<void> => {
     await Promise.all([...routers.values()].map((router) => router.close()));
@@ -62,7 +62,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
     clock,
     log,
   }).catch(async (error: unknown) => {
-    // Sessions with routers would keep the process alive, and a supervisor would not notice.
+    // Open router sessions would keep the process alive, and a supervisor would not restart it.
     await closeRouters();
     throw error;
   });
@@ -83,7 +83,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
   forwards.start();
   collector.start();
   link.start();
-  // No other timer keeps the process alive, and while nobody can be reached there is no socket either.
+  // No other timer keeps the process alive, and without connections there is no socket either.
   const alive = setInterval(() => undefined, LONG_MS);
   return {
     async close() {
@@ -112,7 +112,7 @@ function linkHost({ routers, jobs, forwards, collector, send, log }: Features): 
     hello: () => ({ agent_version: AGENT_VERSION, journal_id: jobs.journalId, last_epoch: jobs.lastEpoch, routers: [...routers.keys()] }),
     adopt: ({ epoch, reset }) => jobs.adopt(epoch, reset),
     onReady: () => {
-      // What is remembered of the others would pass for news of them.
+      // Not for unreachable routers: their last known facts would look current.
       for (const router of routers.values()) if (router.state().reachable) sendInventory(router, send);
       collector.onReady();
     },
@@ -130,12 +130,15 @@ function linkHost({ routers, jobs, forwards, collector, send, log }: Features): 
     jobs,
     onChannelDial: (forwardId, count) => forwards.dial(forwardId, count),
     onRouterWaiting: (router, reason) =>
-      log.warn({ router, reason }, 'this router waits: an administrator can approve its move to this agent (GET /api/router-moves)'),
+      log.warn(
+        { router, reason },
+        'this router belongs to another agent: an administrator can approve its move to this one (GET /api/router-moves)',
+      ),
     onRevoked: () => forwards.closeAll('this agent was revoked'),
   };
 }
 
-/** Tells the control plane at once when a router comes or goes, and who it is now. */
+/** Reports changes of a router's reachability and identity to the control plane at once. */
 function reportChanges(router: RouterAdapter, link: AgentLink): () => void {
   let wasReachable: boolean | undefined;
   return router.onState((state) => {

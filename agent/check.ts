@@ -10,7 +10,7 @@ import { fetchUnmanaged } from './link/unmanaged.ts';
 import { checkRouter } from './routers/check/index.ts';
 import type { CheckRow } from './routers/check/index.ts';
 
-/** Everything `signalbox-agent check` tries: this machine, the control plane, then every router, all at once. Never throws. */
+/** Runs `signalbox-agent check`: tests this machine, then the control plane and every router at the same time. Never throws. */
 export async function checkAgent(config: AgentConfig): Promise<CheckRow[]> {
   const state = await row('agent', 'state', async () => {
     await tryStateFolder(config.state);
@@ -29,7 +29,7 @@ export async function checkAgent(config: AgentConfig): Promise<CheckRow[]> {
 
 interface ServerRows {
   rows: CheckRow[];
-  /** One for each router that is not managed through this agent. */
+  /** One row for each router that is not managed through this agent. */
   unmanaged: CheckRow[];
 }
 
@@ -50,14 +50,14 @@ async function checkServer(config: AgentConfig): Promise<ServerRows> {
   return { rows: [credentials, reachable, accepted], unmanaged };
 }
 
-/** Whether the control plane lets this agent in, and what it keeps from it. */
+/** Whether the control plane accepts this agent, and which of its routers it does not manage through it. */
 async function checkAcceptance(config: AgentConfig): Promise<{ accepted: CheckRow; unmanaged: CheckRow[] }> {
   let reported: UnmanagedRouter[] | undefined;
   const accepted = await row('control plane', 'accepted', async () => {
     reported = await fetchUnmanaged(config.server, await readCredentials(config.credentials), await readCa(config));
     return reported
       ? 'the control plane accepts this agent'
-      : 'not known: this control plane is older and does not say which routers wait for approval';
+      : 'unknown: this control plane is too old to report which routers wait for approval';
   });
   const unmanaged = (reported ?? []).map((router) => ({
     router: router.name,
@@ -68,7 +68,7 @@ async function checkAcceptance(config: AgentConfig): Promise<{ accepted: CheckRo
   return { accepted: accepted.ok && !reported ? { ...accepted, warning: true } : accepted, unmanaged };
 }
 
-/** The words come from another machine, and go to a terminal. */
+/** Cleaned, because the text comes from another machine and goes to a terminal. */
 function describeUnmanaged({ hardware_id: hardwareId, reason }: UnmanagedRouter): string {
   return cleanText(`${hardwareId} ${reason} (no commands, jobs, backups or forwards until then)`, 1500);
 }
@@ -79,7 +79,7 @@ async function readCa({ server_ca: file }: AgentConfig): Promise<string | undefi
 
 async function findCredentials({ credentials, enrol_token_file: tokenFile }: AgentConfig): Promise<{ enrolled: boolean; detail: string }> {
   if (tokenFile !== undefined && (await waitsForFirstStart(tokenFile, credentials))) {
-    return { enrolled: false, detail: `none yet: the first run enrols with ${tokenFile}` };
+    return { enrolled: false, detail: `none yet: the first run enrols with the token in ${tokenFile}` };
   }
   return { enrolled: true, detail: `agent ${(await readCredentials(credentials)).agent_id}` };
 }

@@ -19,7 +19,7 @@ const apiSchema = z.strictObject({
   /** PEM file of the authority that signed the router's certificate. */
   ca: z.string().optional(),
   fingerprint: fingerprint.optional(),
-  /** api-ssl without a certificate on the router: encrypted, but anyone may answer. Off unless asked for. */
+  /** Accepts api-ssl without a certificate on the router: encrypted, but the router is not authenticated. Off by default. */
   anonymous_tls: z.boolean().default(false),
   username: z.string().min(1),
   password: z.string().optional(),
@@ -32,7 +32,7 @@ const sshSchema = z.strictObject({
   password: z.string().optional(),
   password_file: z.string().optional(),
   private_key_file: z.string().optional(),
-  /** `SHA256:…` as OpenSSH prints it. Without it the first key seen is recorded and required from then on. */
+  /** Pinned host key, `SHA256:…` as OpenSSH prints it. Without it the agent trusts the first key it sees and requires it later. */
   host_key: z
     .string()
     .regex(/^SHA256:[A-Za-z0-9+/]{43}=?$/, 'must look like SHA256:… as ssh-keygen -l prints it')
@@ -50,15 +50,15 @@ const routerSchema = z
   })
   .refine((router) => router.api ?? router.ssh, { message: 'needs api or ssh' });
 
-/** RFC 1918 and unique local addresses: what stands behind a router. The agent's own loopback only when listed. */
+/** RFC 1918 and unique local addresses: the networks behind routers. The agent's loopback must be listed explicitly. */
 const DEFAULT_ALLOW = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
 
-/** Every setting with its default. docs/settings.md lists them; a test compares the two. */
+/** All settings with their defaults. A test compares them with docs/settings.md. */
 export const configSchema = z
   .strictObject({
     server: z.url({ protocol: /^(https?|wss?)$/ }),
     credentials: z.string().min(1),
-    /** Holds a one-use enrolment token. With it the first `run` enrols by itself, and removes the file. */
+    /** File with a one-use enrolment token. The first `run` enrols with it and removes the file. */
     enrol_token_file: z.string().min(1).optional(),
     state: z.string().min(1),
     /** PEM file of the authority that signed the control plane's certificate, where it is not a public one. */
@@ -80,7 +80,7 @@ export const configSchema = z
 export type AgentConfig = Readonly<z.infer<typeof configSchema>>;
 export type RouterConfig = AgentConfig['routers'][number];
 
-/** Checks a parsed document; every mistake is named at once. @throws AgentError `invalid` */
+/** Validates a parsed document and reports all errors at once. @throws AgentError `invalid` */
 export function parseConfig(document: unknown, baseFolder: string): AgentConfig {
   const result = configSchema.safeParse(document);
   if (!result.success) throw new AgentError('invalid', `configuration:\n${z.prettifyError(result.error)}`);
@@ -112,7 +112,7 @@ function withAbsoluteFiles(router: RouterConfig, absolute: (file: string) => str
   };
 }
 
-/** Reads and checks the file. @throws AgentError `invalid` naming the file and every mistake in it */
+/** Reads and validates the file. @throws AgentError `invalid` with the file and every error in it */
 export async function loadConfig(file: string): Promise<AgentConfig> {
   let document: unknown;
   try {

@@ -3,8 +3,8 @@ import { AgentError } from './core/errors.ts';
 import { LinkError } from './link/errors.ts';
 
 /**
- * An error as the agent logs it. What a person can mend, or a network did, says in its message what its cause said, and where
- * in the program it was noticed explains nothing; of all others everything is kept.
+ * An error as the agent logs it. The message of an expected error (configuration, network) contains its cause, and a stack would not
+ * help. All other errors are logged completely.
  */
 export function errorForLog(error: unknown): unknown {
   if (isExpected(error)) return { type: error.name, code: error.code, message: error.message };

@@ -28,16 +28,16 @@ const USAGE = `signalbox-agent: runs on or beside MikroTik routers and dials the
   signalbox-agent enrol --server URL --token T --credentials FILE [--name NAME] [--server-ca FILE]
       turns a one-use enrolment token into this agent's credentials
   signalbox-agent check --config FILE
-      tries the control plane, every router and every permission, and says what works
+      tests the control plane, every router and every permission, and prints what works
   signalbox-agent run --config FILE
       runs until SIGTERM or SIGINT; without credentials it enrols first, if the configuration names an enrol_token_file
   signalbox-agent --version
 `;
 
-/** A wrong command line; what to type instead is printed with it. */
+/** A wrong command line. The usage is printed with it. */
 class UsageError extends Error {}
 
-/** Work under way may take so long after SIGTERM, milliseconds; a script that runs goes on at the router anyway. */
+/** Time for running work after SIGTERM, in milliseconds; a running script continues on the router anyway. */
 const STOP_MS = 20_000;
 
 const commands: Record<string, (args: string[]) => Promise<number>> = { enrol: runEnrol, check: runCheck, run: runAgent };
@@ -69,7 +69,7 @@ async function runAgent(args: string[]): Promise<number> {
   const log = pino({ level: config.log_level, serializers: { err: errorForLog } });
   disablePretenuring();
   collectBuffersWithObjects();
-  // A first start may wait for the network, and is ended by the same signals as a run.
+  // A first start may wait for the network; the same signals end it.
   const stopping = new AbortController();
   let end = (): void => undefined;
   onEndSignal((signal) => {
@@ -88,7 +88,7 @@ async function runAgent(args: string[]): Promise<number> {
   return new Promise<number>(() => {});
 }
 
-/** @returns false when the agent was told to end before it could enrol */
+/** @returns false when a signal ended the agent before it could enrol */
 async function enrolIfNew(config: AgentConfig, log: Log, signal: AbortSignal): Promise<boolean> {
   const { server, credentials, enrol_token_file: tokenFile, server_ca: ca, routers } = config;
   if (tokenFile === undefined) return true;
@@ -98,7 +98,7 @@ async function enrolIfNew(config: AgentConfig, log: Log, signal: AbortSignal): P
       tokenFile,
       signal,
       credentialsFile: credentials,
-      // People know an agent with one router, as on the router itself, by that router.
+      // An agent with a single router, such as one in a container on it, gets the router's name.
       name: routers.length === 1 ? routers[0]!.name : os.hostname(),
       ...(ca === undefined ? {} : { ca: await readNamedFile('server_ca', ca) }),
     },
@@ -119,7 +119,7 @@ function readOptions(args: string[], required: string[], optional: string[]): Re
   return values as Record<string, string | undefined>;
 }
 
-/** A router's own words are among them. */
+/** Characters of a detail, which may contain a router's own text. */
 const LONGEST_DETAIL = 1000;
 
 function formatTable(rows: CheckRow[]): string {
@@ -146,11 +146,11 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!command) throw new UsageError(`no command ${name}`);
+  if (!command) throw new UsageError(`unknown command ${name}`);
   return command(rest);
 }
 
-/** What a person can mend needs no stack. */
+/** Errors of configuration or network, which need no stack. */
 function isExpected(error: unknown): error is AgentError | LinkError {
   return error instanceof AgentError || error instanceof LinkError;
 }

@@ -2,7 +2,7 @@ import { cleanText } from '../routeros-text/router-text.ts';
 import type { Inventory, RouterHeartbeat } from '../protocol/index.ts';
 import type { RouterAdapter, RouterFacts } from './routers/adapter.ts';
 
-/** A router's state as the heartbeat tells it. */
+/** A router's state for the heartbeat. */
 export function toHeartbeat(router: RouterAdapter): RouterHeartbeat {
   const { reachable, facts, reason } = router.state();
   return {
@@ -13,7 +13,7 @@ export function toHeartbeat(router: RouterAdapter): RouterHeartbeat {
   };
 }
 
-/** Who a router is, as the inventory tells it. */
+/** A router's identity for the inventory. */
 export function toInventory({ name, host }: Pick<RouterAdapter, 'name' | 'host'>, facts: RouterFacts): Inventory {
   return {
     type: 'inventory',

@@ -1,2 +1,2 @@
-/** Told to the control plane at every hello. Kept equal to package.json by a test. */
+/** Sent to the control plane in every hello. A test keeps it equal to package.json. */
 export const AGENT_VERSION = '0.1.0';

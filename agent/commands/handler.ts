@@ -13,14 +13,14 @@ export interface CommandParams {
 }
 
 export interface CommandContext {
-  /** What is left of the caller's patience, in milliseconds. */
+  /** Remaining time of the caller's deadline, in milliseconds. */
   timeoutMs: number;
   signal: AbortSignal;
   /** Sends a long reply in batches; resolves when the tunnel can take more. */
   sendRows(rows: RouterRow[]): Promise<void>;
 }
 
-/** Runs one command on one router and streams its rows back. Keeps nothing. */
+/** Handles `command` requests: runs one command on one router and sends its rows. Stateless. */
 export function createCommandHandler(routers: Routers) {
   return async (params: CommandParams, context: CommandContext): Promise<{ ret?: string }> => {
     bulkThrottle.commandStarted();

@@ -2,7 +2,7 @@ import { cleanText } from '../../routeros-text/router-text.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
-/** What the log says; the cause and how long it lasts already are fields of the line. */
+/** Log messages. The cause and the duration are fields of the line. */
 export interface AbsenceTexts {
   away: string;
   stillAway: string;
@@ -13,28 +13,28 @@ export interface AbsenceLogOptions {
   log: Log;
   clock: Clock;
   texts: AbsenceTexts;
-  /** In every line: whose absence it is. */
+  /** Fields of every line, such as the router's name. */
   fields?: object;
 }
 
-/** When the log is first reminded of what stays away, milliseconds; each reminder doubles the wait for the next. */
+/** Time to the first repeated warning, in milliseconds; it doubles after each. */
 const FIRST_REMINDER_MS = 5 * 60_000;
 const LONGEST_REMINDER_MS = 24 * 60 * 60_000;
 
-/** A cause with a number in it would be another one every time. */
+/** Limit of causes logged at `info`: a cause with a number in it would be new every time. */
 const MOST_CAUSES = 4;
-/** A cause may be the router's own words: a farewell of a megabyte every half minute would fill the disk. */
+/** Characters of a cause. It may be the router's own text, and a megabyte every half minute would fill the disk. */
 const LONGEST_CAUSE = 300;
 
 /**
- * Tells people that something went away and that it is back, once each, although it is tried every few seconds meanwhile: a
- * warning when it goes, with the cause and no stack; another cause as information; a warning now and then while it stays away,
- * all other tries for debugging; information when it is back.
+ * Logs the outage of a peer once, although connecting is retried every few seconds: `warn` when it begins, with the cause and no
+ * stack; `info` for a new cause; `warn` again after increasing pauses while it lasts; `debug` for all other attempts; `info`
+ * when it ends.
  */
 export class AbsenceLog {
   readonly #options: AbsenceLogOptions;
   readonly #causes = new Set<string>();
-  /** By the monotonic clock; undefined while it is there, or nobody has looked yet. */
+  /** Start of the outage by the monotonic clock; undefined while there is none. */
   #since: number | undefined;
   #reminderAt = 0;
   #reminderAfter = FIRST_REMINDER_MS;
@@ -43,7 +43,7 @@ export class AbsenceLog {
     this.#options = options;
   }
 
-  /** It went away, or another try to find it failed. */
+  /** The peer became unreachable, or another attempt failed. */
   away(cause: string): void {
     const { clock, log, texts } = this.#options;
     const reason = cleanText(cause, LONGEST_CAUSE);
@@ -62,7 +62,7 @@ export class AbsenceLog {
     if (this.#causes.size < MOST_CAUSES) this.#causes.add(reason);
   }
 
-  /** It is there. */
+  /** The peer is reachable. */
   back(fields: object = {}): void {
     const { log, texts } = this.#options;
     const away = this.#since === undefined ? {} : { away_seconds: this.#awaySeconds() };

@@ -1,14 +1,14 @@
 import process from 'node:process';
 import v8 from 'node:v8';
 
-/** The first version of Node whose V8 knows the flag; others would say on stderr that they do not. */
+/** The first version of Node whose V8 has the flag; others would print a warning on stderr. */
 const FIRST_NODE = 24;
 
 /**
- * Has V8 count the memory of buffers together with that of objects. It would count them apart and answer every 20 to 40 MB of
- * them with a full collection of 10 to 30 ms; and what the agent decrypts for forwards by the SSH way comes in new buffers,
- * because Node has no way to decrypt into an old one. That was five such collections a second, a tenth of all time and the p99
- * of commands; with it there are none, for some 50 MB more of memory while such a forward is saturated.
+ * Makes V8 count the memory of buffers together with that of objects. By default V8 counts them separately and runs a full
+ * collection of 10 to 30 ms for every 20 to 40 MB of buffers. The SSH way of forwards allocates new buffers all the time, because
+ * Node cannot decrypt into an existing one: five such collections a second took a tenth of the time and dominated the p99 of
+ * commands. With the flag there are none; a saturated forward takes about 50 MB more memory.
  *
  * Call it once, when the agent starts.
  */

@@ -4,17 +4,16 @@ import type { Timer, Timers } from '../../runtime/timers.ts';
 
 export type { Timer };
 
-/** Time, injected everywhere so that tests move it. Milliseconds since 1970 for moments, timers for waits. */
+/** Time, injected everywhere so that tests control it. Milliseconds since 1970 for points in time, timers for waits. */
 export interface Clock extends Timers {
   now(): number;
   /**
-   * Milliseconds since some moment before this process began, for how long something took: nobody sets this clock, while
-   * `now` jumps when a machine without a clock of its own hears the time.
+   * Milliseconds of a monotonic clock, for durations. Nothing sets it, while `now` jumps when the machine's clock is set.
    */
   monotonic(): number;
   /**
-   * Milliseconds since the machine started, those included in which it was suspended: `monotonic` and all timers stand still
-   * then. For what ends at a time that others keep as well. Nobody sets it; it goes in steps of about 10 ms.
+   * Milliseconds since the machine started, including time in suspension, in which `monotonic` and all timers stop. For deadlines
+   * that other machines keep as well. Nothing sets it; its resolution is about 10 ms.
    */
   sinceBoot(): number;
 }
@@ -26,10 +25,10 @@ export const systemClock: Clock = {
   ...systemTimers,
 };
 
-/** A machine that is back from being suspended finds out what is over so long after, milliseconds. */
+/** Interval of checks, in milliseconds: after a suspension a deadline fires this late at most. */
 const RECHECK_MS = 1000;
 
-/** Calls back once when `sinceBoot` has reached a moment; soon after a suspension that outlasted it. */
+/** Calls back once when `sinceBoot` has reached `moment`, or soon after a suspension that outlasted it. */
 export function atMoment(clock: Clock, moment: number, callback: () => void): Timer {
   const check = (): Timer => {
     const left = moment - clock.sinceBoot();
@@ -40,7 +39,7 @@ export function atMoment(clock: Clock, moment: number, callback: () => void): Ti
   return { cancel: () => timer.cancel() };
 }
 
-/** Resolves after `ms`, or at once when `signal` aborts: whoever loops looks at the signal. */
+/** Resolves after `ms`, or at once when `signal` aborts. A loop must check the signal. */
 export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {

@@ -1,18 +1,18 @@
 import { performance } from 'node:perf_hooks';
 
 /**
- * Time that reading from one router may take in one go, in milliseconds. The largest answers that the agent takes, 16 MB, need
- * 150 to 300 ms: they are read as fast as they come, once.
+ * Processor time that a router may save up, in milliseconds. The largest answers that the agent accepts, 16 MB, need 150 to
+ * 300 ms: one such answer is read at full speed.
  */
 const BURST_MS = 200;
-/** A router that this process hears for the first time has not saved anything up: its inventory takes a few milliseconds. */
+/** Initial budget of a router: its inventory takes a few milliseconds. */
 const FIRST_MS = 30;
-/** What a router gets back of it for every second that passes: readings of health and devices take about 3 ms a second at most. */
+/** Refill of the budget per second: reading health and devices takes at most about 3 ms a second. */
 const REFILL_MS_PER_SECOND = 10;
 
 /**
- * After what a router in debt has cost, everybody else has the event loop for so many times as long: one such router takes a
- * fifth of the time, any number of them no more than a tenth.
+ * After each turn of a router without budget, the event loop is free for this multiple of the turn's cost: one such router takes
+ * a fifth of the time, and any number of them at most a tenth.
  */
 const LEAST_PAUSE = 4;
 const MOST_PAUSE = 9;
@@ -26,23 +26,22 @@ export interface BudgetClock {
 const systemClock: BudgetClock = { now: () => performance.now(), setTimeout: (callback, ms) => void setTimeout(callback, ms) };
 
 /**
- * What reading from routers may cost. Everything that a router says is parsed in the one thread that serves all of them, so a
- * router that never stops talking would slow down its neighbours. Each may use some time as it likes; one that has used it up
- * waits in a queue of all such routers, of which one is read at a time.
+ * CPU budgets for parsing what routers send. One thread parses the data of all routers, so a router that never stops sending would
+ * slow down the others. Each router has a budget; routers without budget wait in a queue and are read one at a time.
  */
 export class CpuBudgets {
   readonly #clock: BudgetClock;
   readonly #budgets = new Map<string, RouterCpuBudget>();
   readonly #waiting: Wait[] = [];
   #isTurnPlanned = false;
-  /** Milliseconds that the last one of the queue has cost. */
+  /** Cost of the last turn, in milliseconds. */
   #lastCost = 1;
 
   constructor(clock: BudgetClock = systemClock) {
     this.#clock = clock;
   }
 
-  /** The same for every connection to a router: one that comes again and again gets no new time by that. */
+  /** One budget for all connections to a router, so that reconnecting gives no new one. */
   budgetOf(router: string): RouterCpuBudget {
     let budget = this.#budgets.get(router);
     if (!budget) {
@@ -65,7 +64,7 @@ export class CpuBudgets {
     this.#clock.setTimeout(() => {
       this.#isTurnPlanned = false;
       this.#waiting.shift()?.readOn();
-      // Its bytes come in a turn of their own, and it asks again if there are more.
+      // Its bytes arrive in a turn of their own, and it asks again if there are more.
       this.#planTurn();
     }, this.#lastCost * pause);
   }
@@ -76,9 +75,9 @@ interface Wait {
   readOn: () => void;
 }
 
-/** The time of one router. */
+/** The budget of one router. */
 export class RouterCpuBudget {
-  /** Milliseconds that its last turn has cost. */
+  /** Cost of its last turn, in milliseconds. */
   lastCost = 0;
   readonly #clock: BudgetClock;
   readonly #wait: (wait: Wait) => void;
@@ -91,27 +90,27 @@ export class RouterCpuBudget {
     this.#refilledAt = clock.now();
   }
 
-  /** Something of this router took so many milliseconds. */
+  /** Deducts `ms` milliseconds of processor time. */
   spend(ms: number): void {
     const now = this.#clock.now();
     const refill = ((now - this.#refilledAt) / 1000) * REFILL_MS_PER_SECOND;
     this.#left = Math.min(BURST_MS, this.#left + refill) - ms;
-    // One long turn, of a process that had to wait for a processor, is forgiven after some seconds.
+    // Limited, so that one long turn of a process that waited for a processor is made up after some seconds.
     this.#left = Math.max(this.#left, -FIRST_MS);
     this.#refilledAt = now;
     this.lastCost = ms;
   }
 
-  /** It has used its time up: who reads from it asks {@link whenNext}. */
+  /** The budget is used up: the reader must wait for {@link whenNext}. */
   get isSpent(): boolean {
     return this.#left < 0;
   }
 
-  /** Calls back once when it may be read on. */
+  /** Calls back once when the router may be read again. */
   whenNext(readOn: () => void): void {
     this.#wait({ budget: this, readOn });
   }
 }
 
-/** One for the process, because what all routers say passes through one event loop. */
+/** One for the process, because one event loop reads all routers. */
 export const cpuBudgets = new CpuBudgets();

@@ -1,6 +1,6 @@
 import { AgentError } from './errors.ts';
 
-/** A wait that ends: after `timeoutMs` milliseconds from now, or when `signal` aborts. */
+/** The end of a wait: `timeoutMs` milliseconds from now, or when `signal` aborts. */
 export interface Deadline {
   timeoutMs: number;
   signal?: AbortSignal | undefined;
@@ -10,8 +10,8 @@ export interface Deadline {
 const MAX_TIMER_MS = 0x7fff_ffff;
 
 /**
- * Settles like `work`, or rejects with `expired(reason)` at the deadline. The work itself is not stopped:
- * whoever calls this must stop it in `expired` or after.
+ * Settles like `work`, or rejects with `expired(reason)` at the deadline. It does not stop the work: the caller must stop it in
+ * `expired` or afterwards.
  */
 export function settleBy<T>(work: Promise<T>, deadline: Deadline, expired: (reason: string) => AgentError): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -32,7 +32,7 @@ export function settleBy<T>(work: Promise<T>, deadline: Deadline, expired: (reas
 }
 
 /**
- * Calls `expired` once, at the deadline or on abort (at once if already aborted), with what the abort's AgentError says.
+ * Calls `expired` once, at the deadline or on abort (at once if already aborted). The reason is the message of the abort's AgentError.
  * @returns a function that ends the wait
  */
 export function onExpiry(deadline: Deadline, expired: (reason: string) => void): () => void {
@@ -64,18 +64,18 @@ function formatMs(ms: number): string {
   return ms >= 1000 ? `${Math.round(ms / 100) / 10} s` : `${Math.max(0, Math.round(ms))} ms`;
 }
 
-/** Why an errand must not even be begun; undefined when it may. What is not sent has certainly not happened. */
+/** Why an operation must not begin; undefined when it may. An operation that was not sent certainly has no effect. */
 export function tooLate({ timeoutMs, signal }: Deadline): string | undefined {
   if (signal?.aborted) return 'cancelled before it was sent';
   return timeoutMs <= 0 ? 'no time was left to send it' : undefined;
 }
 
-/** Whatever was thrown, as an Error. */
+/** Any thrown value as an Error. */
 export function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** The part of a deadline that is left after some work was done on it. */
+/** What remains of a deadline after some of its time was used. */
 export function remaining(deadline: Deadline, startedAt: number, now: number = performance.now()): Deadline {
   return { timeoutMs: Math.max(0, deadline.timeoutMs - (now - startedAt)), signal: deadline.signal };
 }

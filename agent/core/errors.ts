@@ -1,30 +1,30 @@
 import { cleanLines } from '../../routeros-text/router-text.ts';
 
-/** A router's own text is part of many messages; what is longer than this fits neither a reply nor a line of the log. */
+/** Longest message. Many contain a router's own text; longer ones fit neither a reply nor a log line. */
 const LONGEST_MESSAGE = 4096;
 
 /**
- * Every way an errand of the agent can fail, as a stable word that also travels on the tunnel
- * (protocol's reply errors). Nothing matches on message texts.
+ * Every way in which an operation of the agent can fail, as a stable code. The tunnel uses the same codes (the protocol's reply
+ * errors). Nothing matches on message texts.
  */
 export type AgentErrorCode =
-  /** The router understood and said no; `message` is its own text, `category` its trap category. */
+  /** The router refused; `message` is its own text, `category` its trap category. */
   | 'rejected'
-  /** No session with the router could be had; nothing was sent. */
+  /** There is no session with the router; nothing was sent. */
   | 'router_unreachable'
-  /** The request was sent, and no answer came in time or the session broke: it may have happened. */
+  /** The request was sent, but no answer came in time or the session broke: it may have taken effect. */
   | 'outcome_unknown'
-  /** The agent's own rules forbid it (destination allow-list, never-ending command). */
+  /** The agent's own rules forbid it (destination allow-list, size limits). */
   | 'not_allowed'
   /** The request itself is wrong: unknown router name, malformed words. */
   | 'invalid'
-  /** This router or this version cannot do it. */
+  /** This router or its version does not support it. */
   | 'unsupported'
-  /** The router behind this name is not the one the control plane means. */
+  /** Another router than expected answers under this name. */
   | 'wrong_router'
   | 'internal';
 
-/** Its message may be the router's own words, which go to logs, terminals and databases: it is cleaned here, once for all of them. */
+/** Cleans its message, which may be the router's own text and goes to logs, terminals and databases. */
 export class AgentError extends Error {
   readonly code: AgentErrorCode;
   /** RouterOS trap category 0-7 where the router gave one. */

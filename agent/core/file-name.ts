@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** As much of a long name as helps people who look into the folder. */
+/** Characters of a long name that stay readable. */
 const SHOWN_CHARS = 100;
 
 /**
- * The name of a file for a text that is encoded as part of an address: the text itself, or, where it is longer than `longest`, its
- * beginning and its hash. Nothing that has fitted gets another name.
+ * The file name for a URI-encoded text: the text itself or, if it is longer than `longest`, its beginning and its hash. A text
+ * that fits keeps its name.
  */
 export function fileNameOf(encoded: string, longest: number): string {
   if (encoded.length <= longest) return encoded;

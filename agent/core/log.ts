@@ -1,4 +1,4 @@
-/** What the agent's parts need of its logger (pino has this shape); injected, so that tests can be silent. */
+/** The logger interface of the agent's parts (pino has this shape); injected, so that tests can be silent. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

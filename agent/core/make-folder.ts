@@ -2,8 +2,8 @@ import { mkdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Makes a folder that only its owner may enter, with what is missing above it; one that is there stays as it is.
- * @returns takes away again what was made, as far as it is empty
+ * Creates a folder with mode 0700, and its missing parents. An existing folder stays unchanged.
+ * @returns a function that removes the created folders if they are empty
  * @throws Error of the file system
  */
 export async function makeFolder(folder: string): Promise<() => Promise<void>> {

@@ -1,13 +1,13 @@
 /**
- * For everything that routers have said and that is not handed on yet, all routers of this agent together. Four of the largest
- * answers at once; an agent has to get by with 200 MB on a small board.
+ * Memory for data of all routers that is not passed on yet: four of the largest answers. An agent must run with 200 MB on a small
+ * board.
  */
 const ROOM_BYTES = 64 * 1024 * 1024;
 
-/** So much everybody may hold, whoever has filled the room. */
+/** Bytes that every claim may hold even if the memory is full. */
 const ALWAYS_BYTES = 1024 * 1024;
 
-/** Memory that several share: who holds much of it gets no more when it is full. */
+/** Shared memory budget: when it is full, only small claims may grow. */
 export class ReplyMemory {
   readonly #room: number;
   readonly #always: number;
@@ -18,7 +18,7 @@ export class ReplyMemory {
     this.#always = always;
   }
 
-  /** Something that grows: an answer, a sentence. */
+  /** A new claim, for something that grows: an answer, a sentence. */
   claim(): Claim {
     let held = 0;
     return {
@@ -37,9 +37,9 @@ export class ReplyMemory {
 }
 
 export interface Claim {
-  /** False when there is no room for so many bytes more; nothing has changed then. */
+  /** @returns false when there is no room for `bytes` more; nothing has changed then */
   grow(bytes: number): boolean;
-  /** Gives everything back; it may grow again. */
+  /** Gives everything back. The claim may grow again. */
   release(): void;
 }
 

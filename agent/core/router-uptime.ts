@@ -1,19 +1,18 @@
 import { formatTime } from '../../routeros-text/durations.ts';
 
 /**
- * Deadlines that a router keeps by its own uptime: a wall clock that is wrong, unset after a reboot, or set meanwhile
- * makes no difference. Pure.
+ * Deadlines that a router keeps by its own uptime, so that a wrong, unset or changed wall clock has no effect. Pure.
  */
 
-/** Uptime of the router when it began, and what it allows from then on; both in seconds. */
+/** Uptime of the router at the start, and the allowed time from then on; both in seconds. */
 export interface UptimeSpan {
   armedAt: number;
   allowed: number;
 }
 
 /**
- * Source in the router's language that runs `over` once the time is over; after a reboot all of the allowed time counts
- * again. For a scheduler entry that runs every few seconds. Only `time` values and words that v6 and v7 share.
+ * RouterOS script source that runs `over` once the time has passed; after a reboot the whole allowed time counts again. For a
+ * scheduler entry that runs every few seconds. Uses only `time` values and commands that v6 and v7 share.
  */
 export function whenUptimeIsOver({ armedAt, allowed }: UptimeSpan, over: string): string {
   const due = `($signalboxUptime >= ${formatTime(armedAt + allowed)})`;

@@ -5,8 +5,8 @@ import { AgentError } from './errors.ts';
 export type Routers = ReadonlyMap<string, RouterAdapter>;
 
 /**
- * The router behind a name, if it is the device the control plane means. A name may have been given to another
- * device since: an errand for the old one must not reach it.
+ * The router behind a name, if it has the expected hardware id. Another device may have the name by now: an operation for the old
+ * one must not reach it.
  * @throws AgentError `invalid`, `router_unreachable`, `wrong_router`
  */
 export function findRouter(routers: Routers, name: string, hardwareId: string): RouterAdapter {

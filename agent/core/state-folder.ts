@@ -5,7 +5,10 @@ import { AgentError } from './errors.ts';
 import { fileErrorReason } from './file-errors.ts';
 import { makeFolder } from './make-folder.ts';
 
-/** Makes the folder of the setting `state` where it is missing. @throws AgentError `invalid` naming the setting when it cannot be made or written */
+/**
+ * Creates the folder of the setting `state` if it is missing.
+ * @throws AgentError `invalid` with the setting when the folder cannot be created or written
+ */
 export async function prepareStateFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder);
@@ -15,7 +18,7 @@ export async function prepareStateFolder(folder: string): Promise<void> {
   }
 }
 
-/** Finds out whether a run could use the folder, and leaves nothing behind. @throws AgentError as {@link prepareStateFolder} */
+/** Tests whether `run` could use the folder, and leaves nothing behind. @throws AgentError as {@link prepareStateFolder} */
 export async function tryStateFolder(folder: string): Promise<void> {
   const testFile = path.join(folder, `try.${randomBytes(6).toString('hex')}`);
   let removeFolder = (): Promise<void> => Promise.resolve();

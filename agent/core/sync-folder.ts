@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Without it the name of a new file may be lost with the power although its content is on the disk. */
+/** Flushes a folder. Without it a power failure may lose the name of a new file whose content is on disk. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -1,18 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 
-/** What a router sends as text, which need not be UTF-8, and the bytes that it was. */
+/** Text of a router, which need not be UTF-8, and its original bytes. */
 
 const windows1252 = new TextDecoder('windows-1252');
 
-/** Winbox on Windows used to store comments in the PC's code page; such bytes are not UTF-8 and are read as that. */
+/** Decodes UTF-8, otherwise Windows-1252: Winbox on Windows used to store comments in the PC's code page. */
 export function decodeWireText(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   return text.includes('\uFFFD') && !isUtf8(bytes) ? windows1252.decode(bytes) : text;
 }
 
 /**
- * The bytes that {@link decodeWireText} read, known by how many they were: a text of so many characters that takes more
- * bytes than that in UTF-8 was read as Windows-1252, in which every byte is a character of its own.
+ * The bytes that {@link decodeWireText} decoded, determined by their number. If the text has `length` characters but needs more
+ * bytes in UTF-8, it was decoded as Windows-1252, in which every byte is one character.
  */
 export function wireBytes(text: string, length: number): Buffer {
   const utf8 = Buffer.from(text, 'utf8');

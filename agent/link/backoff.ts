@@ -2,20 +2,20 @@
 const FIRST_CEILING_MS = 1000;
 const LAST_CEILING_MS = 60_000;
 
-/** A tunnel that served this long was good: the next failure starts from the beginning. */
+/** After a tunnel that was ready this long, in milliseconds, the ceiling starts from the beginning. */
 const STABLE_MS = 30_000;
 
-/** How the last connection went. */
+/** Result of the last connection. */
 export interface LastConnection {
-  /** For how long it was ready; 0 if it never was. */
+  /** How long it was ready, in milliseconds; 0 if it never was. */
   readyMs: number;
-  /** The server's wish, from `goaway`. */
+  /** The pause that the server requested in `goaway`, in milliseconds. */
   reconnectAfterMs?: number | undefined;
 }
 
 /**
- * Pauses between dials, with full jitter: anything from nothing to a ceiling that doubles, so that thousands of
- * agents that lost the same server do not come back in step.
+ * Pauses between dials, with full jitter: from zero to a ceiling that doubles, so that thousands of agents that lost the same
+ * server do not reconnect at the same time.
  */
 export class Backoff {
   readonly #random: () => number;

@@ -9,7 +9,7 @@ import { refusal } from './refusal.ts';
 export interface ChannelDialOptions {
   url: URL;
   bearer: string;
-  /** Connecting to the control plane, by TCP or TLS. */
+  /** The connecting TCP or TLS socket to the control plane. */
   transport: Socket;
   /** See {@link StreamingWebSocket}. */
   plainMask: boolean;
@@ -28,7 +28,7 @@ export function openChannel<T>(
       reject(error);
       transport.destroy();
     };
-    // Also what comes after the upgrade: the stream's own listener says all that is needed then.
+    // Also receives errors after the upgrade, which the stream's own listener handles.
     transport.on('error', (error) => fail(new LinkError('unreachable', error.message, { cause: error })));
     const endWait = onExpiry(deadline, (reason) => {
       fail(new LinkError(deadline.signal?.aborted ? 'cancelled' : 'timeout', `no connection: ${reason}`));

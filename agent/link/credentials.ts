@@ -9,7 +9,7 @@ import { errorCode, fileErrorReason } from '../core/file-errors.ts';
 import { makeFolder } from '../core/make-folder.ts';
 import { syncFolder } from '../core/sync-folder.ts';
 
-/** What enrolment leaves on the agent's disk: who it is, and to whom. */
+/** The result of enrolment on the agent's disk. */
 const credentialsSchema = z.object({
   server: z.url({ protocol: /^(https?|wss?)$/ }),
   agent_id: z.uuid(),
@@ -18,7 +18,7 @@ const credentialsSchema = z.object({
 
 export type Credentials = z.infer<typeof credentialsSchema>;
 
-/** @throws AgentError `invalid` naming the file, and whether it is missing, may not be read or is damaged */
+/** @throws AgentError `invalid` with the file, and whether it is missing, unreadable or damaged */
 export async function readCredentials(file: string): Promise<Credentials> {
   let text: string;
   try {
@@ -29,7 +29,7 @@ export async function readCredentials(file: string): Promise<Credentials> {
   try {
     return credentialsSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw new AgentError('invalid', `${file} is damaged or not a credentials file: put back the one of the enrolment, or enrol anew`, {
+    throw new AgentError('invalid', `${file} is damaged or not a credentials file: restore it from a copy, or enrol again`, {
       cause: error,
     });
   }
@@ -47,8 +47,8 @@ function describeReadError(file: string, error: unknown): string {
 }
 
 /**
- * A file of mode 0600 that becomes the credentials in one step. Opened before the one-use token is spent: a folder
- * that cannot be written must not cost the token.
+ * A file of mode 0600 that becomes the credentials file atomically. Opened before the one-use token is used: a folder that cannot be
+ * written must not waste the token.
  */
 export class CredentialsFile {
   readonly #file: string;
@@ -64,11 +64,11 @@ export class CredentialsFile {
   }
 
   /**
-   * Makes the folder where it is missing.
-   * @throws AgentError `invalid` when there are credentials already, or the folder cannot be made or written
+   * Creates the folder if it is missing.
+   * @throws AgentError `invalid` when credentials exist already, or the folder cannot be created or written
    */
   static async prepare(file: string): Promise<CredentialsFile> {
-    if (await exists(file)) throw new AgentError('invalid', `${file} exists: this agent is enrolled already`);
+    if (await exists(file)) throw new AgentError('invalid', `${file} exists: this agent is already enrolled`);
     const temporary = `${file}.${randomBytes(6).toString('hex')}`;
     let removeFolder = (): Promise<void> => Promise.resolve();
     try {
@@ -80,7 +80,7 @@ export class CredentialsFile {
     }
   }
 
-  /** Writes, syncs the file and its folder. After this the secret survives a power cut. */
+  /** Writes the file and flushes it and its folder. Afterwards the secret survives a power failure. */
   async commit(credentials: Credentials): Promise<void> {
     await this.#handle.writeFile(`${JSON.stringify(credentials, null, 2)}\n`);
     await this.#handle.sync();
@@ -97,7 +97,7 @@ export class CredentialsFile {
   }
 }
 
-/** Also one that this user may not open: it is somebody's, and would be replaced. */
+/** True also for a file that this user may not open: it must not be replaced. */
 async function exists(file: string): Promise<boolean> {
   return lstat(file).then(
     () => true,

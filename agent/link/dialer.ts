@@ -13,10 +13,10 @@ import { LinkError } from './errors.ts';
 import { refusal } from './refusal.ts';
 import type { LinkSocket, LinkSocketEvents, TunnelDialer } from './types.ts';
 
-/** Name look-up, TCP, TLS and the upgrade together: three round trips and room for a busy server. */
+/** For name look-up, TCP, TLS and the upgrade, in milliseconds: three round trips and some time for a busy server. */
 const DIAL_TIMEOUT_MS = 15_000;
 
-/** A closing handshake the server does not finish is cut after this long, milliseconds. */
+/** A closing handshake that the server does not finish is cut after this time, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000;
 
 export interface DialerOptions {
@@ -36,7 +36,7 @@ export class Dialer implements TunnelDialer {
   /** The newest TLS session: the next dial resumes it and saves the certificate exchange. */
   #tlsSession: Buffer | undefined;
 
-  /** @throws LinkError `refused` when the address is not one */
+  /** @throws LinkError `refused` for an invalid address */
   constructor(options: DialerOptions) {
     this.#options = options;
     this.#base = webSocketBase(options.server);
@@ -94,7 +94,7 @@ export class Dialer implements TunnelDialer {
     try {
       return { ws: new WebSocket(url, SUBPROTOCOL, options), transport };
     } catch (error) {
-      // A credential with characters that no header may have.
+      // A credential with characters that are not allowed in a header.
       transport.destroy();
       throw new LinkError('refused', 'the credential cannot be sent', { cause: error });
     }
@@ -121,7 +121,7 @@ export class Dialer implements TunnelDialer {
       host,
       port,
       ...pooled,
-      // The name asked for and checked; an address is checked as such, and may not be sent as a name.
+      // The name to request and verify. An IP address is verified as such, and may not be sent as a name.
       servername: net.isIP(host) === 0 ? host : '',
       ALPNProtocols: ['http/1.1'],
       ...(ca === undefined ? {} : { ca }),
@@ -150,14 +150,14 @@ function isLoopback(hostname: string): boolean {
 }
 
 /**
- * Masking keeps hostile scripts in browsers from steering plain proxies. Under TLS and on loopback no proxy reads
- * along, and a zero key saves the XOR of every byte at both ends.
+ * Masking protects plain-text proxies against hostile scripts in browsers. Under TLS and on loopback there is no such proxy, and a
+ * zero key saves the XOR of every byte on both sides.
  */
 function zeroMask(mask: Buffer): void {
   mask.fill(0);
 }
 
-/** Settles once the WebSocket is open and `take` has put its handlers on it, or it will never be. */
+/** Resolves once the WebSocket is open and `take` has attached its handlers; rejects when it cannot be opened. */
 function whenOpen<T>(ws: WebSocket, take: () => T, deadline: { timeoutMs: number; signal?: AbortSignal }): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let waiting = true;
@@ -171,7 +171,7 @@ function whenOpen<T>(ws: WebSocket, take: () => T, deadline: { timeoutMs: number
       reject(error);
       ws.terminate();
     };
-    // Stays for the life of the connection: after the open, the close event that follows says all that is needed.
+    // Stays attached for the life of the connection. Once it is open, the close event that follows is enough.
     ws.on('error', (error) => {
       if (waiting) fail(new LinkError('unreachable', describeConnectionError(error), { cause: error }));
     });

@@ -10,18 +10,18 @@ import { CredentialsFile } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
 import { LinkError } from './errors.ts';
 
-/** The whole exchange: look-up, TLS, one small request, milliseconds. */
+/** For the whole exchange: name look-up, TLS and one small request, in milliseconds. */
 const ENROL_TIMEOUT_MS = 20_000;
 
-/** An answer holds an id and a secret; an error a few lines. */
+/** Largest answer. It holds an id and a secret, or an error of a few lines. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface EnrolOptions {
   /** Base address of the control plane. */
   server: string;
-  /** One-use token that an administrator made. */
+  /** One-use token that an administrator created. */
   token: string;
-  /** How people will recognise the agent. */
+  /** Display name of the agent. */
   name: string;
   credentialsFile: string;
   /** PEM of the authority that signed the server's certificate, instead of the public ones. */
@@ -29,9 +29,9 @@ export interface EnrolOptions {
 }
 
 /**
- * Turns a one-use token into an agent with a secret of its own, kept in the credentials file.
- * @throws AgentError `invalid` when the file cannot be written or exists; LinkError `unauthorized` for a token that is
- *   used, expired or wrong, otherwise as a dial
+ * Exchanges a one-use token for the agent's credentials, and writes them to the credentials file.
+ * @throws AgentError `invalid` when the file exists or cannot be written; LinkError `unauthorized` for a used, expired or unknown
+ *   token, otherwise as for a dial
  */
 export async function enrol(options: EnrolOptions): Promise<Credentials> {
   const url = enrolUrl(options.server);
@@ -81,7 +81,7 @@ async function readBody(response: IncomingMessage): Promise<string> {
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new LinkError('refused', 'the answer is not one of a control plane');
+    if (bytes > MAX_ANSWER_BYTES) throw new LinkError('refused', 'the answer is not that of a control plane');
   }
   return Buffer.concat(chunks).toString('utf8');
 }

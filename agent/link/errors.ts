@@ -1,8 +1,8 @@
-/** Why a connection to the control plane could not be had. */
+/** Why a connection to the control plane failed. */
 export type LinkErrorCode =
-  /** The credential is not good: an administrator must act. */
+  /** The credential is not accepted: an administrator must act. */
   | 'unauthorized'
-  /** The server answered, but with something else than a tunnel. */
+  /** The server answered, but did not open a tunnel. */
   | 'refused'
   /** No connection: name, network or TLS. */
   | 'unreachable'

@@ -9,13 +9,13 @@ import { enrol } from './enrol.ts';
 import type { EnrolOptions } from './enrol.ts';
 import { LinkError } from './errors.ts';
 
-/** Nothing else keeps the process alive between two attempts; any length will do, milliseconds. */
+/** Period of the timer that keeps the process alive between two attempts, in milliseconds; any long time works. */
 const LONG_MS = 3_600_000;
 
 export interface FirstStartOptions extends Omit<EnrolOptions, 'token'> {
   /** File with the one-use token and nothing else. */
   tokenFile: string;
-  /** Ends the waiting: the function then returns without credentials. */
+  /** Ends the wait: the function then returns without credentials. */
   signal: AbortSignal;
 }
 
@@ -27,12 +27,11 @@ export interface FirstStartDeps {
 }
 
 /**
- * Enrols an agent that has no credentials yet with the token in a file, and removes the file. With credentials it only removes
- * what an interrupted start left of the token. A control plane that cannot be reached is tried again until it answers: a
- * router may start this program before it has a way to the internet, and may not start it a second time.
+ * Enrols an agent without credentials with the token in a file, and removes the file. If credentials exist, it only removes a token
+ * file that an interrupted start left behind. It retries until the control plane answers, because a router may start this program
+ * before it has internet access, and may not start it a second time.
  * @returns false when `signal` ended the wait
- * @throws AgentError `invalid` for a token file or folder that cannot be used; LinkError `unauthorized` for a token that is
- *   used, expired or wrong
+ * @throws AgentError `invalid` for an unusable token file or folder; LinkError `unauthorized` for a used, expired or unknown token
  */
 export async function enrolAtFirstStart(options: FirstStartOptions, { clock, random, log }: FirstStartDeps): Promise<boolean> {
   const { tokenFile, credentialsFile, signal } = options;
@@ -57,12 +56,12 @@ export async function enrolAtFirstStart(options: FirstStartOptions, { clock, ran
   }
 }
 
-/** Whether there are no credentials yet, but a token to get them with. Nothing is changed. */
+/** Whether there are no credentials yet, but a token file. Changes nothing. */
 export async function waitsForFirstStart(tokenFile: string, credentialsFile: string): Promise<boolean> {
   return !(await exists(credentialsFile)) && (await exists(tokenFile));
 }
 
-/** @returns false for what time may mend. @throws everything else */
+/** @returns false for errors that may go away, to retry. @throws all other errors */
 async function tryToEnrol(options: EnrolOptions, log: Log): Promise<boolean> {
   try {
     const { agent_id: agentId } = await enrol(options);
@@ -92,7 +91,7 @@ function noToken(what: string, cause?: unknown): AgentError {
   return new AgentError('invalid', `enrol_token_file: ${what}: put a new enrolment token there`, cause === undefined ? {} : { cause });
 }
 
-/** The token is spent: a file that stays (a folder mounted read-only) is untidy, but opens nothing. */
+/** The token is used up, so a file that cannot be removed (folder mounted read-only) is harmless. */
 async function removeToken(tokenFile: string, log: Log): Promise<void> {
   await rm(tokenFile, { force: true }).catch((error: unknown) => {
     log.warn({ file: tokenFile, reason: fileErrorReason(error) }, 'the used enrolment token cannot be removed');

@@ -4,10 +4,10 @@ import https from 'node:https';
 import { describeConnectionError } from './connection-errors.ts';
 import { LinkError } from './errors.ts';
 
-/** Look-up, TLS and one small request, milliseconds. */
+/** For name look-up, TLS and one small request, in milliseconds. */
 const GET_TIMEOUT_MS = 10_000;
 
-/** 1,000 entries with a reason of some 200 characters each; nothing else that is asked for is nearly as long. */
+/** Largest answer: 1,000 entries with a reason of about 200 characters each. All other answers are much smaller. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 export interface HttpGetOptions {
@@ -26,7 +26,7 @@ export interface HttpAnswer {
 }
 
 /**
- * Asks the control plane something without opening a tunnel: that would replace a running agent's.
+ * Sends one GET request to the control plane, without opening a tunnel, which would replace that of a running agent.
  * @throws LinkError `refused` when it cannot be reached, or its answer is too long
  */
 export async function httpGet({ server, path, ca, bearer }: HttpGetOptions): Promise<HttpAnswer> {
@@ -56,7 +56,7 @@ async function readBody(response: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new LinkError('refused', 'the answer is not one of a control plane');
+    if (bytes > MAX_ANSWER_BYTES) throw new LinkError('refused', 'the answer is not that of a control plane');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -20,7 +20,7 @@ export interface LinkOptions {
   log: Log;
 }
 
-/** Closing handshake and last words at stop, milliseconds. */
+/** For goaway and the closing handshake at stop, in milliseconds. */
 const GOODBYE_MS = 2000;
 
 const NEVER_READY: LastConnection = { readyMs: 0 };
@@ -31,7 +31,7 @@ const TEXTS = {
   back: 'connected to the control plane',
 };
 
-/** Keeps the agent connected: one tunnel at a time, dialled again for ever until {@link stop}. */
+/** Keeps the agent connected: one tunnel at a time, dialled again until {@link stop}. */
 export class AgentLink {
   readonly #options: LinkOptions;
   readonly #stopping = new AbortController();
@@ -46,7 +46,7 @@ export class AgentLink {
     this.#absence = new AbsenceLog({ log: options.log, clock: options.clock, texts: TEXTS });
   }
 
-  /** Begins to dial. */
+  /** Starts dialling. */
   start(): void {
     this.#loop ??= this.#run();
   }
@@ -66,14 +66,14 @@ export class AgentLink {
     this.#session?.sendHeartbeat(routers);
   }
 
-  /** True when the server answers a ping over the tunnel before the deadline: proof that the way there works. */
+  /** True when the server answers a ping over the tunnel before the deadline: proves that the link works in both directions. */
   async isAlive(deadline: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<boolean> {
     const pong = this.#session?.ping() ?? Promise.resolve(false);
     const late = (): AgentError => new AgentError('outcome_unknown', 'the control plane did not answer');
     return settleBy(pong, deadline, late).catch(() => false);
   }
 
-  /** Lets work under way end, says goodbye and stops dialling; after `deadlineMs` it cuts. */
+  /** Waits for running work, at most `deadlineMs` milliseconds, then closes the tunnel and stops dialling. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping.abort();
     const session = this.#session;
@@ -104,7 +104,7 @@ export class AgentLink {
     }
   }
 
-  /** One connection from dial to end. Never rejects. */
+  /** Dials one connection and waits for its end. Never rejects. */
   async #connect(): Promise<LastConnection> {
     const { dialer } = this.#options;
     const { signal } = this.#stopping;
@@ -129,7 +129,7 @@ export class AgentLink {
     const { host, log } = this.#options;
     if (!(error instanceof LinkError)) log.error({ err: error }, 'the dial failed unexpectedly');
     this.#absence.away(toError(error).message);
-    // The word of it may have been lost with the last tunnel.
+    // The goaway with this reason may have been lost with the last tunnel.
     if (error instanceof LinkError && error.code === 'unauthorized') host.onRevoked();
   }
 }

@@ -1,6 +1,6 @@
 import type { LinkSocket } from './types.ts';
 
-/** Pings over one tunnel that somebody waits for. Whoever owns the tunnel calls {@link onPong} and, at its end, {@link end}. */
+/** Pings over one tunnel and their answers. The owner of the tunnel calls {@link onPong} and, at its end, {@link end}. */
 export class Pings {
   readonly #socket: LinkSocket;
   /** By the mark of the ping. */
@@ -11,10 +11,10 @@ export class Pings {
     this.#socket = socket;
   }
 
-  /** Resolves true when it is answered, false when the tunnel ends first. */
+  /** Resolves to true when the ping is answered, to false when the tunnel ends first. */
   send(): Promise<boolean> {
     this.#last += 1;
-    // A mark of its own: the answer to an earlier ping, late on the line, proves nothing.
+    // A unique mark, because a late answer to an earlier ping proves nothing.
     const mark = `ping ${this.#last}`;
     return new Promise((resolve) => {
       this.#waiting.set(mark, resolve);

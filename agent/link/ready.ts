@@ -3,12 +3,12 @@ import type { AgentMessage, OpenJob } from '../../protocol/index.ts';
 type Ready = Extract<AgentMessage, { type: 'ready' }>;
 type JobEnded = Extract<AgentMessage, { type: 'job.ended' }>;
 
-/** Results that travel inside `ready`: half a message, so that the list itself always fits beside them. */
+/** Bytes of results inside `ready`: half a message, so that the list itself always fits. */
 const RESULTS_BUDGET_BYTES = 512 * 1024;
 
 /**
- * The agent's list of open jobs as messages. Results that do not fit into `ready` are listed as begun, which they
- * were, and follow at once as `job.ended`.
+ * The agent's list of open jobs as messages. A job whose result does not fit into `ready` is listed as begun; its `job.ended`
+ * follows at once.
  */
 export function readyMessages(epoch: number, journalId: string, jobs: OpenJob[]): { ready: Ready; results: JobEnded[] } {
   const results: JobEnded[] = [];

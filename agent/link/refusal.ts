@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { LinkError } from './errors.ts';
 
-/** What an ordinary HTTP answer means where an upgrade was asked for. */
+/** The error for an ordinary HTTP response to an upgrade request. */
 export function refusal(response: IncomingMessage): LinkError {
   const status = response.statusCode ?? 0;
   response.resume();

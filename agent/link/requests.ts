@@ -7,12 +7,12 @@ import type { Log } from '../core/log.ts';
 import { rowBatches } from './row-batches.ts';
 import type { RequestContext, RequestHandlers } from './types.ts';
 
-/** Bytes of rows that may wait for the network before the handler does: a few batches. */
+/** Unsent bytes of rows above which the handler waits for the network: a few batches. */
 const ROWS_HIGH_WATER_BYTES = 256 * 1024;
 
-/** How replies leave: the session, as far as its requests know it. */
+/** The part of the session that sends replies. */
 export interface ReplyPort {
-  /** False when the message was not sent: too large, or the tunnel is gone. */
+  /** @returns false when the message was not sent: too large, or the tunnel is gone */
   send(message: AgentMessage, sent?: () => void): boolean;
   readonly bufferedAmount: number;
 }
@@ -22,14 +22,14 @@ interface Served {
   done: Promise<void>;
 }
 
-/** The server's requests that this agent is working on, on one tunnel. All are aborted with it. */
+/** The server's open requests on one tunnel. All are aborted when it ends. */
 export class ServedRequests {
   readonly #handlers: RequestHandlers;
   readonly #port: ReplyPort;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #open = new Map<number, Served>();
-  /** Of the routers: one that hangs leaves as many to the others as it holds. */
+  /** Shares by router, so that one router that hangs cannot use up all requests. */
   readonly #shares = new FairShares({ total: MAX_OPEN_REQUESTS, perParty: Infinity, perMember: Infinity });
 
   constructor(handlers: RequestHandlers, port: ReplyPort, clock: Clock, log: Log) {
@@ -43,7 +43,7 @@ export class ServedRequests {
     return this.#open.size;
   }
 
-  /** Starts a request. An id that is being worked on already is ignored; too many at once are refused. */
+  /** Starts a request. Ignores an id that is already open; refuses a request above the limits. */
   serve(request: Request): void {
     if (this.#open.has(request.id)) return;
     const holder = { party: 'router' in request.params ? request.params.router : '' };
@@ -68,17 +68,17 @@ export class ServedRequests {
     this.#open.get(id)?.abort.abort();
   }
 
-  /** The tunnel is gone: nobody is left to answer to. */
+  /** The tunnel is gone: no reply can be sent. */
   abortAll(): void {
     for (const { abort } of this.#open.values()) abort.abort();
   }
 
-  /** Settles when everything being worked on now has ended. */
+  /** Settles when all requests that are open now have ended. */
   async idle(): Promise<void> {
     await Promise.all(Array.from(this.#open.values(), ({ done }) => done));
   }
 
-  /** Never rejects: every outcome is a reply. */
+  /** Never rejects: every result is a reply. */
   async #run(request: Request, signal: AbortSignal): Promise<void> {
     let outcome: ReplyOutcome;
     try {
@@ -111,12 +111,12 @@ export class ServedRequests {
 
   async #sendRows(id: number, rows: Record<string, string>[], signal: AbortSignal): Promise<void> {
     for (const batch of rowBatches(rows)) {
-      if (signal.aborted) throw new AgentError('outcome_unknown', 'the caller gave up during the answer');
+      if (signal.aborted) throw new AgentError('outcome_unknown', 'the caller cancelled during the answer');
       await this.#sendBatch({ type: 'rows', id, rows: batch }, signal);
     }
   }
 
-  /** Waits only when much is waiting for the network already. */
+  /** Waits only while many bytes are unsent. */
   async #sendBatch(message: AgentMessage, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (!this.#port.send(message, resolve)) {

@@ -3,12 +3,12 @@ import { AgentError } from '../core/errors.ts';
 
 type Row = Record<string, string>;
 
-/** Rows of one message at most (the schema's bound). */
+/** Largest number of rows in one message (the schema's limit). */
 const MAX_ROWS = 10_000;
 
 /**
- * About what a row takes as JSON: quotes, colon and comma per property. Characters, because counting the bytes of half a million short
- * values takes a tenth of a second: a batch of other scripts or of escapes has up to six times as many bytes, for which a message has room.
+ * Approximate size of a row as JSON: quotes, colon and comma per property. It counts characters, because counting the bytes of half a
+ * million short values takes a tenth of a second. A batch can have up to six times as many bytes, which still fit into a message.
  */
 function rowSize(row: Row): number {
   let size = 2;
@@ -16,13 +16,13 @@ function rowSize(row: Row): number {
   return size;
 }
 
-/** Different names of one batch: the message has a few of its own. */
+/** Limit of different names in one batch: the message itself has a few more. */
 const MAX_BATCH_NAMES = MAX_NAMES - 16;
 
 /**
- * Cuts rows into batches of about ROW_BATCH_BYTES, so that no message delays the next one for long, and of no more names than
- * the control plane reads: a router that invents names must not cost its agent the tunnel.
- * @throws AgentError `unsupported` at a row that no message can carry
+ * Splits rows into batches of about ROW_BATCH_BYTES, so that no message delays the next one for long, and with no more names than
+ * the control plane accepts: a router that invents names must not break its agent's tunnel.
+ * @throws AgentError `unsupported` for a row that does not fit into a message
  */
 export function* rowBatches(rows: Row[]): Generator<Row[]> {
   let batch: Row[] = [];

@@ -3,7 +3,7 @@ import type { AgentMessage } from '../../protocol/index.ts';
 import type { Log } from '../core/log.ts';
 import type { LinkSocket } from './types.ts';
 
-/** Everything that leaves on one tunnel, within the limits. */
+/** Sends messages on one tunnel, within the limits. */
 export class SendQueue {
   readonly #socket: LinkSocket;
   readonly #log: Log;
@@ -13,7 +13,7 @@ export class SendQueue {
     this.#log = log;
   }
 
-  /** @returns false when it was not sent: too large, or too much waits for a server that does not read */
+  /** @returns false when it was not sent: too large, or the server does not read */
   send(message: AgentMessage, sent?: () => void): boolean {
     if (this.#socket.bufferedAmount > MAX_UNSENT_BYTES) return false;
     const text = encodeMessage(message);

@@ -24,24 +24,24 @@ export interface SessionDeps {
   clock: Clock;
   random: () => number;
   log: Log;
-  /** Is told when the tunnel is ready. */
+  /** Logs the end of an outage when the tunnel is ready. */
   absence: AbsenceLog;
 }
 
-/** Job messages waiting for the journal: an offer and a go for every job that may be open. */
+/** Limit of job messages waiting for the journal: an offer and a go for every job that may be open. */
 const MAX_WAITING_JOBS = 2 * MAX_OPEN_JOBS_PER_AGENT;
 
-/** After goaway the server closes; if it does not, this end does, milliseconds. */
+/** After goaway the server closes the connection; if it does not, this side does after this time, in milliseconds. */
 const GOAWAY_CLOSE_MS = 5000;
 
-/** Unreadable messages of one session that the log tells of: enough to see what is wrong, too few to fill a disk. */
+/** Unreadable messages that are logged per session: enough to find the cause, too few to fill a disk. */
 const MAX_UNREADABLE_LOGGED = 10;
 
 /**
- * One tunnel as the agent sees it, from hello to the end. Invariants:
- * - ready is sent only after the epoch is on disk, and nothing but hello before ready;
- * - job messages reach the host one after the other; requests, pings and heartbeats never wait for them;
- * - after `closed` no request is being worked on with a live signal, and onDown follows every onReady.
+ * The agent's side of one tunnel, from hello to the end. Invariants:
+ * - ready is sent only after the epoch is on disk, and only hello is sent before ready;
+ * - job messages reach the host one after another; requests, pings and heartbeats never wait for them;
+ * - in state `closed` all requests are aborted, and onDown follows every onReady.
  */
 export class LinkSession implements LinkSocketEvents {
   /** Messages of unknown type, out of place or unreadable. */
@@ -59,7 +59,7 @@ export class LinkSession implements LinkSocketEvents {
   #readySince: number | undefined;
   #goaway: { reason: string; reconnectAfterMs: number } | undefined;
   #last: EndedSession = { readyMs: 0, reason: '' };
-  /** For welcome; later for the server's close after goaway. */
+  /** Deadline for welcome; later for the server's close after goaway. */
   #deadline: Timer;
   #heartbeat: Timer | undefined;
   #liveness: Liveness | undefined;
@@ -85,7 +85,7 @@ export class LinkSession implements LinkSocketEvents {
     this.#send({ type: 'hello', versions: [...PROTOCOL_VERSIONS], ...host.hello() });
   }
 
-  /** How it went; settles once the socket is closed. Never rejects. */
+  /** The session's result; settles once the socket is closed. Never rejects. */
   get ended(): Promise<EndedSession> {
     return this.#ended.promise;
   }
@@ -105,24 +105,24 @@ export class LinkSession implements LinkSocketEvents {
     if (this.#state === 'ready') this.#send({ type: 'heartbeat', routers });
   }
 
-  /** Resolves true when the server answers a ping, false when the tunnel is not ready or breaks first. */
+  /** Resolves to true when the server answers a ping, to false when the tunnel is not ready or breaks first. */
   ping(): Promise<boolean> {
     return this.#state === 'ready' ? this.#pings.send() : Promise.resolve(false);
   }
 
-  /** Settles when the requests and job messages under way are done. */
+  /** Settles when all open requests and waiting job messages are done. */
   async idle(): Promise<void> {
     await Promise.all([this.#requests.idle(), this.#jobs.idle]);
   }
 
-  /** Says goodbye and closes. */
+  /** Sends goaway and closes. */
   closeGracefully(): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'ready') this.#send({ type: 'goaway', reason: 'restart', reconnect_after_ms: 0 });
     this.#close('normal');
   }
 
-  /** Cuts the connection without a word. */
+  /** Cuts the connection without goaway. */
   terminate(): void {
     this.#cut('cut by this agent');
   }
@@ -211,7 +211,7 @@ export class LinkSession implements LinkSocketEvents {
     this.#liveness = new Liveness({
       timers: clock,
       random,
-      // Two silent periods end it, so half the server's figure each.
+      // Two silent periods end the tunnel, so each is half of silence_ms.
       periodMs: welcome.settings.silence_ms / 2,
       bytesRead: () => this.#socket.bytesRead,
       paused: () => false,
@@ -245,7 +245,7 @@ export class LinkSession implements LinkSocketEvents {
     this.#guard(() => this.#send({ type: 'heartbeat', routers: host.heartbeats() }));
   }
 
-  /** A mistake in the host must not end the process from inside a socket's or a timer's callback. */
+  /** An error of the host must not end the process from inside a callback of a socket or timer. */
   #guard(work: () => unknown): void {
     try {
       work();
@@ -255,7 +255,7 @@ export class LinkSession implements LinkSocketEvents {
   }
 
   #onGoaway(reason: string, reconnectAfterMs: number): void {
-    this.#goaway = { reason: `the control plane says goodbye: ${reason}`, reconnectAfterMs };
+    this.#goaway = { reason: `the control plane sent goaway: ${reason}`, reconnectAfterMs };
     if (reason === 'revoked') this.#deps.host.onRevoked();
     this.#deadline.cancel();
     this.#deadline = this.#deps.clock.setTimeout(() => this.#cut('still open after goaway'), GOAWAY_CLOSE_MS);

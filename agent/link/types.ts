@@ -10,20 +10,20 @@ import type {
 } from '../../protocol/index.ts';
 import type { LastConnection } from './backoff.ts';
 
-/** A WebSocket as the link's logic sees it: dialer.ts makes one from `ws`, unit tests from memory. */
+/** The WebSocket interface of the link: dialer.ts wraps `ws`, unit tests use one in memory. */
 export interface LinkSocket {
-  /** `sent` is called when the kernel has the message or the connection is gone. */
+  /** Calls `sent` when the kernel has the message or the connection is gone. */
   send(text: string, sent?: () => void): void;
   /** `mark` (ASCII, at most 125 bytes) comes back in the pong. */
   ping(mark?: string): void;
   close(code: number, reason: string): void;
   terminate(): void;
-  /** Bytes handed over and not yet taken by the kernel. */
+  /** Bytes passed to `send` that the kernel has not accepted yet. */
   readonly bufferedAmount: number;
   readonly bytesRead: number;
 }
 
-/** What comes from a {@link LinkSocket}. */
+/** Events of a {@link LinkSocket}. */
 export interface LinkSocketEvents {
   onText(text: string): void;
   onBinary(): void;
@@ -31,7 +31,7 @@ export interface LinkSocketEvents {
   onClosed(code: number): void;
 }
 
-/** How a tunnel went, and why it ended. */
+/** Result of a tunnel, and why it ended. */
 export interface EndedSession extends LastConnection {
   reason: string;
 }
@@ -45,11 +45,11 @@ type Method = Request['method'];
 type Ok = Extract<ReplyOutcome, { ok: true }>['result'];
 
 export interface RequestContext {
-  /** What is left of the caller's patience, milliseconds. */
+  /** Remaining time of the caller's deadline, in milliseconds. */
   timeoutMs: number;
   /** Aborts at the deadline, when the caller gives up, and when the tunnel breaks. */
   signal: AbortSignal;
-  /** Sends rows ahead of the reply, in batches; resolves when the tunnel can take more. */
+  /** Sends rows before the reply, in batches; resolves when the tunnel can take more. */
   sendRows(rows: Record<string, string>[]): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export type RequestHandlers = {
   ) => Promise<Omit<Extract<Ok, { method: M }>, 'method'>>;
 };
 
-/** Job messages of the server, one after the other in the order they came. */
+/** Handlers of the server's job messages, called one after another in the order of arrival. */
 export interface JobHandlers {
   onOffer(offer: JobOffer): Promise<void>;
   onGo(jobId: string): Promise<void>;
@@ -69,7 +69,7 @@ export interface JobHandlers {
   onRevoke(jobId: string): Promise<void>;
 }
 
-/** What the agent may send of its own accord. */
+/** Messages that the agent may send without a request. */
 export type AgentNotice = Extract<AgentMessage, { type: 'inventory' | 'health' | 'devices' | 'forward.lost' | `job.${string}` }>;
 export type JobServerMessage = Extract<ServerMessage, { type: `job.${string}` }>;
 
@@ -77,22 +77,22 @@ export type JobServerMessage = Extract<ServerMessage, { type: `job.${string}` }>
 export interface LinkHost {
   hello(): Omit<Hello, 'type' | 'versions'>;
   /**
-   * Has the epoch on disk when it settles. With `reset` it has started a fresh journal under a new id first.
-   * @returns the journal's id and every job the agent still answers for
+   * Writes the epoch to disk before it settles. With `reset` it starts a new journal with a new id first.
+   * @returns the journal's id and every job in it
    */
   adopt(welcome: { agentId: string; epoch: number; reset: boolean }): Promise<{ journalId: string; jobs: OpenJob[] }>;
-  /** The tunnel is ready: messages can be sent from now on. Inventories are expected now. */
+  /** The tunnel is ready: messages can be sent. The server expects inventories now. */
   onReady(epoch: number): void;
-  /** The tunnel that was ready is gone. */
+  /** The ready tunnel is gone. */
   onDown(): void;
   /** The state of every router, for the heartbeat. */
   heartbeats(): RouterHeartbeat[];
   requests: RequestHandlers;
   jobs: JobHandlers;
-  /** Dial so many more channels for this forward. Must not wait. */
+  /** Dial `count` more channels for this forward. Must not block. */
   onChannelDial(forwardId: string, count: number): void;
-  /** The control plane has nothing for this router: another agent of the team has it, and the move must be approved. */
+  /** The router belongs to another agent of the team: this agent gets no requests for it until the move is approved. */
   onRouterWaiting?(router: string, reason: string): void;
-  /** The control plane does not accept this agent any more. It may be told so more than once. Must not wait. */
+  /** The control plane has revoked this agent. May be called more than once. Must not block. */
   onRevoked(): void;
 }

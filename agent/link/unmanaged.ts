@@ -6,7 +6,7 @@ import { LinkError } from './errors.ts';
 
 /**
  * Which routers of this agent the control plane does not manage through it, and why.
- * @returns undefined when the control plane is older than this question
+ * @returns undefined when the control plane is older than this request
  * @throws LinkError `unauthorized` when it does not accept the agent, otherwise `refused`
  */
 export async function fetchUnmanaged(
@@ -24,7 +24,7 @@ export async function fetchUnmanaged(
     );
   if (status !== 200) throw new LinkError('refused', `the control plane answers ${status}`);
   const answer = unmanagedResponse.safeParse(parseJson(body));
-  if (!answer.success) throw new LinkError('refused', 'the answer is not one of a control plane');
+  if (!answer.success) throw new LinkError('refused', 'the answer is not that of a control plane');
   return answer.data.routers;
 }
 

@@ -166,7 +166,7 @@ test('check says that the first run will enrol, and leaves the token alone', asy
   const rows = await checkAgent(await loadConfig(await writeConfig()));
   expect(rows.find(({ what }) => what === 'credentials')).toMatchObject({
     ok: true,
-    detail: `none yet: the first run enrols with ${tokenFile}`,
+    detail: `none yet: the first run enrols with the token in ${tokenFile}`,
   });
   expect([await exists(tokenFile), await exists(credentialsFile)]).toEqual([true, false]);
 });

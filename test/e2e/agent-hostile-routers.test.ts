@@ -67,7 +67,7 @@ test('routers that send without end are dropped, with a reason and few lines, an
   expect(tries.filter(isGood), JSON.stringify(tries)).not.toEqual([]);
   for (const { beside } of tries) {
     expect(beside.mostBytes).toBeLessThan(220_000_000);
-    expect(beside.reasons).toContain('the router sends without end what nobody asked for');
+    expect(beside.reasons).toContain('the router keeps sending unsolicited data');
     expect(beside.reasons).toContain('not the RouterOS API: sentence of more than 4096 words');
     // Why it went, why it cannot be read and why it went again, once each; the rest is for debugging.
     expect(beside.lines).toBeLessThanOrEqual(HOSTILE * 5 + 5);

@@ -133,7 +133,7 @@ test.each<[string, (protocol: RawProtocol) => void]>([
   });
   const session = await logIn(server);
   const reason = await new Promise<string>((resolve) => session.onClose(resolve));
-  expect(reason).toBe('the router sends without end what nobody asked for');
+  expect(reason).toBe('the router keeps sending unsolicited data');
 });
 
 test('a greeting without end is dropped', async () => {

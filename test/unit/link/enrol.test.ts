@@ -57,7 +57,7 @@ test('a server below a path is asked below that path', async () => {
 
 test('an answer is read up to its limit in bytes, however few characters they are', async () => {
   answer = { status: 200, body: { agent_id: AGENT_ID, secret: 'S3cret', note: '漢'.repeat(30_000) } };
-  await expect(run()).rejects.toMatchObject({ code: 'refused', message: 'the answer is not one of a control plane' });
+  await expect(run()).rejects.toMatchObject({ code: 'refused', message: 'the answer is not that of a control plane' });
 });
 
 test('a token that is used up says so, and leaves nothing behind', async () => {
@@ -102,7 +102,7 @@ test('credentials of somebody else are not replaced', async () => {
   await chmod(folder, 0o777);
   await expect(asOrdinaryUser(() => run())).rejects.toMatchObject({
     code: 'invalid',
-    message: expect.stringContaining('enrolled already'),
+    message: expect.stringContaining('already enrolled'),
   });
   expect(requests).toEqual([]);
 });

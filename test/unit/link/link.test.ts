@@ -285,7 +285,7 @@ describe('the log', () => {
   test.each([
     { how: 'broke', end: (bench: Bench) => bench.socket.close(1006), reason: 'the connection broke' },
     { how: 'was closed', end: (bench: Bench) => bench.socket.close(4409), reason: 'the control plane closed the connection (4409)' },
-    { how: 'was said goodbye', end: goodbye, reason: 'the control plane says goodbye: restart' },
+    { how: 'was said goodbye', end: goodbye, reason: 'the control plane sent goaway: restart' },
     { how: 'went silent', end: (bench: Bench) => bench.clock.advance(90_000), reason: 'the control plane is silent' },
   ])('names why a tunnel ended that $how', async ({ end, reason }) => {
     const bench = await new Bench().ready();
