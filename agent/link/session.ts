@@ -8,25 +8,14 @@ import {
 } from '../../protocol/index.ts';
 import { SerialQueue } from '../../runtime/serial-queue.ts';
 import type { AgentMessage, RouterHeartbeat, ServerMessage, Welcome } from '../../protocol/index.ts';
-import type { AbsenceLog } from '../core/absence-log.ts';
-import type { Clock, Timer } from '../core/clock.ts';
-import type { Log } from '../core/log.ts';
+import type { Timer } from '../core/clock.ts';
 import { describeClose } from './connection-errors.ts';
 import { handleJobMessage } from './job-messages.ts';
 import { SendQueue } from './send-queue.ts';
 import { Pings } from './pings.ts';
 import { readyMessages } from './ready.ts';
 import { ServedRequests } from './requests.ts';
-import type { AgentNotice, EndedSession, JobServerMessage, LinkHost, LinkSocket, LinkSocketEvents } from './types.ts';
-
-export interface SessionDeps {
-  host: LinkHost;
-  clock: Clock;
-  random: () => number;
-  log: Log;
-  /** Logs the end of an outage when the tunnel is ready. */
-  absence: AbsenceLog;
-}
+import type { AgentNotice, EndedSession, JobServerMessage, LinkSocket, LinkSocketEvents, SessionDeps } from './types.ts';
 
 /** Limit of job messages waiting for the journal: an offer and a go for every job that may be open. */
 const MAX_WAITING_JOBS = 2 * MAX_OPEN_JOBS_PER_AGENT;

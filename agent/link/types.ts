@@ -8,6 +8,9 @@ import type {
   RouterHeartbeat,
   ServerMessage,
 } from '../../protocol/index.ts';
+import type { AbsenceLog } from '../core/absence-log.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import type { LastConnection } from './backoff.ts';
 
 /** The WebSocket interface of the link: dialer.ts wraps `ws`, unit tests use one in memory. */
@@ -95,4 +98,14 @@ export interface LinkHost {
   onRouterWaiting?(router: string, reason: string): void;
   /** The control plane has revoked this agent. May be called more than once. Must not block. */
   onRevoked(): void;
+}
+
+/** What one tunnel session needs. */
+export interface SessionDeps {
+  host: LinkHost;
+  clock: Clock;
+  random: () => number;
+  log: Log;
+  /** Logs the end of an outage when the tunnel is ready. */
+  absence: AbsenceLog;
 }
