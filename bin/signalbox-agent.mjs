@@ -4,8 +4,8 @@ import process from 'node:process';
 import { runWithNode24 } from '../scripts/bootstrap.mjs';
 
 /**
- * An agent lives on small boards beside other programs and makes little garbage at a time: a small young generation saves
- * about 10 MB of resident memory at rest (`npm run bench -- agent`), and hundreds beside routers that send without end.
+ * An agent runs on small boards beside other programs and allocates little at a time. A small young generation saves about
+ * 10 MB of resident memory when idle (`npm run bench -- agent`), and hundreds of MB beside routers that send without end.
  */
 const v8Flags = JSON.parse(readFileSync(new URL('../agent/v8-flags.json', import.meta.url), 'utf8'));
 

@@ -2,15 +2,34 @@
 import process from 'node:process';
 import { runWithNode24 } from '../scripts/bootstrap.mjs';
 
-/** Commands of API users, which work from anywhere; the others administer the server on its own machine. */
-const FOR_API_USERS = new Set(
-  'login routers router router-moves router-move agent run faults devices device job campaign backups backup forward events agents members keys sites audit completion'.split(
-    ' ',
-  ),
-);
-/** Options of theirs that may stand before the command. */
-const BEFORE = /^--(server|key|profile)(=|$)/;
+/** Commands for API users, from any machine. All others administer the server on its own machine. */
+const FOR_API_USERS = new Set([
+  'login',
+  'routers',
+  'router',
+  'router-moves',
+  'router-move',
+  'agent',
+  'run',
+  'faults',
+  'devices',
+  'device',
+  'job',
+  'campaign',
+  'backups',
+  'backup',
+  'forward',
+  'events',
+  'agents',
+  'members',
+  'keys',
+  'sites',
+  'audit',
+  'completion',
+]);
+/** Options of these commands that may stand before the command. */
+const LEADING_OPTION = /^--(server|key|profile)(=|$)/;
 
 const words = process.argv.slice(2);
-const isForApiUsers = FOR_API_USERS.has(words[0]) || BEFORE.test(words[0] ?? '');
+const isForApiUsers = FOR_API_USERS.has(words[0]) || LEADING_OPTION.test(words[0] ?? '');
 await runWithNode24(isForApiUsers ? 'client/main.ts' : 'server/main.ts', words);

@@ -12,27 +12,27 @@ export type OperationId = keyof Operations;
 type Input<Id extends OperationId> = Operations[Id]['input'];
 type Result<Id extends OperationId> = Operations[Id]['result'];
 
-/** Operations whose answer is a list with pages. */
+/** Operations that answer with a paged list. */
 export type ListOperation = {
   [Id in OperationId]: Input<Id> extends { query?: { cursor?: string } } ? (Result<Id> extends { data: unknown[] } ? Id : never) : never;
 }[OperationId];
 /** One record of a list. */
 export type ListItem<Id extends OperationId> = Result<Id> extends { data: (infer T)[] } ? T : never;
 
-/** What every input is made of, whatever the operation. */
+/** The parts of every operation's input. */
 interface Parts {
   path?: Record<string, string>;
   query?: Record<string, unknown>;
   body?: unknown;
 }
 
-/** Records of one request of {@link Signalbox.pages}. */
+/** Records per request of {@link Signalbox.pages}. */
 const PAGE = 200;
 
 /**
- * A control plane, for programs. Every operation of `/openapi.json` by its name, typed; a POST carries an
- * Idempotency-Key, and a request that meets the rate limit is repeated when the server says so. Wherever a router's id is
- * asked for, its identity does too if no other router of the team has it: the server looks it up.
+ * Client of a control plane: every operation of `/openapi.json` by name, typed. A POST carries an Idempotency-Key. A
+ * rate-limited request is retried when the server allows it. Instead of a router's id, its identity works too if it is unique
+ * in the team.
  */
 export class Signalbox {
   readonly #transport: Transport;
@@ -47,7 +47,7 @@ export class Signalbox {
     return body as Result<Id>;
   }
 
-  /** Every record of a list, newest first, fetched page by page as they are used. Throws like {@link call}. */
+  /** Every record of a list, newest first, fetched page by page on demand. Throws like {@link call}. */
   async *pages<Id extends ListOperation>(id: Id, input: Input<Id>, options: CallOptions = {}): AsyncGenerator<ListItem<Id>> {
     const { query, ...rest } = input as Parts;
     let request = requestOf(id, { ...rest, query: { limit: PAGE, ...query } });
@@ -67,18 +67,18 @@ export class Signalbox {
     return records;
   }
 
-  /** What happens to the team's records, from now on and without end. */
+  /** Events of the team's records, from now on and without end. */
   events(options: EventOptions = {}): AsyncGenerator<StreamEvent, never> {
     return streamEvents(this.#transport, options);
   }
 
-  /** The bytes of an answer that is no JSON: a file of a backup. Throws like {@link call}. */
+  /** The bytes of an answer that is not JSON, such as a backup. Throws like {@link call}. */
   async download<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions = {}): Promise<Buffer> {
     const answer = await this.#transport.open({ ...options, ...requestOf(id, input) });
     return Buffer.from(await answer.arrayBuffer());
   }
 
-  /** A TCP connection of a forward: bytes as binary messages, an empty one as half-close. docs/forwards.md says more. */
+  /** A TCP connection of a forward: binary messages, an empty one is a half-close. See docs/forwards.md. */
   connectForward(routerId: string, forwardId: string): WebSocket {
     const path = `/api/routers/${encodeURIComponent(routerId)}/transient-forwarding/${encodeURIComponent(forwardId)}/connect`;
     return this.#transport.webSocket(path, 'signalbox.connect.v1');
@@ -90,7 +90,7 @@ export class Signalbox {
     return data;
   }
 
-  /** Submits a script. @returns the job's id; the job is then on the server's disk */
+  /** Submits a script. @returns the job's id, once the server has stored the job */
   async submitJob(routerId: string, job: NewJob, options: CallOptions = {}): Promise<string> {
     const { data } = await this.call('submitJob', { path: { router_id: routerId }, body: job }, options);
     return data.job_id;
@@ -101,7 +101,7 @@ export class Signalbox {
     return data;
   }
 
-  /** The job as soon as it is over, whatever came of it. */
+  /** Resolves with the job when it has ended, in any final status. */
   waitForJob(routerId: string, jobId: string, options: WaitOptions = {}): Promise<Job> {
     const read = (signal: AbortSignal): Promise<Job> => this.getJob(routerId, jobId, { signal });
     return waitForJob(jobId, { read, events: (eventOptions) => this.events(eventOptions) }, options);

@@ -4,9 +4,8 @@ import path from 'node:path';
 import process from 'node:process';
 
 /**
- * Which control plane a person works with, and by which key: options of the command line, SIGNALBOX_SERVER and
- * SIGNALBOX_KEY in the environment, or the profile that `signalbox login` writes. Nothing else of the client reads
- * `process.env`.
+ * Server and API key of the command line: from its options, from SIGNALBOX_SERVER and SIGNALBOX_KEY in the environment, or from
+ * the profile that `signalbox login` writes. No other part of the client reads `process.env`.
  */
 
 export interface Profile {
@@ -20,33 +19,33 @@ export function ownEnvironment(): Environment {
   return process.env;
 }
 
-/** The settings do not say whom to ask. */
+/** Server or key is missing or malformed. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** What the command line says. */
+/** Options of the command line. */
 export interface ProfileOptions {
   server: string | undefined;
   key: string | undefined;
-  /** Another file than the usual one. */
+  /** Path of the profile, instead of the default. */
   profile: string | undefined;
 }
 
 const KEY = /^[0-9a-f-]{36}:[0-9a-f-]{36}:[A-Za-z0-9]{62}$/;
 
-/** @throws ConfigError naming what is missing or wrong */
+/** @throws ConfigError that names the missing or wrong setting */
 export async function loadProfile(options: ProfileOptions, env: Environment): Promise<Profile> {
   const { SIGNALBOX_SERVER: envServer, SIGNALBOX_KEY: envKey } = env;
   const given = { server: options.server ?? envServer, key: options.key ?? envKey };
-  // A key of one server is never sent to another: the file counts as a whole unless the server is the same.
+  // A key is never sent to another server than its own: the stored key is used only for the stored server.
   const stored = given.server !== undefined && given.key !== undefined ? undefined : await readProfile(profileFile(options.profile, env));
   const server = given.server ?? stored?.server;
   const key = given.key ?? (stored !== undefined && sameServer(stored.server, server) ? stored.key : undefined);
   const isComplete = server !== undefined && key !== undefined;
   if (!isComplete && options.profile !== undefined && stored === undefined)
     throw new ConfigError(`there is no profile ${options.profile}: run signalbox login --profile ${options.profile}`);
-  if (server === undefined) throw new ConfigError('which server? Give --server, or run signalbox login');
+  if (server === undefined) throw new ConfigError('no server: give --server, or run signalbox login');
   if (key === undefined) throw new ConfigError(`no API key for ${server}: give --key, or run signalbox login`);
   return checkProfile({ server, key });
 }
@@ -65,11 +64,11 @@ export function checkProfile({ server, key }: Profile): Profile {
 export async function saveProfile(profile: Profile, file: string | undefined, env: Environment): Promise<string> {
   const target = profileFile(file, env);
   await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
-  // Written beside and renamed: a crash leaves the old profile, and the mode is there before the key is.
-  const beside = `${target}.${process.pid}`;
-  await writeFile(beside, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
-  await chmod(beside, 0o600);
-  await rename(beside, target);
+  // Written to a temporary file and renamed: a crash leaves the old profile, and the mode is set before the key is visible.
+  const temporary = `${target}.${process.pid}`;
+  await writeFile(temporary, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
+  await chmod(temporary, 0o600);
+  await rename(temporary, target);
   return target;
 }
 
@@ -91,7 +90,7 @@ async function readProfile(file: string): Promise<Profile | undefined> {
     const { server, key } = JSON.parse(text) as Partial<Profile>;
     if (typeof server === 'string' && typeof key === 'string') return { server, key };
   } catch {
-    // The same mistake as a file of another form.
+    // Reported like a file of another form.
   }
   throw new ConfigError(`${file} is not a profile: run signalbox login`);
 }

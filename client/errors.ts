@@ -1,14 +1,14 @@
 import type { Problem } from './generated.ts';
 
-/** The server's refusal, as it said it (RFC 9457). Act on `code`; `message` is for people. */
+/** An error answer of the server (RFC 9457). Act on `code`; `message` is for people. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly status: number;
-  /** Stable word: `not_found`, `invalid`, `rejected_by_router`, `agent_offline`, `outcome_unknown` … */
+  /** Stable error code: `not_found`, `invalid`, `rejected_by_router`, `agent_offline`, `outcome_unknown` … */
   readonly code: string;
-  /** What was refused of each field. */
+  /** Reasons for each refused field. */
   readonly errors: Readonly<Record<string, readonly string[]>>;
-  /** What the server's log knows the request by. */
+  /** Id of the request in the server's log. */
   readonly requestId: string | null;
 
   constructor(status: number, problem: Partial<Problem>) {
@@ -20,10 +20,10 @@ export class ProblemError extends Error {
   }
 }
 
-/** There was no answer: the server cannot be reached, or the line broke. */
+/** There was no answer: the server cannot be reached, or the connection broke. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
-  /** True when the request may have arrived before the line broke, so that what it does may have been done. */
+  /** True when the server may have received the request and carried it out before the connection broke. */
   readonly maybeDone: boolean;
 
   constructor(message: string, maybeDone: boolean, cause: unknown) {
@@ -32,7 +32,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** The line, the server or a proxy in between failed, or it is too busy; what the server refuses it would refuse again. */
-export function mayPass(error: unknown): boolean {
+/** Whether a retry may succeed: the connection, the server or a proxy failed, or the server is too busy. */
+export function isRetryable(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ProblemError && (error.status >= 500 || error.status === 429));
 }

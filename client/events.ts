@@ -1,15 +1,15 @@
 import type { Operations } from './generated.ts';
-import { ConnectionError, mayPass } from './errors.ts';
+import { ConnectionError, isRetryable } from './errors.ts';
 import type { Transport } from './transport.ts';
 import { pauseFor } from './transport.ts';
 
-/** `router.online`, `job.completed` …: what the stream can tell of. */
+/** Types of the stream: `router.online`, `job.completed` … */
 export type EventType = NonNullable<NonNullable<Operations['streamEvents']['input']['query']>['types']>[number];
 
 export interface StreamEvent {
-  /** Where to go on after a break. */
+  /** Position in the stream, to resume after a break. */
   id: string;
-  /** `resync`: events were missed that are not known any more; read again what matters. */
+  /** `resync`: events were lost and cannot be replayed; read the current state again. */
   type: EventType | 'resync';
   data: Record<string, unknown>;
 }
@@ -18,19 +18,19 @@ export interface EventOptions {
   types?: readonly EventType[];
   lastEventId?: string;
   signal?: AbortSignal;
-  /** Called whenever the stream is (again) there; what happens from now on will be told. */
+  /** Called each time the stream opens; events from this moment on are delivered. */
   onOpen?: () => void;
 }
 
-/** The server says something every 15 s; after three silences the line is dead. */
+/** The server sends a comment every 15 s; after three missed ones the connection counts as dead. */
 const SILENCE_MS = 50_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** No event is longer; a stream without line ends is no event stream. */
+/** No event is longer. Bounds the buffer for an answer that is not an event stream. */
 const LONGEST_EVENT_CHARS = 1024 * 1024;
 
 /**
- * What happens to the records of the team, without end: broken lines are mended and what was missed comes first.
+ * Events of the team's records, without end. After a broken connection it reconnects and first delivers the missed events.
  * @throws ProblemError when the server refuses (a wrong key, too many streams), the signal's reason when aborted
  */
 export async function* streamEvents(transport: Transport, options: EventOptions): AsyncGenerator<StreamEvent, never> {
@@ -46,9 +46,9 @@ export async function* streamEvents(transport: Transport, options: EventOptions)
       }
     } catch (error) {
       options.signal?.throwIfAborted();
-      if (!mayPass(error)) throw error;
+      if (!isRetryable(error)) throw error;
     }
-    // The server is restarted, or the line broke.
+    // The server restarts, or the connection broke.
     await pauseFor(pause * (0.5 + Math.random() / 2), options.signal);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }
@@ -60,7 +60,7 @@ interface Block {
   data: Record<string, unknown>;
 }
 
-/** The blocks of one stream, until it ends or breaks. */
+/** The blocks of one connection, until it ends or breaks. */
 async function* blocksOf(
   transport: Transport,
   query: string,

@@ -1,51 +1,51 @@
 import type net from 'node:net';
 
 export interface HeldOptions {
-  /** A connection is to be tried again. */
+  /** Tries the connection again. */
   release: (socket: net.Socket) => void;
-  /** For the person: once for every period of waiting, not for every connection. */
-  say: (text: string) => void;
+  /** Prints a message for the user: once per waiting period, not per connection. */
+  print: (text: string) => void;
 }
 
-/** Fewer than the server takes of one key in a minute, so that all that wait come in at once; none of them is read. */
-const MOST = 256;
-/** The server counts by the minute: what asks for more is not it. */
+/** Fewer than the server accepts of one key in a minute, so that one minute clears them all. None of them is read. */
+const MAX_HELD = 256;
+/** The server's window is one minute; a longer Retry-After does not come from it. */
 const LONGEST_WAIT_MS = 60_000;
-/** A program that has waited through two such minutes is told that it is in vain. */
-const PATIENCE_MS = 2 * LONGEST_WAIT_MS;
+/** A connection that has waited through two such windows is closed. */
+const LONGEST_HOLD_MS = 2 * LONGEST_WAIT_MS;
 
-/** Connections of programs that wait until the server takes more of them. */
+/** Local connections that wait until the server accepts more of them. */
 export class HeldConnections {
   readonly #options: HeldOptions;
   readonly #waiting = new Set<net.Socket>();
   readonly #firstHeldAt = new WeakMap<net.Socket, number>();
   #timer: NodeJS.Timeout | undefined;
-  #hasTurnedAway = false;
+  #hasReportedRefusal = false;
 
   constructor(options: HeldOptions) {
     this.#options = options;
   }
 
-  /** Nothing should be tried now. */
+  /** True while new connections must wait. */
   get isHolding(): boolean {
     return this.#timer !== undefined;
   }
 
-  /** The server takes nothing more for so long, milliseconds. */
+  /** Holds connections for this time, milliseconds. */
   holdFor(ms: number): void {
     if (this.#timer !== undefined) return;
     const waitMs = Math.min(ms, LONGEST_WAIT_MS);
-    this.#hasTurnedAway = false;
-    this.#options.say(`too many new connections in a minute; more of them wait ${Math.ceil(waitMs / 1000)} s, as the server asks\n`);
+    this.#hasReportedRefusal = false;
+    this.#options.print(`too many new connections per minute; the server asks to wait ${Math.ceil(waitMs / 1000)} s\n`);
     this.#timer = setTimeout(() => this.#release(), waitMs);
   }
 
-  /** Keeps a connection of which nothing was read, or breaks it off when there are too many. */
+  /** Keeps an unread connection, or resets it when too many wait or it has waited too long. */
   add(socket: net.Socket): void {
     const now = performance.now();
     const since = this.#firstHeldAt.get(socket) ?? now;
-    if (this.#waiting.size >= MOST || now - since >= PATIENCE_MS) {
-      this.#turnAway(socket);
+    if (this.#waiting.size >= MAX_HELD || now - since >= LONGEST_HOLD_MS) {
+      this.#refuse(socket);
       return;
     }
     this.#firstHeldAt.set(socket, since);
@@ -53,16 +53,16 @@ export class HeldConnections {
     socket.once('close', () => this.#waiting.delete(socket));
   }
 
-  /** Breaks off what waits. */
+  /** Closes the waiting connections. */
   close(): void {
     clearTimeout(this.#timer);
     for (const socket of this.#waiting) socket.destroy();
   }
 
-  #turnAway(socket: net.Socket): void {
+  #refuse(socket: net.Socket): void {
     socket.resetAndDestroy();
-    if (!this.#hasTurnedAway) this.#options.say('too many connections wait; more of them are broken off\n');
-    this.#hasTurnedAway = true;
+    if (!this.#hasReportedRefusal) this.#options.print('too many connections are waiting; further ones are reset\n');
+    this.#hasReportedRefusal = true;
   }
 
   #release(): void {

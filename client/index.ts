@@ -1,4 +1,4 @@
-/** The only door of the client: `import { Signalbox } from './client/index.ts'`. */
+/** Public interface of the client: `import { Signalbox } from './client/index.ts'`. */
 export { Signalbox } from './client.ts';
 export type { ListOperation, OperationId } from './client.ts';
 export { ConnectionError, ProblemError } from './errors.ts';

@@ -4,7 +4,7 @@ import type { Job } from './generated.ts';
 
 export interface WaitOptions {
   signal?: AbortSignal;
-  /** Called with the job whenever its status or phase has changed, and at the start. */
+  /** Called with the job at the start and whenever its status or phase changes. */
   onChange?: (job: Job) => void;
 }
 
@@ -13,33 +13,33 @@ export interface WaitDeps {
   events: (options: EventOptions) => AsyncGenerator<StreamEvent, never>;
 }
 
-/** Looked at this often even if no event comes: 12 of 60 requests a minute. */
-const LOOK_EVERY_MS = 5000;
+/** Poll interval without events: 12 of the 60 requests a minute. */
+const POLL_MS = 5000;
 
-/** Nothing more is expected of a job in this state, except that an `unknown` one may still be explained. */
+/** True for a final status. An `unknown` job may still become completed or failed. */
 export function isOver({ status }: Pick<Job, 'status'>): boolean {
   return status !== 'pending' && status !== 'running';
 }
 
 /**
- * The job as soon as it is over: completed, failed, deleted, expired or unknown. Woken by the event stream, and looking
- * now and then where that cannot be had.
+ * Resolves with the job when it is completed, failed, deleted, expired or unknown. Events trigger a read; a slow poll covers
+ * missed events.
  * @throws ProblemError, ConnectionError, the signal's reason
  */
 export async function waitForJob(jobId: string, deps: WaitDeps, options: WaitOptions): Promise<Job> {
   const done = new AbortController();
   const signal = options.signal ? AbortSignal.any([done.signal, options.signal]) : done.signal;
-  const bell = new Bell();
-  const listening = listen(jobId, deps, signal, bell);
-  let told = '';
+  const wakeUp = new WakeUp();
+  const listening = listen(jobId, deps, signal, wakeUp);
+  let reported = '';
   try {
     for (;;) {
       const job = await deps.read(signal);
       const state = `${job.status} ${job.phase}`;
-      if (state !== told) options.onChange?.(job);
-      told = state;
+      if (state !== reported) options.onChange?.(job);
+      reported = state;
       if (isOver(job)) return job;
-      await bell.wait(LOOK_EVERY_MS, signal);
+      await wakeUp.wait(POLL_MS, signal);
     }
   } finally {
     done.abort();
@@ -47,25 +47,25 @@ export async function waitForJob(jobId: string, deps: WaitDeps, options: WaitOpt
   }
 }
 
-/** Rings for every event of the job. Never rejects: without events, looking has to do. */
-async function listen(jobId: string, { events }: WaitDeps, signal: AbortSignal, bell: Bell): Promise<void> {
+/** Wakes the waiter for every event of the job. Never rejects: without events, the poll is enough. */
+async function listen(jobId: string, { events }: WaitDeps, signal: AbortSignal, wakeUp: WakeUp): Promise<void> {
   try {
     const types = ['job.running', 'job.completed', 'job.failed', 'job.deleted', 'job.expired', 'job.unknown'] as const;
-    for await (const event of events({ types, signal, onOpen: () => bell.ring() })) {
-      if (event.type === 'resync' || event.data['job_id'] === jobId) bell.ring();
+    for await (const event of events({ types, signal, onOpen: () => wakeUp.trigger() })) {
+      if (event.type === 'resync' || event.data['job_id'] === jobId) wakeUp.trigger();
     }
   } catch (error) {
-    if (!signal.aborted && !(error instanceof ProblemError)) bell.ring();
+    if (!signal.aborted && !(error instanceof ProblemError)) wakeUp.trigger();
   }
 }
 
-/** Rung once, wakes one wait, also one that begins later. */
-class Bell {
-  #rung = false;
+/** One wake-up ends one wait, also a wait that begins later. */
+class WakeUp {
+  #isPending = false;
   #wake: () => void = () => undefined;
 
-  ring(): void {
-    this.#rung = true;
+  trigger(): void {
+    this.#isPending = true;
     this.#wake();
   }
 
@@ -75,10 +75,10 @@ class Bell {
     const wake = (): void => resolve();
     signal.addEventListener('abort', wake);
     this.#wake = wake;
-    if (!this.#rung && !signal.aborted) await promise;
+    if (!this.#isPending && !signal.aborted) await promise;
     signal.removeEventListener('abort', wake);
     clearTimeout(timer);
-    this.#rung = false;
+    this.#isPending = false;
     signal.throwIfAborted();
   }
 }

@@ -5,52 +5,52 @@ import { HeldConnections } from './held-connections.ts';
 
 export interface LocalPortOptions {
   host: string;
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   port: number;
-  /** A connection could not be carried, or was broken off. */
+  /** Called when a connection failed or broke. */
   onBroken: (reason: string) => void;
-  /** What a person should know of all of them. */
-  say: (text: string) => void;
+  /** Prints a message for the user. */
+  print: (text: string) => void;
 }
 
-/** Opens what carries one connection: see the route …/transient-forwarding/{id}/connect. */
+/** Opens the WebSocket of one connection: route …/transient-forwarding/{id}/connect. */
 type Connect = () => WebSocket;
 
-/** So much waits for the line before the program at the local port is made to wait. */
+/** Bytes buffered towards the server before reading from the local program pauses. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
 const TOO_MANY_REQUESTS = 429;
 
 const HALF_CLOSE = Buffer.alloc(0);
 
-/** A port of this machine whose connections are carried by one WebSocket each. */
+/** A local port that carries each connection over a WebSocket of its own. */
 export class LocalPort {
   readonly #options: LocalPortOptions;
   readonly #server: net.Server;
   readonly #open = new Set<{ socket: net.Socket; ws: WebSocket }>();
   #connect: Connect | undefined;
-  /** Programs that came before it was known where the port leads. */
+  /** Connections that arrived before the forward was open. */
   readonly #early = new Set<net.Socket>();
   readonly #held: HeldConnections;
   #total = 0;
 
   private constructor(options: LocalPortOptions) {
     this.#options = options;
-    this.#held = new HeldConnections({ say: options.say, release: (socket) => this.#carry(socket) });
+    this.#held = new HeldConnections({ print: options.print, release: (socket) => this.#carry(socket) });
     this.#server = net.createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => this.#accept(socket));
   }
 
-  /** Takes the port; see {@link leadTo}. @throws the system's error: EADDRINUSE when another program holds the port */
+  /** Opens the port; see {@link leadTo}. @throws the system's error: EADDRINUSE when another program uses the port */
   static async listen(options: LocalPortOptions): Promise<LocalPort> {
     const local = new LocalPort(options);
     local.#server.listen({ host: options.host, port: options.port });
     await once(local.#server, 'listening');
-    // Running out of file descriptors shows here; the port lives on.
+    // For example when file descriptors run out; the port stays open.
     local.#server.on('error', (error) => options.onBroken(error.message));
     return local;
   }
 
-  /** From here on connections are carried, also those that wait already. */
+  /** Starts to carry connections, including those that already wait. */
   leadTo(connect: Connect): void {
     this.#connect = connect;
     for (const socket of this.#early) this.#carry(socket);
@@ -63,12 +63,12 @@ export class LocalPort {
     return `${host.includes(':') ? `[${host}]` : host}:${(this.#server.address() as net.AddressInfo).port}`;
   }
 
-  /** Connections now and since the start. */
+  /** Connections open now, and since the start. */
   get counts(): { open: number; total: number } {
     return { open: this.#open.size, total: this.#total };
   }
 
-  /** Stops listening and breaks off every connection. */
+  /** Stops listening and closes every connection. */
   close(): void {
     this.#server.close();
     this.#held.close();
@@ -98,58 +98,58 @@ export class LocalPort {
     const ws = this.#connect!();
     const connection = { socket, ws };
     this.#open.add(connection);
-    carry(socket, ws, ({ broken, comeBackMs }) => {
+    carry(socket, ws, ({ broken, retryAfterMs }) => {
       this.#open.delete(connection);
       if (broken !== undefined) this.#options.onBroken(broken);
-      if (comeBackMs === undefined) return;
-      this.#held.holdFor(comeBackMs);
+      if (retryAfterMs === undefined) return;
+      this.#held.holdFor(retryAfterMs);
       this.#held.add(socket);
     });
   }
 }
 
 interface End {
-  /** Why it was broken off, unless it has ended in good order. */
+  /** Why the connection broke; undefined after an orderly end. */
   broken?: string;
-  /** It has not begun, and may be tried after so long; the socket is as it was. */
-  comeBackMs?: number;
+  /** The server asks to retry after this time; nothing was read from the socket. */
+  retryAfterMs?: number;
 }
 
-/** Moves bytes both ways until both directions have ended; each side waits for a slow other one. */
+/** Moves bytes both ways until both directions have ended, with back-pressure in both. */
 function carry(socket: net.Socket, ws: WebSocket, ended: (end: End) => void): void {
   let problem = '';
-  let comeBackMs: number | undefined;
+  let retryAfterMs: number | undefined;
   ws.on('unexpected-response', (_request, { statusCode, headers }) => {
     problem = `the server answered ${statusCode}`;
-    if (statusCode === TOO_MANY_REQUESTS) comeBackMs = (Number(headers['retry-after']) || 1) * 1000;
+    if (statusCode === TOO_MANY_REQUESTS) retryAfterMs = (Number(headers['retry-after']) || 1) * 1000;
     ws.terminate();
   });
-  ws.on('open', () => tie(socket, ws));
+  ws.on('open', () => pipeBoth(socket, ws));
   ws.on('error', (error) => {
     problem ||= error.message;
   });
   ws.on('close', (code, reason) => {
     const hungUp = socket.destroyed;
-    if (comeBackMs !== undefined && !hungUp) {
-      ended({ comeBackMs });
+    if (retryAfterMs !== undefined && !hungUp) {
+      ended({ retryAfterMs });
       return;
     }
     if (code === 1000) socket.end();
     else socket.resetAndDestroy();
-    ended(code === 1000 || hungUp ? {} : { broken: reason.toString() || problem || `the line broke (${code})` });
+    ended(code === 1000 || hungUp ? {} : { broken: reason.toString() || problem || `the connection to the server broke (${code})` });
   });
 }
 
-function tie(socket: net.Socket, ws: WebSocket): void {
+function pipeBoth(socket: net.Socket, ws: WebSocket): void {
   ws.on('message', (data: Buffer) => {
     if (data.length === 0) socket.end();
     else if (!socket.write(data)) ws.pause();
   });
   socket.on('drain', () => ws.resume());
   socket.on('close', () => {
-    // Otherwise the server has seen both ends and closes the WebSocket itself.
+    // In an orderly end the server has seen both directions end and closes the WebSocket itself.
     if (!socket.readableEnded || !socket.writableFinished) ws.terminate();
-    // It may be paused for a program that has gone.
+    // It may still be paused for the program that has closed.
     else ws.resume();
   });
   sendFrom(socket, ws);

@@ -4,10 +4,10 @@ import { ownEnvironment } from './config.ts';
 
 /** `signalbox` for API users: see cli/. */
 const ended = new AbortController();
-// Not once: a terminal signals everybody in it, npx and the like pass the signal on, and the second must not end what is
-// being closed. SIGHUP: the terminal was closed, and what was opened for the person at it has to be closed too.
+// `on`, not `once`: a terminal signals every process in it, and npx passes the signal on as well. The second signal must not
+// interrupt the closing. SIGHUP: the terminal was closed, so its forwards must be closed too.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ended.abort());
-// `signalbox … | head` is no failure.
+// `signalbox … | head` is not an error.
 process.stdout.on('error', () => ended.abort());
 process.stderr.on('error', () => ended.abort());
 
@@ -21,10 +21,10 @@ const exitCode = await runCli(process.argv.slice(2), {
   },
   env: ownEnvironment(),
   signal: ended.signal,
-  columns: process.stdout.columns || 120,
+  columns: process.stdout.columns || Infinity,
 });
-// A pipe takes what its reader leaves room for.
+// Waits until a pipe has taken everything.
 for (const stream of [process.stdout, process.stderr]) await new Promise((resolve) => stream.write('', resolve));
-// Not left to the loop's running out: before a program is gone by itself the engine takes its handlers away, and a signal
-// that was passed on late would then kill what has ended in good order.
+// An explicit exit: when the event loop runs empty, Node removes the signal handlers first, and a signal that arrives then
+// would turn an orderly end into a kill.
 process.exit(exitCode);

@@ -5,14 +5,14 @@ import { ConnectionError, ProblemError } from './errors.ts';
 import type { Problem } from './generated.ts';
 
 export interface TransportOptions {
-  /** `https://signalbox.example.org`; a path in front of /api is kept. */
+  /** `https://signalbox.example.org`, with the path in front of /api if there is one. */
   server: string;
   /** `<token_id>:<team_id>:<secret>` */
   key: string;
   fetch?: typeof globalThis.fetch;
-  /** How often a request is repeated that was refused for the moment (429) or had no answer; 3 when missing. */
+  /** Retries of a request that was rate-limited (429) or got no answer. Default: 3. */
   retries?: number;
-  /** Longest pause before a repetition, milliseconds; a minute when missing, which is what the rate limit asks for at most. */
+  /** Longest pause before a retry, milliseconds. Default: one minute, the window of the rate limit. */
   longestPauseMs?: number;
   /** Called before each pause. */
   onPause?: (pause: Pause) => void;
@@ -20,7 +20,7 @@ export interface TransportOptions {
   pause?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** Why a request is repeated later. */
+/** Why a retry waits. */
 export type PauseReason = 'rate_limited' | 'unavailable' | 'in_progress' | 'no_answer';
 
 export interface Pause {
@@ -32,26 +32,26 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Longest wait for one answer, milliseconds. */
   timeoutMs?: number;
-  /** Sent with a POST; each call makes its own when missing, so that a repetition after a broken line does nothing twice. */
+  /** Sent with a POST, so that a retry does nothing twice. Default: a new one for each call. */
   idempotencyKey?: string;
 }
 
 export interface Request extends CallOptions {
   method: string;
-  /** With its query. */
+  /** Path with query. */
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** A command may take 120 s on the router; the answer needs some more. */
+/** A command may take 120 s on the router, plus time for the answer. */
 const TIMEOUT_MS = 150_000;
 const HANDSHAKE_MS = 30_000;
 const RETRIES = 3;
 const LONGEST_PAUSE_MS = 60_000;
 const FIRST_PAUSE_MS = 250;
 
-/** Sends requests: who asks, repetitions, errors as errors. */
+/** Sends requests with authentication, retries and typed errors. */
 export class Transport {
   readonly #options: TransportOptions;
 
@@ -68,7 +68,7 @@ export class Transport {
     return { body: text === '' ? undefined : parseAnswer(answer.status, text), headers: answer.headers };
   }
 
-  /** The answer as soon as its headers are there; the caller reads and ends its body. Throws like {@link json}. */
+  /** Resolves when the headers have arrived; the caller reads the body. Throws like {@link json}. */
   async open(request: Request): Promise<Response> {
     const { answer } = await this.#retrying(request, async (attempt) => {
       const answer = await this.#fetch(attempt);
@@ -77,7 +77,7 @@ export class Transport {
     return answer;
   }
 
-  /** A WebSocket that is being opened; it reports every refusal as its own `error`. */
+  /** Opens a WebSocket. It reports every refusal as its `error` event. */
   webSocket(path: string, subprotocol: string): WebSocket {
     const { server, key } = this.#options;
     return new WebSocket(`${server.replace(/\/+$/, '').replace(/^http/, 'ws')}${path}`, subprotocol, {
@@ -99,13 +99,13 @@ export class Transport {
         const problem = problemOf(result.answer, result.text);
         const askedToWaitMs = secondsOf(result.answer) * 1000;
         if (problem.code === 'in_progress' && waitLeftMs > 0) {
-          // An earlier try of this request, whose line broke: its answer will be given again.
+          // An earlier attempt, whose connection broke, is still running; a retry gets its answer.
           waitLeftMs -= askedToWaitMs;
           attempt -= 1;
           await this.#pause('in_progress', askedToWaitMs, request.signal);
           continue;
         }
-        if (isLast || !isPassing(problem)) throw problem;
+        if (isLast || !isTemporary(problem)) throw problem;
         if (problem.status === 429) await this.#pause('rate_limited', askedToWaitMs, request.signal);
         else await this.#pause('unavailable', backOffMs(attempt), request.signal);
       } catch (error) {
@@ -129,7 +129,7 @@ export class Transport {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // The key must not follow to another host.
+      // A redirect must not carry the key to another host.
       redirect: 'error',
       signal: AbortSignal.any(signals),
     });
@@ -143,7 +143,7 @@ export class Transport {
   }
 }
 
-/** Resolves after so many milliseconds. @throws the signal's reason */
+/** Resolves after this time, milliseconds. @throws the signal's reason */
 export async function pauseFor(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal ? { signal } : {}).catch((error: unknown) => {
     throw signal?.reason ?? error;
@@ -159,7 +159,7 @@ function parseAnswer(status: number, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ProblemError(status, { code: 'unexpected_answer', message: 'this is not the answer of a Signalbox control plane' });
+    throw new ProblemError(status, { code: 'unexpected_answer', message: 'this is not an answer of a Signalbox control plane' });
   }
 }
 
@@ -167,13 +167,13 @@ function problemOf(answer: Response, text: string): ProblemError {
   try {
     return new ProblemError(answer.status, JSON.parse(text) as Partial<Problem>);
   } catch {
-    // Not from the control plane: a proxy's page.
+    // Not from the control plane: the error page of a proxy.
     return new ProblemError(answer.status, {});
   }
 }
 
-/** Nothing was done, and soon it can be: too many requests, or a server that is being restarted. */
-function isPassing({ status, code }: ProblemError): boolean {
+/** Nothing was done, and a retry may succeed: too many requests, or a server that restarts. */
+function isTemporary({ status, code }: ProblemError): boolean {
   return status === 429 || code === 'unavailable';
 }
 
@@ -190,7 +190,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'TimeoutError';
 }
 
-/** Without these, nothing was sent. */
+/** Connection errors after which nothing was sent. */
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 
 function connectionError(server: string, { method }: Request, error: unknown): ConnectionError {

@@ -12,7 +12,7 @@ const list: Command = {
   positionals: ['ROUTER'],
   options: {},
   examples: ['backups edge-berlin'],
-  async run({ signalbox, surroundings: { signal } }, input) {
+  async run({ signalbox, surroundings: { signal, columns } }, input) {
     const found = await signalbox.all('listBackups', { path: { router_id: input.at(0) } }, { signal });
     const text = table(
       found,
@@ -25,6 +25,7 @@ const list: Command = {
         ['ERROR', (backup) => backup.error],
       ],
       'no backups',
+      columns,
     );
     return { json: found, text };
   },
@@ -32,9 +33,9 @@ const list: Command = {
 
 const download: Command = {
   name: 'backup download',
-  summary: 'write one file of a backup to FILE; without FILE, a text export is printed',
+  summary: 'download a part of a backup, or print its text export',
   positionals: ['ROUTER', 'BACKUP', '[FILE]'],
-  options: { part: { value: 'PART', help: `${PARTS.join(', ')} (export)` } },
+  options: { part: { value: 'PART', help: `${PARTS.join(', ')}; default: export` } },
   examples: [
     'backup download edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a',
     'backup download edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a edge.backup --part binary',
@@ -42,7 +43,7 @@ const download: Command = {
   async run({ signalbox, surroundings: { signal } }, input) {
     const part = readPart(input.option('part') ?? 'export');
     const file = input.optional(2);
-    if (file === undefined && part === 'binary') throw new UsageError('a binary backup needs FILE');
+    if (file === undefined && part === 'binary') throw new UsageError('a binary backup cannot be printed: give FILE');
     const [router, backup] = [input.at(0), input.at(1)];
     const bytes = await signalbox.download(
       'downloadBackup',
@@ -50,9 +51,9 @@ const download: Command = {
       { signal },
     );
     if (file === undefined) return { json: { part, text: bytes.toString('utf8') }, text: printableLines(bytes.toString('utf8')) };
-    // It holds the router's secrets.
+    // A backup contains the router's secrets.
     await writeFile(file, bytes, { mode: 0o600 });
-    return { json: { part, file, bytes: bytes.length }, text: `${bytes.length} bytes are in ${file}\n` };
+    return { json: { part, file, bytes: bytes.length }, text: `${bytes.length} bytes written to ${file}\n` };
   },
 };
 
@@ -64,15 +65,15 @@ function readPart(text: string): Part {
 
 const diff: Command = {
   name: 'backup diff',
-  summary: 'show what changed in the text export from one backup to another',
+  summary: 'compare the text exports of two backups',
   positionals: ['ROUTER', 'OLDER', 'NEWER'],
   options: {},
   examples: ['backup diff edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a 01a1fbc2-1111-7354-a8b1-996d0b28db1a'],
   async run({ signalbox, surroundings: { signal } }, input) {
     const path = { router_id: input.at(0), backup_id: input.at(1), other_id: input.at(2) };
     const { data } = await signalbox.call('compareBackups', { path }, { signal });
-    const note = data.truncated ? '\n(cut off: the difference is longer)\n' : '';
-    return { json: data, text: data.changed ? `${printableLines(data.diff).trimEnd()}\n${note}` : 'no change\n' };
+    const note = data.truncated ? '\n(truncated: the difference is longer)\n' : '';
+    return { json: data, text: data.changed ? `${printableLines(data.diff).trimEnd()}\n${note}` : 'no difference\n' };
   },
 };
 

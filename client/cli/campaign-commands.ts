@@ -6,16 +6,16 @@ import { identities, nameOf, siteNames } from './names.ts';
 import { printable, record, table } from './text.ts';
 
 const CAMPAIGN = '01a1fba0-5b1e-7354-a8b1-996d0b28db1a';
-/** Of the API. */
+/** The API's limit. */
 const DESCRIPTION_CHARS = 100;
 
 const list: Command = {
   name: 'campaign list',
   summary: 'list the campaigns, newest first',
   positionals: [],
-  options: { limit: { value: 'N', help: 'at most N campaigns (50)' } },
+  options: { limit: { value: 'N', help: 'at most N campaigns; default: 50' } },
   examples: ['campaign list'],
-  async run({ signalbox, surroundings: { signal } }, input) {
+  async run({ signalbox, surroundings: { signal, columns } }, input) {
     const { data } = await signalbox.call('listCampaigns', { query: { limit: input.number('limit') ?? 50 } }, { signal });
     const text = table(
       data,
@@ -28,6 +28,7 @@ const list: Command = {
         ['DESCRIPTION', (campaign) => campaign.description],
       ],
       'no campaigns',
+      columns,
     );
     return { json: data, text };
   },
@@ -35,11 +36,11 @@ const list: Command = {
 
 const show: Command = {
   name: 'campaign show',
-  summary: 'show a campaign and the result of every router',
+  summary: 'show a campaign and its result on every router',
   positionals: ['CAMPAIGN'],
   options: {},
   examples: [`campaign show ${CAMPAIGN}`],
-  async run({ signalbox, surroundings: { signal } }, input) {
+  async run({ signalbox, surroundings: { signal, columns } }, input) {
     const path = { campaign_id: input.at(0) };
     const { data: campaign } = await signalbox.call('getCampaign', { path }, { signal });
     const targets = await signalbox.all('listCampaignTargets', { path }, { signal });
@@ -54,6 +55,7 @@ const show: Command = {
         ['JOB', (target) => target.job_id],
       ],
       'no routers',
+      columns,
     );
     return { json: { ...campaign, targets }, text: `${campaignText(campaign)}\n${rows}` };
   },
@@ -61,18 +63,18 @@ const show: Command = {
 
 const start: Command = {
   name: 'campaign start',
-  summary: 'run a script on many routers, canaries first',
+  summary: 'run a script on many routers, canary routers first',
   positionals: ['[SCRIPT]'],
   options: {
     routers: { value: 'NAMES', help: 'routers by identity or id, separated by commas' },
     sites: { value: 'NAMES', help: 'all routers of these sites, separated by commas' },
-    file: { value: 'F', help: 'read the script from a file; - is the standard input' },
-    description: { value: 'TEXT', help: 'for the log; the beginning of the script when missing' },
-    backup: { help: 'take a backup of each router first' },
-    canaries: { value: 'N', help: 'the first N routers; the rest begins when all of them have completed' },
-    'at-once': { value: 'N', help: 'jobs under way at the same time' },
-    'per-minute': { value: 'N', help: 'jobs begun in any minute' },
-    'stop-after-failures': { value: 'N', help: 'stop when N routers have failed' },
+    file: { value: 'F', help: 'read the script from a file; - is standard input' },
+    description: { value: 'TEXT', help: 'shown in the job list; default: the start of the script' },
+    backup: { help: 'back up each router before its script runs' },
+    canaries: { value: 'N', help: 'run the first N routers alone; the others start when all N have completed' },
+    'at-once': { value: 'N', help: 'run at most N jobs at the same time' },
+    'per-minute': { value: 'N', help: 'start at most N jobs per minute' },
+    'stop-after-failures': { value: 'N', help: 'stop the campaign after N failed routers' },
   },
   examples: [
     'campaign start --file upgrade.rsc --sites Depot,Harbour --canaries 2 --stop-after-failures 3 --backup',
@@ -81,7 +83,7 @@ const start: Command = {
   async run(context, input) {
     const body = await newCampaign(context, input);
     const { data } = await context.signalbox.call('createCampaign', { body }, context.surroundings);
-    return { json: data, text: `campaign ${data.id} on ${data.target_count} routers\n` };
+    return { json: data, text: `campaign ${data.id} started on ${data.target_count} routers\n` };
   },
 };
 
@@ -115,18 +117,18 @@ async function readScript({ surroundings }: Context, input: Input): Promise<stri
   return file === '-' ? surroundings.readInput() : readFile(file!, 'utf8');
 }
 
-/** @throws UsageError for a name that nothing, or more than one, has */
+/** @throws UsageError for a name that is unknown or not unique */
 function idsOf(kind: string, names: string, known: ReadonlyMap<string, string>): string[] {
   return names.split(',').map((name) => {
     if (known.has(name)) return name;
     const ids = [...known].filter(([, value]) => value === name).map(([id]) => id);
-    if (ids.length > 1) throw new UsageError(`several ${kind}s are called ${name}: ${ids.join(', ')}`);
+    if (ids.length > 1) throw new UsageError(`several ${kind}s are called ${name}; give one of these ids: ${ids.join(', ')}`);
     if (ids[0] === undefined) throw new UsageError(`no ${kind} is called ${name}`);
     return ids[0];
   });
 }
 
-function steering(
+function stateChange(
   verb: 'pause' | 'resume' | 'cancel',
   summary: string,
   operation: 'pauseCampaign' | 'resumeCampaign' | 'cancelCampaign',
@@ -160,7 +162,7 @@ export const campaignCommands: readonly Command[] = [
   list,
   show,
   start,
-  steering('pause', 'begin no more routers; those that have begun go on', 'pauseCampaign'),
-  steering('resume', 'go on with a paused campaign', 'resumeCampaign'),
-  steering('cancel', 'end a campaign; jobs that have not begun are taken back', 'cancelCampaign'),
+  stateChange('pause', 'start no more jobs; running jobs finish', 'pauseCampaign'),
+  stateChange('resume', 'continue a paused campaign', 'resumeCampaign'),
+  stateChange('cancel', 'end a campaign and cancel its jobs that have not started', 'cancelCampaign'),
 ];

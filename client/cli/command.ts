@@ -1,19 +1,19 @@
 import type { Signalbox } from '../client.ts';
 
-/** Where a command writes to and reads from; the process's own in production. */
+/** The streams, environment and terminal of a command; those of the process in production. */
 export interface Surroundings {
   stdout: (text: string) => void;
   stderr: (text: string) => void;
-  /** All of the standard input. */
+  /** Reads standard input to its end. */
   readInput: () => Promise<string>;
   env: Readonly<Record<string, string | undefined>>;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
-  /** Characters of a line of the terminal. */
+  /** Width of the terminal in characters; Infinity when the output is not a terminal. */
   columns: number;
 }
 
-/** What a command came to: one JSON value for programs, text for people. */
+/** Result of a command: one JSON value for programs, text for people. */
 export interface Outcome {
   json: unknown;
   text: string;
@@ -21,7 +21,7 @@ export interface Outcome {
 }
 
 export interface Option {
-  /** Shown in the help: `--from CIDR`; a switch when missing. */
+  /** Placeholder in the help: `--from CIDR`. Without it the option is a switch. */
   value?: string;
   help: string;
   required?: boolean;
@@ -30,24 +30,24 @@ export interface Option {
 export interface Context {
   signalbox: Signalbox;
   surroundings: Surroundings;
-  /** True when programs read the output. */
+  /** `--json` was given. */
   json: boolean;
 }
 
-/** One command for API users, as data: parsing, help and refusals come from this. */
+/** One command for API users, as data for the parser and the help. */
 export interface Command {
   /** As typed: `job submit`. */
   name: string;
   summary: string;
-  /** `ROUTER` is needed, `[SCRIPT]` not; `[PARAMETERS…]` takes all that is left. */
+  /** `ROUTER` is required, `[SCRIPT]` is optional, `[PARAMETERS…]` takes all remaining words. */
   positionals: readonly string[];
   options: Readonly<Record<string, Option>>;
-  /** Whole command lines without `signalbox`, for the help; a test parses each of them. */
+  /** Complete command lines without `signalbox`, for the help. A test parses each of them. */
   examples: readonly string[];
   run: (context: Context, input: Input) => Promise<Outcome>;
 }
 
-/** The command line is wrong: the usage is shown and the exit code is 2. */
+/** Wrong command line: the CLI prints the usage and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -62,7 +62,7 @@ export class Input {
     this.#options = options;
   }
 
-  /** The n-th positional; the parser has made sure of those that are needed. */
+  /** The n-th positional. The parser has checked the required ones. */
   at(index: number): string {
     const value = this.#positionals[index];
     if (value === undefined) throw new UsageError('an argument is missing');

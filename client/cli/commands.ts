@@ -8,45 +8,49 @@ import { forwardCommands } from './forward-commands.ts';
 import { forwardHere } from './forward-here.ts';
 import { jobCommands } from './job-commands.ts';
 import { moveCommands } from './move-commands.ts';
-import { removalCommands } from './removal-commands.ts';
+import { agentRemovalCommands, routerRemovalCommands } from './removal-commands.ts';
 import { routerCommands } from './router-commands.ts';
 import { sessionCommands } from './session-commands.ts';
-import { teamCommands } from './team-commands.ts';
+import { agentListCommands, teamCommands } from './team-commands.ts';
 
-/** Parsed and explained like any other; `run.ts` does its work, because there is no profile yet to work with. */
+/** Parsed and explained like any other command. `run.ts` executes it, because there is no profile yet. */
 export const loginCommand: Command = {
   name: 'login',
-  summary: 'keep a server and an API key in the profile',
+  summary: 'store a server and an API key in the profile',
   positionals: [],
   options: {},
   examples: ['login --server https://signalbox.example.net'],
   run: () => Promise.reject(new UsageError('not a command')),
 };
 
-/** Prints a script for a shell; `run.ts` does its work, because it needs every command and no profile. */
+/** `run.ts` executes it, because it needs all commands and no profile. */
 export const completionCommand: Command = {
   name: 'completion',
-  summary: 'print the completion script of a shell: bash, zsh or fish',
+  summary: 'print the completion script for bash, zsh or fish',
   positionals: ['SHELL'],
   options: {},
   examples: ['completion bash', 'completion zsh', 'completion fish'],
   run: () => Promise.reject(new UsageError('not a command')),
 };
 
-/** Every command for API users, in the order of the help. A longer name stands before the word it begins with. */
-export const commands: readonly Command[] = [
-  loginCommand,
-  ...routerCommands,
-  ...moveCommands,
-  ...removalCommands,
-  ...faultCommands,
-  ...deviceCommands,
-  ...jobCommands,
-  ...campaignCommands,
-  ...backupCommands,
-  ...forwardCommands,
-  forwardHere,
-  ...sessionCommands,
-  ...teamCommands,
-  completionCommand,
+/** Commands that the overview lists under one title. */
+export interface CommandGroup {
+  title: string;
+  commands: readonly Command[];
+}
+
+export const commandGroups: readonly CommandGroup[] = [
+  { title: 'Sign in', commands: [loginCommand] },
+  {
+    title: 'Routers and devices',
+    commands: [...routerCommands, ...routerRemovalCommands, ...moveCommands, ...faultCommands, ...deviceCommands],
+  },
+  { title: 'Jobs and campaigns', commands: [...jobCommands, ...campaignCommands] },
+  { title: 'Backups', commands: backupCommands },
+  { title: 'Forwards', commands: [...forwardCommands, forwardHere] },
+  { title: 'Agents and team', commands: [...agentListCommands, ...agentRemovalCommands, ...teamCommands] },
+  { title: 'Events and completion', commands: [...sessionCommands, completionCommand] },
 ];
+
+/** Every command for API users. A longer name stands before the word that it begins with. */
+export const commands: readonly Command[] = commandGroups.flatMap((group) => group.commands);

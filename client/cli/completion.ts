@@ -2,21 +2,21 @@ import type { Command } from './command.ts';
 import { COMMON } from './parse.ts';
 
 /**
- * Completion of commands and options. Names of routers are not completed: that would send a request, which counts for the
- * rate limit, at every press of the key.
+ * Completion of commands and options, but not of router names: each press of the Tab key would then cost a request that
+ * counts towards the rate limit.
  */
 
-/** The words that may follow some words of a command line. */
+/** The words that may follow the beginning of a command line. */
 interface Completion {
-  /** Words of the command's name so far: '' at the beginning, `forward`, `forward open`. */
+  /** The words so far: '' at the beginning, `forward`, `forward open`. */
   after: string;
-  /** Next words of names, then options. */
+  /** Next words of command names, then options. */
   words: string[];
 }
 
 const WRITERS: Readonly<Record<string, (completions: readonly Completion[]) => string>> = { bash, zsh, fish };
 
-/** @returns undefined for a shell that is not known */
+/** @returns undefined for an unknown shell */
 export function completionScript(shell: string, commands: readonly Command[]): string | undefined {
   return Object.hasOwn(WRITERS, shell) ? WRITERS[shell]!(completionsOf(commands)) : undefined;
 }
@@ -32,7 +32,7 @@ export function completionsOf(commands: readonly Command[]): Completion[] {
   return [...words].map(([after, next]) => ({ after, words: [...next] }));
 }
 
-/** In bash and zsh: the longest known beginning of the line decides what may follow. */
+/** Cases for bash and zsh: the longest known beginning of the line decides which words may follow. */
 function cases(completions: readonly Completion[], indent: string): string {
   return completions.map(({ after, words }) => `${indent}"${after}") words="${words.join(' ')}" ;;\n`).join('');
 }

@@ -7,11 +7,11 @@ const devices: Command = {
   summary: 'list the devices behind the routers',
   positionals: [],
   options: {
-    search: { value: 'TEXT', help: 'part of host name, alias, manufacturer, IP or MAC address' },
-    site: { value: 'ID', help: 'only of this site' },
+    search: { value: 'TEXT', help: 'match part of host name, alias, manufacturer, IP or MAC address' },
+    site: { value: 'ID', help: 'only devices of this site' },
   },
   examples: ['devices', 'devices --search till'],
-  async run({ signalbox, surroundings: { signal }, json }, input) {
+  async run({ signalbox, surroundings: { signal, columns }, json }, input) {
     const [search, site] = [input.option('search'), input.option('site')];
     const query = { ...(search === undefined ? {} : { search }), ...(site === undefined ? {} : { site_id: site }) };
     const found = await signalbox.all('listDevices', { query }, { signal });
@@ -30,6 +30,7 @@ const devices: Command = {
         ['LAST SEEN', (device) => device.last_seen_at],
       ],
       'no devices',
+      columns,
     );
     return { json: found, text };
   },
@@ -37,13 +38,13 @@ const devices: Command = {
 
 const deviceName: Command = {
   name: 'device name',
-  summary: 'give a device a name that people know; an empty one takes it away',
+  summary: 'set the alias of a device; an empty NAME removes it',
   positionals: ['MAC', 'NAME'],
   options: {},
   examples: ['device name 02:00:5E:10:00:01 "Till 3"', 'device name 02:00:5E:10:00:01 ""'],
   async run({ signalbox, surroundings: { signal } }, input) {
     const device = await signalbox.call('nameDevice', { path: { macAddress: input.at(0) }, body: { alias: input.at(1) } }, { signal });
-    return { json: device, text: `${device.mac_address} is ${device.alias ?? 'without a name'}\n` };
+    return { json: device, text: `${device.mac_address} ${device.alias === null ? 'has no alias' : `is ${device.alias}`}\n` };
   },
 };
 

@@ -3,17 +3,17 @@ import { ConfigError } from '../config.ts';
 import type { Job } from '../generated.ts';
 import { UsageError } from './command.ts';
 
-/** What scripts can tell apart. */
+/** Exit codes that scripts can act on. */
 export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 2,
-  /** The server, the agent or the router cannot be reached; nothing was done. */
+  /** The server, the agent or the router cannot be reached. Nothing was done. */
   notConnected: 3,
-  /** It may have been done or not. */
+  /** The operation may or may not have been carried out. */
   unknown: 4,
   notAuthorised: 5,
-  /** Ctrl-C, as shells count it. */
+  /** Ctrl-C: 128 + SIGINT, as shells report it. */
   interrupted: 130,
 } as const;
 
@@ -33,7 +33,7 @@ export function exitCodeOf(error: unknown): number {
   return EXIT.failed;
 }
 
-/** Of a job that is over. */
+/** Exit code for a job that has ended. */
 export function exitCodeOfJob({ status }: Pick<Job, 'status'>): number {
   if (status === 'completed') return EXIT.ok;
   return status === 'unknown' ? EXIT.unknown : EXIT.failed;

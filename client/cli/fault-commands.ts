@@ -5,9 +5,9 @@ import { table } from './text.ts';
 
 const faults: Command = {
   name: 'faults',
-  summary: 'list what is, or was, wrong with a router, or with every router',
+  summary: 'list the faults of one router or of all routers',
   positionals: ['[ROUTER]'],
-  options: { open: { help: 'only what is wrong now' } },
+  options: { open: { help: 'only open faults' } },
   examples: ['faults --open', 'faults edge-berlin'],
   async run(context, input) {
     const query = input.isOn('open') ? { status: 'open' as const } : {};
@@ -18,19 +18,19 @@ const faults: Command = {
 
 type Query = { status?: 'open' };
 
-async function ofRouter({ signalbox, surroundings: { signal } }: Context, router: string, query: Query) {
+async function ofRouter({ signalbox, surroundings: { signal, columns } }: Context, router: string, query: Query) {
   const found = await signalbox.all('listFaults', { path: { router_id: router }, query }, { signal });
-  return { json: found, text: table(found, COLUMNS, NONE) };
+  return { json: found, text: table(found, COLUMNS, NONE, columns) };
 }
 
-async function ofTeam({ signalbox, surroundings: { signal } }: Context, query: Query) {
+async function ofTeam({ signalbox, surroundings: { signal, columns } }: Context, query: Query) {
   const found = await signalbox.all('listTeamFaults', { query }, { signal });
   if (found.length === 0) return { json: found, text: `${NONE}\n` };
   const routers = await identities(signalbox, signal);
-  return { json: found, text: table(found, [['ROUTER', (fault) => routers.get(fault.rid) ?? fault.rid], ...COLUMNS], NONE) };
+  return { json: found, text: table(found, [['ROUTER', (fault) => routers.get(fault.rid) ?? fault.rid], ...COLUMNS], NONE, columns) };
 }
 
-const NONE = 'nothing is wrong';
+const NONE = 'no faults';
 
 const COLUMNS = [
   ['SINCE', (fault: Fault) => fault.created_at],

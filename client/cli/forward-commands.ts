@@ -8,13 +8,13 @@ const MINUTES = 60;
 
 const open: Command = {
   name: 'forward open',
-  summary: 'open a port that leads to ADDRESS:PORT as the router sees it',
+  summary: 'open a server port to ADDRESS:PORT behind a router',
   positionals: ['ROUTER', 'ADDRESS:PORT'],
   options: {
-    from: { value: 'CIDR', help: 'who may use it: a public address or network, /32 to /24', required: true },
-    minutes: { value: 'N', help: `how long, 10 to 1440 (${MINUTES})` },
-    'idle-seconds': { value: 'N', help: 'end connections that are idle for N seconds' },
-    'max-connections': { value: 'N', help: 'connections at the same time, 1 to 512' },
+    from: { value: 'CIDR', help: 'allowed clients: a public address or network, /32 to /24', required: true },
+    minutes: { value: 'N', help: `lifetime, 10 to 1440; default: ${MINUTES}` },
+    'idle-seconds': { value: 'N', help: 'close connections that are idle for N seconds' },
+    'max-connections': { value: 'N', help: 'concurrent connections, 1 to 512' },
   },
   examples: [
     'forward open edge-berlin 192.168.88.10:22 --from 203.0.113.7',
@@ -35,23 +35,24 @@ const open: Command = {
     };
     const forward = await signalbox.call('createForward', { path: { router_id: id }, body }, surroundings);
     if (!forward.refused) return { json: forward, text: openText(forward) };
-    // Nobody can use it: it would only hold a port until its time.
+    // A refused forward carries nothing and would hold its entry port until it expires.
     await signalbox.call('revokeForward', { path: { router_id: forward.router_id, id: forward.id } });
     surroundings.stderr(refusalText(forward));
     return { json: forward, text: '', exitCode: EXIT.failed };
   },
 };
 
-/** The agent's rules forbid the target. */
+/** Message for a target that the agent's rules forbid. */
 export function refusalText({ dst_address: address, dst_port: port, way_reason: reason }: TransientForward): string {
   return `the forward to ${address}:${port} is refused: ${reason ?? 'the agent gives no reason'}\n`;
 }
 
 function openText(forward: TransientForward): string {
   const isOpen = forward.authorized_at !== null;
-  const state = isOpen ? '' : `not open yet: ${forward.way_reason ?? 'its agent has not answered'}\n`;
-  const byName = forward.entry_name === undefined ? '' : `${forward.entry_name}:${forward.entry_name_port} does so for TLS clients\n`;
-  return `${state}${forward.entry_point}:${forward.port} ${isOpen ? 'leads' : 'is to lead'} to ${forward.dst_address}:${forward.dst_port}
+  const state = isOpen ? '' : `not open yet: ${forward.way_reason ?? 'the agent has not answered'}\n`;
+  const byName =
+    forward.entry_name === undefined ? '' : `${forward.entry_name}:${forward.entry_name_port} leads there too, for TLS clients\n`;
+  return `${state}${forward.entry_point}:${forward.port} ${isOpen ? 'leads' : 'will lead'} to ${forward.dst_address}:${forward.dst_port}
 ${byName}for ${forward.allow_only_cidr} until ${forward.expires_at}
 forward ${forward.id}
 `;
@@ -59,7 +60,7 @@ forward ${forward.id}
 
 /**
  * `192.168.88.10:22`, `[fd00::10]:22`, `nas.lan:443`
- * @param what the words' name, for the message; the server judges address and port
+ * @param what name of the argument, for the message; the server checks address and port
  */
 export function readTarget(what: string, text: string): { address: string; port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
@@ -69,9 +70,9 @@ export function readTarget(what: string, text: string): { address: string; port:
 
 const list: Command = {
   name: 'forward list',
-  summary: 'list the forwards of a router that are open',
+  summary: 'list the open forwards of a router',
   positionals: ['ROUTER'],
-  options: { all: { help: 'also those that are over' } },
+  options: { all: { help: 'include closed and expired forwards' } },
   examples: ['forward list edge-berlin', 'forward list edge-berlin --all --json'],
   async run({ signalbox, surroundings }, input) {
     const id = input.at(0);
@@ -89,6 +90,7 @@ const list: Command = {
         ['OPEN', (forward) => forward.open_connections],
       ],
       'no forwards',
+      surroundings.columns,
     );
     return { json: found, text };
   },
@@ -97,13 +99,13 @@ const list: Command = {
 function stateOf(forward: TransientForward): string {
   if (forward.revoked_early) return 'revoked';
   if (forward.closed_at !== null || forward.expired) return 'expired';
-  // Not found yet, or lost and looked for again.
+  // The agent has not found a way yet, or has lost it and is looking for another.
   return forward.way === null ? 'waiting' : 'open';
 }
 
 const close: Command = {
   name: 'forward close',
-  summary: 'close a forward and cut its connections',
+  summary: 'close a forward and its connections',
   positionals: ['ROUTER', 'FORWARD'],
   options: {},
   examples: ['forward close edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a'],

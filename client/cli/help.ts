@@ -1,28 +1,40 @@
+import { helpRows, sentence } from '../../runtime/help-rows.ts';
 import type { Command, Option } from './command.ts';
+import type { CommandGroup } from './commands.ts';
 import { COMMON } from './parse.ts';
 
-const EXIT_CODES =
-  'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not connected, 4 the outcome is unknown, 5 not authorised, 130 Ctrl-C.\n';
+const EXIT_CODES = `Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not connected, 4 outcome unknown,
+            5 not authorised, 130 ended by Ctrl-C.
+`;
 
-/** `signalbox job`: what begins with that word. */
+/** `signalbox job`: the commands that begin with that word. */
 export function familyHelp(word: string, commands: readonly Command[]): string {
-  return `Usage: signalbox ${word} COMMAND [ARGUMENTS]\n\nCommands:\n${commandList(commands)}\nsignalbox COMMAND --help says more.\n`;
-}
-
-function commandList(commands: readonly Pick<Command, 'name' | 'summary'>[]): string {
-  return commands.map(({ name, summary }) => `  ${name.padEnd(17)} ${summary}\n`).join('');
-}
-
-export function overview(commands: readonly Command[]): string {
-  return `Usage: signalbox COMMAND [ARGUMENTS]
-
-Work with routers through a control plane, from anywhere. ROUTER is an id or a name that is unique in the team.
+  return `Usage: signalbox ${word} COMMAND [ARGUMENTS]
 
 Commands:
-${commandList(commands)}
+${commandRows(commands).join('')}
+signalbox COMMAND --help explains a command.
+`;
+}
+
+function commandRows(commands: readonly Command[]): string[] {
+  return helpRows(commands.map(({ name, summary }) => [name, summary]));
+}
+
+export function overview(groups: readonly CommandGroup[]): string {
+  // One call for all groups aligns their columns.
+  const rows = commandRows(groups.flatMap(({ commands }) => commands));
+  const lists = groups.map(({ title, commands }) => `\n${title}:\n${rows.splice(0, commands.length).join('')}`);
+  return `Usage: signalbox COMMAND [ARGUMENTS]
+
+Work with routers through a control plane, from any machine.
+ROUTER is the id of a router, or its identity if that is unique in the team.
+${lists.join('')}
 Options of every command:
-${optionLines(COMMON)}
-SIGNALBOX_SERVER and SIGNALBOX_KEY in the environment do the same as --server and --key.
+${optionRows(COMMON)}
+SIGNALBOX_SERVER and SIGNALBOX_KEY in the environment replace --server, --key.
+signalbox COMMAND --help explains a command.
+
 ${EXIT_CODES}`;
 }
 
@@ -31,20 +43,21 @@ export function commandHelp(command: Command, family: readonly Command[] = []): 
   const { name, summary, positionals, options, examples } = command;
   const required = Object.entries(options).filter(([, option]) => option.required);
   const line = [name, ...positionals, ...required.map(([option, { value }]) => `--${option} ${value}`), '[OPTIONS]'].join(' ');
-  const related = family.length === 0 ? '' : `\nCommands:\n${commandList(family)}`;
+  const related = family.length === 0 ? '' : `\nCommands:\n${commandRows(family).join('')}`;
+  const own = Object.keys(options).length === 0 ? '' : `\nOptions:\n${optionRows(options)}`;
   return `Usage: signalbox ${line}
 
-${summary}
-${related}
-Options:
-${optionLines({ ...options, ...COMMON })}
+${sentence(summary)}
+${related}${own}
+Options of every command:
+${optionRows(COMMON)}
 Examples:
 ${examples.map((example) => `  signalbox ${example}\n`).join('')}
 ${EXIT_CODES}`;
 }
 
-function optionLines(options: Readonly<Record<string, Option>>): string {
-  return Object.entries(options)
-    .map(([name, { value, help }]) => `  ${`--${name}${value === undefined ? '' : ` ${value}`}`.padEnd(28)} ${help}\n`)
-    .join('');
+function optionRows(options: Readonly<Record<string, Option>>): string {
+  return helpRows(
+    Object.entries(options).map(([name, { value, help }]) => [`--${name}${value === undefined ? '' : ` ${value}`}`, help]),
+  ).join('');
 }

@@ -8,22 +8,22 @@ import { printable, printableLines, record, table } from './text.ts';
 /** docs/interface.md, new job. */
 const DESCRIPTION_CHARS = 100;
 
-const WAIT = { help: 'wait until the job is over; the exit code then says how it ended' };
+const WAIT = { help: 'wait until the job ends; the exit code tells how' };
 
 const submit: Command = {
   name: 'job submit',
-  summary: 'queue a script for a router; it runs once',
+  summary: 'queue a script that runs once on a router',
   positionals: ['ROUTER', '[SCRIPT]'],
   options: {
-    file: { value: 'F', help: 'read the script from a file; - is the standard input' },
-    description: { value: 'TEXT', help: 'for the log; the beginning of the script when missing' },
-    backup: { help: 'take a backup first; if that fails the script does not run' },
-    'at-check-in': { help: "hand it over at the router's next check-in instead of at once" },
-    'no-acknowledgement': { help: 'completed once the agent has it; for scripts that reboot' },
-    'notify-url': { value: 'URL', help: 'receives updates of the job' },
-    'timeout-seconds': { value: 'N', help: 'longest run of the script (300)' },
-    'deliver-within-minutes': { value: 'N', help: 'how long it may wait for its router (7 days)' },
-    'idempotency-key': { value: 'K', help: 'submitting again with the same key finds the first job' },
+    file: { value: 'F', help: 'read the script from a file; - is standard input' },
+    description: { value: 'TEXT', help: 'shown in the job list; default: the start of the script' },
+    backup: { help: 'back up the router first; without a backup the script does not run' },
+    'at-check-in': { help: "deliver the job at the router's next check-in instead of at once" },
+    'no-acknowledgement': { help: 'for scripts that reboot: the job completes when the agent has received it' },
+    'notify-url': { value: 'URL', help: 'POST each status change of the job to this URL' },
+    'timeout-seconds': { value: 'N', help: 'longest run of the script; default: 300' },
+    'deliver-within-minutes': { value: 'N', help: 'longest wait for the router; default: 7 days' },
+    'idempotency-key': { value: 'K', help: 'a repeat with the same key returns the first job' },
     wait: WAIT,
   },
   examples: [
@@ -69,7 +69,7 @@ function newJob(script: string, input: Input): NewJob {
 
 const show: Command = {
   name: 'job show',
-  summary: 'show a job and what its script printed',
+  summary: 'show a job and the output of its script',
   positionals: ['ROUTER', 'JOB'],
   options: {},
   examples: ['job show edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a'],
@@ -82,7 +82,7 @@ const show: Command = {
 
 const wait: Command = {
   name: 'job wait',
-  summary: 'wait until a job is over; the exit code says how it ended',
+  summary: 'wait until a job ends; the exit code tells how',
   positionals: ['ROUTER', 'JOB'],
   options: {},
   examples: ['job wait edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a'],
@@ -94,21 +94,21 @@ const wait: Command = {
 
 async function waitFor({ signalbox, surroundings }: Context, routerId: string, jobId: string): Promise<Outcome> {
   const onChange = (job: Job): void =>
-    surroundings.stderr(`job ${jobId}: ${job.status}${job.phase === 'accepted' ? ', at its agent' : ''}\n`);
+    surroundings.stderr(`job ${jobId}: ${job.status}${job.phase === 'accepted' ? ', at the agent' : ''}\n`);
   const job = await signalbox.waitForJob(routerId, jobId, { signal: surroundings.signal, onChange });
   return { json: job, text: jobText(job), exitCode: exitCodeOfJob(job) };
 }
 
 const cancel: Command = {
   name: 'job cancel',
-  summary: 'take back a job that has not begun, or mark a finished one as deleted',
+  summary: 'cancel a pending job, or delete a finished one',
   positionals: ['ROUTER', 'JOB'],
   options: {},
   examples: ['job cancel edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a'],
   async run({ signalbox, surroundings }, input) {
     const id = input.at(0);
     const { data } = await signalbox.call('cancelJob', { path: { router_id: id, job_id: input.at(1) } }, surroundings);
-    const text = data.status === 'deleted' ? `job ${data.id} is deleted\n` : `job ${data.id}: its agent has been asked to give it back\n`;
+    const text = data.status === 'deleted' ? `job ${data.id} is deleted\n` : `job ${data.id}: the agent was asked to return it\n`;
     return { json: data, text };
   },
 };
@@ -118,8 +118,8 @@ const list: Command = {
   summary: 'list the jobs of a router, newest first',
   positionals: ['ROUTER'],
   options: {
-    status: { value: 'S', help: 'only these: pending, running, completed, failed, deleted, expired, unknown; separated by commas' },
-    limit: { value: 'N', help: 'at most N jobs (50)' },
+    status: { value: 'S', help: 'only these, separated by commas: pending, running, completed, failed, deleted, expired, unknown' },
+    limit: { value: 'N', help: 'at most N jobs; default: 50' },
   },
   examples: ['job list edge-berlin', 'job list edge-berlin --status failed,unknown --limit 10'],
   async run({ signalbox, surroundings }, input) {
@@ -137,6 +137,7 @@ const list: Command = {
         ['DESCRIPTION', (job) => job.description],
       ],
       'no jobs',
+      surroundings.columns,
     );
     return { json: data, text };
   },

@@ -1,6 +1,6 @@
 import type { Signalbox } from '../client.ts';
 
-/** Ids as tables show them to people. Each function costs one request for 200 records. */
+/** Names for the ids in tables. Each function costs one request per 200 records. */
 
 /** Router id to identity. */
 export async function identities(signalbox: Signalbox, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
@@ -14,7 +14,7 @@ export async function siteNames(signalbox: Signalbox, signal: AbortSignal): Prom
   return new Map(sites.map(({ id, name }) => [id, name]));
 }
 
-/** The name, else the id itself; nothing for nothing. */
+/** The name of an id, or the id itself when it has no name. */
 export function nameOf(names: ReadonlyMap<string, string>, id: string | null): string | null {
   return id === null ? null : (names.get(id) ?? id);
 }

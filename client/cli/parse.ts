@@ -5,11 +5,11 @@ import { Input, UsageError } from './command.ts';
 
 /** Options of every command. */
 export const COMMON: Readonly<Record<string, Option>> = {
-  server: { value: 'URL', help: 'control plane, instead of the one in the profile' },
-  key: { value: 'KEY', help: 'API key, instead of the one in the profile' },
-  profile: { value: 'FILE', help: 'profile, instead of ~/.config/signalbox/profile.json' },
-  json: { help: 'print JSON' },
-  help: { help: 'say more' },
+  server: { value: 'URL', help: 'control plane; default: from the profile' },
+  key: { value: 'KEY', help: 'API key; default: from the profile' },
+  profile: { value: 'FILE', help: 'profile file; default: ~/.config/signalbox/profile.json' },
+  json: { help: 'print JSON for programs' },
+  help: { help: 'print this help' },
 };
 
 export interface Parsed {
@@ -20,10 +20,10 @@ export interface Parsed {
   help: boolean;
 }
 
-/** Common options that stand before the command's name take a word with them. */
+/** Common options that take a value. */
 const WITH_VALUE = new Set(Object.keys(COMMON).filter((name) => COMMON[name]!.value !== undefined));
 
-/** Puts the command's name first: `--server X job list R` is `job list R --server X`. */
+/** Moves options in front of the command to the end: `--server X job list R` becomes `job list R --server X`. */
 export function nameFirst(words: readonly string[]): string[] {
   const before: string[] = [];
   let rest = [...words];
@@ -36,7 +36,7 @@ export function nameFirst(words: readonly string[]): string[] {
   return [...rest, ...before];
 }
 
-/** @throws UsageError naming what is missing, unknown or too much */
+/** @throws UsageError that names the missing, unknown or superfluous word */
 export function parseCommandLine(command: Command, words: readonly string[]): Parsed {
   const { values, positionals } = readWords(command, words);
   const options = new Map<string, string | true>();

@@ -7,7 +7,7 @@ const routers: Command = {
   positionals: [],
   options: {},
   examples: ['routers', 'routers --json'],
-  async run({ signalbox, surroundings: { signal } }) {
+  async run({ signalbox, surroundings: { signal, columns } }) {
     const found = await signalbox.all('listRouters', {}, { signal });
     const text = table(
       found,
@@ -16,11 +16,12 @@ const routers: Command = {
         ['IDENTITY', (router) => router.identity],
         ['MODEL', (router) => router.model ?? router.board_name],
         ['VERSION', (router) => router.software_version],
-        ['PULSE', (router) => router.has_pulse],
+        ['ONLINE', (router) => router.has_pulse],
         ['LAST SEEN', (router) => router.last_seen],
         ['FROM', (router) => router.last_seen_from],
       ],
       'no routers yet',
+      columns,
     );
     return { json: found, text };
   },
@@ -28,9 +29,9 @@ const routers: Command = {
 
 const run: Command = {
   name: 'run',
-  summary: 'run a command on a router and print its rows',
+  summary: 'run a command on a router and print the answer',
   positionals: ['ROUTER', 'COMMAND', '[PARAMETERS…]'],
-  options: { 'timeout-seconds': { value: 'N', help: 'how long the router may take, up to 120 (30)' } },
+  options: { 'timeout-seconds': { value: 'N', help: 'longest wait for the router, up to 120; default: 30' } },
   examples: [
     'run edge-berlin /ip/address/print',
     'run edge-berlin /interface/print where type=ether',
@@ -50,14 +51,14 @@ const run: Command = {
   },
 };
 
-/** An export comes line by line. */
+/** An export arrives as one row per line. */
 function isText(rows: readonly Record<string, string>[]): boolean {
   return rows.length > 0 && rows.every((row) => Object.keys(row).join() === 'line');
 }
 
 /**
- * The words as the shell split them, as the service reads them. API words go one to a line; of console words, a value
- * with a space in it gets back the quotes that the shell took.
+ * Joins the words that the shell has split, in the form that the server reads. API words go one to a line. In console words,
+ * a value with a space gets back the quotes that the shell removed.
  */
 export function joinParameters(words: readonly string[]): string {
   if (words.length <= 1) return words[0] ?? '';

@@ -4,7 +4,7 @@ import { ConnectionError, ProblemError } from '../errors.ts';
 import type { Pause, PauseReason } from '../transport.ts';
 import type { Command, Outcome, Surroundings } from './command.ts';
 import { UsageError } from './command.ts';
-import { commands, completionCommand, loginCommand } from './commands.ts';
+import { commandGroups, commands, completionCommand, loginCommand } from './commands.ts';
 import { completionScript } from './completion.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { commandHelp, familyHelp, overview } from './help.ts';
@@ -14,12 +14,12 @@ import { nameFirst, parseCommandLine } from './parse.ts';
 import { login } from './session-commands.ts';
 import { printableLines } from './text.ts';
 
-/** Shorter pauses are not worth a line, milliseconds. */
-const TOLD_FROM_MS = 1000;
+/** Shorter pauses are not printed, milliseconds. */
+const PRINTED_PAUSE_MS = 1000;
 
 /**
- * Runs `signalbox` for an API user with these words. What it says to people holds words of routers here and there, and nothing
- * in them reaches the terminal that would move its cursor; `--json` is for programs, and exact.
+ * Runs `signalbox` for an API user with these words. Text for people may quote routers, so it is printed without control
+ * characters, which could move the cursor. `--json` prints the exact values.
  * @returns the exit code
  */
 export async function runCli(words: readonly string[], given: Surroundings): Promise<number> {
@@ -38,7 +38,7 @@ async function dispatch(words: readonly string[], surroundings: Surroundings): P
   if (command === undefined) return unknown(words, surroundings);
   try {
     const parsed = parseCommandLine(command, words.slice(command.name.split(' ').length));
-    if (parsed.help) return say(surroundings, commandHelp(command, familyOf(command.name)));
+    if (parsed.help) return print(surroundings, commandHelp(command, familyOf(command.name)));
     return report(await execute(parsed, surroundings), parsed, surroundings);
   } catch (error) {
     if (error instanceof UsageError) throw new UsageError(`${error.message}\n\n${commandHelp(command, familyOf(command.name))}`);
@@ -50,19 +50,19 @@ async function execute(parsed: Parsed, surroundings: Surroundings): Promise<Outc
   if (parsed.command === loginCommand) return login(parsed.profile, surroundings);
   if (parsed.command === completionCommand) return completion(parsed.input.at(0));
   const profile = await loadProfile(parsed.profile, surroundings.env);
-  const signalbox = new Signalbox({ ...profile, onPause: (pause) => tellPause(pause, surroundings) });
+  const signalbox = new Signalbox({ ...profile, onPause: (pause) => printPause(pause, surroundings) });
   return parsed.command.run({ signalbox, surroundings, json: parsed.json }, parsed.input);
 }
 
 const PAUSES: Readonly<Record<PauseReason, string>> = {
-  rate_limited: 'the rate limit of this key is reached',
+  rate_limited: 'the rate limit is reached',
   unavailable: 'the server is busy or being restarted',
-  in_progress: 'an earlier try of this request is still under way',
+  in_progress: 'an earlier attempt of this request is still running',
   no_answer: 'the server does not answer',
 };
 
-function tellPause({ reason, ms }: Pause, { stderr }: Surroundings): void {
-  if (ms >= TOLD_FROM_MS) stderr(`${PAUSES[reason]}; waiting ${Math.ceil(ms / 1000)} s\n`);
+function printPause({ reason, ms }: Pause, { stderr }: Surroundings): void {
+  if (ms >= PRINTED_PAUSE_MS) stderr(`${PAUSES[reason]}; waiting ${Math.ceil(ms / 1000)} s\n`);
 }
 
 function completion(shell: string): Outcome {
@@ -71,7 +71,7 @@ function completion(shell: string): Outcome {
   return { json: { shell, script: text }, text };
 }
 
-/** `forward open` and the others that begin with this command's name. */
+/** The commands whose names begin with this one's: `forward open` for `forward`. */
 function familyOf(name: string): readonly Command[] {
   return commands.filter((command) => command.name.startsWith(`${name} `));
 }
@@ -82,22 +82,22 @@ function report(outcome: Outcome, { json }: Parsed, { stdout }: Surroundings): n
   return outcome.exitCode ?? EXIT.ok;
 }
 
-function say({ stdout }: Surroundings, text: string): number {
+function print({ stdout }: Surroundings, text: string): number {
   stdout(text);
   return EXIT.ok;
 }
 
-/** `signalbox job` or `signalbox job --help`: what begins with that word. */
+/** `signalbox job` or `signalbox job --help`: lists the commands that begin with the word. */
 function unknown(words: readonly string[], surroundings: Surroundings): number {
   const family = familyOf(words[0] ?? '');
-  const text = family.length > 0 ? familyHelp(words[0]!, family) : overview(commands);
-  if (words.some((word) => word === '--help' || word === '-h')) return say(surroundings, text);
+  const text = family.length > 0 ? familyHelp(words[0]!, family) : overview(commandGroups);
+  if (words.some((word) => word === '--help' || word === '-h')) return print(surroundings, text);
   const isBare = family.length > 0 && words[1]?.startsWith('-') !== false;
-  surroundings.stderr(`signalbox: ${isBare ? `${words[0]} what?` : `unknown command: ${words.join(' ')}`}\n\n${text}`);
+  surroundings.stderr(`signalbox: ${isBare ? `${words[0]} needs a command` : `unknown command: ${words.join(' ')}`}\n\n${text}`);
   return EXIT.usage;
 }
 
-/** Our own errors and the system's speak for themselves; of others the place matters too. */
+/** The messages of our own errors and of system errors are enough; for others the stack is needed too. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ProblemError) return problemText(error);
@@ -107,7 +107,7 @@ function describe(error: unknown): string {
 
 function problemText({ message, errors, status, requestId }: ProblemError): string {
   const refused = Object.entries(errors).flatMap(([field, reasons]) => reasons.map((reason) => `\n  ${field}: ${reason}`));
-  // Of one field the message has said it.
+  // With one field, the message already contains its reason.
   const fields = refused.length > 1 ? refused : [];
   return `${message} (${status}${requestId === null ? '' : `, request ${requestId}`})${fields.join('')}`;
 }

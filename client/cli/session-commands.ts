@@ -6,19 +6,19 @@ import type { Command, Outcome, Surroundings } from './command.ts';
 import { printable } from './text.ts';
 
 /**
- * `signalbox login`: tries the key, then keeps both in the profile. It is no {@link Command}, because there is no
- * profile yet to work with. @throws ConfigError, ProblemError, ConnectionError
+ * `signalbox login`: checks the key, then stores server and key in the profile. It does not run as a {@link Command}, which
+ * needs a profile. @throws ConfigError, ProblemError, ConnectionError
  */
 export async function login(options: ProfileOptions, surroundings: Surroundings): Promise<Outcome> {
   const { env, signal } = surroundings;
   const server = options.server ?? env['SIGNALBOX_SERVER'];
-  if (server === undefined) throw new ConfigError('which server? signalbox login --server https://…');
-  // From the standard input, the key is neither in the shell's history nor in the list of processes.
+  if (server === undefined) throw new ConfigError('no server given: signalbox login --server https://…');
+  // Read from standard input, the key appears neither in the shell's history nor in the process list.
   const key = options.key ?? env['SIGNALBOX_KEY'] ?? (await readKey(surroundings));
   const profile = checkProfile({ server, key });
   await new Signalbox(profile).call('listRouters', { query: { limit: 1 } }, { signal });
   const file = await saveProfile(profile, options.profile, env);
-  return { json: { server: profile.server, profile: file }, text: `logged in at ${profile.server}; the key is in ${file}\n` };
+  return { json: { server: profile.server, profile: file }, text: `logged in to ${profile.server}; the key is stored in ${file}\n` };
 }
 
 async function readKey({ stderr, readInput }: Surroundings): Promise<string> {
@@ -28,11 +28,11 @@ async function readKey({ stderr, readInput }: Surroundings): Promise<string> {
 
 const events: Command = {
   name: 'events',
-  summary: 'print what happens to routers, jobs, forwards and faults, as it happens',
+  summary: 'print events of routers, jobs, forwards and faults',
   positionals: [],
   options: {
-    types: { value: 'T', help: 'only these, separated by commas: router.offline,job.failed' },
-    count: { value: 'N', help: 'end after N events' },
+    types: { value: 'T', help: 'only these types, separated by commas: router.offline,job.failed' },
+    count: { value: 'N', help: 'exit after N events' },
   },
   examples: ['events', 'events --types router.offline,router.online --json'],
   async run({ signalbox, surroundings: { signal, stdout }, json }, input) {

@@ -4,15 +4,15 @@ import { nameOf, siteNames } from './names.ts';
 import type { Column } from './text.ts';
 import { table } from './text.ts';
 
-/** What a team consists of beside its routers: agents, people, keys, sites, and what everybody did. */
+/** Agents, members, keys, sites and the audit log of the team. */
 
 const agents: Command = {
   name: 'agents',
-  summary: 'list the agents, and whether they are connected',
+  summary: 'list the agents and their connection state',
   positionals: [],
   options: {},
   examples: ['agents', 'agents --json'],
-  async run({ signalbox, surroundings: { signal } }) {
+  async run({ signalbox, surroundings: { signal, columns } }) {
     const found = await signalbox.all('listAgents', {}, { signal });
     const sites = found.some((agent) => agent.site_id !== null) ? await siteNames(signalbox, signal) : new Map<string, string>();
     const text = table(
@@ -26,6 +26,7 @@ const agents: Command = {
         ['SITE', (agent) => nameOf(sites, agent.site_id)],
       ],
       'no agents',
+      columns,
     );
     return { json: found, text };
   },
@@ -34,10 +35,10 @@ const agents: Command = {
 function agentState(agent: { connected: boolean; revoked_at: string | null; connected_at: string | null }): string {
   if (agent.revoked_at !== null) return 'revoked';
   if (agent.connected) return 'connected';
-  return agent.connected_at === null ? 'never connected' : 'away';
+  return agent.connected_at === null ? 'never connected' : 'disconnected';
 }
 
-const members = listing('members', 'list the people of the team', 'listMembers', 'no members', [
+const members = listing('members', 'list the members of the team', 'listMembers', 'no members', [
   ['ID', (member) => member.id],
   ['EMAIL', (member) => member.email],
   ['ROLE', (member) => member.role],
@@ -65,17 +66,17 @@ const sites = listing('sites', 'list the sites', 'listSites', 'no sites', [
 
 const audit: Command = {
   name: 'audit',
-  summary: 'list what people and programs have changed, newest first',
+  summary: 'list the audit log, newest first',
   positionals: [],
   options: {
-    actor: { value: 'ID', help: 'only of this person or key' },
-    action: { value: 'TEXT', help: 'only this action: "POST /api/sites"' },
-    since: { value: 'TIME', help: 'only from then on: 2031-05-01T00:00:00Z' },
-    until: { value: 'TIME', help: 'only before then' },
-    limit: { value: 'N', help: 'at most N entries (50)' },
+    actor: { value: 'ID', help: 'only entries of this user or key, by id' },
+    action: { value: 'TEXT', help: 'only this action, as in "POST /api/sites"' },
+    since: { value: 'TIME', help: 'only entries from this time on: 2031-05-01T00:00:00Z' },
+    until: { value: 'TIME', help: 'only entries before this time' },
+    limit: { value: 'N', help: 'at most N entries; default: 50' },
   },
   examples: ['audit', 'audit --since 2031-05-01T00:00:00Z --limit 200'],
-  async run({ signalbox, surroundings: { signal } }, input) {
+  async run({ signalbox, surroundings: { signal, columns } }, input) {
     const query: Record<string, string | number> = { limit: input.number('limit') ?? 50 };
     for (const name of ['actor', 'action', 'since', 'until']) {
       const value = input.option(name);
@@ -85,21 +86,22 @@ const audit: Command = {
     const text = table(
       data,
       [
-        ['AT', (entry) => entry.at],
-        ['WHO', (entry) => entry.actor_name ?? entry.actor_id],
+        ['TIME', (entry) => entry.at],
+        ['ACTOR', (entry) => entry.actor_name ?? entry.actor_id],
         ['FROM', (entry) => entry.source],
         ['ACTION', (entry) => entry.action],
         ['TARGET', (entry) => entry.target],
         ['RESULT', (entry) => entry.result],
         ['DETAIL', (entry) => entry.detail],
       ],
-      'nothing yet',
+      'no entries',
+      columns,
     );
     return { json: data, text };
   },
 };
 
-/** A command that prints a whole list. */
+/** A command that prints a complete list. */
 function listing<Id extends ListOperation>(
   name: string,
   summary: string,
@@ -113,11 +115,12 @@ function listing<Id extends ListOperation>(
     positionals: [],
     options: {},
     examples: [name, `${name} --json`],
-    async run({ signalbox, surroundings: { signal } }) {
+    async run({ signalbox, surroundings: { signal, columns: width } }) {
       const found = await signalbox.all(operation, {}, { signal });
-      return { json: found, text: table(found, columns, none) };
+      return { json: found, text: table(found, columns, none, width) };
     },
   };
 }
 
-export const teamCommands: readonly Command[] = [agents, members, keys, sites, audit];
+export const agentListCommands: readonly Command[] = [agents];
+export const teamCommands: readonly Command[] = [members, keys, sites, audit];

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { Storage } from '../platform/storage/db.ts';
 import type { InvitationsService, TeamsService } from '../access/teams/service.ts';
 
-/** What the administration commands work with, on the database directly. */
+/** What the administration commands work with. They use the database directly. */
 export interface Administration {
   config: Config;
   storage: Storage;
@@ -12,30 +12,30 @@ export interface Administration {
   auth: CredentialsService;
 }
 
-/** What a command came to: for programs (`--json`, one object) and for people (lines). */
+/** Result of a command: one object for programs (`--json`), lines for people. */
 export interface Result {
   json: Record<string, unknown>;
   lines: string[];
 }
 
 export interface Option {
-  /** Shown in the help: `--team T`. Empty for a flag. */
+  /** Placeholder in the help: `--team T`. Empty for a flag. */
   value: string;
   help: string;
   required?: boolean;
   choices?: readonly string[];
   /** Takes no value; read it with {@link Input.flag}. */
   flag?: boolean;
-  /** Only a number will do; read it with {@link Input.number}. */
+  /** Must be a number; read it with {@link Input.number}. */
   numeric?: boolean;
 }
 
-/** One administration command, as data: parsing, help and refusals come from this. */
+/** One administration command, as data for the parser and the help. */
 export interface Command {
   /** As typed: `team create`. */
   name: string;
   summary: string;
-  /** Names of the arguments without a dash, all needed: `NAME`. */
+  /** Names of the positional arguments, all required: `NAME`. */
   positionals: readonly string[];
   options: Readonly<Record<string, Option>>;
   run(administration: Administration, input: Input): Promise<Result>;
@@ -51,7 +51,7 @@ export class Input {
     this.#options = options;
   }
 
-  /** A positional or required option; the parser has made sure that it is there. */
+  /** A positional argument or required option. The parser has checked that it is present. */
   need(name: string): string {
     const value = this.#positionals.get(name) ?? this.#options.get(name);
     if (value === undefined) throw new UsageError(`${name} is missing`);
@@ -62,19 +62,19 @@ export class Input {
     return this.#options.get(name);
   }
 
-  /** Whether the option was given that takes no value. */
+  /** Whether a flag was given. */
   flag(name: string): boolean {
     return this.#options.has(name);
   }
 
-  /** A numeric option; the parser has made sure that it is a number. */
+  /** A numeric option. The parser has checked that it is a number. */
   number(name: string): number | undefined {
     const text = this.#options.get(name);
     return text === undefined ? undefined : Number(text);
   }
 }
 
-/** The command line is wrong: the usage is shown and the exit code is 2. */
+/** Wrong command line: the CLI prints the usage and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -7,12 +7,12 @@ import { userCreate } from './user-create.ts';
 import { readRouterSetup, ROUTEROS_OPTIONS, setupLines, undoLines } from './router-setup/index.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
-/** "Never" is said by leaving the option out; more than this is a typing mistake. */
+/** A hundred years. A larger number is a typing mistake: a key without the option never expires. */
 const LONGEST_KEY_LIFE_DAYS = 36_500;
 
 const teamCreate: Command = {
   name: 'team create',
-  summary: 'make a team, the tenant that everything belongs to',
+  summary: 'create a team, the tenant that owns all records',
   positionals: ['NAME'],
   options: {},
   async run({ teams }, input) {
@@ -23,13 +23,13 @@ const teamCreate: Command = {
 
 const keyCreate: Command = {
   name: 'key create',
-  summary: 'make an API key for a team',
+  summary: 'create an API key for a team',
   positionals: [],
   options: {
     team: TEAM,
-    name: { value: 'N', help: 'what it is for', required: true },
-    role: role('narrow it to a role; admin when missing', false),
-    'expires-in-days': { value: 'N', help: 'when it stops working; never when missing', numeric: true },
+    name: { value: 'N', help: 'name of the key', required: true },
+    role: role('role of the key; default: admin', false),
+    'expires-in-days': { value: 'N', help: 'days until the key expires; default: never', numeric: true },
   },
   async run(administration, input) {
     const teamId = await teamIdOf(administration, input);
@@ -55,26 +55,28 @@ function expiryOf(input: Input): number | undefined {
 
 const keyRevoke: Command = {
   name: 'key revoke',
-  summary: 'refuse an API key from now on, and end what it opened',
+  summary: 'revoke an API key and end what it opened',
   positionals: ['ID'],
   options: {},
   async run({ auth }, input) {
     const id = input.need('ID');
     await auth.revokeApiKey(await auth.findTeamOfApiKey(id), id);
-    const ends =
-      'The control plane ends its forwards, connections, waiting jobs and campaigns within seconds; GET /api/revocations says what goes on.';
-    return { json: { id, revoked: true }, lines: [`API key ${id} is revoked`, ends] };
+    const ends = [
+      'The control plane ends its forwards, connections, pending jobs and campaigns within seconds.',
+      'GET /api/revocations lists what has ended and what continues.',
+    ];
+    return { json: { id, revoked: true }, lines: [`API key ${id} is revoked`, ...ends] };
   },
 };
 
 const enrolTokenCreate: Command = {
   name: 'enrol-token create',
-  summary: 'make a token with which one agent enrols, within 24 hours',
+  summary: 'create a token that enrols one agent within 24 hours',
   positionals: [],
   options: {
     team: TEAM,
-    site: { value: 'S', help: 'site where its routers stand, by id or name' },
-    replaces: { value: 'AGENT', help: 'the new agent goes on as this one, whose credential then ends; its id' },
+    site: { value: 'S', help: 'site of its routers, by id or name' },
+    replaces: { value: 'AGENT', help: 'id of the agent that the new one replaces; at enrolment, the old credentials are revoked' },
     ...ROUTEROS_OPTIONS,
   },
   async run(administration, input) {
@@ -90,15 +92,15 @@ const enrolTokenCreate: Command = {
     });
     const expiresAt = new Date(record.expiresAt).toISOString();
     const json = { id: record.id, token, expires_at: expiresAt };
-    if (setup === undefined) return { json, lines: [token, `For one agent, until ${expiresAt}.`, ONCE] };
+    if (setup === undefined) return { json, lines: [token, `Enrols one agent until ${expiresAt}.`, ONCE] };
     const routeros = setupLines({ ...setup, enrolToken: token });
-    return { json: { ...json, routeros }, lines: [...routeros, `# The token in these lines is for one agent, until ${expiresAt}.`] };
+    return { json: { ...json, routeros }, lines: [...routeros, `# The token in these lines enrols one agent until ${expiresAt}.`] };
   },
 };
 
 const enrolTokenList: Command = {
   name: 'enrol-token list',
-  summary: 'list the enrolment tokens of a team, newest first, without their secrets',
+  summary: 'list the enrolment tokens of a team, newest first',
   positionals: [],
   options: { team: TEAM },
   async run(administration, input) {
@@ -117,7 +119,7 @@ const enrolTokenList: Command = {
 
 const enrolTokenRevoke: Command = {
   name: 'enrol-token revoke',
-  summary: 'refuse an enrolment token from now on',
+  summary: 'revoke an enrolment token',
   positionals: ['ID'],
   options: {},
   async run({ auth }, input) {
@@ -129,7 +131,7 @@ const enrolTokenRevoke: Command = {
 
 const serviceTokenCreate: Command = {
   name: 'service-token create',
-  summary: 'make a token for another back-end service (/internal only)',
+  summary: 'create a token for a back-end service (/internal only)',
   positionals: ['NAME'],
   options: {},
   async run({ auth }, input) {
@@ -140,7 +142,7 @@ const serviceTokenCreate: Command = {
 
 const serviceTokenRevoke: Command = {
   name: 'service-token revoke',
-  summary: 'refuse a service token from now on',
+  summary: 'revoke a service token',
   positionals: ['ID'],
   options: {},
   async run({ auth }, input) {
@@ -152,11 +154,11 @@ const serviceTokenRevoke: Command = {
 
 const siteCreate: Command = {
   name: 'site create',
-  summary: 'make a site, a place where routers stand',
+  summary: 'create a site for routers',
   positionals: ['NAME'],
   options: {
     team: TEAM,
-    'time-zone': { value: 'Z', help: 'IANA name, like Europe/Madrid' },
+    'time-zone': { value: 'Z', help: 'IANA time zone, such as Europe/Madrid' },
     latitude: { value: 'DEG', help: 'degrees, north is positive', numeric: true },
     longitude: { value: 'DEG', help: 'degrees, east is positive', numeric: true },
   },
@@ -174,19 +176,22 @@ const siteCreate: Command = {
 
 const exportAll: Command = {
   name: 'export',
-  summary: 'write the whole database to a new file that import reads',
+  summary: 'write the whole database to a new file',
   positionals: ['FILE'],
   options: {},
   async run({ storage, config }, input) {
     const file = input.need('FILE');
     const rows = await exportDatabase(storage, file, new Date());
-    return { json: { file, rows }, lines: [`${rows} rows written to ${file}`, `It holds no key: keep ${config.secretKeyFile} with it.`] };
+    return {
+      json: { file, rows },
+      lines: [`${rows} rows written to ${file}`, `The file does not contain the secret key: keep ${config.secretKeyFile} with it.`],
+    };
   },
 };
 
 const importAll: Command = {
   name: 'import',
-  summary: 'read an export into an empty database, of either engine',
+  summary: 'read an export into an empty database, SQLite or PostgreSQL',
   positionals: ['FILE'],
   options: {},
   async run({ storage }, input) {

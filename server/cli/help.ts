@@ -1,42 +1,49 @@
+import { helpRows, sentence } from '../../runtime/help-rows.ts';
 import type { Command } from './command.ts';
 
 const SERVE = { name: 'serve', summary: 'run the control plane' };
-const DOCTOR = { name: 'doctor', summary: 'check what the control plane needs, and change nothing' };
+const DOCTOR = { name: 'doctor', summary: 'check what the control plane needs, without changes' };
 
 /** `signalbox --help`. */
 export function overview(commands: readonly Command[]): string {
   return `Usage: signalbox COMMAND [ARGUMENTS]
 
-The control plane and its administration, on the server's own machine. Settings come from
-SIGNALBOX_* in the environment or the YAML file that SIGNALBOX_CONFIG names.
+Run and administer the control plane, on the server's own machine. Settings come
+from SIGNALBOX_* in the environment or from the YAML file in SIGNALBOX_CONFIG.
 
 Commands:
-${lines([SERVE, DOCTOR, ...commands])}
+${rows([SERVE, DOCTOR, ...commands])}
+Commands for API users, from any machine: login, routers, router, router-moves,
+router-move, agent, run, faults, devices, device, job, campaign, backups,
+backup, forward, events, agents, members, keys, sites, audit, completion.
 
-Commands for API users, which work from anywhere: login, routers, router, router-moves, router-move, agent, run, faults,
-devices, device, job, campaign, backups, backup, forward, events, agents, members, keys, sites, audit, completion. Each
-says with --help what it takes.
-
-signalbox COMMAND --help says more. Every command but serve takes --json and then prints one JSON object.
-signalbox --version names the version. Exit codes: 0 done, 1 failed, 2 wrong usage.
+signalbox COMMAND --help explains a command.
+signalbox --version prints the version.
+Every command except serve takes --json and then prints one JSON object.
+Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
 }
 
-/** `signalbox team`: what begins with that word. */
+/** `signalbox team`: the commands that begin with that word. */
 export function familyHelp(word: string, commands: readonly Command[]): string {
-  return `Usage: signalbox ${word} COMMAND [ARGUMENTS]\n\nCommands:\n${lines(commands)}\n\nsignalbox COMMAND --help says more.\n`;
+  return `Usage: signalbox ${word} COMMAND [ARGUMENTS]
+
+Commands:
+${rows(commands)}
+signalbox COMMAND --help explains a command.
+`;
 }
 
-function lines(commands: readonly Pick<Command, 'name' | 'summary'>[]): string {
-  return commands.map(({ name, summary }) => `  ${name.padEnd(22)} ${summary}`).join('\n');
+function rows(commands: readonly Pick<Command, 'name' | 'summary'>[]): string {
+  return helpRows(commands.map(({ name, summary }) => [name, summary])).join('');
 }
 
 /** `signalbox serve --help`. */
 export function serveHelp(): string {
   return `Usage: signalbox serve
 
-Runs the control plane until SIGTERM or SIGINT, then finishes what is under way. The database is made or brought
-up to date at the start.
+Run the control plane until SIGTERM or SIGINT, then finish running requests.
+The start creates the database or migrates it to this version.
 `;
 }
 
@@ -44,9 +51,12 @@ up to date at the start.
 export function doctorHelp(): string {
   return `Usage: signalbox doctor [--json]
 
-Checks configuration, database, disk, clock, secret key, certificate, ports and public URL, with the settings that serve
-would use, and changes nothing. It may run beside the control plane. A line is ok, WARN (it works, but may not be what you
-mean) or FAIL. Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage.
+Check configuration, database, disk, clock, secret key, certificate, ports and
+public URL with the settings of serve. Nothing is changed, and the control plane
+may be running.
+
+A line is ok, WARN (it works, but may be unintended) or FAIL.
+Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage.
 `;
 }
 
@@ -55,7 +65,11 @@ export function commandHelp(command: Command): string {
   const options = Object.entries(command.options);
   const required = options.filter(([, option]) => option.required).map(([name, { value }]) => `--${name} ${value}`);
   const line = [command.name, ...command.positionals, ...required, '[OPTIONS]'].join(' ');
-  const rows = [...options.map(([name, { value, help }]) => [`--${name} ${value}`.trim(), help]), ['--json', 'print one JSON object']];
-  const table = rows.map(([left, right]) => `  ${left!.padEnd(26)} ${right}`).join('\n');
-  return `Usage: signalbox ${line}\n\n${command.summary}\n\nOptions:\n${table}\n`;
+  const optionRows = options.map(([name, { value, help }]) => [`--${name} ${value}`.trim(), help] as const);
+  return `Usage: signalbox ${line}
+
+${sentence(command.summary)}
+
+Options:
+${helpRows([...optionRows, ['--json', 'print one JSON object']]).join('')}`;
 }

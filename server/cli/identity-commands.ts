@@ -5,7 +5,7 @@ import { forgetSecrets, openSecretsOf } from '../platform/storage/stored-secrets
 import type { Administration, Command } from './command.ts';
 import { ONCE, readFirstLine } from './password-file.ts';
 
-const SOON = 'A running server takes it up within half a minute.';
+const SOON = 'A running server uses it within half a minute.';
 
 async function keyringOf({ config, storage }: Administration): Promise<ProviderKeyring> {
   return new ProviderKeyring({ storage, clock: systemClock, secrets: await openSecretsOf(storage, config.secretKeyFile) });
@@ -17,31 +17,31 @@ function shown({ id, state, createdAt, activeAt }: SigningKeyState): Record<stri
 
 const signingKeyList: Command = {
   name: 'signing-key list',
-  summary: 'list the keys that sign sessions of people',
+  summary: 'list the keys that sign user sessions',
   positionals: [],
   options: {},
   async run(administration) {
     const keys = await (await keyringOf(administration)).list();
     const lines = keys.map(({ id, state, activeAt }) => `${id}  ${state}, from ${new Date(activeAt).toISOString()}`);
-    return { json: { keys: keys.map(shown) }, lines: lines.length > 0 ? lines : ['No key yet: the first start makes one.'] };
+    return { json: { keys: keys.map(shown) }, lines: lines.length > 0 ? lines : ['No key yet: the first start creates one.'] };
   },
 };
 
 const signingKeyRotate: Command = {
   name: 'signing-key rotate',
-  summary: 'make the next signing key; it signs from a quarter of an hour on',
+  summary: 'create the next signing key; it signs after 15 minutes',
   positionals: [],
   options: {},
   async run(administration) {
     const key = await (await keyringOf(administration)).rotate();
-    const lines = [`signing key ${key.id}: published now, signs from ${new Date(key.activeAt).toISOString()} on`, SOON];
+    const lines = [`signing key ${key.id}: published now, signs from ${new Date(key.activeAt).toISOString()}`, SOON];
     return { json: shown(key), lines };
   },
 };
 
 const signingKeyReplace: Command = {
   name: 'signing-key replace',
-  summary: 'for keys that others may know: a new one at once; what the old ones signed is refused',
+  summary: 'replace leaked signing keys; refuse what they signed',
   positionals: [],
   options: {},
   async run(administration) {
@@ -52,9 +52,9 @@ const signingKeyReplace: Command = {
 
 const userPassword: Command = {
   name: 'user password',
-  summary: 'give a person a new password; every session of theirs is over',
+  summary: 'set a new password for a user and end all their sessions',
   positionals: ['EMAIL'],
-  options: { 'password-file': { value: 'F', help: 'first line is the password; generated when missing' } },
+  options: { 'password-file': { value: 'F', help: 'file with the password in its first line; default: generate one' } },
   async run({ teams }, input) {
     const file = input.option('password-file');
     const given = file === undefined ? undefined : await readFirstLine(file);
@@ -67,16 +67,16 @@ const userPassword: Command = {
 
 const secretKeyForget: Command = {
   name: 'secret-key forget',
-  summary: 'after the secret key file was lost for good: delete what only it opens',
+  summary: 'after losing the secret key file: delete what it encrypts',
   positionals: [],
-  options: { confirm: { value: 'LOST', help: 'the word LOST: there is no way back', required: true, choices: ['LOST'] } },
+  options: { confirm: { value: 'LOST', help: 'type LOST to confirm: this cannot be undone', required: true, choices: ['LOST'] } },
   async run({ storage, config }) {
     const { signingKeys, sessions, webhookSecrets, backups } = await forgetSecrets(storage);
     return {
       json: { signing_keys: signingKeys, sessions, webhook_secrets: webhookSecrets, backups },
       lines: [
         `deleted: ${signingKeys} signing keys, ${sessions} sessions, ${webhookSecrets} webhook secrets, the files of ${backups} backups`,
-        `The next start makes ${config.secretKeyFile}. People sign in again; each team makes a new webhook secret.`,
+        `The next start creates ${config.secretKeyFile}. Users must sign in again; each team must create a new webhook secret.`,
       ],
     };
   },

@@ -1,7 +1,7 @@
 import { ROLES, type Role } from '../platform/core/principal.ts';
 import type { Administration, Input, Option } from './command.ts';
 
-/** What several commands have in common. */
+/** Options that several commands share. */
 
 export const TEAM: Option = { value: 'T', help: 'team, by id or name', required: true };
 

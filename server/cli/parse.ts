@@ -8,7 +8,7 @@ export interface Parsed {
 
 /**
  * Checks the words after a command's name against the command.
- * @throws UsageError naming what is missing, unknown or too much
+ * @throws UsageError that names the missing, unknown or superfluous word
  */
 export function parseCommandLine(command: Command, words: readonly string[]): Parsed {
   const { values, positionals } = readWords(command, words);
@@ -54,7 +54,7 @@ function readWords(
   }
 }
 
-/** `--longitude -3.7` is what people write west of Greenwich; parseArgs would take it for an option. */
+/** Allows `--longitude -3.7`: parseArgs would read the negative number as an option. */
 function joinNegativeNumbers(words: readonly string[]): string[] {
   const joined: string[] = [];
   for (const word of words) {

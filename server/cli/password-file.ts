@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { AppError } from '../platform/core/errors.ts';
 
-export const ONCE = 'This is shown once; it cannot be read again.';
+export const ONCE = 'This is shown only once.';
 
 /** @throws AppError `unavailable` for a file that cannot be read */
 export async function readFirstLine(file: string): Promise<string> {

@@ -15,19 +15,19 @@ import { commandHelp, doctorHelp, familyHelp, overview, serveHelp } from './help
 import { parseCommandLine } from './parse.ts';
 import { serve } from './serve.ts';
 
-/** Where a command line writes to, and which settings it sees; the process's own in production. */
+/** The streams and settings of a command; those of the process in production. */
 export interface Surroundings {
   stdout: (text: string) => void;
   stderr: (text: string) => void;
   env?: Record<string, string | undefined>;
 }
 
-/** Exit codes. Scripts tell a wrong command line from a failure by them. */
+/** Exit codes: scripts can tell a wrong command line from a failure. */
 const DONE = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-/** Runs `signalbox` with these words. @returns the exit code; after `serve` the process goes on by itself */
+/** Runs `signalbox` with these words. @returns the exit code; after `serve` the process keeps running */
 export async function runCli(words: readonly string[], surroundings: Surroundings): Promise<number> {
   try {
     return await dispatch(words, surroundings);
@@ -41,7 +41,7 @@ export async function runCli(words: readonly string[], surroundings: Surrounding
   }
 }
 
-/** Our own errors and the system's (a port in use) speak for themselves; of others the place matters too. */
+/** The messages of our own errors and of system errors (a port in use) are enough; for others the stack is needed too. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AppError) {
@@ -59,7 +59,7 @@ async function dispatch(words: readonly string[], surroundings: Surroundings): P
   if (first === 'doctor') return doctorCommand(words, wantsHelp, surroundings);
   const command = commands.find(({ name }) => isCalled(name, words));
   if (command === undefined) return unknown(words, wantsHelp, surroundings);
-  if (wantsHelp) return say(surroundings, commandHelp(command));
+  if (wantsHelp) return print(surroundings, commandHelp(command));
   return administer(command, words.slice(command.name.split(' ').length), surroundings);
 }
 
@@ -67,40 +67,40 @@ function isCalled(name: string, words: readonly string[]): boolean {
   return name.split(' ').every((part, index) => words[index] === part);
 }
 
-function say({ stdout }: Surroundings, text: string): number {
+function print({ stdout }: Surroundings, text: string): number {
   stdout(text);
   return DONE;
 }
 
 function general(first: string | undefined, surroundings: Surroundings): number {
-  if (first === '--version' || first === '-V') return say(surroundings, `signalbox ${SERVER_VERSION}\n`);
-  if (first === '--help' || first === '-h' || first === 'help') return say(surroundings, overview(commands));
+  if (first === '--version' || first === '-V') return print(surroundings, `signalbox ${SERVER_VERSION}\n`);
+  if (first === '--help' || first === '-h' || first === 'help') return print(surroundings, overview(commands));
   surroundings.stderr(overview(commands));
   return WRONG_USAGE;
 }
 
-/** `signalbox key` or `signalbox key --help`: what begins with that word. */
+/** `signalbox key` or `signalbox key --help`: lists the commands that begin with the word. */
 function unknown(words: readonly string[], wantsHelp: boolean, surroundings: Surroundings): number {
   const family = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
   if (family.length === 0) {
     surroundings.stderr(`signalbox: unknown command: ${words.join(' ')}\n\n${overview(commands)}`);
     return WRONG_USAGE;
   }
-  if (wantsHelp) return say(surroundings, familyHelp(words[0]!, family));
-  const second = words[1]?.startsWith('-') === false ? `unknown command: ${words[0]} ${words[1]}` : `${words[0]} what?`;
+  if (wantsHelp) return print(surroundings, familyHelp(words[0]!, family));
+  const second = words[1]?.startsWith('-') === false ? `unknown command: ${words[0]} ${words[1]}` : `${words[0]} needs a command`;
   surroundings.stderr(`signalbox: ${second}\n\n${familyHelp(words[0]!, family)}`);
   return WRONG_USAGE;
 }
 
 async function serveCommand(words: readonly string[], wantsHelp: boolean, surroundings: Surroundings): Promise<number> {
-  if (wantsHelp) return say(surroundings, serveHelp());
+  if (wantsHelp) return print(surroundings, serveHelp());
   if (words.length > 1) throw new UsageError(`unexpected argument: ${words[1]}\n\n${serveHelp()}`);
   await serve(await loadConfig(surroundings.env), surroundings.stderr);
   return DONE;
 }
 
 async function doctorCommand(words: readonly string[], wantsHelp: boolean, { env, stdout, stderr }: Surroundings): Promise<number> {
-  if (wantsHelp) return say({ stdout, stderr }, doctorHelp());
+  if (wantsHelp) return print({ stdout, stderr }, doctorHelp());
   const [, ...rest] = words;
   const json = rest[0] === '--json';
   const [unexpected] = rest.slice(json ? 1 : 0);
@@ -122,7 +122,7 @@ async function administer(command: Command, words: readonly string[], surroundin
   }
 }
 
-/** The control plane may be running on the same database: these commands are ordinary writers beside it. */
+/** The control plane may use the same database at the same time: these commands are ordinary writers beside it. */
 async function onDatabase(command: Command, input: Input, { env, stderr }: Surroundings): Promise<Result> {
   const config = await loadConfig(env);
   const log = warningsTo(stderr);

@@ -4,30 +4,29 @@ import { role, roleOf, TEAM, teamIdOf } from './options.ts';
 import { ONCE, readFirstLine } from './password-file.ts';
 import { OPERATOR } from '../access/teams/grantors/types.ts';
 
-/** Somebody new becomes a member at once; somebody with an account is asked first, because the team would get at their sign-in. */
+/** A new person becomes a member at once. A person with an account must consent, because the team gains power over that account. */
 export const userCreate: Command = {
   name: 'user create',
-  summary: 'make a person a member of a team; somebody who has an account already is invited',
+  summary: 'add a user to a team; a person with an account is invited',
   positionals: ['EMAIL'],
   options: {
     team: TEAM,
-    role: role('what they may do', true),
-    'password-file': { value: 'F', help: 'first line is the password; generated when missing' },
-    invite: { value: '', help: 'print a link with which the person joins and sets their own password', flag: true },
+    role: role('role in the team', true),
+    'password-file': { value: 'F', help: 'file with the password in its first line; default: generate one' },
+    invite: { value: '', help: 'print an invitation link; the user sets the password there', flag: true },
     'without-consent': {
       value: '',
-      help: 'make somebody who has an account a member without asking them; whoever knows their password gets into this team too',
+      help: 'add a person with an account without an invitation; their present password then opens this team too',
       flag: true,
     },
   },
   async run(administration, input) {
     const isInvited = input.flag('invite');
-    if (isInvited && input.flag('without-consent'))
-      throw new UsageError('--invite asks the person, --without-consent does not: only one of them');
+    if (isInvited && input.flag('without-consent')) throw new UsageError('--invite and --without-consent exclude each other');
     if (isInvited && input.option('password-file') !== undefined)
-      throw new UsageError('--invite lets the person set the password: --password-file makes no sense');
-    const mustAsk = isInvited || (!input.flag('without-consent') && (await administration.teams.hasAccount(input.need('EMAIL'))));
-    return mustAsk ? invite(administration, input) : create(administration, input);
+      throw new UsageError('--password-file cannot be used with --invite: the user sets the password');
+    const needsInvitation = isInvited || (!input.flag('without-consent') && (await administration.teams.hasAccount(input.need('EMAIL'))));
+    return needsInvitation ? invite(administration, input) : create(administration, input);
   },
 };
 
@@ -58,5 +57,5 @@ async function invite(administration: Administration, input: Input): Promise<Res
   const expiresAt = new Date(invitation.expiresAt).toISOString();
   const { id, email, role: offered } = invitation;
   const json = { id: null, email, role: offered, team_id: teamId, password: null, invitation: { id, url, expires_at: expiresAt } };
-  return { json, lines: [`invitation of ${email}, ${offered}: ${id}`, url, `For this person, until ${expiresAt}.`, ONCE] };
+  return { json, lines: [`invitation of ${email}, ${offered}: ${id}`, url, `Valid for this person until ${expiresAt}.`, ONCE] };
 }

@@ -75,7 +75,12 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     expect(next.state).toBe('next');
     expect(await withKey('signing-key', 'rotate')).toMatchObject({ code: 1, stderr: expect.stringContaining(next.id) as string });
     const { stdout } = await withKey('signing-key', 'list', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ keys: [{ id: next.id, state: 'next' }, { id, state: 'signing' }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      keys: [
+        { id: next.id, state: 'next' },
+        { id, state: 'signing' },
+      ],
+    });
   });
 
   test('a password that is lost is replaced, for members of several teams too', async () => {
@@ -86,7 +91,10 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     const file = path.join(folder, 'password');
     await writeFile(file, 'battery staple\n');
     expect(await json('user', 'password', 'ada@example.org', '--password-file', file)).toMatchObject({ password: null });
-    expect(await run('user', 'password', 'eve@example.org')).toMatchObject({ code: 1, stderr: 'signalbox: user eve@example.org not found\n' });
+    expect(await run('user', 'password', 'eve@example.org')).toMatchObject({
+      code: 1,
+      stderr: 'signalbox: user eve@example.org not found\n',
+    });
   });
 
   test('a fresh database: team, user, key, site and tokens, each as one JSON object', async () => {
@@ -104,17 +112,23 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     expect(await json('user', 'create', 'bob@example.org', '--team', String(team['id']), '--role', 'viewer')).toMatchObject({
       password: expect.stringMatching(/^[A-Za-z0-9]{20}$/) as string,
     });
-    expect(await json('site', 'create', 'Depot', '--team', 'North', '--time-zone', 'Europe/Madrid', '--latitude', '40.4', '--longitude', '-3.7')).toMatchObject({
-      team_id: team['id'],
-      name: 'Depot',
-      time_zone: 'Europe/Madrid',
-      latitude: 40.4,
-      longitude: -3.7,
-    });
+    expect(
+      await json('site', 'create', 'Depot', '--team', 'North', '--time-zone', 'Europe/Madrid', '--latitude', '40.4', '--longitude', '-3.7'),
+    ).toMatchObject({ team_id: team['id'], name: 'Depot', time_zone: 'Europe/Madrid', latitude: 40.4, longitude: -3.7 });
     const key = await json('key', 'create', '--team', 'North', '--name', 'demo', '--role', 'operator', '--expires-in-days', '30');
-    expect(key).toEqual({ id: expect.any(String) as string, team_id: team['id'], name: 'demo', role: 'operator', api_key: expect.any(String) as string });
+    expect(key).toEqual({
+      id: expect.any(String) as string,
+      team_id: team['id'],
+      name: 'demo',
+      role: 'operator',
+      api_key: expect.any(String) as string,
+    });
     const token = await json('enrol-token', 'create', '--team', 'North', '--site', 'Depot');
-    expect(token).toEqual({ id: expect.any(String) as string, token: expect.any(String) as string, expires_at: expect.any(String) as string });
+    expect(token).toEqual({
+      id: expect.any(String) as string,
+      token: expect.any(String) as string,
+      expires_at: expect.any(String) as string,
+    });
     const service = await json('service-token', 'create', 'billing');
     expect(service).toEqual({ id: expect.any(String) as string, name: 'billing', token: expect.any(String) as string });
     await withAuth(async (auth) => {
@@ -126,26 +140,38 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
 
   test('lines for a router hold the new token and the address of the control plane; those that undo hold none', async () => {
     await run('team', 'create', 'North');
-    const words = ['enrol-token', 'create', '--team', 'North', '--routeros', '--server-url', 'https://signalbox.example.net', '--name', 'Depot "1" $x'];
+    const words = [
+      'enrol-token',
+      'create',
+      '--team',
+      'North',
+      '--routeros',
+      '--server-url',
+      'https://signalbox.example.net',
+      '--name',
+      'Depot "1" $x',
+    ];
     const { code, stdout } = await run(...words);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^\{\n[^]*\n\}\n# The token in these lines is for one agent, until .*Z\.\n$/);
+    expect(stdout).toMatch(/^\{\n[^]*\n\}\n# The token in these lines enrols one agent until .*Z\.\n$/);
     const made = await json(...words);
     const lines = made['routeros'] as string[];
     expect(lines).toContain(`/file/add name="disk1/signalbox/enrol-token.txt" contents="${String(made['token'])}"`);
     expect(lines).toContain(':set sbYaml ($sbYaml . "server: \\22https://signalbox.example.net\\22\\0A")');
     expect(lines.join('\n')).toContain('\\22Depot \\5C\\221\\5C\\22 \\24x\\22');
     await withAuth(async (auth) => expect(await auth.enrolAgent(String(made['token']), 'gw')).toHaveProperty('secret'));
-    expect(Object.keys(await json('enrol-token', 'create', '--team', 'North', '--routeros', '--undo', '--disk', 'usb1'))).toEqual(['routeros']);
+    expect(Object.keys(await json('enrol-token', 'create', '--team', 'North', '--routeros', '--undo', '--disk', 'usb1'))).toEqual([
+      'routeros',
+    ]);
   });
 
   test.each([
-    [['--routeros'], 'no router reaches http://127.0.0.1:8080'],
+    [['--routeros'], 'no router can reach http://127.0.0.1:8080'],
     [['--routeros', '--server-url', 'ftp://signalbox.example.net'], '--server-url must be an http or https address'],
     [['--routeros', '--disk', 'disk1"; /system/reboot; "'], '--disk must be the name of a disk'],
     [['--routeros', '--name', 'x'.repeat(65)], '--name must have 1 to 64 characters'],
-    [['--disk', 'usb1'], '--disk makes sense only with --routeros'],
-    [['--undo'], '--undo makes sense only with --routeros'],
+    [['--disk', 'usb1'], '--disk needs --routeros'],
+    [['--undo'], '--undo needs --routeros'],
   ])('lines for a router are refused, and no token is made: %j', async (words, reason) => {
     await run('team', 'create', 'North');
     const { code, stdout, stderr } = await run('enrol-token', 'create', '--team', 'North', ...words);
@@ -160,17 +186,33 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     const { id } = await json(...words, 'North');
     const asked = await json(...words, 'South');
     expect(asked).toMatchObject({ id: null, email: 'ada@example.org', role: 'viewer', team_id: south['id'], password: null });
-    expect(asked['invitation']).toMatchObject({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/invitation\/[A-Za-z0-9]{40}$/) as string });
-    expect(await json(...words, 'South', '--without-consent')).toEqual({ id, email: 'ada@example.org', role: 'viewer', team_id: south['id'], password: null });
+    expect(asked['invitation']).toMatchObject({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/invitation\/[A-Za-z0-9]{40}$/) as string,
+    });
+    expect(await json(...words, 'South', '--without-consent')).toEqual({
+      id,
+      email: 'ada@example.org',
+      role: 'viewer',
+      team_id: south['id'],
+      password: null,
+    });
   });
 
   test('a person is invited, and sets their own password', async () => {
     await run('team', 'create', 'North');
     const words = ['user', 'create', 'ada@example.org', '--role', 'viewer', '--team', 'North', '--invite'];
     const { stdout } = await run(...words);
-    expect(stdout).toMatch(/^invitation of ada@example\.org, viewer: \S+\nhttp:\S+\/invitation\/\w{40}\nFor this person, until .*Z\.\n/);
-    expect(await run(...words, '--without-consent')).toMatchObject({ code: 2, stderr: expect.stringContaining('only one of them') as string });
-    expect(await run(...words, '--password-file', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('makes no sense') as string });
+    expect(stdout).toMatch(
+      /^invitation of ada@example\.org, viewer: \S+\nhttp:\S+\/invitation\/\w{40}\nValid for this person until .*Z\.\n/,
+    );
+    expect(await run(...words, '--without-consent')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('exclude each other') as string,
+    });
+    expect(await run(...words, '--password-file', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('cannot be used with') as string,
+    });
     expect(await run(...words, '--invite=yes')).toMatchObject({ code: 2 });
     expect((await run('user', 'create', '--help')).stdout).toContain('--without-consent ');
   });
@@ -214,8 +256,8 @@ describe('signalbox', () => {
   test.each([
     [[], 'Commands:'],
     [['frobnicate'], 'unknown command: frobnicate'],
-    [['team'], 'team what?\n\nUsage: signalbox team COMMAND [ARGUMENTS]\n\nCommands:\n  team create '],
-    [['team', '--json'], 'team what?\n\nUsage: signalbox team COMMAND [ARGUMENTS]\n\nCommands:\n  team create '],
+    [['team'], 'team needs a command\n\nUsage: signalbox team COMMAND [ARGUMENTS]\n\nCommands:\n  team create '],
+    [['team', '--json'], 'team needs a command\n\nUsage: signalbox team COMMAND [ARGUMENTS]\n\nCommands:\n  team create '],
     [['team', 'destroy'], 'unknown command: team destroy\n\nUsage: signalbox team COMMAND [ARGUMENTS]\n\nCommands:\n  team create '],
     [['team', 'create'], 'NAME is missing'],
     [['team', 'create', 'a', 'b'], 'unexpected argument: b'],
@@ -256,7 +298,9 @@ describe('signalbox', () => {
   test('as a program, with nothing but its JSON on standard output', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-cli-'));
     const env = { ...process.env, SIGNALBOX_DATABASE_URL: `sqlite:${folder}/data/box.db` };
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['server/main.ts', 'team', 'create', 'North', '--json'], { env });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['server/main.ts', 'team', 'create', 'North', '--json'], {
+      env,
+    });
     expect(JSON.parse(stdout)).toMatchObject({ name: 'North' });
     expect(stderr).toBe('');
     expect((await readFile(`${folder}/data/box.db`)).subarray(0, 6).toString()).toBe('SQLite');

@@ -42,7 +42,7 @@ async function runWith(
     readInput: async () => options.input ?? '',
     env: { HOME: home, ...options.env },
     signal: options.signal ?? new AbortController().signal,
-    columns: 100,
+    columns: Infinity,
   });
   return { code, ...ran };
 }
@@ -74,7 +74,7 @@ describe('login', () => {
     const file = path.join(home, '.config/signalbox/profile.json');
     await rm(file);
     const { code, stdout } = await runWith(['login', '--server', `${world.server.url}/`], { input: `${world.caller.apiKey}\n` });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `logged in at ${world.server.url}; the key is in ${file}\n` });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `logged in to ${world.server.url}; the key is stored in ${file}\n` });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ server: world.server.url, key: world.caller.apiKey });
   });
@@ -117,7 +117,7 @@ describe('login', () => {
 test('half a command names the other halves, and a refusal each field once', async () => {
   expect(await run('job')).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^signalbox: job what\?\n\nUsage: signalbox job COMMAND/),
+    stderr: expect.stringMatching(/^signalbox: job needs a command\n\nUsage: signalbox job COMMAND/),
   });
   expect(await run('job', 'undo')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^signalbox: unknown command: job undo\n/) });
   const open = (...words: string[]) => run('forward', 'open', 'router-0', ...words);
@@ -132,14 +132,14 @@ test('half a command names the other halves, and a refusal each field once', asy
   expect(await here('127.0.0.1')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^signalbox: --listen must be ADDRESS:PORT/) });
   expect(await here('127.0.0.1:70000')).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^signalbox: --listen: a port is a number up to 65535/),
+    stderr: expect.stringMatching(/^signalbox: --listen: the port must be at most 65535/),
   });
 });
 
 describe('routers', () => {
   test('are a table for people', async () => {
     const { stdout } = await run('routers');
-    expect(stdout).toMatch(/^ID +IDENTITY +MODEL +VERSION +PULSE +LAST SEEN +FROM\n/);
+    expect(stdout).toMatch(/^ID +IDENTITY +MODEL +VERSION +ONLINE +LAST SEEN +FROM\n/);
     expect(stdout).toMatch(new RegExp(`^${ids[0]} +router-0 .* 7\\.18\\.2 +yes +`, 'm'));
   });
 
@@ -300,7 +300,7 @@ describe('agents', () => {
     expect(await json('agent', 'replace', id)).toMatchObject({ replaces_agent_id: id, status: 'open' });
     expect(await run('agent', 'remove', id)).toMatchObject({
       code: 0,
-      stdout: `removed ${id} and its routers; what they did stays readable\n`,
+      stdout: `removed ${id} and its routers; their history stays readable\n`,
     });
     expect((await json<{ id: string }[]>('agents')).map((agent) => agent.id)).not.toContain(id);
     expect(await run('agent', 'replace', id)).toMatchObject({
@@ -315,10 +315,10 @@ describe('the team', () => {
     ['agents', /^ID +NAME +STATE +SINCE +VERSION +SITE\n.* connected /],
     ['keys', /^ID +NAME +ROLE +STATUS +CREATED +LAST USED +EXPIRES\n.* live /],
     ['members', /^(?:no members|ID +EMAIL)/],
-    ['router-moves', /^no router waits/],
+    ['router-moves', /^no router moves/],
     ['sites', /^(?:no sites|ID +NAME)/],
-    ['audit', /^AT +WHO +FROM +ACTION +TARGET +RESULT +DETAIL\n/],
-    ['faults', /^(?:nothing is wrong|ROUTER +SINCE)/],
+    ['audit', /^TIME +ACTOR +FROM +ACTION +TARGET +RESULT +DETAIL\n/],
+    ['faults', /^(?:no faults|ROUTER +SINCE)/],
   ])('%s are a table for people and a list for programs', async (name, table) => {
     expect((await run(name)).stdout).toMatch(table);
     expect(await json<unknown[]>(name)).toBeInstanceOf(Array);
@@ -350,7 +350,7 @@ test('backups are listed, downloaded and compared', async () => {
   expect(await run('backup', 'download', 'router-0', backup!.id, file, '--part', 'binary')).toMatchObject({ code: 0 });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await stat(file)).size).toBeGreaterThan(0);
-  expect(await run('backup', 'diff', 'router-0', backup!.id, backup!.id)).toMatchObject({ code: 0, stdout: 'no change\n' });
+  expect(await run('backup', 'diff', 'router-0', backup!.id, backup!.id)).toMatchObject({ code: 0, stdout: 'no difference\n' });
   expect(await run('backup', 'download', 'router-0', backup!.id, '--part', 'binary')).toMatchObject({ code: 2 });
 });
 
@@ -385,7 +385,7 @@ test.each([
 });
 
 test('router moves: listed, refused, and an unknown one named', async () => {
-  expect(await run('router-moves')).toMatchObject({ code: 0, stdout: 'no router waits for a move\n' });
+  expect(await run('router-moves')).toMatchObject({ code: 0, stdout: 'no router moves\n' });
   const { credentials: auth } = world.server.services;
   const { token } = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   const { agent_id: agentId, secret } = await auth.enrolAgent(token, 'depot-new');
@@ -411,7 +411,10 @@ test('router moves: listed, refused, and an unknown one named', async () => {
       return list.length > 0 && list;
     });
     expect((await run('router-moves')).stdout).toMatch(/pending +router-0 +SERIAL0 +\S+ +depot-new +one /);
-    expect(await run('router-move', 'refuse', move!.id)).toMatchObject({ code: 0, stdout: 'refused: the router stays with its agent\n' });
+    expect(await run('router-move', 'refuse', move!.id)).toMatchObject({
+      code: 0,
+      stdout: 'refused: the router stays with its present agent\n',
+    });
     expect(await json<unknown[]>('router-moves')).toMatchObject([{ id: move!.id, state: 'refused' }]);
     expect(await run('router-move', 'approve', '01890000-0000-7000-8000-000000000000')).toMatchObject({
       code: 1,

@@ -52,7 +52,7 @@ test('curl reads through the local port, and Ctrl-C leaves no open forward', asy
       promisify(execFile)('curl', ['-sS', '--max-time', '10', `http://127.0.0.1:${port}/`], { encoding: 'buffer', maxBuffer: 10_000_000 });
     const answers = await Promise.all([get(), get(), get()]);
     for (const { stdout } of answers) expect(stdout.equals(page)).toBe(true);
-    expect(cli.output).toMatch(/60 min left, 0 connections open, 0 in all/);
+    expect(cli.output).toMatch(/60 min left, 0 connections open, 0 in total/);
     expect(await newest()).toMatchObject({ closed_at: null, allow_only_cidr: '192.0.2.1/32' });
   } finally {
     expect(await cli.interrupt(), cli.output).toBe(130);

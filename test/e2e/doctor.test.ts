@@ -58,12 +58,12 @@ describe('signalbox doctor', () => {
     expect(code).toBe(0);
     expect(all.filter(({ state }) => state === 'FAIL')).toEqual([]);
     expect(all.find(({ check }) => check === 'database')?.detail).toContain('empty');
-    expect(all.find(({ check }) => check === 'secret key')?.detail).toContain('made by the first start');
+    expect(all.find(({ check }) => check === 'secret key')?.detail).toContain('the first start creates');
     expect((await findings()).of('database')?.detail).toContain('empty');
   });
 
   test('is a table for people', async () => {
-    expect((await run('doctor')).stdout).toMatch(/^ok {4}configuration {2,}every setting can be read\nok {4}database/);
+    expect((await run('doctor')).stdout).toMatch(/^ok {4}configuration {2,}all settings are valid\nok {4}database/);
   });
 
   test('knows the running control plane by its port', async () => {
@@ -120,7 +120,7 @@ describe('signalbox doctor', () => {
     env['SIGNALBOX_PUBLIC_URL'] = 'https://elsewhere.invalid:1';
     expect((await findings()).of('certificate')).toMatchObject({
       state: 'FAIL',
-      detail: expect.stringContaining('is not for elsewhere.invalid'),
+      detail: expect.stringContaining('is not valid for elsewhere.invalid'),
     });
     await writeFile(path.join(folder, 'key.pem'), 'nothing');
     expect((await findings()).of('certificate')).toMatchObject({

@@ -98,7 +98,7 @@ test('when its key is revoked it ends and says so', async () => {
   await start(new Program('client/main.ts', words(), { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: made.data.api_key }));
   await world.call('DELETE', `/api/api-keys/${made.data.id}`);
   expect(await cli.ended()).toBe(5);
-  expect(cli.output).toMatch(/could not be closed and stays until/);
+  expect(cli.output).toMatch(/could not be closed and stays open until/);
   await world.revoke(await newest());
 });
 
@@ -108,14 +108,14 @@ test('a port of this machine that is taken opens none anywhere', async () => {
   const second = new Program('client/main.ts', taken, { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey });
   second.start();
   expect(await second.ended()).toBe(1);
-  expect(second.output).toBe(`signalbox: --listen 127.0.0.1:${target.port}: another program holds this port (EADDRINUSE)\n`);
+  expect(second.output).toBe(`signalbox: --listen 127.0.0.1:${target.port}: another program uses this port (EADDRINUSE)\n`);
   expect((await newest()).id).toBe(before.id);
 });
 
 test.each([
-  ['192.0.2.7:0', 'this machine has no such address (EADDRNOTAVAIL)'],
+  ['192.0.2.7:0', 'this machine does not have this address (EADDRNOTAVAIL)'],
   // Longer than a part of a name can be: known to be wrong without asking anybody.
-  [`${'x'.repeat(64)}:0`, /no address is known by this name \(ENOTFOUND\)|the name service does not answer \(EAI_AGAIN\)/],
+  [`${'x'.repeat(64)}:0`, /the name has no address \(ENOTFOUND\)|DNS does not answer \(EAI_AGAIN\)/],
 ] as const)('where it cannot listen it says why, in words: %s', async (place, why) => {
   const before = await newest();
   const second = new Program('client/main.ts', [...words().slice(0, -1), place], {
@@ -151,8 +151,8 @@ test('killed, it leaves nothing open but a forward that nobody can enter until i
 });
 
 test.each([
-  ['is stopped', () => world.server.stop(), /a connection ended: the server is being stopped\n/],
-  ['is killed', () => world.server.kill(), /a connection ended: the line broke \(1006\)\n/],
+  ['is stopped', () => world.server.stop(), /a connection failed: the server is being stopped\n/],
+  ['is killed', () => world.server.kill(), /a connection failed: the connection to the server broke \(1006\)\n/],
 ] as const)('when the control plane %s it says so, and goes on when it is back', async (_how, happen, message) => {
   const before = await newest();
   const ended = endOf(await transfer());
@@ -162,7 +162,7 @@ test.each([
   await waitUntil('it says so', () => message.test(cli.output));
   // Meanwhile a connection fails at once, and with a reason.
   await expect(ask(localPort, 'anybody?')).rejects.toThrow();
-  await waitUntil('it says why', () => /a connection ended: .*ECONNREFUSED/.test(cli.output));
+  await waitUntil('it says why', () => /a connection failed: .*ECONNREFUSED/.test(cli.output));
   expect(cli.isRunning).toBe(true);
 
   await world.startServer();

@@ -169,7 +169,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     await submit(old);
     expect(await type('router', 'replace', 'OLD', '--by', 'NEW')).toEqual({
       code: 0,
-      stdout: `replaced OLD by NEW in ${old}: 1 jobs taken back\n`,
+      stdout: `replaced OLD by NEW in ${old}: 1 jobs canceled\n`,
     });
     sendHeartbeat('gw');
     await waitUntil('its agent names it', async () => (await list())[0]?.has_pulse);
@@ -178,7 +178,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(await type('agent', 'revoke', agentId)).toEqual({ code: 0, stdout: `revoked ${agentId}\n` });
     expect(await type('router', 'remove', 'NEW', '--purge')).toEqual({
       code: 0,
-      stdout: `removed ${old}: 0 forwards closed, 0 jobs taken back\n`,
+      stdout: `removed ${old}: 0 forwards closed, 0 jobs canceled\n`,
     });
     expect(await list()).toEqual([]);
   });

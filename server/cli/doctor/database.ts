@@ -12,12 +12,12 @@ import { keysInUse } from '../../platform/storage/stored-secrets.ts';
 import { fail, ok, warn } from './types.ts';
 import type { Finding } from './types.ts';
 
-/** A day of a busy fleet's log and history. */
+/** About one day of logs and history of a busy fleet. */
 const LITTLE_SPACE_BYTES = 1024 ** 3;
-/** Further than two machines with time service are ever apart. */
+/** More than the difference between two machines with NTP. */
 const CLOCK_TOLERANCE_MS = 5000;
 
-/** The database, the secret key that belongs to it, and the clock, by what the database has seen. */
+/** Checks the database, its secret key, and the clock against the newest time in the database. */
 export async function checkDatabase(config: Config, deps: { clock: Clock; log: Log }): Promise<Finding[]> {
   let storage: Storage | undefined;
   try {
@@ -38,13 +38,13 @@ export async function checkDatabase(config: Config, deps: { clock: Clock; log: L
 }
 
 function schemaFinding({ engine }: Storage, { schema, programSchema }: Inspection): Finding {
-  if (schema === 0) return ok('database', `${engine}, empty; the first start makes its tables`);
+  if (schema === 0) return ok('database', `${engine}, empty; the first start creates the tables`);
   if (schema === programSchema) return ok('database', `${engine}, schema ${schema}`);
   if (schema < programSchema)
-    return ok('database', `${engine}, schema ${schema}; the next start brings it to ${programSchema}, so make a copy before`);
+    return ok('database', `${engine}, schema ${schema}; the next start migrates it to ${programSchema}; back it up first`);
   return fail(
     'database',
-    `${engine}, schema ${schema}: a newer Signalbox has migrated it, and this one knows schemas up to ${programSchema}`,
+    `${engine}, schema ${schema}: a newer version of Signalbox has migrated it; this version supports schemas up to ${programSchema}`,
   );
 }
 
@@ -53,18 +53,15 @@ async function spaceFinding({ databaseUrl }: Config): Promise<Finding[]> {
   if (file === undefined) return [];
   const { bavail, bsize } = await statfs(path.dirname(path.resolve(file)));
   const free = bavail * bsize;
-  const text = `${Math.floor(free / 1024 ** 2)} MB free beside ${file}`;
+  const text = `${Math.floor(free / 1024 ** 2)} MB free for ${file}`;
   return [free < LITTLE_SPACE_BYTES ? warn('disk', `${text}; a full disk stops every write`) : ok('disk', text)];
 }
 
-/** A clock that is behind what was written is wrong, now or then; one that is ahead cannot be told from a server that was off. */
+/** A clock behind the newest stored time is or was wrong. A clock ahead looks the same as a server that was switched off. */
 function clockFinding({ newestMoment }: Inspection, now: number): Finding {
   if (newestMoment === null || newestMoment <= now + CLOCK_TOLERANCE_MS) return ok('clock', new Date(now).toISOString());
   const behind = Math.round((newestMoment - now) / 1000);
-  return warn(
-    'clock',
-    `${new Date(now).toISOString()}, ${behind} s before what the database has last seen: check the time service of this machine`,
-  );
+  return warn('clock', `${new Date(now).toISOString()}, ${behind} s behind the newest time in the database: check NTP on this machine`);
 }
 
 async function secretKeyFinding({ secretKeyFile: file }: Config, storage: Storage, { schema }: Inspection): Promise<Finding> {
@@ -74,14 +71,15 @@ async function secretKeyFinding({ secretKeyFile: file }: Config, storage: Storag
     const needed = schema === 0 ? new Set<string>() : await keysInUse(storage.db);
     if (secrets === null) {
       return needed.size === 0
-        ? ok(check, `${file} is made by the first start`)
-        : fail(check, `${file} is missing, and only it opens the secrets of this database`);
+        ? ok(check, `the first start creates ${file}`)
+        : fail(check, `${file} is missing; the secrets of this database cannot be decrypted without it`);
     }
     const unknown = [...needed].filter((kid) => !secrets.knows(kid));
-    if (unknown.length > 0) return fail(check, `${file} lacks the key ${unknown.join(', ')} of this database: it belongs to another one`);
+    if (unknown.length > 0)
+      return fail(check, `${file} lacks the key ${unknown.join(', ')} of this database: it belongs to another database`);
     const { mode } = await stat(file);
-    if ((mode & 0o077) !== 0) return warn(check, `${file} can be read by others: chmod 600 ${file}`);
-    return ok(check, `${file}; keep a copy apart from the copies of the database`);
+    if ((mode & 0o077) !== 0) return warn(check, `other users can read ${file}: chmod 600 ${file}`);
+    return ok(check, `${file}; keep a copy, separate from the backups of the database`);
   } catch (error) {
     return fail(check, error instanceof Error ? error.message : String(error));
   }

@@ -8,7 +8,7 @@ import { checkNetwork } from './network.ts';
 import { fail, ok, warn } from './types.ts';
 import type { Finding } from './types.ts';
 
-/** Looks at everything that `serve` needs, and changes nothing. The first mistake does not hide the others. */
+/** Checks everything that `serve` needs, without changes. One error does not hide the others. */
 export async function examine(env: Readonly<Record<string, string | undefined>> | undefined, log: Log): Promise<Finding[]> {
   let config: Config;
   try {
@@ -28,11 +28,11 @@ export async function examine(env: Readonly<Record<string, string | undefined>> 
 
 function configurationFindings(config: Config): Finding[] {
   const doubts = doubtsAbout(config);
-  return doubts.length === 0 ? [ok('configuration', 'every setting can be read')] : doubts.map((doubt) => warn('configuration', doubt));
+  return doubts.length === 0 ? [ok('configuration', 'all settings are valid')] : doubts.map((doubt) => warn('configuration', doubt));
 }
 
-/** The table that people read. */
+/** The findings as a table. */
 export function findingsText(findings: readonly Finding[]): string {
-  const wide = Math.max(...findings.map(({ check }) => check.length));
-  return findings.map(({ check, state, detail }) => `${state.padEnd(4)}  ${check.padEnd(wide)}  ${detail}\n`).join('');
+  const checkWidth = Math.max(...findings.map(({ check }) => check.length));
+  return findings.map(({ check, state, detail }) => `${state.padEnd(4)}  ${check.padEnd(checkWidth)}  ${detail}\n`).join('');
 }

@@ -6,7 +6,7 @@ import { readTlsFiles } from '../../platform/tls/files.ts';
 import { fail, ok, warn } from './types.ts';
 import type { Finding } from './types.ts';
 
-/** Certificates of 90 days are renewed 30 days before their end. */
+/** ACME clients renew a 90-day certificate 30 days before it expires; this late, the renewal has failed. */
 const RENEWAL_LATE_DAYS = 14;
 const DAY_MS = 24 * 3600_000;
 const ANSWER_MS = 5000;
@@ -26,10 +26,10 @@ async function certificateFinding({ tls, publicUrl }: Config, now: number): Prom
   const check = 'certificate';
   const { protocol, hostname } = new URL(publicUrl);
   if (tls === null) {
-    if (protocol === 'https:') return ok(check, 'a proxy ends TLS');
+    if (protocol === 'https:') return ok(check, 'a proxy terminates TLS');
     return isLoopback(hostname)
-      ? ok(check, 'none is needed: the public URL is this machine')
-      : warn(check, `none, and ${publicUrl} is not https: keys and router data travel in clear`);
+      ? ok(check, 'not needed: the public URL is this machine')
+      : warn(check, `none, and ${publicUrl} is not https: keys and router data are sent unencrypted`);
   }
   try {
     const { cert } = await readTlsFiles(tls);
@@ -37,10 +37,10 @@ async function certificateFinding({ tls, publicUrl }: Config, now: number): Prom
     const days = Math.floor((Date.parse(certificate.validTo) - now) / DAY_MS);
     const host = hostname.replace(/^\[|\]$/g, '');
     const name = net.isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
-    if (days < 0) return fail(check, `${tls.certFile} ended on ${certificate.validTo}`);
-    if (name === undefined) return fail(check, `${tls.certFile} is not for ${hostname}, the host of SIGNALBOX_PUBLIC_URL`);
-    const text = `${tls.certFile} is for ${name} and ends in ${days} days`;
-    return days < RENEWAL_LATE_DAYS ? warn(check, `${text}: renew it; a running server takes it up within a minute`) : ok(check, text);
+    if (days < 0) return fail(check, `${tls.certFile} expired on ${certificate.validTo}`);
+    if (name === undefined) return fail(check, `${tls.certFile} is not valid for ${hostname}, the host of SIGNALBOX_PUBLIC_URL`);
+    const text = `${tls.certFile} is valid for ${name} and expires in ${days} days`;
+    return days < RENEWAL_LATE_DAYS ? warn(check, `${text}: renew it; a running server loads it within a minute`) : ok(check, text);
   } catch (error) {
     return fail(check, (error as Error).message);
   }
@@ -54,18 +54,18 @@ async function sandboxFinding({ sandboxListen }: Config): Promise<Finding[]> {
   return sandboxListen === null ? [] : [await portFinding('demonstration port', sandboxListen, 'SIGNALBOX_SANDBOX_LISTEN')];
 }
 
-/** A port in use is fine when the running control plane has it. */
+/** A port in use is fine when the running control plane uses it. */
 async function portFinding(check: string, address: ListenAddress, setting: string): Promise<Finding> {
-  const place = `${address.host}:${address.port}`;
+  const shown = `${address.host}:${address.port}`;
   const server = net.createServer();
   try {
     server.listen({ host: address.host, port: address.port });
     await once(server, 'listening');
-    return ok(check, `${place} is free`);
+    return ok(check, `${shown} is free`);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE' && (await isSignalbox(address))) return ok(check, `${place}: the control plane is running`);
-    return fail(check, `${place} cannot be listened on (${code}): choose another in ${setting}, or end what holds it`);
+    if (code === 'EADDRINUSE' && (await isSignalbox(address))) return ok(check, `${shown}: the control plane is running`);
+    return fail(check, `cannot listen on ${shown} (${code}): change ${setting}, or stop the program that uses the port`);
   } finally {
     server.close();
   }
@@ -78,7 +78,7 @@ async function isSignalbox({ host, port }: ListenAddress): Promise<boolean> {
       signal: AbortSignal.timeout(ANSWER_MS),
       redirect: 'manual',
     }).catch((error: unknown) => {
-      // Its certificate is for its public name: that it speaks TLS says enough.
+      // The certificate is for the public name, so this address fails the check; that the port speaks TLS is enough.
       return String((error as { cause?: { code?: string } }).cause?.code).includes('CERT') ? true : undefined;
     });
     if (answer === true || typeof answer?.headers.get('x-request-id') === 'string') return true;
@@ -88,10 +88,7 @@ async function isSignalbox({ host, port }: ListenAddress): Promise<boolean> {
 
 function forwardsFinding({ forwards }: Config): Finding {
   const { first, last } = forwards.ports;
-  return ok(
-    'forwards',
-    `${last - first + 1} entry ports, ${first} to ${last} on ${forwards.listen}, are told to clients as ${forwards.host}`,
-  );
+  return ok('forwards', `${last - first + 1} entry ports, ${first} to ${last} on ${forwards.listen}; clients connect to ${forwards.host}`);
 }
 
 async function publicUrlFinding({ publicUrl }: Config): Promise<Finding> {
@@ -99,7 +96,7 @@ async function publicUrlFinding({ publicUrl }: Config): Promise<Finding> {
   try {
     const answer = await fetch(`${publicUrl}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' });
     if (answer.ok) return ok(check, `${publicUrl} reaches a control plane`);
-    return warn(check, `${publicUrl}/healthz answers ${answer.status}: agents and people must reach the control plane there`);
+    return warn(check, `${publicUrl}/healthz answers ${answer.status}: agents and users must reach the control plane there`);
   } catch (error) {
     const { cause } = error as { cause?: { code?: string; message?: string } };
     return warn(

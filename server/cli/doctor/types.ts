@@ -1,4 +1,4 @@
-/** `ok` needs nothing, `WARN` works but may not be meant, `FAIL` will not work. */
+/** `ok` needs no action, `WARN` works but may be unintended, `FAIL` will not work. */
 export type State = 'ok' | 'WARN' | 'FAIL';
 
 /** One line of what `signalbox doctor` prints. */

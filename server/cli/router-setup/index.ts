@@ -1,4 +1,4 @@
-/** Lines that put an agent on a router, and take it away again (docs/agent-in-routeros.md). */
+/** RouterOS lines that install an agent in a container on a router and remove it again (docs/agent-in-routeros.md). */
 export { setupLines } from './setup.ts';
 export { undoLines } from './undo.ts';
 export { readRouterSetup, ROUTEROS_OPTIONS } from './options.ts';

@@ -5,33 +5,33 @@ export interface RouterSetup {
   /** Address of the control plane, as the router reaches it. */
   serverUrl: string;
   enrolToken: string;
-  /** How people will recognise the agent and the router. */
+  /** Name of the agent, which the router gets too. */
   name: string;
   /** Disk with the image's archive, without slashes around it: `disk1`. Checked by {@link isDisk}. */
   disk: string;
 }
 
-/** What the agent does on a router needs these, and nothing else (SECURITY.md). */
+/** The policies that the agent needs, and no others (SECURITY.md). */
 const POLICIES = 'read,write,api,ssh,test,policy,sensitive,ftp,password';
-/** `/file/add type=directory` came with it. */
+/** First minor version with `/file/add type=directory`. */
 const FIRST_MINOR = 15;
-/** From here on mounts are in lists; before, a mount has a name (command trees of 7.20.8 and 7.21.1). */
+/** From this minor version on, mounts are in lists; before, each mount has a name (command trees of 7.20.8 and 7.21.1). */
 const MOUNT_LISTS_MINOR = 21;
 const CERTIFICATE_DAYS = 3650;
-/** Flash that is written back late shows a size of 0 for up to 40 s. */
+/** Flash with a write-back cache shows a size of 0 for up to 40 s. */
 const WRITE_SECONDS = 60;
-/** A slow flash disk takes minutes to unpack 110 MB: as many tries of 5 s. */
+/** Attempts of 5 s each: a slow flash disk takes minutes to unpack 110 MB. */
 const START_TRIES = 120;
 
-/** Letters, digits, dots, dashes, underscores and slashes between them: what goes into lines without quotes. */
+/** Letters, digits, dots, dashes, underscores, and slashes between them: safe in RouterOS lines without quotes. */
 export function isDisk(text: string): boolean {
   return /^[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/.test(text);
 }
 
 /**
- * Lines to paste into a terminal of a router with RouterOS 7.15 or later: they check what the router can do, stop with a
- * reason before anything is changed, and then make a user, a certificate, a network and the container. One block, so that an
- * error ends all of it. A second paste changes nothing, and one after an error goes on. The password is made on the router.
+ * Lines to paste into a terminal of a router with RouterOS 7.15 or later. They check the router and stop with a reason before
+ * any change. Then they create a user, a certificate, a network and the container. The lines are one block, so that an error
+ * ends all of it. A second paste changes nothing; a paste after an error continues. The password is generated on the router.
  */
 export function setupLines(setup: RouterSetup): string[] {
   const parts = [checks(setup), network(), account(), certificate(), services(), firewall(), files(setup), container(setup)];
@@ -59,11 +59,11 @@ function checks({ disk }: RouterSetup): string[] {
     `:if ([:len [/system/package/find where name="container" and disabled=no]] = 0) ${stop(say('the container package is not installed'))}`,
     ':local sbMode [:tostr [/system/device-mode/get container]]',
     `:if ($sbMode != "true" && $sbMode != "yes") ${stop(say('containers are off: /system/device-mode/update container=yes, then press the button'))}`,
-    `:if ([:tonum [:pick [:tostr [/system/clock/get date]] 0 4]] < 2025) ${stop(say('the clock is not set, and no certificate is valid without it'))}`,
+    `:if ([:tonum [:pick [:tostr [/system/clock/get date]] 0 4]] < 2025) ${stop(say('the clock is not set, certificates cannot be checked'))}`,
     `:if ([:len [/file/find where name=$sbImage]] = 0) ${stop(`${say('upload ')} . $sbImage . " first"`)}`,
     `:if ([:len [/ip/address/find where network=${NETWORK} and interface!="${VETH}"]] > 0) ${stop(say(`${NETWORK} is in use on this router`))}`,
     `:local sbMine [:parse ":return [/container/find where comment=${COMMENT}]"]`,
-    `:if ([:len [$sbMine]] > 0) ${stop(say('the container is there already, nothing was changed'))}`,
+    `:if ([:len [$sbMine]] > 0) ${stop(say('the container exists already, nothing was changed'))}`,
   ];
 }
 
@@ -90,7 +90,7 @@ function account(): string[] {
   ];
 }
 
-/** A certificate that the API has already stays: others may know it. */
+/** An existing API certificate stays: other clients may have pinned it. */
 function certificate(): string[] {
   return [
     ':local sbApi ([/ip/service/find where name="api-ssl"]->0)',
@@ -106,11 +106,11 @@ function certificate(): string[] {
     '/ip/service/set $sbApi certificate=$sbCert',
     '}',
     ':local sbPrint [/certificate/get $sbCert fingerprint]',
-    `:if ([:len $sbPrint] = 0) ${stop(say('the certificate was not signed in time, paste once more'))}`,
+    `:if ([:len $sbPrint] = 0) ${stop(say('the certificate was not signed in time, paste the lines again'))}`,
   ];
 }
 
-/** Only what is not open to the agent yet is opened, and to it alone. */
+/** Opens the services that the agent cannot reach yet, for the agent only. */
 function services(): string[] {
   return [
     `:if ([/ip/service/get $sbApi disabled]) do={ /ip/service/set $sbApi address=${AGENT_ADDRESS}/32 disabled=no }`,
@@ -126,7 +126,7 @@ function services(): string[] {
   ];
 }
 
-/** Default firewalls accept nothing from an interface they do not know; what leaves needs an address that others answer to. */
+/** Default firewalls accept nothing from an unknown interface. Outgoing traffic needs source NAT to be answered. */
 function firewall(): string[] {
   return [
     `:if ([:len [/ip/firewall/filter/find where comment=${COMMENT}]] = 0) do={`,
@@ -142,13 +142,13 @@ function firewall(): string[] {
   ];
 }
 
-/** JSON strings are YAML strings too. */
+/** Values are quoted as JSON: JSON strings are valid YAML. */
 function files({ serverUrl, enrolToken, name, disk }: RouterSetup): string[] {
   const folder = `${disk}/${FOLDER}`;
   const yaml = (line: string): string => `:set sbYaml ($sbYaml . ${line})`;
   const plain = (line: string): string => yaml(quoteAscii(`${line}\n`));
   return [
-    // An older RouterOS has no such word, and would refuse the whole block instead of saying that it is too old.
+    // `:parse`, because an older RouterOS does not know the word and would refuse the whole block before the version check.
     `:local sbFolder [:parse "/file/add name=${folder} type=directory"]`,
     `:if ([:len [/file/find where name="${folder}"]] = 0) do={ $sbFolder }`,
     ':local sbYaml ""',
@@ -180,13 +180,13 @@ function writeFile(file: string, contents: string): string[] {
     `/file/add name="${file}" contents=${contents}`,
     ':local n 0',
     `:while ([:len [/file/find where name="${file}" and size>0]] = 0 && $n < ${WRITE_SECONDS}) do={ :delay 1s; :set n ($n + 1) }`,
-    `:if ($n = ${WRITE_SECONDS}) ${stop(say(`${file} was not written, is the disk full`))}`,
+    `:if ($n = ${WRITE_SECONDS}) ${stop(say(`${file} was not written, check free space on the disk`))}`,
   ];
 }
 
 /**
- * The menu is not there without its package, and its words differ by version: `:parse` reads at run time what would be an error
- * of the whole block. A container is unpacked first, and can be started only then.
+ * Without its package the menu does not exist, and its words differ by version. `:parse` reads these lines at run time; otherwise
+ * the whole block would be a syntax error. RouterOS unpacks a container first; it can be started only after that.
  */
 function container({ disk }: RouterSetup): string[] {
   return [
@@ -207,6 +207,6 @@ function container({ disk }: RouterSetup): string[] {
     ':do { $sbStart; :set sbUp true } on-error={ :delay 5s; :set n ($n + 1) }',
     '}',
     `:if (!$sbUp) ${stop(say('the container does not start, see /container/print and /log/print'))}`,
-    `:put ${say('the agent is started, the control plane lists this router in a minute')}`,
+    `:put ${say('the agent has started, the control plane lists this router within a minute')}`,
   ];
 }

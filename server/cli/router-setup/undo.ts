@@ -1,18 +1,18 @@
 import { AGENT_ADDRESS, CERTIFICATE, COMMENT, FOLDER, ROOT_FOLDER, USER, VETH } from './names.ts';
 
-/** A container stops within its stop-time (10 s unless changed); as many tries of 2 s. */
+/** Attempts of 2 s each: a container stops within its stop-time (default 10 s). */
 const REMOVE_TRIES = 30;
 
 /**
- * Lines that take everything away again that `setupLines` made, in the reverse order, and nothing else. What is not there is
- * passed over; the uploaded archive stays.
+ * Lines that remove exactly what `setupLines` created, in reverse order. They skip what does not exist; the uploaded archive
+ * stays.
  */
 export function undoLines({ disk }: { disk: string }): string[] {
   const parts = [container(), rules(), services(), account(), network(), files(disk)];
-  return ['{', ...parts.flat(), ':put "signalbox: everything is taken away again"', '}'];
+  return ['{', ...parts.flat(), ':put "signalbox: everything is removed"', '}'];
 }
 
-/** Without the package there is no such menu, and nothing to remove. */
+/** Without the package the menu does not exist, and there is nothing to remove. */
 function container(): string[] {
   const find = `/container/find where comment=${COMMENT}`;
   return [
@@ -38,7 +38,7 @@ function rules(): string[] {
   return ['filter', 'nat'].map((table) => `/ip/firewall/${table}/remove [/ip/firewall/${table}/find where comment=${COMMENT}]`);
 }
 
-/** A service that was opened to the agent alone is closed again. */
+/** Closes the services that were opened for the agent only. */
 function services(): string[] {
   return [
     ':foreach w in={"api-ssl";"ssh"} do={',
@@ -66,7 +66,7 @@ function network(): string[] {
   ];
 }
 
-/** A folder takes its files along, so some are gone before their turn; the container's own goes with the container. */
+/** Removing a folder removes its files, so some no longer exist when their turn comes. RouterOS removes the container's files. */
 function files(disk: string): string[] {
   return [FOLDER, ROOT_FOLDER].map((name) => {
     const folder = `${disk}/${name}`.replaceAll('.', '[.]');

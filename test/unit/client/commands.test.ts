@@ -48,7 +48,7 @@ test('a command that other commands begin with names them in its help', async ()
 
 test('the program knows the first word of every command, and the overview of the administration names it', async () => {
   const program = await readFile(new URL('../../../bin/signalbox.mjs', import.meta.url), 'utf8');
-  const known = /'([a-z -]+)'\.split\(' '\)/.exec(program)![1]!.split(' ');
+  const known = /new Set\(\[([^\]]+)\]\)/.exec(program)![1]!.match(/[a-z-]+/g)!;
   const words = [...new Set(commands.map(({ name }) => name.split(' ')[0]!))];
   expect([...known].sort()).toEqual([...words].sort());
   for (const word of words) expect(overview([])).toMatch(new RegExp(`\\b${word}\\b`));
@@ -67,14 +67,20 @@ describe('completion', () => {
     [['forward', 'o'], ['open']],
     [['forward', '--li'], ['--listen']],
     [['forward', 'open', 'edge', '--idle'], ['--idle-seconds']],
-    [['job', 'submit', 'edge', 'x', '--no'], ['--no-acknowledgement', '--notify-url']],
+    [
+      ['job', 'submit', 'edge', 'x', '--no'],
+      ['--no-acknowledgement', '--notify-url'],
+    ],
     [['routers', '--js'], ['--json']],
   ])('bash completes %j', async (typed, expected) => {
     expect((await bash(...typed)).sort()).toEqual(expected);
   });
 
   test.each(['bash', 'zsh', 'fish'])('the script for %s is read by that shell without an error', async (shell) => {
-    const installed = await run('sh', ['-c', `command -v ${shell}`]).then(() => true, () => false);
+    const installed = await run('sh', ['-c', `command -v ${shell}`]).then(
+      () => true,
+      () => false,
+    );
     // zsh and fish are no part of a base system; CI installs them.
     if (!installed && process.env['CI'] === undefined) return;
     const script = completionScript(shell, commands)!;
@@ -83,7 +89,10 @@ describe('completion', () => {
   });
 
   test('fish offers the words of a command', async () => {
-    const installed = await run('sh', ['-c', 'command -v fish']).then(() => true, () => false);
+    const installed = await run('sh', ['-c', 'command -v fish']).then(
+      () => true,
+      () => false,
+    );
     if (!installed && process.env['CI'] === undefined) return;
     const script = `${completionScript('fish', commands)!}\ncomplete -C 'signalbox forward '\necho ==\ncomplete -C 'signalbox cam'`;
     const { stdout } = await run('fish', ['--no-config', '-c', script]);

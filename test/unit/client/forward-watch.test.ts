@@ -8,7 +8,14 @@ import type { TransientForward } from '../../../client/index.ts';
 const MINUTE_MS = 60_000;
 const CREATED = Date.parse('2031-05-01T08:00:00.000Z');
 const at = (minutes: number): string => new Date(CREATED + minutes * MINUTE_MS).toISOString();
-const forward = { id: 'f', router_id: 'r', created_at: at(0), expires_at: at(60), closed_at: null, revoked_early: false } as TransientForward;
+const forward = {
+  id: 'f',
+  router_id: 'r',
+  created_at: at(0),
+  expires_at: at(60),
+  closed_at: null,
+  revoked_early: false,
+} as TransientForward;
 
 let clock: WatchClock & { ms: number };
 let stderr: string;
@@ -57,14 +64,17 @@ test.each([
   ['right', 0],
   ['two hours ahead', 120],
   ['two hours behind', -120],
-])('on a machine whose clock is %s, it counts down from 60 minutes, asks six times a minute, and ends with the forward', async (_what, aheadMinutes) => {
-  vi.setSystemTime(CREATED + aheadMinutes * MINUTE_MS);
-  expect(await watchForward(watched(shown))).toMatchObject({ exitCode: 0 });
-  expect(stderr).toMatch(/^60 min left/);
-  expect(stderr).toMatch(/\n1 min left, .*\n(0 min left, .*\n)?its time is over\n$/);
-  expect(asked.length).toBeLessThanOrEqual(6 * 60 + 1);
-  expect(asked.at(-1)).toBeCloseTo(60, 0);
-});
+])(
+  'on a machine whose clock is %s, it counts down from 60 minutes, asks six times a minute, and ends with the forward',
+  async (_what, aheadMinutes) => {
+    vi.setSystemTime(CREATED + aheadMinutes * MINUTE_MS);
+    expect(await watchForward(watched(shown))).toMatchObject({ exitCode: 0 });
+    expect(stderr).toMatch(/^60 min left/);
+    expect(stderr).toMatch(/\n1 min left, .*\n(0 min left, .*\n)?the forward has expired\n$/);
+    expect(asked.length).toBeLessThanOrEqual(6 * 60 + 1);
+    expect(asked.at(-1)).toBeCloseTo(60, 0);
+  },
+);
 
 test('a short absence of the server ends nothing, whatever the clock says', async () => {
   vi.setSystemTime(CREATED + 120 * MINUTE_MS);
@@ -74,7 +84,7 @@ test('a short absence of the server ends nothing, whatever the clock says', asyn
 
 test('a server that does not come back is given up a minute after the end, and not asked more often then', async () => {
   expect(await watchForward(watched((minute) => (minute > 30 ? undefined : shown(minute))))).toMatchObject({ exitCode: 3 });
-  expect(stderr).toMatch(/its time is over, and the server does not answer\n$/);
+  expect(stderr).toMatch(/the forward has expired, and the server does not answer\n$/);
   expect(asked.at(-1)).toBeGreaterThan(61);
   expect(asked.at(-1)).toBeLessThan(61.5);
   expect(asked.filter((minute) => minute > 60).length).toBeLessThanOrEqual(8);
@@ -87,18 +97,20 @@ test('a server that is late to close a forward is asked at the same pace until i
 });
 
 test('a server that refuses to tell more ends it', async () => {
-  await expect(watchForward(watched((minute) => (minute < 1 ? shown(minute) : refused(401, 'unauthenticated'))))).rejects.toBeInstanceOf(ProblemError);
+  await expect(watchForward(watched((minute) => (minute < 1 ? shown(minute) : refused(401, 'unauthenticated'))))).rejects.toBeInstanceOf(
+    ProblemError,
+  );
 });
 
 test('at the end the forward is closed also while the server is being restarted', async () => {
   await closeForward(watched((minute) => (minute * 60 < 6 ? undefined : new Response(null, { status: 204 }))));
-  expect(stderr).toBe('the server does not answer; trying for 30 s to close the forward\nthe forward is closed\n');
+  expect(stderr).toBe('the server does not answer; retrying for 30 s to close the forward\nthe forward is closed\n');
   expect(minutesGone() * 60).toBeLessThan(10);
 });
 
 test('but not for ever, and what stays open is told', async () => {
   await closeForward(watched(() => refused(503, 'unavailable')));
-  expect(stderr).toMatch(/the forward f could not be closed and stays until 2031-05-01T09:00:00.000Z: no: unavailable\n$/);
+  expect(stderr).toMatch(/the forward f could not be closed and stays open until 2031-05-01T09:00:00.000Z: no: unavailable\n$/);
   expect(minutesGone() * 60).toBeGreaterThan(25);
   expect(minutesGone() * 60).toBeLessThanOrEqual(30);
 });

@@ -33,7 +33,12 @@ beforeEach(async () => {
   });
   door.listen(0, '127.0.0.1');
   await once(door, 'listening');
-  local = await LocalPort.listen({ host: '127.0.0.1', port: 0, onBroken: (reason) => broken.push(reason), say: (text) => said.push(text) });
+  local = await LocalPort.listen({
+    host: '127.0.0.1',
+    port: 0,
+    onBroken: (reason) => broken.push(reason),
+    print: (text) => said.push(text),
+  });
   localPort = Number(local.name.split(':')[1]);
   local.leadTo(() => new WebSocket(`ws://127.0.0.1:${(door.address() as net.AddressInfo).port}`));
 });
@@ -44,7 +49,8 @@ afterEach(() => {
 });
 
 /** So many programs that say one word each and wait for it to come back. */
-const askAll = (count: number): Promise<string[]> => Promise.all(Array.from({ length: count }, (_unused, n) => ask(localPort, `number ${n}`)));
+const askAll = (count: number): Promise<string[]> =>
+  Promise.all(Array.from({ length: count }, (_unused, n) => ask(localPort, `number ${n}`)));
 
 /** As {@link echo}, ending when the program does. */
 const echoOnce = (ws: WebSocket): void => {
@@ -64,7 +70,7 @@ test('connections that come too fast wait until the server takes more, and that 
   expect(await answers).toEqual(Array.from({ length: 50 }, (_unused, n) => `number ${n}`));
   expect(performance.now() - startedAt).toBeGreaterThan(990);
   expect(broken).toEqual([]);
-  expect(said).toEqual(['too many new connections in a minute; more of them wait 1 s, as the server asks\n']);
+  expect(said).toEqual(['too many new connections per minute; the server asks to wait 1 s\n']);
   await waitUntil('all are over', () => local.counts.open === 0);
   expect(local.counts.total).toBe(50);
 });
@@ -83,10 +89,13 @@ test('while they wait the server is not asked', async () => {
 test('no more of them wait than a minute takes; the others are broken off, which is said once', async () => {
   refusals = { status: '429 Too Many Requests\r\nRetry-After: 60', count: 1000 };
   let off = 0;
-  for (let n = 0; n < 300; n += 1) connectTo(localPort).once('close', () => (off += 1)).resume();
+  for (let n = 0; n < 300; n += 1)
+    connectTo(localPort)
+      .once('close', () => (off += 1))
+      .resume();
   await waitUntil('those too many are broken off', () => off === 300 - 256);
   expect(said).toHaveLength(2);
-  expect(said[1]).toBe('too many connections wait; more of them are broken off\n');
+  expect(said[1]).toBe('too many connections are waiting; further ones are reset\n');
 });
 
 test('other refusals end the connection, in words', async () => {

@@ -20,7 +20,10 @@ describe('words of a shell become parameters of the service', () => {
     fc.assert(
       fc.property(value, (text) => {
         const words = splitConsoleWords(joinParameters(['name=x', `comment=${text} end`]));
-        expect(words).toEqual([{ name: 'name', value: 'x' }, { name: 'comment', value: `${text} end` }]);
+        expect(words).toEqual([
+          { name: 'name', value: 'x' },
+          { name: 'comment', value: `${text} end` },
+        ]);
       }),
     );
   });
@@ -34,9 +37,56 @@ test('what routers say cannot move the cursor or change the terminal', () => {
 });
 
 test('rows are a table when that fits, and blocks when not', () => {
-  const rows = [{ id: '*1', name: 'ether1' }, { id: '*2', name: 'ether2', comment: 'up' }];
+  const rows = [
+    { id: '*1', name: 'ether1' },
+    { id: '*2', name: 'ether2', comment: 'up' },
+  ];
   expect(rowsText(rows, 80)).toBe('ID  NAME    COMMENT\n*1  ether1  -\n*2  ether2  up\n');
   expect(rowsText(rows, 10)).toBe('id    *1\nname  ether1\n\nid       *2\nname     ether2\ncomment  up\n');
   expect(rowsText([], 80)).toBe('(no rows)\n');
-  expect(table([], [['A', () => '']], 'nothing')).toBe('nothing\n');
+  expect(table([], [['A', () => '']], 'nothing', 80)).toBe('nothing\n');
+});
+
+describe('a table that is wider than the terminal', () => {
+  const rows = [{ id: '01a1fba0', text: 'link of ether1 is down since noon', at: '2031-05-01T12:00:00.123Z' }];
+  const shown = (width: number) =>
+    table(
+      rows,
+      [
+        ['ID', (row) => row.id],
+        ['MESSAGE', (row) => row.text],
+        ['SINCE', (row) => row.at],
+      ],
+      'none',
+      width,
+    );
+
+  test('stays one line per row when the output is not a terminal', () => {
+    expect(shown(Infinity)).toBe(
+      'ID        MESSAGE                            SINCE\n01a1fba0  link of ether1 is down since noon  2031-05-01T12:00:00Z\n',
+    );
+  });
+
+  test('wraps texts inside their column and keeps every word', () => {
+    expect(shown(50)).toBe(
+      ['ID        MESSAGE             SINCE', '01a1fba0  link of ether1 is   2031-05-01T12:00:00Z', '          down since noon', ''].join(
+        '\n',
+      ),
+    );
+  });
+
+  test('becomes one block per row when single words do not fit', () => {
+    expect(shown(30)).toBe('ID       01a1fba0\nMESSAGE  link of ether1 is down since noon\nSINCE    2031-05-01T12:00:00Z\n');
+  });
+
+  test('never exceeds the width of the terminal as a table', () => {
+    fc.assert(
+      fc.property(fc.array(fc.lorem(), { minLength: 2, maxLength: 5 }), fc.integer({ min: 20, max: 120 }), (texts, width) => {
+        const columns = texts.map((text, index) => [`C${index}`, () => text] as const);
+        const lines = table([{}], columns, 'none', width).split('\n');
+        const isTable = /^C0 +C1/.test(lines[0]!);
+        expect(!isTable || lines.every((line) => line.length <= width)).toBe(true);
+      }),
+    );
+  });
 });

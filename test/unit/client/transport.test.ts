@@ -30,7 +30,10 @@ describe('a call', () => {
   test('goes to its route with the key, and parameters in their places', async () => {
     const { signalbox, asked } = scripted(ok([]));
     await signalbox.call('listJobs', { path: { router_id: 'a/b' }, query: { limit: 5, status: ['failed', 'unknown'] } });
-    expect(asked[0]).toMatchObject({ method: 'GET', url: 'http://signalbox.test/base/api/routers/a%2Fb/jobs?limit=5&status=failed&status=unknown' });
+    expect(asked[0]).toMatchObject({
+      method: 'GET',
+      url: 'http://signalbox.test/base/api/routers/a%2Fb/jobs?limit=5&status=failed&status=unknown',
+    });
     expect(asked[0]!.headers.get('authorization')).toBe('Bearer key');
   });
 
@@ -38,12 +41,20 @@ describe('a call', () => {
     const { signalbox } = scripted(problem(422, 'rejected_by_router'));
     const error = await signalbox.run('r', '/x').catch((error: unknown) => error);
     expect(error).toBeInstanceOf(ProblemError);
-    expect(error).toMatchObject({ status: 422, code: 'rejected_by_router', message: 'no: rejected_by_router', errors: { field: ['is odd'] }, requestId: 'r1' });
+    expect(error).toMatchObject({
+      status: 422,
+      code: 'rejected_by_router',
+      message: 'no: rejected_by_router',
+      errors: { field: ['is odd'] },
+      requestId: 'r1',
+    });
   });
 
   test('answered by something else than a control plane says so', async () => {
     await expect(scripted(new Response('<html>')).signalbox.call('listRouters', {})).rejects.toMatchObject({ code: 'unexpected_answer' });
-    await expect(scripted(new Response('<html>', { status: 502 })).signalbox.call('listRouters', {})).rejects.toMatchObject({ status: 502 });
+    await expect(scripted(new Response('<html>', { status: 502 })).signalbox.call('listRouters', {})).rejects.toMatchObject({
+      status: 502,
+    });
   });
 
   test('that creates something carries a key of its own, the same on every repetition', async () => {
@@ -77,8 +88,13 @@ describe('a call', () => {
     const { signalbox, pauses, told } = scripted(limited(7), limited(3600), ok([]));
     await signalbox.call('listRouters', {});
     expect(pauses).toEqual([7000, 60_000]);
-    expect(told).toEqual([{ reason: 'rate_limited', ms: 7000 }, { reason: 'rate_limited', ms: 60_000 }]);
-    await expect(scripted(limited(1), limited(1), limited(1), limited(1)).signalbox.call('listRouters', {})).rejects.toMatchObject({ status: 429 });
+    expect(told).toEqual([
+      { reason: 'rate_limited', ms: 7000 },
+      { reason: 'rate_limited', ms: 60_000 },
+    ]);
+    await expect(scripted(limited(1), limited(1), limited(1), limited(1)).signalbox.call('listRouters', {})).rejects.toMatchObject({
+      status: 429,
+    });
   });
 
   test('is not repeated after any other refusal', async () => {
@@ -89,7 +105,9 @@ describe('a call', () => {
 
   test('without any answer says whether something may have been done', async () => {
     const refused = () => Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } });
-    const lost = await scripted(broken(), broken(), broken(), broken()).signalbox.run('r', '/x').catch((error: unknown) => error);
+    const lost = await scripted(broken(), broken(), broken(), broken())
+      .signalbox.run('r', '/x')
+      .catch((error: unknown) => error);
     expect(lost).toBeInstanceOf(ConnectionError);
     expect(lost).toMatchObject({ maybeDone: true });
     await expect(scripted(refused(), refused(), refused(), refused()).signalbox.run('r', '/x')).rejects.toMatchObject({ maybeDone: false });

@@ -20,7 +20,10 @@ class Bench {
   readonly router: SimulatedRouter;
 
   constructor(options: Partial<SimulatorOptions> = {}) {
-    this.router = new SimulatedRouter({ version: '7.20.8', model: 'CCR2004-1G-12S+2XS', containers: true, time: this.time, ...options }, createScripts);
+    this.router = new SimulatedRouter(
+      { version: '7.20.8', model: 'CCR2004-1G-12S+2XS', containers: true, time: this.time, ...options },
+      createScripts,
+    );
     this.router.powerOn();
     this.router.files.write('disk1/signalbox-agent-arm64.tar', 'image');
     this.router.files.write('disk1/signalbox-agent-amd64.tar', 'image');
@@ -29,7 +32,12 @@ class Bench {
   /** As pasted: one block. */
   async paste(lines: readonly string[]): Promise<{ output: string; error: string | undefined }> {
     let output = '';
-    const session = { user: 'admin', policies: this.router.policiesOf('admin'), origin: 'ssh' as const, signal: new AbortController().signal };
+    const session = {
+      user: 'admin',
+      policies: this.router.policiesOf('admin'),
+      origin: 'ssh' as const,
+      signal: new AbortController().signal,
+    };
     const running = this.router.scripts.run(lines.join('\n'), session, (text) => (output += text));
     const state = { hasEnded: false };
     const ended = running.finally(() => (state.hasEnded = true));
@@ -44,9 +52,28 @@ class Bench {
 
   /** Everything an administrator would look at, without what changes by itself. */
   configuration(): unknown {
-    const paths = ['/user', '/user/group', '/ip/address', '/ip/firewall/filter', '/ip/firewall/nat', '/certificate', '/interface', '/container', '/container/mounts'];
-    const services = this.items('/ip/service').map(({ name, address = '', certificate = 'none', disabled }) => ({ name, address, certificate, disabled }));
-    return { services, files: this.router.files.list().map(({ name }) => name), ...Object.fromEntries(paths.map((path) => [path, this.items(path)])) };
+    const paths = [
+      '/user',
+      '/user/group',
+      '/ip/address',
+      '/ip/firewall/filter',
+      '/ip/firewall/nat',
+      '/certificate',
+      '/interface',
+      '/container',
+      '/container/mounts',
+    ];
+    const services = this.items('/ip/service').map(({ name, address = '', certificate = 'none', disabled }) => ({
+      name,
+      address,
+      certificate,
+      disabled,
+    }));
+    return {
+      services,
+      files: this.router.files.list().map(({ name }) => name),
+      ...Object.fromEntries(paths.map((path) => [path, this.items(path)])),
+    };
   }
 }
 
@@ -55,10 +82,17 @@ describe.each(VERSIONS)('on RouterOS %s', (version) => {
     const bench = new Bench({ version });
     const { output, error } = await bench.paste(setupLines(setup));
     expect(error).toBeUndefined();
-    expect(output).toMatch(/unpacking the image.*\n.*the agent is started/);
-    expect(bench.items('/container')).toMatchObject([{
-      file: 'disk1/signalbox-agent-arm64.tar', interface: 'veth-signalbox', 'root-dir': 'disk1/signalbox-root', 'start-on-boot': 'true', comment: 'signalbox', '.state': 'running',
-    }]);
+    expect(output).toMatch(/unpacking the image.*\n.*the agent has started/);
+    expect(bench.items('/container')).toMatchObject([
+      {
+        file: 'disk1/signalbox-agent-arm64.tar',
+        interface: 'veth-signalbox',
+        'root-dir': 'disk1/signalbox-root',
+        'start-on-boot': 'true',
+        comment: 'signalbox',
+        '.state': 'running',
+      },
+    ]);
     const lists = version.startsWith('7.15') || version.startsWith('7.20') ? ['name', 'mounts'] : ['list', 'mountlists'];
     expect(bench.items('/container/mounts')).toMatchObject([{ [lists[0]!]: 'signalbox', src: 'disk1/signalbox', dst: '/etc/signalbox' }]);
     expect(bench.items('/container')[0]).toMatchObject({ [lists[1]!]: 'signalbox' });
@@ -70,9 +104,9 @@ describe.each(VERSIONS)('on RouterOS %s', (version) => {
     await bench.paste(setupLines(setup));
     const after = bench.configuration();
     expect(after).not.toEqual(before);
-    expect((await bench.paste(setupLines(setup))).error).toMatch(/the container is there already, nothing was changed/);
+    expect((await bench.paste(setupLines(setup))).error).toMatch(/the container exists already, nothing was changed/);
     expect(bench.configuration()).toEqual(after);
-    expect(await bench.paste(undoLines(setup))).toEqual({ output: 'signalbox: everything is taken away again\n', error: undefined });
+    expect(await bench.paste(undoLines(setup))).toEqual({ output: 'signalbox: everything is removed\n', error: undefined });
     expect(bench.configuration()).toEqual(before);
     expect((await bench.paste(undoLines(setup))).error).toBeUndefined();
     expect(bench.configuration()).toEqual(before);
@@ -96,11 +130,19 @@ test('the agent reads its configuration: the certificate is pinned, and the pass
   const config = parseConfig(parse(text), '/etc/signalbox');
   const password = bench.items('/user').find(({ name }) => name === 'signalbox-container')!['password'];
   expect(config).toMatchObject({
-    server: 'https://signalbox.example.net', credentials: '/etc/signalbox/credentials.json', enrol_token_file: '/etc/signalbox/enrol-token.txt', state: '/etc/signalbox/state',
-    routers: [{
-      name: 'Müller "5" $cost \\ ? {x}', host: '172.31.255.1', forward_way: 'direct',
-      api: { tls: true, port: 8729, username: 'signalbox-container', password }, ssh: { port: 22, username: 'signalbox-container', password },
-    }],
+    server: 'https://signalbox.example.net',
+    credentials: '/etc/signalbox/credentials.json',
+    enrol_token_file: '/etc/signalbox/enrol-token.txt',
+    state: '/etc/signalbox/state',
+    routers: [
+      {
+        name: 'Müller "5" $cost \\ ? {x}',
+        host: '172.31.255.1',
+        forward_way: 'direct',
+        api: { tls: true, port: 8729, username: 'signalbox-container', password },
+        ssh: { port: 22, username: 'signalbox-container', password },
+      },
+    ],
   });
   const { output } = await bench.paste([':put [/certificate/get signalbox-api fingerprint]']);
   expect(config.routers[0]!.api!.fingerprint).toBe(output.trim());
@@ -111,13 +153,22 @@ test('the rule that lets the agent in is the first of the input chain, and names
   const bench = new Bench();
   await bench.paste(['/ip/service/set ssh port=2222', '/ip/service/set api-ssl port=9999', ...setupLines(setup)]);
   const [first] = bench.items('/ip/firewall/filter').filter(({ chain }) => chain === 'input');
-  expect(first).toMatchObject({ action: 'accept', protocol: 'tcp', 'src-address': '172.31.255.2', 'in-interface': 'veth-signalbox', 'dst-port': '9999,2222' });
-  expect(bench.items('/ip/firewall/nat')).toContainEqual(expect.objectContaining({ chain: 'srcnat', action: 'masquerade', 'src-address': '172.31.255.2' }) as unknown);
+  expect(first).toMatchObject({
+    action: 'accept',
+    protocol: 'tcp',
+    'src-address': '172.31.255.2',
+    'in-interface': 'veth-signalbox',
+    'dst-port': '9999,2222',
+  });
+  expect(bench.items('/ip/firewall/nat')).toContainEqual(
+    expect.objectContaining({ chain: 'srcnat', action: 'masquerade', 'src-address': '172.31.255.2' }) as unknown,
+  );
 });
 
 test('services keep what they have: a certificate, a list of addresses, being off for others', async () => {
   const bench = new Bench();
-  const own = '/certificate/add name=own common-name=own; /certificate/sign own; /ip/service/set api-ssl certificate=own address=10.0.0.0/8,192.168.88.0/24 disabled=no';
+  const own =
+    '/certificate/add name=own common-name=own; /certificate/sign own; /ip/service/set api-ssl certificate=own address=10.0.0.0/8,192.168.88.0/24 disabled=no';
   await bench.paste([own, '/ip/service/set ssh disabled=yes']);
   const before = bench.configuration();
   expect((await bench.paste(setupLines(setup))).error).toBeUndefined();
@@ -142,7 +193,9 @@ test('the folder of another disk is used, and undone there', async () => {
   const before = bench.configuration();
   const elsewhere = { ...setup, disk: 'usb1/sub.d' };
   expect((await bench.paste(setupLines(elsewhere))).error).toBeUndefined();
-  expect(bench.items('/container')).toMatchObject([{ file: 'usb1/sub.d/signalbox-agent-arm64.tar', 'root-dir': 'usb1/sub.d/signalbox-root' }]);
+  expect(bench.items('/container')).toMatchObject([
+    { file: 'usb1/sub.d/signalbox-agent-arm64.tar', 'root-dir': 'usb1/sub.d/signalbox-root' },
+  ]);
   await bench.paste(undoLines(elsewhere));
   expect(bench.configuration()).toEqual(before);
 });
@@ -156,7 +209,10 @@ test('a paste after one that ended half-way goes on from there', async () => {
   expect((await bench.paste(setupLines(setup))).error).toBeUndefined();
   expect(bench.items('/container')).toMatchObject([{ '.state': 'running' }]);
   for (const path of ['/ip/firewall/filter', '/ip/firewall/nat', '/interface']) {
-    expect(bench.items(path).filter(({ comment }) => comment === 'signalbox'), path).toHaveLength(1);
+    expect(
+      bench.items(path).filter(({ comment }) => comment === 'signalbox'),
+      path,
+    ).toHaveLength(1);
   }
 });
 
@@ -194,9 +250,12 @@ test('a line is short enough for a terminal, and plain characters only', () => {
   }
 });
 
-test.each(['plain', '', 'two words', '"', '$x', '\\', '?', 'a\nb', 'é€😀', '[:put 1]', '{}', "'"])('quoted, %j is itself again on a router', async (text) => {
-  const bench = new Bench();
-  const { output, error } = await bench.paste([`:local x ${quoteAscii(text)}`, '/file/add name="quoted.txt" contents=$x']);
-  expect({ output, error }).toEqual({ output: '', error: undefined });
-  expect(bench.router.files.read('quoted.txt')!.toString()).toBe(text);
-});
+test.each(['plain', '', 'two words', '"', '$x', '\\', '?', 'a\nb', 'é€😀', '[:put 1]', '{}', "'"])(
+  'quoted, %j is itself again on a router',
+  async (text) => {
+    const bench = new Bench();
+    const { output, error } = await bench.paste([`:local x ${quoteAscii(text)}`, '/file/add name="quoted.txt" contents=$x']);
+    expect({ output, error }).toEqual({ output: '', error: undefined });
+    expect(bench.router.files.read('quoted.txt')!.toString()).toBe(text);
+  },
+);
