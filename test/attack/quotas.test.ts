@@ -10,7 +10,7 @@ import { KEPT_ANSWERS, KeptAnswers } from '../../server/platform/idempotency/kep
 import { IdempotencyStore } from '../../server/platform/idempotency/store.ts';
 import { MAX_DEVICES_PER_ROUTER } from '../../server/fleet/devices/limits.ts';
 import { DevicesService } from '../../server/fleet/devices/service.ts';
-import { PresenceBoard } from '../../server/fleet/routers/presence.ts';
+import { PresenceTracker } from '../../server/fleet/routers/presence.ts';
 import { MAX_ROUTERS_EVER_PER_AGENT } from '../../server/fleet/routers/limits.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -193,7 +193,7 @@ describeEachDatabase('devices that an agent invents', (open) => {
       clock: new ManualClock(),
       log: silentLog,
       counters,
-      routers: { routerIdOf: () => routerId, presence: new PresenceBoard({ offlineAfterMs: 75_000 }, new ManualClock()) },
+      routers: { routerIdOf: () => routerId, presence: new PresenceTracker({ offlineAfterMs: 75_000 }, new ManualClock()) },
       manufacturers: { lookup: async () => () => null },
     });
     const connection = { agentId, teamId, epoch: 1, address: '192.0.2.1', reset: false };

@@ -89,7 +89,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(await holder()).toBe(owner);
     expect(speaksFor(hostile)).toBeUndefined();
     expect(await pending()).toEqual([[hostile, 'pending']]);
-    expect(told.map(({ kind }) => kind)).toEqual(['requested', 'told_again']);
+    expect(told.map(({ kind }) => kind)).toEqual(['requested', 'reported_again']);
     expect(told[0]).toMatchObject({ agentId: hostile, ownerId: owner, waiting: [{ agentId: hostile }] });
   });
 
@@ -143,7 +143,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     leave(owner);
     expect(await say(hostile, 'SERIAL0')).toBeUndefined();
     clock.advance(MINUTE);
-    await moves().look();
+    await moves().sweep();
     expect(await holder()).toBe(owner);
     await connect(owner);
     clock.advance(60 * MINUTE);
@@ -156,10 +156,10 @@ describeEachDatabase('the claim of another agent', (open) => {
     await say(hostile, 'SERIAL0');
     leave(owner);
     clock.step(24 * 60 * MINUTE);
-    await moves().look();
+    await moves().sweep();
     expect(await holder()).toBe(owner);
     clock.advance(10 * MINUTE);
-    await moves().look();
+    await moves().sweep();
     expect(await holder()).toBe(hostile);
     expect(speaksFor(hostile)).toBe(router.id);
     expect(told.at(-1)).toMatchObject({ kind: 'moved', agentId: hostile, ownerId: owner, waiting: [] });
@@ -172,7 +172,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     leave(owner);
     leave(hostile);
     clock.advance(60 * MINUTE);
-    await moves().look();
+    await moves().sweep();
     expect(await holder()).toBe(owner);
   });
 
@@ -184,7 +184,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     await connect(hostile);
     expect(await say(hostile, 'SERIAL0')).toBeUndefined();
     clock.advance(9 * MINUTE);
-    await moves().look();
+    await moves().sweep();
     expect(await holder()).toBe(owner);
   });
 
@@ -204,7 +204,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(await say(hostile, 'SERIAL0')).toBeUndefined();
     clock.advance(75_000);
     beat(owner, ['another']);
-    await moves().look();
+    await moves().sweep();
     expect(await holder()).toBe(hostile);
   });
 
@@ -217,7 +217,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     leave(owner);
     clock.advance(60 * MINUTE);
     expect(await say(hostile, 'serial0')).toBeUndefined();
-    await moves().look();
+    await moves().sweep();
     expect(await holder()).toBe(owner);
     expect(await pending()).toEqual([[hostile, 'refused']]);
     await moves().decide(teamId, id, 'approved');
@@ -239,7 +239,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     leave(owner);
     clock.advance(60 * MINUTE);
     expect(await say(hostile, 'SERIAL0')).toBeUndefined();
-    await moves().look();
+    await moves().sweep();
     expect(await holder()).toBe(owner);
   });
 

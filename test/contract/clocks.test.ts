@@ -295,8 +295,8 @@ const SERVER: Record<string, Scenario> = {
     const routers = routersOf(run);
     await routers.onReady(run.connection);
     routers.onHeartbeat(run.connection, beatOf(run, true));
-    expect(routers.presence.hasPulse(run.place.routerId)).toBe(true);
-    return run.until(SECOND, () => !routers.presence.hasPulse(run.place.routerId));
+    expect(routers.presence.isAnswering(run.place.routerId)).toBe(true);
+    return run.until(SECOND, () => !routers.presence.isAnswering(run.place.routerId));
   },
   'fault: the agent is offline': (run) =>
     untilFault(run, (faults) => {

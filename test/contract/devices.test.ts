@@ -4,7 +4,7 @@ import { newId } from '../../server/platform/core/ids.ts';
 import { Manufacturers } from '../../server/fleet/devices/manufacturers.ts';
 import { deviceRoutes } from '../../server/fleet/devices/routes.ts';
 import { DevicesService } from '../../server/fleet/devices/service.ts';
-import { truncationWords } from '../../server/fleet/devices/truncation.ts';
+import { describeTruncation } from '../../server/fleet/devices/truncation.ts';
 import { FaultsService } from '../../server/fleet/faults/service.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -363,7 +363,7 @@ describeEachDatabase('devices', (open) => {
       log: silentLog,
       routers,
       manufacturers,
-      onTotal: (id, total) => faults.setCondition(id, 'devices_truncated', truncationWords(total)),
+      onTotal: (id, total) => faults.setCondition(id, 'devices_truncated', describeTruncation(total)),
     });
     const listed = async () => {
       await faults.stored();

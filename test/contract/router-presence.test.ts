@@ -50,7 +50,7 @@ describeEachDatabase('the pulse of a router', (open) => {
     };
     return (await routers.onInventory(connection(agent), { type: 'inventory', router: 'branch', facts }))!.id;
   };
-  const pulse = (id: string): boolean => routers.presence.hasPulse(id);
+  const pulse = (id: string): boolean => routers.presence.isAnswering(id);
 
   test('is written no more after the stop, also when a write was under way at that moment', async () => {
     await routers.start();

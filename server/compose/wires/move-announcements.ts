@@ -28,14 +28,14 @@ export function announceChanges(audience: Audience): void {
 }
 
 function announceMove(change: MoveChange, audience: Audience): void {
-  const { kind, router, agentId, agentRouter, why } = change;
+  const { kind, router, agentId, agentRouter, reason } = change;
   const { routers, faults, forwards, audit, eventSources, tunnels } = audience;
-  if (kind === 'requested' || kind === 'told_again' || kind === 'refused') {
+  if (kind === 'requested' || kind === 'reported_again' || kind === 'refused') {
     tunnels.notify(agentId, {
       type: 'router.waiting',
       router: agentRouter,
       hardware_id: router.hardware_id,
-      reason: why.slice(0, REASON_CHARS),
+      reason: reason.slice(0, REASON_CHARS),
     });
   }
   if (kind === 'requested' || kind === 'moved') {
@@ -48,7 +48,7 @@ function announceMove(change: MoveChange, audience: Audience): void {
       action: kind === 'moved' ? 'router moved' : 'router move requested',
       target: `/api/routers/${router.id}`,
       result: kind === 'moved' ? 200 : 202,
-      detail: `from agent ${change.ownerId}: ${why}`,
+      detail: `from agent ${change.ownerId}: ${reason}`,
     });
   }
   const connection = kind === 'moved' ? routers.connectionOf(agentId) : undefined;

@@ -5,7 +5,7 @@ import type { RoutersService } from '../routers/service.ts';
 import { Manufacturers } from './manufacturers.ts';
 import { deviceRoutes } from './routes.ts';
 import { DevicesService } from './service.ts';
-import { truncationWords } from './truncation.ts';
+import { describeTruncation } from './truncation.ts';
 
 interface Needs extends Pick<Platform, 'storage' | 'clock' | 'log' | 'counters'> {
   routers: RoutersService;
@@ -20,7 +20,7 @@ export const devices = feature({
       log: log.child({ component: 'devices' }),
       routers,
       manufacturers: new Manufacturers(),
-      onTotal: (routerId, total) => faults.setCondition(routerId, 'devices_truncated', truncationWords(total)),
+      onTotal: (routerId, total) => faults.setCondition(routerId, 'devices_truncated', describeTruncation(total)),
       counters,
     }),
   }),

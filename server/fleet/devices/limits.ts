@@ -2,7 +2,7 @@ import type { Counters } from '../../platform/core/counters.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import * as store from './store.ts';
 import type { SightedDevice } from './store.ts';
-import type { Place } from './types.ts';
+import type { DeviceScope } from './types.ts';
 
 /** Twice the ARP table of the busiest access router (10,000 entries), so that those of yesterday are still known. */
 export const MAX_DEVICES_PER_ROUTER = 20_000;
@@ -26,16 +26,16 @@ export class DeviceLimits {
   }
 
   /** Those of a report that may be stored: all that are known, and as many new ones as there is room for. */
-  async admit(db: DbOrTx, place: Place, sighted: readonly SightedDevice[]): Promise<readonly SightedDevice[]> {
+  async admit(db: DbOrTx, scope: DeviceScope, sighted: readonly SightedDevice[]): Promise<readonly SightedDevice[]> {
     const ofRouter =
-      MAX_DEVICES_PER_ROUTER - (await this.#count(place.routerId, () => store.countSightings(db, place.routerId, MAX_DEVICES_PER_ROUTER)));
+      MAX_DEVICES_PER_ROUTER - (await this.#count(scope.routerId, () => store.countSightings(db, scope.routerId, MAX_DEVICES_PER_ROUTER)));
     const ofTeam =
-      MAX_DEVICES_PER_TEAM - (await this.#count(place.teamId, () => store.countDevices(db, place.teamId, MAX_DEVICES_PER_TEAM)));
+      MAX_DEVICES_PER_TEAM - (await this.#count(scope.teamId, () => store.countDevices(db, scope.teamId, MAX_DEVICES_PER_TEAM)));
     const room = Math.max(0, Math.min(ofRouter, ofTeam));
     if (sighted.length <= room) return sighted;
     const known = await store.selectKnownMacs(
       db,
-      place,
+      scope,
       sighted.map(({ mac }) => mac),
     );
     const added = sighted.filter(({ mac }) => !known.has(mac));
@@ -45,7 +45,7 @@ export class DeviceLimits {
   }
 
   /** So many devices were added. */
-  added({ routerId, teamId }: Place, count: number): void {
+  added({ routerId, teamId }: DeviceScope, count: number): void {
     for (const key of [routerId, teamId]) this.#stored.set(key, (this.#stored.get(key) ?? 0) + count);
   }
 

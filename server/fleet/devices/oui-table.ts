@@ -68,7 +68,7 @@ function buildBlock(digits: number, entries: [string, string][], names: Map<stri
   };
 }
 
-/** Place of a value in a sorted array, or -1. */
+/** Index of a value in a sorted array, or -1. */
 function indexOf(sorted: Float64Array, value: number): number {
   let low = 0;
   let high = sorted.length - 1;

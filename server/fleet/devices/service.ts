@@ -15,7 +15,7 @@ import * as list from './list/store.ts';
 import { macFragment } from './mac.ts';
 import type { Manufacturers } from './manufacturers.ts';
 import * as store from './store.ts';
-import type { Device, DeviceFilter, Place } from './types.ts';
+import type { Device, DeviceFilter, DeviceScope } from './types.ts';
 
 /** How often "still there" is written down; it is known more exactly in memory. */
 const CONFIRM_EVERY_MS = 10 * 60_000;
@@ -95,13 +95,13 @@ export class DevicesService {
     if (report.kind === 'full' && report.first) this.#damaged.delete(routerId);
     try {
       const sighted = await this.#toSighted(report.devices);
-      const { place, added } = await storage.writes.write(async (tx) => {
+      const { scope, added } = await storage.writes.write(async (tx) => {
         // Asked here and not before: the router may be moved to another site at any time.
-        const here = await store.selectPlace(tx, connection.teamId, routerId);
+        const here = await store.selectDeviceScope(tx, connection.teamId, routerId);
         const admitted = await this.#limits.admit(tx, here, sighted);
-        return { place: here, added: await this.#storeReport(tx, here, report, admitted) };
+        return { scope: here, added: await this.#storeReport(tx, here, report, admitted) };
       });
-      this.#limits.added(place, added);
+      this.#limits.added(scope, added);
     } catch (error) {
       this.#damaged.add(routerId);
       throw error;
@@ -165,14 +165,14 @@ export class DevicesService {
     while (more) ({ more } = await this.#deps.storage.writes.write((tx) => store.deleteForgotten(tx, before)));
   }
 
-  async #storeReport(tx: Tx, place: Place, report: Devices, sighted: readonly store.SightedDevice[]): Promise<number> {
+  async #storeReport(tx: Tx, scope: DeviceScope, report: Devices, sighted: readonly store.SightedDevice[]): Promise<number> {
     const now = this.#deps.clock.now();
     const isFull = report.kind === 'full';
-    if (isFull && report.first) await store.beginReport(tx, place);
-    const added = await store.upsertSighted(tx, place, sighted, now);
-    await store.markGone(tx, place, report.gone, now);
-    if (isFull && report.last) await store.endReport(tx, place, !this.#damaged.has(place.routerId));
-    if (!isFull || report.last) await store.confirmReports(tx, [{ routerId: place.routerId, at: now }]);
+    if (isFull && report.first) await store.beginReport(tx, scope);
+    const added = await store.upsertSighted(tx, scope, sighted, now);
+    await store.markGone(tx, scope, report.gone, now);
+    if (isFull && report.last) await store.endReport(tx, scope, !this.#damaged.has(scope.routerId));
+    if (!isFull || report.last) await store.confirmReports(tx, [{ routerId: scope.routerId, at: now }]);
     return added;
   }
 

@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from 'kysely';
 import { inChunks } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import type { Schema } from '../../platform/storage/schema.ts';
-import type { Place } from './types.ts';
+import type { DeviceScope } from './types.ts';
 
 /** What routers report, and when it is forgotten. What callers see of it is in list/store.ts. */
 
@@ -19,10 +19,10 @@ export interface SightedDevice {
 }
 
 /** A MAC address is one device at a site, or behind its router where that stands in no site. */
-const placeOf = ({ siteId, routerId }: Place): string => siteId ?? routerId;
+const scopeId = ({ siteId, routerId }: DeviceScope): string => siteId ?? routerId;
 
 /** Where what a router sees is. @throws Kysely's NoResultError when the team has no such router */
-export async function selectPlace(db: DbOrTx, teamId: string, routerId: string): Promise<Place> {
+export async function selectDeviceScope(db: DbOrTx, teamId: string, routerId: string): Promise<DeviceScope> {
   const { site_id: siteId } = await db
     .selectFrom('routers')
     .select('site_id')
@@ -59,13 +59,13 @@ export async function countSightings(db: DbOrTx, routerId: string, most: number)
   );
 }
 
-/** Those of these MAC addresses that are known at this place. At most 500 at once. */
-export async function selectKnownMacs(db: DbOrTx, place: Place, macs: readonly string[]): Promise<Set<string>> {
+/** Those of these MAC addresses that are known at this scope. At most 500 at once. */
+export async function selectKnownMacs(db: DbOrTx, scope: DeviceScope, macs: readonly string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('devices')
     .select('mac')
-    .where('team_id', '=', place.teamId)
-    .where('place', '=', placeOf(place))
+    .where('team_id', '=', scope.teamId)
+    .where('place', '=', scopeId(scope))
     .where('mac', 'in', macs)
     .execute();
   return new Set(rows.map(({ mac }) => mac));
@@ -75,16 +75,16 @@ export async function selectKnownMacs(db: DbOrTx, place: Place, macs: readonly s
  * Stores sightings; what is already known keeps its id and first-seen. At most 500 at once.
  * @returns how many devices are new
  */
-export async function upsertSighted(db: DbOrTx, place: Place, sighted: readonly SightedDevice[], now: number): Promise<number> {
+export async function upsertSighted(db: DbOrTx, scope: DeviceScope, sighted: readonly SightedDevice[], now: number): Promise<number> {
   if (sighted.length === 0) return 0;
   const rows = await db
     .insertInto('devices')
     .values(
       sighted.map((device) => ({
         id: device.newId,
-        team_id: place.teamId,
-        place: placeOf(place),
-        site_id: place.siteId,
+        team_id: scope.teamId,
+        place: scopeId(scope),
+        site_id: scope.siteId,
         mac: device.mac,
         hostname: device.hostname,
         manufacturer: device.manufacturer,
@@ -100,7 +100,7 @@ export async function upsertSighted(db: DbOrTx, place: Place, sighted: readonly 
     )
     .returning(['id', 'mac'])
     .execute();
-  await upsertSightings(db, place.routerId, sighted, new Map(rows.map((row) => [row.mac, row.id])), now);
+  await upsertSightings(db, scope.routerId, sighted, new Map(rows.map((row) => [row.mac, row.id])), now);
   const offered = new Set(sighted.map(({ newId }) => newId));
   return rows.filter(({ id }) => offered.has(id)).length;
 }
@@ -152,32 +152,32 @@ async function upsertSightings(
 }
 
 /** These devices are no longer there, as of now. */
-export async function markGone(db: DbOrTx, place: Place, macs: readonly string[], now: number): Promise<void> {
+export async function markGone(db: DbOrTx, scope: DeviceScope, macs: readonly string[], now: number): Promise<void> {
   if (macs.length === 0) return;
   await db
     .updateTable('device_sightings')
     .set({ present: 0, last_seen_at: now })
-    .where('router_id', '=', place.routerId)
+    .where('router_id', '=', scope.routerId)
     .where('present', '<>', 0)
     .where('device_id', 'in', (eb) =>
       eb
         .selectFrom('devices')
         .select('id')
-        .where('team_id', '=', place.teamId)
-        .where('place', '=', placeOf(place))
+        .where('team_id', '=', scope.teamId)
+        .where('place', '=', scopeId(scope))
         .where('mac', 'in', macs),
     )
     .execute();
 }
 
 /** A report of everything begins: what was there has to be confirmed. */
-export async function beginReport(db: DbOrTx, place: Place): Promise<void> {
-  await adoptFromRouter(db, place);
-  await db.updateTable('device_sightings').set({ present: 2 }).where('router_id', '=', place.routerId).where('present', '=', 1).execute();
+export async function beginReport(db: DbOrTx, scope: DeviceScope): Promise<void> {
+  await adoptFromRouter(db, scope);
+  await db.updateTable('device_sightings').set({ present: 2 }).where('router_id', '=', scope.routerId).where('present', '=', 1).execute();
 }
 
 /** A router that was put into a site takes its devices along. */
-async function adoptFromRouter(db: DbOrTx, { teamId, routerId, siteId }: Place): Promise<void> {
+async function adoptFromRouter(db: DbOrTx, { teamId, routerId, siteId }: DeviceScope): Promise<void> {
   if (siteId === null) return;
   await db
     .updateTable('devices')
@@ -196,13 +196,13 @@ async function adoptFromRouter(db: DbOrTx, { teamId, routerId, siteId }: Place):
  * The report is complete: what it did not confirm left some time after the last confirmation. If a part of it was
  * lost (`complete` false), everything is taken to be still there.
  */
-export async function endReport(db: DbOrTx, place: Place, complete: boolean): Promise<void> {
-  const unconfirmed = db.updateTable('device_sightings').where('router_id', '=', place.routerId).where('present', '=', 2);
+export async function endReport(db: DbOrTx, scope: DeviceScope, complete: boolean): Promise<void> {
+  const unconfirmed = db.updateTable('device_sightings').where('router_id', '=', scope.routerId).where('present', '=', 2);
   if (!complete) {
     await unconfirmed.set({ present: 1 }).execute();
     return;
   }
-  const report = await db.selectFrom('device_reports').select('confirmed_at').where('router_id', '=', place.routerId).executeTakeFirst();
+  const report = await db.selectFrom('device_reports').select('confirmed_at').where('router_id', '=', scope.routerId).executeTakeFirst();
   const confirmedAt = report?.confirmed_at ?? 0;
   await unconfirmed
     .set((eb) => ({

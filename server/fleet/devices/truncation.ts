@@ -1,7 +1,7 @@
 import { MAX_DEVICES_PER_ROUTER } from './limits.ts';
 
 /** What people are told of a router that has more devices than are kept; null when all are. @param total null: all are told */
-export function truncationWords(total: number | null): { message: string; cause: string } | null {
+export function describeTruncation(total: number | null): { message: string; cause: string } | null {
   if (total === null) return null;
   return {
     message: 'Not all devices behind the router are listed',

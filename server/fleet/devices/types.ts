@@ -1,5 +1,5 @@
 /** Where sightings of a router belong. */
-export interface Place {
+export interface DeviceScope {
   teamId: string;
   routerId: string;
   siteId: string | null;

@@ -3,7 +3,7 @@ import type { Verdict } from './gate.ts';
 import { PATIENT, STEADY, whichSide, worst } from './rule.ts';
 import type { HealthRule, Judgement } from './rule.ts';
 import { BAD_BLOCKS, LTE_DBM, VOLTS, WIRELESS_DBM } from './thresholds.ts';
-import { short } from './words.ts';
+import { formatNumber } from './format.ts';
 
 /** A part of a router as one rule sees it: `seen` is what was read of it. */
 interface Part {
@@ -49,7 +49,7 @@ function suppliesOf(supplies: NonNullable<HealthReadings['supplies']>): Part[] {
   return supplies.map(({ name, volts }) => ({
     name: name.replace(/-voltage$/, ''),
     verdict: judgeSupply(volts),
-    seen: `${name} is ${short(volts)} V`,
+    seen: `${name} is ${formatNumber(volts)} V`,
   }));
 }
 
@@ -82,7 +82,11 @@ function fansOf(fans: NonNullable<HealthReadings['fans']>): Part[] {
 const fanName = (name: string): string => name.replace(/^fan$/, 'unit');
 const partName = (name: string): string => name.replace(/-speed$/, '');
 const standing = (name: string): Part => ({ name: partName(name), verdict: 'bad', seen: `${name} is 0 RPM while others turn` });
-const turning = (name: string, rpm: number): Part => ({ name: partName(name), verdict: 'good', seen: `${name} is ${short(rpm)} RPM` });
+const turning = (name: string, rpm: number): Part => ({
+  name: partName(name),
+  verdict: 'good',
+  seen: `${name} is ${formatNumber(rpm)} RPM`,
+});
 
 const fan: HealthRule = {
   type: 'fan_failed',
@@ -151,7 +155,7 @@ const poeOut: HealthRule = {
 
 function flashOf(percent: number | null): Part[] {
   if (percent === null) return [];
-  return [{ name: 'flash', verdict: whichSide(percent, BAD_BLOCKS), seen: `${short(percent)} % of the flash blocks are bad` }];
+  return [{ name: 'flash', verdict: whichSide(percent, BAD_BLOCKS), seen: `${formatNumber(percent)} % of the flash blocks are bad` }];
 }
 
 function disksOf(bad: HealthReadings['bad_disks']): Part[] {
@@ -191,7 +195,7 @@ const signal: HealthRule = {
     const parts = signals.map((link) => ({
       name: link.interface,
       verdict: judgeSignal(link),
-      seen: `${link.interface} ${link.dbm === null ? 'is not registered' : `receives ${short(link.dbm)} dBm`}`,
+      seen: `${link.interface} ${link.dbm === null ? 'is not registered' : `receives ${formatNumber(link.dbm)} dBm`}`,
     }));
     return judgeParts(parts, (names) => `Weak signal on ${names.join(', ')}`);
   },

@@ -15,7 +15,7 @@ import {
   VOLTS,
 } from './thresholds.ts';
 import type { CelsiusLimits } from './thresholds.ts';
-import { inWords, short } from './words.ts';
+import { formatDuration, formatNumber } from './format.ts';
 
 const highCpu: HealthRule = {
   type: 'high_cpu',
@@ -25,7 +25,7 @@ const highCpu: HealthRule = {
   resolves: `${CPU.good} % or less`,
   judge({ cpu_load: load }) {
     if (load === null) return undefined;
-    return { verdict: whichSide(load, CPU), message: 'The processor is busy', cause: `processor load is ${short(load)} %` };
+    return { verdict: whichSide(load, CPU), message: 'The processor is busy', cause: `processor load is ${formatNumber(load)} %` };
   },
 };
 
@@ -69,7 +69,7 @@ const temperature: HealthRule = {
     return {
       verdict: worst(temperatures.map((sensor) => judgeSensor(sensor, ambience))),
       message: tooCold ? 'The router is too cold' : 'The router is too hot',
-      cause: shown.map(({ name, celsius }) => `${name} is ${short(celsius)} °C`).join(', '),
+      cause: shown.map(({ name, celsius }) => `${name} is ${formatNumber(celsius)} °C`).join(', '),
     };
   },
 };
@@ -89,7 +89,7 @@ const voltage: HealthRule = {
     // Boards without a sensor on this input print 0.
     if (volts === null || volts <= 0) return undefined;
     const message = volts < VOLTS.highGood ? 'The supply voltage is too low' : 'The supply voltage is too high';
-    return { verdict: judgeVolts(volts), message, cause: `supply is ${short(volts)} V` };
+    return { verdict: judgeVolts(volts), message, cause: `supply is ${formatNumber(volts)} V` };
   },
 };
 
@@ -105,7 +105,7 @@ const disk: HealthRule = {
     return {
       verdict: whichSide(-percent, { bad: -DISK_FREE.bad, good: -DISK_FREE.good }),
       message: 'The disk is nearly full',
-      cause: `${short(percent)} % (${Math.round(free / 1024)} of ${Math.round(total / 1024)} KiB) are free`,
+      cause: `${formatNumber(percent)} % (${Math.round(free / 1024)} of ${Math.round(total / 1024)} KiB) are free`,
     };
   },
 };
@@ -139,7 +139,7 @@ const clock: HealthRule = {
     return {
       verdict: whichSide(Math.abs(offset), CLOCK_SECONDS),
       message: "The router's clock is wrong",
-      cause: `it is ${inWords(Math.abs(offset))} ${offset < 0 ? 'behind' : 'ahead'}`,
+      cause: `it is ${formatDuration(Math.abs(offset))} ${offset < 0 ? 'behind' : 'ahead'}`,
     };
   },
 };

@@ -125,7 +125,7 @@ export class FaultsService {
     const now = this.#deps.clock.monotonic();
     for (const { name, reachable, uptime_seconds: uptimeSeconds, reason } of heartbeat.routers) {
       const watched = this.#find(agentId, name);
-      if (watched) this.#note(watched, watched.watch.onBeat({ reachable, uptimeSeconds, reason }, now));
+      if (watched) this.#note(watched, watched.watch.onHeartbeat({ reachable, uptimeSeconds, reason }, now));
     }
   }
 

@@ -24,7 +24,7 @@ export async function applyChange(db: DbOrTx, { teamId, routerId, change }: Rout
     case 'open':
       return openFault(db, { teamId, routerId, change }, now);
     case 'describe':
-      await updateOpen(db, routerId, change.type, { ...wordsOf(change), updated_at: now });
+      await updateOpen(db, routerId, change.type, { ...textOf(change), updated_at: now });
       return undefined;
     case 'resolve': {
       const fault = await resolveOpen(db, routerId, change, now);
@@ -50,7 +50,7 @@ async function openFault(
       router_id: routerId,
       type: change.type,
       severity: FAULT_SEVERITY[change.type],
-      ...wordsOf(change),
+      ...textOf(change),
       created_at: change.at,
       resolved_at: null,
       occurrences: 1,
@@ -76,7 +76,7 @@ async function repeatFault(db: DbOrTx, routerId: string, change: OpenChange, now
   if (!last) return undefined;
   const fault = await db
     .updateTable('faults')
-    .set((eb) => ({ ...wordsOf(change), resolved_at: null, occurrences: eb('occurrences', '+', 1), updated_at: now }))
+    .set((eb) => ({ ...textOf(change), resolved_at: null, occurrences: eb('occurrences', '+', 1), updated_at: now }))
     .where('id', '=', last.id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -123,7 +123,7 @@ async function updateOpen(
 /** Longest text kept: interface and sensor names come from the router. */
 const MAX_TEXT = 1000;
 
-function wordsOf({ finding }: Extract<FaultChange, { kind: 'open' | 'describe' }>): { message: string; cause: string } {
+function textOf({ finding }: Extract<FaultChange, { kind: 'open' | 'describe' }>): { message: string; cause: string } {
   return { message: storableText(finding.message.slice(0, MAX_TEXT)), cause: storableText(finding.cause.slice(0, MAX_TEXT)) };
 }
 

@@ -4,16 +4,16 @@ import type { Gate } from './gate.ts';
 import { HEALTH_RULES } from './health-rules.ts';
 import type { Ambience, HealthRule } from './rule.ts';
 import type { FaultChange, FaultRules, FaultType, Finding } from './types.ts';
-import { inWords } from './words.ts';
+import { formatDuration } from './format.ts';
 
 /** What a heartbeat says of one router. */
-export interface Beat {
+export interface RouterHeartbeat {
   reachable: boolean;
   uptimeSeconds: number | null;
   reason: string | null;
 }
 
-/** What is remembered of a router between two beats. Moments are of the clock that is given to {@link RouterWatch}. */
+/** What is remembered of a router between two heartbeats. Moments are of the clock that is given to {@link RouterWatch}. */
 export interface WatchStart {
   uptimeSeconds: number | null;
   lastSeenAt: number | null;
@@ -38,11 +38,11 @@ export class RouterWatch {
   readonly #messages = new Map<FaultType, string>();
   #ambience: Ambience | undefined;
   #uptimeSeconds: number | null;
-  /** The last beat that said it answers. */
+  /** The last heartbeat that said it answers. */
   #lastSeenAt: number | null;
-  /** The last beat, or inventory, that said anything. */
+  /** The last heartbeat, or inventory, that said anything. */
   #lastHeardAt: number | null;
-  /** The first beat that said it does not answer. */
+  /** The first heartbeat that said it does not answer. */
   #downSince: number | null = null;
   #reason: string | null = null;
   #rebootedAt = Number.NEGATIVE_INFINITY;
@@ -56,22 +56,22 @@ export class RouterWatch {
     this.#lastHeardAt = start.lastSeenAt;
   }
 
-  onBeat(beat: Beat, now: number): FaultChange[] {
+  onHeartbeat(heartbeat: RouterHeartbeat, now: number): FaultChange[] {
     this.#lastHeardAt = now;
     const back = this.#resolve('agent_offline', now);
-    if (!beat.reachable) {
+    if (!heartbeat.reachable) {
       this.#downSince ??= now;
-      this.#reason = beat.reason;
+      this.#reason = heartbeat.reason;
       return [...back, ...this.#openWhenLongDown(now)];
     }
-    const changes = [...back, ...this.#resolve('router_offline', now), ...this.#noticeReboot(beat.uptimeSeconds, now)];
+    const changes = [...back, ...this.#resolve('router_offline', now), ...this.#noticeReboot(heartbeat.uptimeSeconds, now)];
     this.#downSince = null;
     this.#lastSeenAt = now;
-    this.#uptimeSeconds = beat.uptimeSeconds ?? this.#uptimeSeconds;
+    this.#uptimeSeconds = heartbeat.uptimeSeconds ?? this.#uptimeSeconds;
     return changes;
   }
 
-  /** Its agent has said who it is: the agent is there and has it. Whether it answers is for the next beat to say. */
+  /** Its agent has said who it is: the agent is there and has it. Whether it answers is for the next heartbeat to say. */
   onNamed(now: number): FaultChange[] {
     this.#lastHeardAt = now;
     return this.#resolve('agent_offline', now);
@@ -104,7 +104,7 @@ export class RouterWatch {
   onAgentAway(goneAt: number, now: number): FaultChange[] {
     if (now - goneAt < this.#rules.offlineAfterMs) return [];
     const missed = this.#lastHeardAt === null ? goneAt : this.#lastHeardAt + this.#rules.heartbeatMs;
-    // A beat that was due while the tunnel still stood was missed for another reason.
+    // A heartbeat that was due while the tunnel still stood was missed for another reason.
     const at = Math.max(goneAt, missed);
     return this.#openFault('agent_offline', Math.min(at, now), {
       message: 'The agent of this router is offline',
@@ -139,7 +139,7 @@ export class RouterWatch {
     const bootedAt = Math.min(now, Math.max(now - uptime * 1000, this.#lastSeenAt ?? Number.NEGATIVE_INFINITY));
     if (bootedAt - this.#rebootedAt < SHORTEST_BOOT_MS) return [];
     this.#rebootedAt = bootedAt;
-    const cause = `its uptime went back from ${inWords(before)} to ${inWords(uptime)}`;
+    const cause = `its uptime went back from ${formatDuration(before)} to ${formatDuration(uptime)}`;
     return [
       { kind: 'open', type: 'rebooted', at: bootedAt, finding: { message: 'The router was rebooted', cause } },
       { kind: 'resolve', type: 'rebooted', at: now },
@@ -161,7 +161,7 @@ export class RouterWatch {
   }
 
   #describe(type: FaultType, finding: Finding): FaultChange[] {
-    const words = wordsOf(type, finding);
+    const words = textOf(type, finding);
     if (this.#messages.get(type) === words) return [];
     this.#messages.set(type, words);
     return [{ kind: 'describe', type, finding }];
@@ -170,7 +170,7 @@ export class RouterWatch {
   #openFault(type: FaultType, at: number, finding: Finding): FaultChange[] {
     if (this.#open.has(type)) return [];
     this.#open.add(type);
-    this.#messages.set(type, wordsOf(type, finding));
+    this.#messages.set(type, textOf(type, finding));
     return [{ kind: 'open', type, at, finding }];
   }
 
@@ -182,6 +182,6 @@ export class RouterWatch {
 const TOLD_BY_CAUSE: ReadonlySet<FaultType> = new Set(['clock_wrong', 'move_requested', 'duplicate_serial']);
 
 /** What a change of counts as news. A clock drifts on while its fault is open; what sensors read changes all the time. */
-function wordsOf(type: FaultType, { message, cause }: Finding): string {
+function textOf(type: FaultType, { message, cause }: Finding): string {
   return TOLD_BY_CAUSE.has(type) ? cause : message;
 }

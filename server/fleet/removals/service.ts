@@ -114,7 +114,7 @@ export class RemovalsService {
     if (!router || router.merged_into !== null) throw notFound('router');
     if (router.removed_at !== null) return { router, change: undefined, jobs: [], forwards: [] };
     const agentRevoked = await isAgentRevoked(tx, teamId, router.agent_id);
-    const why = agentRevoked ? undefined : this.#deps.routers.whyStillHeld(router.agent_id, router.agent_router);
+    const why = agentRevoked ? undefined : this.#deps.routers.reasonStillHeld(router.agent_id, router.agent_router);
     if (why !== undefined) throw new AppError('conflict', why);
     await this.#refuseClaimed(tx, router);
     const jobs = await this.#deps.jobs.withdrawFrom(tx, {
@@ -133,7 +133,7 @@ export class RemovalsService {
   /** @throws AppError `conflict` when another agent says to have the router, and may have it now */
   async #refuseClaimed(tx: Tx, { team_id: teamId, id }: RouterRecord): Promise<void> {
     for (const { agent_id: agentId, agent_router: name } of await selectClaims(tx, teamId, id)) {
-      if (this.#deps.routers.whyStillHeld(agentId, name) === undefined) continue;
+      if (this.#deps.routers.reasonStillHeld(agentId, name) === undefined) continue;
       throw new AppError(
         'conflict',
         `agent ${agentId} reports this router, too: take it out of that agent's configuration, or revoke that agent (GET /api/router-moves)`,

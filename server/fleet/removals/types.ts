@@ -8,7 +8,7 @@ import type { Storage } from '../../platform/storage/db.ts';
 export interface RemovalsDeps {
   storage: Storage;
   clock: Clock;
-  routers: Pick<RoutersService, 'whyStillHeld' | 'presence'>;
+  routers: Pick<RoutersService, 'reasonStillHeld' | 'presence'>;
   jobs: Pick<JobsService, 'withdrawFrom' | 'changes'>;
   forwards: Pick<ForwardsService, 'closeAllOf' | 'cut'>;
 }

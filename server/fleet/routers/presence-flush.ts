@@ -4,7 +4,7 @@ import type { Log } from '../../platform/core/log.ts';
 import { sampledLog } from '../../platform/core/sampled-log.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { storeApart } from '../../platform/core/store-apart.ts';
-import type { PresenceBoard } from './presence.ts';
+import type { PresenceTracker } from './presence.ts';
 import { PRESENCE_CHUNK, upsertPresence } from './store.ts';
 
 /** A router whose presence the database can never take is left out for this long: finding it again takes many writes each time. */
@@ -20,12 +20,12 @@ interface FlushDeps {
 /** Carries what changed on the board into the database. */
 export class PresenceFlush {
   readonly #deps: FlushDeps;
-  readonly #board: PresenceBoard;
+  readonly #board: PresenceTracker;
   readonly #log: Log;
   /** By router id, until when it is left out. No more than there are routers. */
   readonly #leftOut = new Map<string, number>();
 
-  constructor(deps: FlushDeps, board: PresenceBoard) {
+  constructor(deps: FlushDeps, board: PresenceTracker) {
     this.#deps = deps;
     this.#board = board;
     this.#log = sampledLog(deps.log, deps.clock);
@@ -39,7 +39,7 @@ export class PresenceFlush {
     for (let start = 0; start < changed.length; start += PRESENCE_CHUNK) await this.#store(changed.slice(start, start + PRESENCE_CHUNK));
   }
 
-  async #store(chunk: ReturnType<PresenceBoard['takeChanged']>): Promise<void> {
+  async #store(chunk: ReturnType<PresenceTracker['takeChanged']>): Promise<void> {
     const { storage, clock, counters } = this.#deps;
     const { refused, left, error } = await storeApart(chunk, (rows) => storage.writes.write((tx) => upsertPresence(tx, rows)));
     for (const { row, error: reason } of refused) {

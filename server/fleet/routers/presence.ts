@@ -7,7 +7,7 @@ export interface PresenceRules {
 }
 
 /** A heartbeat's word on one router. */
-export interface HeardBeat {
+export interface RouterHeartbeat {
   reachable: boolean;
   uptimeSeconds: number | null;
   /** Why it does not answer, or cannot be read, for people. */
@@ -23,7 +23,7 @@ const NEVER_SEEN: Presence = { reachable: false, uptimeSeconds: null, lastSeenAt
  * Last-seen of all routers, kept in memory because it changes with every heartbeat; the owner flushes what
  * changed to the database now and then, and loads it at start.
  */
-export class PresenceBoard {
+export class PresenceTracker {
   readonly #byRouter = new Map<string, Presence>();
   /** When they last answered, by the clock that nobody sets: `lastSeenAt` is for people. */
   readonly #answeredAt = new Map<string, number>();
@@ -47,20 +47,25 @@ export class PresenceBoard {
   }
 
   /** An unreachable router keeps its last-seen. */
-  record(routerId: string, beat: HeardBeat): void {
+  record(routerId: string, heartbeat: RouterHeartbeat): void {
     const before = this.get(routerId);
     this.#byRouter.set(
       routerId,
-      beat.reachable
-        ? { reachable: true, uptimeSeconds: beat.uptimeSeconds ?? before.uptimeSeconds, lastSeenAt: beat.at, lastSeenFrom: beat.from }
+      heartbeat.reachable
+        ? {
+            reachable: true,
+            uptimeSeconds: heartbeat.uptimeSeconds ?? before.uptimeSeconds,
+            lastSeenAt: heartbeat.at,
+            lastSeenFrom: heartbeat.from,
+          }
         : { ...before, reachable: false },
     );
-    if (beat.reachable) this.#answeredAt.set(routerId, this.#elapsedAt(beat.at));
+    if (heartbeat.reachable) this.#answeredAt.set(routerId, this.#elapsedAt(heartbeat.at));
     this.#changed.add(routerId);
   }
 
   /** Is the router itself answering, as far as is known now? */
-  hasPulse(routerId: string): boolean {
+  isAnswering(routerId: string): boolean {
     return this.get(routerId).reachable && this.#silentForMs(routerId) <= this.#rules.offlineAfterMs;
   }
 
@@ -68,7 +73,7 @@ export class PresenceBoard {
   uptimeSeconds(routerId: string): number | null {
     const { uptimeSeconds, lastSeenAt } = this.get(routerId);
     if (uptimeSeconds === null || lastSeenAt === null) return null;
-    return this.hasPulse(routerId) ? uptimeSeconds + this.#silentForMs(routerId) / 1000 : uptimeSeconds;
+    return this.isAnswering(routerId) ? uptimeSeconds + this.#silentForMs(routerId) / 1000 : uptimeSeconds;
   }
 
   #silentForMs(routerId: string): number {

@@ -110,7 +110,7 @@ export function presentRouter(record: RouterRecord, routers: RoutersService, now
     serial_number: record.serial_number,
     software_version: record.software_version,
     software_id: record.software_id,
-    has_pulse: routers.presence.hasPulse(record.id),
+    has_pulse: routers.presence.isAnswering(record.id),
     uptime: uptime === null ? null : formatDuration(uptime),
     last_seen: formatAgo(presence.lastSeenAt, now),
     last_seen_from: presence.lastSeenFrom,

@@ -15,8 +15,8 @@ import { DuplicateEntries } from './entries/duplicates.ts';
 import { RouterLimits } from './limits.ts';
 import { countRouterMatches, selectRouterPage } from './list/store.ts';
 import type { RouterFilter, RouterSort } from './list/types.ts';
-import { PresenceBoard } from './presence.ts';
-import type { HeardBeat, PresenceRules } from './presence.ts';
+import { PresenceTracker } from './presence.ts';
+import type { RouterHeartbeat, PresenceRules } from './presence.ts';
 import { PresenceFlush } from './presence-flush.ts';
 import { RouterMoves } from './moves/service.ts';
 import type { Sighting } from './moves/service.ts';
@@ -44,26 +44,26 @@ export interface RoutersDeps {
 }
 
 /** What an agent says on its present tunnel, by its own names for its routers. */
-interface ToldByAgent {
+interface AgentReports {
   /** Its tunnel. */
   connection: AgentConnection;
   /** Since when the tunnel has been ready, milliseconds of the clock that nobody sets. */
   readySince: number;
   ids: Map<string, string>;
   /** The last heartbeat's word, also on names that have not been inventoried yet. At most {@link MAX_ROUTERS_PER_AGENT}. */
-  beats: Map<string, HeardBeat>;
+  heartbeats: Map<string, RouterHeartbeat>;
 }
 
 /** Who the routers of a team are, where they hang, and whether they answer. */
 export class RoutersService {
-  readonly presence: PresenceBoard;
+  readonly presence: PresenceTracker;
   /** Claims of agents on routers of other agents. */
   readonly moves: RouterMoves;
   /** Entries of one agent that report the same hardware id. */
   readonly duplicates = new DuplicateEntries();
   readonly #deps: RoutersDeps;
   readonly #limits: RouterLimits;
-  readonly #told = new Map<string, ToldByAgent>();
+  readonly #reports = new Map<string, AgentReports>();
   /** Since when agents that were here are gone, milliseconds of the clock that nobody sets. */
   readonly #goneSince = new Map<string, number>();
   readonly #startedAt: number;
@@ -73,22 +73,23 @@ export class RoutersService {
   constructor(deps: RoutersDeps) {
     this.#deps = deps;
     this.#limits = new RouterLimits(deps);
-    this.presence = new PresenceBoard(deps.rules, deps.clock);
+    this.presence = new PresenceTracker(deps.rules, deps.clock);
     this.#presenceFlush = new PresenceFlush(deps, this.presence);
     this.#flushes = new Periodic({
       clock: deps.clock,
       log: deps.log,
       everyMs: FLUSH_EVERY_MS,
       failure: 'presence and moves of routers could not be stored',
-      run: () => Promise.all([this.#presenceFlush.run(), this.moves.look()]),
+      run: () => Promise.all([this.#presenceFlush.run(), this.moves.sweep()]),
     });
     this.#startedAt = deps.clock.monotonic();
     this.moves = new RouterMoves({
       ...deps,
       rules: deps.moves ?? { free: true, afterMs: 0 },
       ownerOf: (router) => this.#ownerOf(router),
-      isConnected: (agentId) => this.#told.has(agentId),
-      hasEntry: (agentId, name) => this.#told.get(agentId)?.beats.has(name) === true || this.duplicates.book(agentId)?.has(name) === true,
+      isConnected: (agentId) => this.#reports.has(agentId),
+      hasEntry: (agentId, name) =>
+        this.#reports.get(agentId)?.heartbeats.has(name) === true || this.duplicates.reportsOf(agentId)?.has(name) === true,
     });
     this.moves.changes.subscribe((change) => this.#onMoveChange(change));
   }
@@ -147,32 +148,32 @@ export class RoutersService {
 
   /** The router behind a name on the agent's present tunnel, once its inventory has come. */
   routerIdOf(agentId: string, name: string): string | undefined {
-    return this.#told.get(agentId)?.ids.get(name);
+    return this.#reports.get(agentId)?.ids.get(name);
   }
 
   /** The agent's present tunnel. */
   connectionOf(agentId: string): AgentConnection | undefined {
-    return this.#told.get(agentId)?.connection;
+    return this.#reports.get(agentId)?.connection;
   }
 
   /**
-   * What is known of each entry of an agent's configuration, those included whose router cannot be told from others: it has
+   * What is known of each entry of an agent's configuration, those included whose router cannot be reports from others: it has
    * no record of its own. While the agent is away, only its routers are known.
    */
   async entriesOf(teamId: string, agentId: string): Promise<AgentEntry[]> {
-    const told = this.#told.get(agentId);
-    if (!told || told.connection.teamId !== teamId) {
+    const reports = this.#reports.get(agentId);
+    if (!reports || reports.connection.teamId !== teamId) {
       const routers = await selectRoutersOfAgent(this.#deps.storage.db, teamId, agentId);
       const away = { host: null, reachable: false, reason: 'the agent is not connected', duplicateOf: null };
       return routers.map(({ agent_router: name, id }) => ({ name, routerId: id, ...away }));
     }
-    return describeEntries({ ...told, book: this.duplicates.book(agentId) });
+    return describeEntries({ ...reports, reports: this.duplicates.reportsOf(agentId) });
   }
 
   /** Entries of an agent's configuration that it does not get, and why. Duplicates are known only while its tunnel is up. */
   async unmanagedOf(teamId: string, agentId: string): Promise<UnmanagedRouter[]> {
     const claims = await this.moves.claimsOf(teamId, agentId);
-    return describeUnmanaged(claims, await this.entriesOf(teamId, agentId), this.duplicates.book(agentId));
+    return describeUnmanaged(claims, await this.entriesOf(teamId, agentId), this.duplicates.reportsOf(agentId));
   }
 
   async onReady(connection: AgentConnection): Promise<void> {
@@ -180,27 +181,27 @@ export class RoutersService {
     const routers = await selectRoutersOfAgent(this.#deps.storage.db, connection.teamId, connection.agentId);
     const ids = new Map(routers.map((router) => [router.agent_router, router.id]));
     this.#goneSince.delete(connection.agentId);
-    this.#told.set(connection.agentId, { connection, readySince: this.#deps.clock.monotonic(), ids, beats: new Map() });
+    this.#reports.set(connection.agentId, { connection, readySince: this.#deps.clock.monotonic(), ids, heartbeats: new Map() });
     this.duplicates.begin(connection, ids);
   }
 
   onGone(connection: AgentConnection): void {
     this.#limits.end(connection.agentId);
     this.duplicates.end(connection.agentId);
-    this.#told.delete(connection.agentId);
+    this.#reports.delete(connection.agentId);
     this.#goneSince.set(connection.agentId, this.#deps.clock.monotonic());
   }
 
   /** What is said of a name before its inventory counts once it is known which router that is. */
-  onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void {
-    const told = this.#told.get(connection.agentId);
-    if (!told) return;
+  onHeartbeat(connection: AgentConnection, message: Heartbeat): void {
+    const reports = this.#reports.get(connection.agentId);
+    if (!reports) return;
     const at = this.#deps.clock.now();
-    for (const { name, reachable, uptime_seconds: uptimeSeconds, reason } of heartbeat.routers) {
-      const beat = { reachable, uptimeSeconds, reason, at, from: connection.address };
-      if (told.beats.has(name) || told.beats.size < MAX_ROUTERS_PER_AGENT) told.beats.set(name, beat);
-      const routerId = told.ids.get(name);
-      if (routerId !== undefined) this.presence.record(routerId, beat);
+    for (const { name, reachable, uptime_seconds: uptimeSeconds, reason } of message.routers) {
+      const heartbeat = { reachable, uptimeSeconds, reason, at, from: connection.address };
+      if (reports.heartbeats.has(name) || reports.heartbeats.size < MAX_ROUTERS_PER_AGENT) reports.heartbeats.set(name, heartbeat);
+      const routerId = reports.ids.get(name);
+      if (routerId !== undefined) this.presence.record(routerId, heartbeat);
     }
   }
 
@@ -218,12 +219,12 @@ export class RoutersService {
     const sighting = { newId: id, teamId, agentId, agentRouter: inventory.router, address, facts: inventory.facts, now };
     const problem = deviceProblem(inventory.facts);
     if (problem !== undefined) return this.#refuse(connection, inventory, sighting, problem);
-    const { router, duplicateOf, changes } = await this.#deps.storage.writes.write((tx) => this.moves.sight(tx, sighting));
+    const { router, duplicateOf, changes } = await this.#deps.storage.writes.write((tx) => this.moves.recordSighting(tx, sighting));
     this.#limits.count(connection, inventory.router, router?.id === id);
     if (router) this.#identify(connection, inventory.router, router.id);
-    else this.#told.get(connection.agentId)?.ids.delete(inventory.router);
+    else this.#reports.get(connection.agentId)?.ids.delete(inventory.router);
     this.duplicates.report(connection.agentId, inventory, duplicateOf?.id ?? null);
-    this.moves.tell(changes);
+    this.moves.publish(changes);
     return router;
   }
 
@@ -232,27 +233,27 @@ export class RoutersService {
     const { agentId, teamId } = connection;
     this.#deps.log.warn(
       { agent_id: agentId, team_id: teamId, reason: problem },
-      'a router was not taken in: its inventory cannot be told from that of another',
+      'a router was not taken in: its inventory cannot be reports from that of another',
     );
-    const changes = await this.#deps.storage.writes.write((tx) => this.moves.leave(tx, sighting));
+    const changes = await this.#deps.storage.writes.write((tx) => this.moves.withdraw(tx, sighting));
     this.#limits.count(connection, inventory.router, false);
-    this.#told.get(agentId)?.ids.delete(inventory.router);
+    this.#reports.get(agentId)?.ids.delete(inventory.router);
     this.duplicates.refuse(agentId, inventory, `inventory: ${problem}`);
-    this.moves.tell(changes);
+    this.moves.publish(changes);
   }
 
   /** The agent that had the router speaks for it no more; the one that has it now does, also when somebody approved it just now. */
   #onMoveChange({ kind, router, agentId, ownerId }: MoveChange): void {
     if (kind !== 'moved') return;
-    const former = this.#told.get(ownerId)?.ids;
+    const former = this.#reports.get(ownerId)?.ids;
     for (const [name, id] of former ?? []) if (id === router.id) former?.delete(name);
     this.duplicates.forget(ownerId, router.id);
-    const connection = this.#told.get(agentId)?.connection;
+    const connection = this.#reports.get(agentId)?.connection;
     if (connection) this.#identify(connection, router.agent_router, router.id);
   }
 
   /** Why an agent may still have a router under this name; undefined when it certainly has not. Only for one that is not revoked. */
-  whyStillHeld(agentId: string, name: string): string | undefined {
+  reasonStillHeld(agentId: string, name: string): string | undefined {
     if (name === '') return undefined;
     const held = this.#hold(agentId, name);
     if (held === 'away') return 'its agent is away and may still have it: revoke the agent, or wait until it is back without this router';
@@ -261,7 +262,7 @@ export class RoutersService {
 
   /** The router is no more, or goes on as another: nobody speaks for it under its old id. */
   forget(routerId: string, successorId?: string): void {
-    for (const { ids } of this.#told.values()) {
+    for (const { ids } of this.#reports.values()) {
       for (const [name] of [...ids].filter(([, id]) => id === routerId)) {
         if (successorId === undefined) ids.delete(name);
         else ids.set(name, successorId);
@@ -271,10 +272,10 @@ export class RoutersService {
   }
 
   #hold(agentId: string, name: string): 'held' | 'away' | 'dropped' {
-    const told = this.#told.get(agentId);
-    if (!told) return 'away';
+    const reports = this.#reports.get(agentId);
+    if (!reports) return 'away';
     // Every heartbeat names all of its routers; a tunnel that is new has not sent one.
-    const isSilent = !told.beats.has(name) && this.#deps.clock.monotonic() - told.readySince >= this.#deps.rules.offlineAfterMs;
+    const isSilent = !reports.heartbeats.has(name) && this.#deps.clock.monotonic() - reports.readySince >= this.#deps.rules.offlineAfterMs;
     return isSilent ? 'dropped' : 'held';
   }
 
@@ -286,13 +287,18 @@ export class RoutersService {
 
   #identify(connection: AgentConnection, name: string, routerId: string): void {
     const { agentId } = connection;
-    const told = this.#told.get(agentId) ?? { connection, readySince: this.#deps.clock.monotonic(), ids: new Map(), beats: new Map() };
-    this.#told.set(agentId, told);
-    const isNews = told.ids.get(name) !== routerId;
+    const reports = this.#reports.get(agentId) ?? {
+      connection,
+      readySince: this.#deps.clock.monotonic(),
+      ids: new Map(),
+      heartbeats: new Map(),
+    };
+    this.#reports.set(agentId, reports);
+    const isNew = reports.ids.get(name) !== routerId;
     // Its former name there, when it was renamed in the configuration.
-    for (const [other, id] of told.ids) if (id === routerId && other !== name) told.ids.delete(other);
-    told.ids.set(name, routerId);
-    const beat = told.beats.get(name);
-    if (isNews && beat) this.presence.record(routerId, beat);
+    for (const [other, id] of reports.ids) if (id === routerId && other !== name) reports.ids.delete(other);
+    reports.ids.set(name, routerId);
+    const heartbeat = reports.heartbeats.get(name);
+    if (isNew && heartbeat) this.presence.record(routerId, heartbeat);
   }
 }

@@ -32,7 +32,7 @@ export class RouterPulses {
       everyMs: deps.sweepMs,
       failure: 'routers that fell silent could not be looked for',
       run: () => {
-        for (const routerId of this.#routers.keys()) this.onBeat(routerId);
+        for (const routerId of this.#routers.keys()) this.onHeartbeat(routerId);
       },
     });
   }
@@ -62,7 +62,7 @@ export class RouterPulses {
   onInventory(router: KnownRouter): void {
     const online = this.#routers.get(router.id)?.online ?? false;
     this.#routers.set(router.id, { router, online });
-    this.onBeat(router.id);
+    this.onHeartbeat(router.id);
   }
 
   /** The router is no more: of it nothing is told any more. */
@@ -70,7 +70,7 @@ export class RouterPulses {
     this.#routers.delete(routerId);
   }
 
-  onBeat(routerId: string): void {
+  onHeartbeat(routerId: string): void {
     const known = this.#routers.get(routerId);
     if (!known) return;
     const online = this.#deps.hasPulse(routerId);

@@ -50,7 +50,7 @@ export class EventSources {
     this.#pulses = new RouterPulses({
       clock,
       log,
-      hasPulse: (id) => routers.presence.hasPulse(id),
+      hasPulse: (id) => routers.presence.isAnswering(id),
       onChange: ({ id, team_id: teamId, identity }, online) =>
         events.publish({ teamId, type: online ? 'router.online' : 'router.offline', data: { router_id: id, identity } }),
       sweepMs: Math.min(LONGEST_SWEEP_MS, offlineAfterMs / 5),
@@ -98,12 +98,12 @@ export class EventSources {
   onHeartbeat({ agentId }: AgentConnection, names: readonly string[]): void {
     for (const name of names) {
       const routerId = this.#deps.routers.routerIdOf(agentId, name);
-      if (routerId !== undefined) this.#pulses.onBeat(routerId);
+      if (routerId !== undefined) this.#pulses.onHeartbeat(routerId);
     }
   }
 
-  onMove({ kind, teamId, router, agentId, ownerId, why }: MoveChange): void {
-    const data = { router_id: router.id, identity: router.identity, agent_id: agentId, from_agent_id: ownerId, reason: why };
+  onMove({ kind, teamId, router, agentId, ownerId, reason }: MoveChange): void {
+    const data = { router_id: router.id, identity: router.identity, agent_id: agentId, from_agent_id: ownerId, reason };
     this.#deps.events.publish({ teamId, type: kind === 'moved' ? 'router.moved' : 'router.move_requested', data });
   }
 

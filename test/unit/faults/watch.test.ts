@@ -4,7 +4,7 @@ import type { HealthReadings } from '../../../protocol/index.ts';
 import type { FaultChange } from '../../../server/fleet/faults/types.ts';
 import { RouterWatch } from '../../../server/fleet/faults/watch.ts';
 import type { WatchStart } from '../../../server/fleet/faults/watch.ts';
-import { inWords } from '../../../server/fleet/faults/words.ts';
+import { formatDuration } from '../../../server/fleet/faults/format.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -37,22 +37,22 @@ const well: HealthReadings = {
 describe('a router is offline', () => {
   test('from the first heartbeat that misses it until the next that has it', () => {
     const router = watch();
-    expect(router.onBeat(down(), 30 * SECOND)).toEqual([]);
-    expect(router.onBeat(down(), 60 * SECOND)).toEqual([]);
-    const [fault] = router.onBeat(down(), 110 * SECOND);
+    expect(router.onHeartbeat(down(), 30 * SECOND)).toEqual([]);
+    expect(router.onHeartbeat(down(), 60 * SECOND)).toEqual([]);
+    const [fault] = router.onHeartbeat(down(), 110 * SECOND);
     expect(fault).toEqual({
       kind: 'open',
       type: 'router_offline',
       at: 30 * SECOND,
       finding: { message: 'The router is offline', cause: 'no route to host' },
     });
-    expect(router.onBeat(down(), 140 * SECOND)).toEqual([]);
-    expect(tell(router.onBeat(up(), 170 * SECOND))).toEqual(['resolve router_offline @170']);
+    expect(router.onHeartbeat(down(), 140 * SECOND)).toEqual([]);
+    expect(tell(router.onHeartbeat(up(), 170 * SECOND))).toEqual(['resolve router_offline @170']);
   });
 
   test('when time passes after a single word that it is down', () => {
     const router = watch();
-    router.onBeat(down(), 30 * SECOND);
+    router.onHeartbeat(down(), 30 * SECOND);
     expect(router.onQuiet(0, 100 * SECOND)).toEqual([]);
     expect(tell(router.onQuiet(0, 105 * SECOND))).toEqual(['open router_offline @30']);
     expect(router.onQuiet(0, 205 * SECOND)).toEqual([]);
@@ -60,15 +60,15 @@ describe('a router is offline', () => {
 
   test('not when it is back in time', () => {
     const router = watch();
-    router.onBeat(down(), 30 * SECOND);
-    expect(router.onBeat(up(), 100 * SECOND)).toEqual([]);
-    expect(router.onBeat(down(), 110 * SECOND)).toEqual([]);
+    router.onHeartbeat(down(), 30 * SECOND);
+    expect(router.onHeartbeat(up(), 100 * SECOND)).toEqual([]);
+    expect(router.onHeartbeat(down(), 110 * SECOND)).toEqual([]);
     expect(router.onQuiet(0, 180 * SECOND)).toEqual([]);
   });
 
   test('when its agent has a tunnel but does not mention it any more', () => {
     const router = watch();
-    router.onBeat(up(), 30 * SECOND);
+    router.onHeartbeat(up(), 30 * SECOND);
     expect(router.onQuiet(0, 134 * SECOND)).toEqual([]);
     expect(tell(router.onQuiet(0, 135 * SECOND))).toEqual(['open router_offline @60']);
   });
@@ -81,39 +81,39 @@ describe('a router is offline', () => {
 
   test('still, when the program was restarted meanwhile', () => {
     const router = watch({ openFaults: ['router_offline'] });
-    router.onBeat(down(), 30 * SECOND);
+    router.onHeartbeat(down(), 30 * SECOND);
     expect(router.onQuiet(0, 500 * SECOND)).toEqual([]);
-    expect(tell(router.onBeat(up(), 600 * SECOND))).toEqual(['resolve router_offline @600']);
+    expect(tell(router.onHeartbeat(up(), 600 * SECOND))).toEqual(['resolve router_offline @600']);
   });
 });
 
 describe("a router's agent is offline", () => {
   test('from the first heartbeat it misses until it is back', () => {
     const router = watch();
-    router.onBeat(up(), 30 * SECOND);
+    router.onHeartbeat(up(), 30 * SECOND);
     expect(router.onAgentAway(40 * SECOND, 114 * SECOND)).toEqual([]);
     expect(tell(router.onAgentAway(40 * SECOND, 115 * SECOND))).toEqual(['open agent_offline @60']);
     expect(router.onAgentAway(40 * SECOND, 500 * SECOND)).toEqual([]);
     expect(tell(router.onAgentBack(600 * SECOND))).toEqual(['resolve agent_offline @600']);
     // Nobody knows whether the router was up: that is no fault of the router.
-    expect(router.onBeat(up(), 610 * SECOND)).toEqual([]);
+    expect(router.onHeartbeat(up(), 610 * SECOND)).toEqual([]);
   });
 
   test('beside the router, when that was down before', () => {
     const router = watch();
-    router.onBeat(down(), 0);
-    router.onBeat(down(), 80 * SECOND);
+    router.onHeartbeat(down(), 0);
+    router.onHeartbeat(down(), 80 * SECOND);
     expect(tell(router.onAgentAway(90 * SECOND, 300 * SECOND))).toEqual(['open agent_offline @110']);
     expect(tell(router.onAgentBack(400 * SECOND))).toEqual(['resolve agent_offline @400']);
-    expect(tell(router.onBeat(up(), 410 * SECOND))).toEqual(['resolve router_offline @410']);
+    expect(tell(router.onHeartbeat(up(), 410 * SECOND))).toEqual(['resolve router_offline @410']);
   });
 });
 
 describe('a router was rebooted', () => {
   test('when its uptime goes back, from its boot until it is seen again', () => {
     const router = watch();
-    router.onBeat(up(90_000), 30 * SECOND);
-    const changes = router.onBeat(up(20), 90 * SECOND);
+    router.onHeartbeat(up(90_000), 30 * SECOND);
+    const changes = router.onHeartbeat(up(20), 90 * SECOND);
     expect(tell(changes)).toEqual(['open rebooted @70', 'resolve rebooted @90']);
     expect(changes[0]).toMatchObject({ finding: { cause: 'its uptime went back from 1 day 1 hour to 20 seconds' } });
   });
@@ -126,26 +126,29 @@ describe('a router was rebooted', () => {
     ['uptime is not known', 1000, null],
   ])('not when %s', (_what, before, after) => {
     const router = watch();
-    router.onBeat(up(before), 30 * SECOND);
-    expect(router.onBeat(up(after), 60 * SECOND)).toEqual([]);
+    router.onHeartbeat(up(before), 30 * SECOND);
+    expect(router.onHeartbeat(up(after), 60 * SECOND)).toEqual([]);
   });
 
   test('not when its agent is away for hours and comes back', () => {
     const router = watch();
-    router.onBeat(up(1000), 30 * SECOND);
+    router.onHeartbeat(up(1000), 30 * SECOND);
     router.onAgentAway(40 * SECOND, 4 * 60 * MINUTE);
     router.onAgentBack(5 * 60 * MINUTE);
-    expect(router.onBeat(up(19_000), 5 * 60 * MINUTE)).toEqual([]);
+    expect(router.onHeartbeat(up(19_000), 5 * 60 * MINUTE)).toEqual([]);
   });
 
   test('across a restart of the program', () => {
-    expect(tell(watch({ uptimeSeconds: 5000 }).onBeat(up(100), 700 * SECOND))).toEqual(['open rebooted @600', 'resolve rebooted @700']);
+    expect(tell(watch({ uptimeSeconds: 5000 }).onHeartbeat(up(100), 700 * SECOND))).toEqual([
+      'open rebooted @600',
+      'resolve rebooted @700',
+    ]);
   });
 
   test('once, however often an agent says so', () => {
     const router = watch();
     const changes = Array.from({ length: 100 }, (_, index) =>
-      router.onBeat(up(index % 2 === 0 ? 1000 : 1), 30 * SECOND + index * 10),
+      router.onHeartbeat(up(index % 2 === 0 ? 1000 : 1), 30 * SECOND + index * 10),
     ).flat();
     expect(changes).toHaveLength(2);
   });
@@ -264,7 +267,7 @@ describe('whatever agents say', () => {
           now += pause;
           if (said.kind === 'back') connectedAt = now;
           const changes = {
-            beat: () => router.onBeat(said.kind === 'beat' && said.reachable ? up(said.uptime) : down(), now),
+            beat: () => router.onHeartbeat(said.kind === 'beat' && said.reachable ? up(said.uptime) : down(), now),
             health: () =>
               said.kind === 'health'
                 ? router.onHealth(
@@ -306,5 +309,5 @@ test.each([
   [90_061, '1 day 1 hour'],
   [1.7e9, '53 years 330 days'],
 ])('%i seconds are %s', (seconds, words) => {
-  expect(inWords(seconds)).toBe(words);
+  expect(formatDuration(seconds)).toBe(words);
 });

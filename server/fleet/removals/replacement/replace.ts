@@ -27,7 +27,7 @@ export async function replaceInside(tx: Tx, deps: RemovalsDeps, wanted: Replacem
   await lockTeam(tx, teamId);
   const pair = await readPair(tx, deps, wanted);
   const { old, fresh } = pair;
-  if (deps.routers.presence.hasPulse(old.id)) throw new AppError('conflict', 'the old router still answers: take it away first');
+  if (deps.routers.presence.isAnswering(old.id)) throw new AppError('conflict', 'the old router still answers: take it away first');
   const campaign = await selectCampaignAhead(tx, teamId, [old.id, fresh.id]);
   if (campaign !== undefined)
     throw new AppError('conflict', `campaign ${campaign} has not come to this router yet: wait for it, or cancel it`);

@@ -10,7 +10,7 @@ import { TokenBucket } from '../../../platform/core/token-bucket.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
 import { releaseName, upsertRouter } from '../store.ts';
 import type { RouterRecord } from '../types.ts';
-import { whyItMayMove } from './rules.ts';
+import { reasonToMove } from './rules.ts';
 import {
   countMoves,
   deleteMove,
@@ -85,7 +85,7 @@ export class RouterMoves {
   }
 
   /** Takes in that an agent sees a router, inside the write that stores it. */
-  async sight(tx: Tx, sighting: Sighting): Promise<Sighted> {
+  async recordSighting(tx: Tx, sighting: Sighting): Promise<Sighted> {
     const { teamId, agentId, agentRouter, facts } = sighting;
     let claimed = await selectClaimed(tx, teamId, facts.hardware_id);
     if (!claimed) {
@@ -107,15 +107,15 @@ export class RouterMoves {
       this.#deps.log.warn({ team_id: teamId, agent_id: agentId }, 'a claim on a router is not kept: the agent has made too many');
       return { router: undefined, changes };
     }
-    const why =
-      earlier?.state === 'refused' ? undefined : whyItMayMove({ ...this.#deps.ownerOf(router), revoked: ownerRevoked }, this.#deps.rules);
-    if (why !== undefined) return this.#take(tx, sighting, router, why, changes);
+    const reason =
+      earlier?.state === 'refused' ? undefined : reasonToMove({ ...this.#deps.ownerOf(router), revoked: ownerRevoked }, this.#deps.rules);
+    if (reason !== undefined) return this.#take(tx, sighting, router, reason, changes);
     await releaseName(tx, sighting);
     return { router: undefined, changes: [...changes, ...(await this.#request(tx, sighting, router, earlier))] };
   }
 
   /** What answers behind this name cannot be told from other devices by its id: nobody has the name now. */
-  async leave(tx: Tx, sighting: Sighting): Promise<MoveChange[]> {
+  async withdraw(tx: Tx, sighting: Sighting): Promise<MoveChange[]> {
     const changes: MoveChange[] = [];
     for (const move of await withdrawClaims(tx, { ...sighting, except: '' })) {
       changes.push(...(await this.#changeOf(tx, 'withdrawn', move, 'the agent has another device there')));
@@ -142,7 +142,7 @@ export class RouterMoves {
         changes: state === 'refused' ? await this.#changeOf(tx, 'refused', decided, 'an administrator refused it') : [],
       };
     });
-    this.tell(changes);
+    this.publish(changes);
     if (state === 'approved') await this.#settle(move);
   }
 
@@ -157,7 +157,7 @@ export class RouterMoves {
   }
 
   /** Lets those claims come true that may by now; never rejects. */
-  async look(): Promise<void> {
+  async sweep(): Promise<void> {
     const { storage, log } = this.#deps;
     try {
       for (const move of await selectOpenMoves(storage.db, AT_ONCE)) await this.#settle(move);
@@ -166,7 +166,7 @@ export class RouterMoves {
     }
   }
 
-  tell(changes: readonly MoveChange[]): void {
+  publish(changes: readonly MoveChange[]): void {
     for (const change of changes) this.changes.publish(change);
   }
 
@@ -180,11 +180,11 @@ export class RouterMoves {
         await deleteMove(tx, move);
         return this.#changeOf(tx, 'withdrawn', move, 'the agent that claimed it is revoked, or has it already');
       });
-      this.tell(changes);
+      this.publish(changes);
       return;
     }
-    const why = move.state === 'approved' ? 'an administrator approved it' : this.#whyNow(move, router, ownerRevoked);
-    if (why === undefined) return;
+    const reason = move.state === 'approved' ? 'an administrator approved it' : this.#currentReason(move, router, ownerRevoked);
+    if (reason === undefined) return;
     const sighting = {
       newId: move.id,
       teamId: move.team_id,
@@ -194,23 +194,33 @@ export class RouterMoves {
       facts: JSON.parse(move.facts) as RouterFactsMessage,
       now: this.#deps.clock.now(),
     };
-    this.tell((await storage.writes.write((tx) => this.#take(tx, sighting, router, why, []))).changes);
+    this.publish((await storage.writes.write((tx) => this.#take(tx, sighting, router, reason, []))).changes);
   }
 
   /** By itself a router goes only to an agent that is there and has it. */
-  #whyNow(move: MoveRecord, router: RouterRecord, revoked: boolean): string | undefined {
+  #currentReason(move: MoveRecord, router: RouterRecord, revoked: boolean): string | undefined {
     if (!this.#deps.isConnected(move.agent_id)) return undefined;
-    return whyItMayMove({ ...this.#deps.ownerOf(router), revoked }, this.#deps.rules);
+    return reasonToMove({ ...this.#deps.ownerOf(router), revoked }, this.#deps.rules);
   }
 
-  async #take(tx: Tx, sighting: Sighting, before: RouterRecord, why: string, changes: MoveChange[]): Promise<Sighted> {
+  async #take(tx: Tx, sighting: Sighting, before: RouterRecord, reason: string, changes: MoveChange[]): Promise<Sighted> {
     const { teamId, agentId, agentRouter } = sighting;
     const router = await upsertRouter(tx, { ...sighting, routerId: before.id });
     const claim = await selectMoveOf(tx, { teamId, routerId: before.id, agentId });
     if (claim) await deleteMove(tx, claim);
     const waiting = await selectWaiting(tx, teamId, before.id);
     const holderName = await selectAgentName(tx, teamId, agentId);
-    const moved: MoveChange = { kind: 'moved', teamId, router, agentId, agentRouter, ownerId: before.agent_id, holderName, why, waiting };
+    const moved: MoveChange = {
+      kind: 'moved',
+      teamId,
+      router,
+      agentId,
+      agentRouter,
+      ownerId: before.agent_id,
+      holderName,
+      reason,
+      waiting,
+    };
     return { router, changes: [...changes, moved] };
   }
 
@@ -233,20 +243,20 @@ export class RouterMoves {
       }
     }
     const move = await storeClaim(tx, { ...sighting, routerId: router.id });
-    const why =
+    const reason =
       earlier?.state === 'refused'
         ? 'an administrator refused it'
         : 'it belongs to another agent of the team, and the move must be approved';
-    return this.#changeOf(tx, earlier ? 'told_again' : 'requested', move, why);
+    return this.#changeOf(tx, earlier ? 'reported_again' : 'requested', move, reason);
   }
 
-  async #changeOf(tx: Tx, kind: MoveChange['kind'], move: MoveRecord, why: string): Promise<MoveChange[]> {
+  async #changeOf(tx: Tx, kind: MoveChange['kind'], move: MoveRecord, reason: string): Promise<MoveChange[]> {
     const parties = await selectParties(tx, move);
     if (!parties) return [];
     const waiting = await selectWaiting(tx, move.team_id, move.router_id);
     const { router } = parties;
     const holderName = await selectAgentName(tx, move.team_id, router.agent_id);
     const { team_id: teamId, agent_id: agentId, agent_router: agentRouter } = move;
-    return [{ kind, teamId, router, agentId, agentRouter, ownerId: router.agent_id, holderName, why, waiting }];
+    return [{ kind, teamId, router, agentId, agentRouter, ownerId: router.agent_id, holderName, reason, waiting }];
   }
 }

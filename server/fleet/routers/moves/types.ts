@@ -39,8 +39,8 @@ export interface Owner {
 }
 
 export interface MoveChange {
-  /** `told_again`: nothing is new but the claiming agent's tunnel. */
-  kind: 'requested' | 'told_again' | 'refused' | 'withdrawn' | 'moved';
+  /** `reported_again`: nothing is new but the claiming agent's tunnel. */
+  kind: 'requested' | 'reported_again' | 'refused' | 'withdrawn' | 'moved';
   teamId: string;
   router: Selectable<RoutersTable>;
   /** Who claims it, or has it now. */
@@ -50,7 +50,7 @@ export interface MoveChange {
   /** Who had it before, or still has it. */
   ownerId: string;
   /** Why, for people. */
-  why: string;
+  reason: string;
   /** The agent that has the router now. */
   holderName: string;
   /** Agents whose claims on this router still wait. */

@@ -1,5 +1,5 @@
 import type { UnmanagedRouter } from '../../../../protocol/index.ts';
-import type { EntryBook } from '../entries/book.ts';
+import type { EntryReports } from '../entries/reports.ts';
 import type { AgentEntry } from '../types.ts';
 import type { ClaimOfAgent } from '../moves/types.ts';
 
@@ -10,9 +10,9 @@ const REASON_CHARS = 1000;
 export function describeUnmanaged(
   claims: readonly ClaimOfAgent[],
   entries: readonly AgentEntry[],
-  book: EntryBook | undefined,
+  reports: EntryReports | undefined,
 ): UnmanagedRouter[] {
-  return [...claims.map(describeClaim), ...entries.flatMap((entry) => describeDuplicate(entry, book))];
+  return [...claims.map(describeClaim), ...entries.flatMap((entry) => describeDuplicate(entry, reports))];
 }
 
 function describeClaim({
@@ -30,8 +30,8 @@ function describeClaim({
   return { name, hardware_id: hardwareId, state: state === 'refused' ? 'refused' : 'waiting', reason: reason.slice(0, REASON_CHARS) };
 }
 
-function describeDuplicate({ name, duplicateOf }: AgentEntry, book: EntryBook | undefined): UnmanagedRouter[] {
-  const inventory = book?.duplicateAt(name)?.inventory;
+function describeDuplicate({ name, duplicateOf }: AgentEntry, reports: EntryReports | undefined): UnmanagedRouter[] {
+  const inventory = reports?.duplicateAt(name)?.inventory;
   if (!duplicateOf || !inventory) return [];
   const other = `"${duplicateOf.name}"${duplicateOf.host === null ? '' : ` (${duplicateOf.host})`}`;
   const reason = `the entry ${other} reports the same serial number and has the router; this one is not managed`;

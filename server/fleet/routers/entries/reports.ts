@@ -18,7 +18,7 @@ interface Reported {
  * What the entries of one agent's configuration have reported on its present tunnel. Holds at most as many names as the agent
  * may name routers: the limits of inventories and of `hello` see to that.
  */
-export class EntryBook {
+export class EntryReports {
   readonly #configured: ReadonlySet<string>;
   readonly #reported = new Map<string, Reported>();
 

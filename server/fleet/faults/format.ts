@@ -7,7 +7,7 @@ const UNITS: [string, number][] = [
 ];
 
 /** A length of time for people, in its two largest units: `3 days 4 hours`, `45 seconds`. */
-export function inWords(seconds: number): string {
+export function formatDuration(seconds: number): string {
   let rest = Math.max(0, Math.floor(seconds));
   const words: string[] = [];
   for (const [unit, size] of UNITS) {
@@ -21,6 +21,6 @@ export function inWords(seconds: number): string {
 }
 
 /** At most one digit after the point. */
-export function short(value: number): string {
+export function formatNumber(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
