@@ -6,7 +6,7 @@ import { within } from '../platform/core/within.ts';
 import type { Clock } from '../platform/core/clock.ts';
 import type { Log } from '../platform/core/log.ts';
 import type { Admission } from '../platform/http/admission.ts';
-import { admitRequests } from '../platform/http/admission-hook.ts';
+import { admitRequests } from '../platform/http/admission-gate.ts';
 import { createApp } from '../platform/http/app.ts';
 import type { App, AppOptions } from '../platform/http/app.ts';
 import { reportWrites } from '../platform/http/audit-hook.ts';
@@ -53,9 +53,11 @@ export interface EdgeDeps {
 /** The HTTP application with every feature's routes and the agents' WebSockets; it does not listen yet. */
 export async function createApi(deps: EdgeDeps & { features: Features }): Promise<App> {
   const { config, clock, features, services } = deps;
-  const app = createApp(appOptions(deps));
+  const options = appOptions(deps);
+  const app = createApp(options);
   deps.tls?.keepRenewed(app.server);
-  admitRequests(app, deps.admission);
+  const observe = services.metrics.observeRequest.bind(services.metrics);
+  admitRequests(app, { admission: deps.admission, options, observe });
   services.ignoredForwarding.watch(app.server);
   closeTunnelsLast(app, attachGateway(app, deps), services);
   await protectEdge(app, { corsOrigins: config.corsOrigins });

@@ -1,5 +1,5 @@
 import { describePlantError, plantRoutes } from '../operations/sandbox/feature.ts';
-import { admitRequests } from '../platform/http/admission-hook.ts';
+import { admitRequests } from '../platform/http/admission-gate.ts';
 import { createApp } from '../platform/http/app.ts';
 import { listen } from '../platform/http/listen.ts';
 import { describeApi } from '../platform/http/openapi.ts';
@@ -11,9 +11,10 @@ import { PLANTS_DESCRIPTION } from './api-description.ts';
 export async function startSandbox(deps: EdgeDeps, closers: (() => Promise<void>)[]): Promise<string | null> {
   const { config, services } = deps;
   if (config.sandboxListen === null) return null;
-  const app = createApp({ ...appOptions(deps), describeError: describePlantError, exactIntegers: true });
+  const options = { ...appOptions(deps), describeError: describePlantError, exactIntegers: true };
+  const app = createApp(options);
   deps.tls?.keepRenewed(app.server);
-  admitRequests(app, deps.admission);
+  admitRequests(app, { admission: deps.admission, options });
   await describeApi(app, {
     ...PLANTS_DESCRIPTION,
     serverUrl: `http://${config.sandboxListen.host}:${config.sandboxListen.port}`,

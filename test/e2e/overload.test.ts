@@ -16,6 +16,8 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const CALLERS = 3000;
 const ADMITTED_WITHIN_MS = 5000;
+/** Beside what the caller itself needs on this machine. */
+const REFUSED_WITHIN_MS = 1000;
 
 const job = { description: 'd', script: ':put 1', make_backup: false, express_execute: false, needs_acknowledgement: true };
 
@@ -75,6 +77,12 @@ async function ask(route: string, key?: string): Promise<Answer> {
   return { status: answer.status, retryAfter: answer.headers.get('retry-after') ?? undefined, ms: performance.now() - started };
 }
 
+/** p50, p99 and the slowest, milliseconds. */
+function times(list: Answer[]): string {
+  const sorted = list.map(({ ms }) => Math.round(ms)).toSorted((a, b) => a - b);
+  return [0.5, 0.99, 1].map((share) => sorted[Math.ceil(share * sorted.length) - 1]).join('/');
+}
+
 const slowest = (list: Answer[]): number => Math.round(Math.max(...list.map(({ ms }) => ms)));
 
 test('3,000 requests at once are answered soon or refused at once, and hold nobody else up', async ({ annotate }) => {
@@ -96,9 +104,8 @@ test('3,000 requests at once are answered soon or refused at once, and hold nobo
   expect(refused.length).toBeGreaterThan(0);
   expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
   expect(slowest(served)).toBeLessThan(ADMITTED_WITHIN_MS + 2 * yardstick);
+  expect(slowest(refused)).toBeLessThan(REFUSED_WITHIN_MS + 2 * yardstick);
   expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
   expect(health.map(({ status }) => status)).toEqual(health.map(() => 200));
-  await annotate(
-    `${served.length} served (slowest ${slowest(served)} ms), ${refused.length} refused (${slowest(refused)} ms), ${others.length} of another key (${slowest(others)} ms)`,
-  );
+  await annotate(`p50/p99/slowest in ms: ${served.length} served ${times(served)}, ${refused.length} refused ${times(refused)}, ${others.length} of another key ${times(others)}; only to connect ${yardstick}`);
 });

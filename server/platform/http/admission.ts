@@ -28,8 +28,8 @@ export const ADMISSION: AdmissionLimits = { atOnce: 64, waiting: { total: 512, p
 export type Leave = () => void;
 
 interface Waiter {
-  admit: () => void;
-  refuse: (error: AppError) => void;
+  /** @param isIn false: it has waited for too long */
+  settle: (isIn: boolean) => void;
   timer: NodeJS.Timeout;
 }
 
@@ -66,20 +66,20 @@ export class Admission {
   }
 
   /**
-   * Undefined when the process is not busy, so that nobody waits for a promise in vain.
-   * @throws AppError `unavailable`, at once when too many wait, or after the longest wait
+   * Without a promise when the process is not busy, or when too many wait: then it is answered in the same turn of the event loop.
+   * @returns a promise of whether the request was admitted, for one that has to wait. It never rejects
    */
-  enter(caller: Holder): Promise<void> | undefined {
+  enter(caller: Holder): 'admitted' | 'refused' | Promise<boolean> {
     if (this.#working < this.#limits.atOnce && this.waiting === 0) {
       this.#working += 1;
-      return undefined;
+      return 'admitted';
     }
     if (!this.#shares.take(caller)) {
       this.#refused += 1;
-      throw overloaded();
+      return 'refused';
     }
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = { admit: resolve, refuse: reject, timer: setTimeout(() => this.#giveUp(caller, waiter), this.#limits.waitMs) };
+    return new Promise((resolve) => {
+      const waiter: Waiter = { settle: resolve, timer: setTimeout(() => this.#giveUp(caller, waiter), this.#limits.waitMs) };
       const network = this.#queues.get(caller.party) ?? new Map<string | undefined, Waiter[]>();
       const queue = network.get(caller.member) ?? [];
       queue.push(waiter);
@@ -117,7 +117,7 @@ export class Admission {
       clearTimeout(waiter.timer);
       this.#shares.giveBack({ party, member });
       this.#working += 1;
-      waiter.admit();
+      waiter.settle(true);
     }
   }
 
@@ -131,10 +131,9 @@ export class Admission {
     if (network.size === 0) this.#queues.delete(caller.party);
     this.#shares.giveBack(caller);
     this.#refused += 1;
-    waiter.refuse(overloaded());
+    waiter.settle(false);
   }
 }
 
-function overloaded(): AppError {
-  return new AppError('unavailable', 'the control plane has more requests than it can answer in time; come back in a moment');
-}
+/** What a refused request is told. */
+export const OVERLOADED = new AppError('unavailable', 'the control plane has more requests than it can answer in time; come back in a moment');

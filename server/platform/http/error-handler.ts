@@ -31,7 +31,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
 /** After so many seconds it is worth asking again for an answer that is being made. */
 const IN_PROGRESS_S = 1;
 /** The same for what cannot be served just now, unless the error knows better: a database restarts in a second or two. */
-const UNAVAILABLE_S = 2;
+export const UNAVAILABLE_S = 2;
 
 /** RFC 9457, with `message` and `errors` beside it for clients that know those. */
 export const problemSchema = z

@@ -36,7 +36,8 @@ export class Upgrades {
     response.on('finish', () => (socket as Socket).destroySoon());
     takeBearer(request.headers);
     this.#offers.set(request, { response, socket: socket as Socket, head });
-    app.routing(request, response);
+    // Not the application itself: in front of it stands the queue that all requests pass.
+    app.server.emit('request', request, response);
   }
 
   /**
