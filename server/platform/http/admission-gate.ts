@@ -46,6 +46,7 @@ export function admitRequests(app: App, { admission, options, observe }: Admissi
     options.log.info({ reason: 'overload', source: request.socket.remoteAddress ?? '' }, 'request refused: too many at once');
   };
   // Whoever listens beside the application (client-errors.ts) has seen the request before.
+  // oxlint-disable-next-line typescript/unbound-method -- the very function that the application gave to its server
   app.server.off('request', app.routing);
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (ALWAYS.has(pathOf(request))) {
