@@ -15,9 +15,16 @@ import { silentLog } from '../harness/silent-log.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const CALLERS = 3000;
+/**
+ * Beside twice what the caller itself needs on this machine only to connect so often. With 16 programs waiting for two processors the
+ * slowest needed once the time of the caller; when callers waited in the kernel to be accepted, five times.
+ */
 const ADMITTED_WITHIN_MS = 5000;
-/** Beside what the caller itself needs on this machine. */
-const REFUSED_WITHIN_MS = 1000;
+/**
+ * The same for a refusal. It needs 1 s when two programs share each processor; when refusals waited for each other in the application it
+ * was 5 s. admission-gate.test.ts shows without a clock that they do not.
+ */
+const REFUSED_WITHIN_MS = 4000;
 
 const job = { description: 'd', script: ':put 1', make_backup: false, express_execute: false, needs_acknowledgement: true };
 
@@ -87,8 +94,8 @@ const slowest = (list: Answer[]): number => Math.round(Math.max(...list.map(({ m
 
 test('3,000 requests at once are answered soon or refused at once, and hold nobody else up', async ({ annotate }) => {
   const over = new AbortController();
-  // What this machine needs only to connect so often and be turned away: it may be busy with other tests.
-  const yardstick = slowest(await burst('/healthz'));
+  // What this machine needs only to connect so often and be turned away: it may be busy with other tests, before or afterwards.
+  const before = slowest(await burst('/healthz'));
   const bursting = burst(jobsPath).finally(() => over.abort());
   const others: Answer[] = [];
   const health: Answer[] = [];
@@ -97,6 +104,7 @@ test('3,000 requests at once are answered soon or refused at once, and hold nobo
     health.push(await ask('/readyz'));
   }
   const answers = await bursting;
+  const yardstick = Math.max(before, slowest(await burst('/healthz')));
   const served = answers.filter(({ status }) => status === 200);
   const refused = answers.filter(({ status }) => status === 503);
   expect(served.length + refused.length).toBe(CALLERS);
@@ -105,7 +113,11 @@ test('3,000 requests at once are answered soon or refused at once, and hold nobo
   expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
   expect(slowest(served)).toBeLessThan(ADMITTED_WITHIN_MS + 2 * yardstick);
   expect(slowest(refused)).toBeLessThan(REFUSED_WITHIN_MS + 2 * yardstick);
+  // Whatever else the machine does: most of the refused do not wait for those that are served.
+  expect(refused.filter(({ ms }) => ms < slowest(served)).length).toBeGreaterThan(refused.length / 2);
   expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
   expect(health.map(({ status }) => status)).toEqual(health.map(() => 200));
-  await annotate(`p50/p99/slowest in ms: ${served.length} served ${times(served)}, ${refused.length} refused ${times(refused)}, ${others.length} of another key ${times(others)}; only to connect ${yardstick}`);
+  await annotate(
+    `p50/p99/slowest in ms: ${served.length} served ${times(served)}, ${refused.length} refused ${times(refused)}, ${others.length} of another key ${times(others)}; only to connect ${yardstick}`,
+  );
 });

@@ -3,7 +3,8 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Holder } from '../../../runtime/fair-shares.ts';
 import { newId } from '../core/ids.ts';
 import { networkOf } from '../core/network-of.ts';
-import { OVERLOADED, type Admission } from './admission.ts';
+import { workInPlace } from '../core/request-place.ts';
+import { OVERLOADED, type Admission, type Leave } from './admission.ts';
 import type { App, AppOptions } from './app.ts';
 import { clientAddress } from './client-address.ts';
 import { describeProblem, UNAVAILABLE_S } from './error-handler.ts';
@@ -29,8 +30,9 @@ export interface AdmissionDeps {
 export function admitRequests(app: App, { admission, options, observe }: AdmissionDeps): void {
   const refuse = refusalOf(options);
   const isTrusted = options.isTrustedProxy ?? (() => false);
+  const places = new WeakMap<IncomingMessage, Leave>();
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
-    const leave = admission.begin();
+    const leave = admission.begin(() => !request.complete || response.headersSent);
     // A client that has gone away while it waited needs no answer.
     if (response.destroyed) {
       leave();
@@ -38,13 +40,21 @@ export function admitRequests(app: App, { admission, options, observe }: Admissi
     }
     // Not `finish`: a client that goes away ends the request as well.
     response.once('close', leave);
+    places.set(request, leave);
     app.routing(request, response);
   };
+  // Not around the application as a whole: what follows the reading of a body runs in the context of the connection.
+  app.addHook('preHandler', (request, _reply, done) => {
+    const leave = places.get(request.raw);
+    if (leave) workInPlace(leave, done);
+    else done();
+  });
   const turnAway = (request: IncomingMessage, response: ServerResponse, startedAt: number): void => {
     refuse(response);
     observe?.({ method: request.method ?? '', route: REFUSED_ROUTE, status: 503 }, (performance.now() - startedAt) / 1000);
     options.log.info({ reason: 'overload', source: request.socket.remoteAddress ?? '' }, 'request refused: too many at once');
   };
+  admission.watch(app.server);
   // Whoever listens beside the application (client-errors.ts) has seen the request before.
   // oxlint-disable-next-line typescript/unbound-method -- the very function that the application gave to its server
   app.server.off('request', app.routing);
@@ -64,7 +74,12 @@ export function admitRequests(app: App, { admission, options, observe }: Admissi
 /** Answers in the application's form for errors, which is worked out once. */
 function refusalOf({ describeError = describeProblem, now }: AdmissionDeps['options']): (response: ServerResponse) => void {
   const { status, type, body } = describeError(OVERLOADED, ID_PLACE);
-  const headers: OutgoingHttpHeaders = { 'content-type': type, 'retry-after': String(UNAVAILABLE_S), 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+  const headers: OutgoingHttpHeaders = {
+    'content-type': type,
+    'retry-after': String(UNAVAILABLE_S),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
   return (response) => {
     const id = newId(now());
     const text = body.replace(ID_PLACE, id);

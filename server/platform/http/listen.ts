@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import type { AddressInfo } from 'node:net';
 import type { App } from './app-type.ts';
 import { boundPipelining } from './pipelining.ts';
@@ -21,9 +22,17 @@ export async function listen(
 ): Promise<string> {
   quiet?.watch(app.server);
   boundPipelining(app.server);
-  await app.listen({ host: address.host, port: address.port, backlog: BACKLOG });
+  await app.listen({ host: await oneAddress(address.host), port: address.port, backlog: BACKLOG });
   const { port } = app.server.address() as AddressInfo;
   const scheme = app.initialConfig.https ? 'https' : 'http';
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   return `${scheme}://${host}:${port}`;
+}
+
+/**
+ * Fastify listens on every address of `localhost`, on each but one with a server that knows none of the limits set above nor the queue
+ * of admission-gate.ts. So it gets one address.
+ */
+async function oneAddress(host: string): Promise<string> {
+  return host === 'localhost' ? (await lookup(host)).address : host;
 }

@@ -5,6 +5,7 @@ import type { RequestOptions, RequestParams, RequestResult } from '../core/agent
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Counters } from '../core/counters.ts';
 import { AppError } from '../core/errors.ts';
+import { leavePlace } from '../core/request-place.ts';
 import type { Sent } from './outbox.ts';
 import { replyErrorToAppError } from './reply-errors.ts';
 import type { TunnelReplies } from './reply-memory.ts';
@@ -83,7 +84,8 @@ export class AgentRequests {
     });
     const request = { type: 'request', id, remaining_ms: agentShare(options.timeoutMs), method, params } as Request;
     const sent = this.#deps.send(request);
-    if (sent !== 'sent') this.#pending.reject(id, notSent(sent));
+    if (sent === 'sent') leavePlace();
+    else this.#pending.reject(id, notSent(sent));
     try {
       const { method: _, ...result } = await answer;
       return result as RequestResult<M>;

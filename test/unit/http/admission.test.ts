@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ADMISSION, Admission } from '../../../server/platform/http/admission.ts';
 
-const limits = { atOnce: 2, waiting: { total: 12, perParty: 9, perMember: 4 }, waitMs: 800, workMs: 1000 };
+const limits = {
+  atOnce: 2,
+  rush: { requests: 1, connections: 2 },
+  waiting: { total: 12, perParty: 9, perMember: 4 },
+  waitMs: 800,
+  lookMs: 150,
+  workMs: 900,
+};
 
 let admission: Admission;
 let order: string[];
@@ -93,23 +100,38 @@ test('refuses what has not begun within its time, and nobody is left behind', as
   expect(admission.waiting).toBe(0);
 });
 
-test('what takes long gives its place to others, once', async () => {
+test('what takes very long gives its place to others, once', async () => {
   const leave = (admission.enter(at('x')), admission.begin());
   expect(admission.enter(at('x'))).toBe('admitted');
   admission.begin();
-  await vi.advanceTimersByTimeAsync(limits.workMs);
+  await vi.advanceTimersByTimeAsync(limits.workMs - limits.lookMs);
+  expect(admission.working).toBe(2);
+  await vi.advanceTimersByTimeAsync(limits.lookMs);
   expect(admission.working).toBe(0);
   leave();
   expect(admission.working).toBe(0);
 });
 
+test('what waits for the processor or the database keeps its place, so that no more is begun than can be done', async () => {
+  admission = new Admission();
+  let admitted = 0;
+  for (let index = 0; index < 200; index += 1) {
+    const wait = admission.enter(at('x'));
+    if (wait === 'admitted') admission.begin(() => false);
+    else if (wait !== 'refused') void wait.then((isIn) => isIn && (admitted += 1));
+  }
+  await vi.advanceTimersByTimeAsync(ADMISSION.waitMs);
+  expect([admission.working, admitted, admission.refused]).toEqual([ADMISSION.atOnce, 0, 200 - ADMISSION.atOnce]);
+});
+
 test('two hundred requests of one key that wait for slow routers, or keep streams open, are all let in', async () => {
   admission = new Admission();
   let admitted = 0;
-  const one = async (): Promise<void> => {
-    await admission.enter(at('x'));
-    admission.begin();
+  const one = async (_: unknown, index: number): Promise<void> => {
+    if ((await admission.enter(at('x'))) === false) return;
+    const leave = admission.begin(() => index % 2 === 0);
     admitted += 1;
+    if (index % 2 === 1) setTimeout(leave, 1);
   };
   const all = Promise.all(Array.from({ length: 200 }, one));
   await vi.advanceTimersByTimeAsync(ADMISSION.waitMs - 1);

@@ -1,0 +1,59 @@
+import type { Server } from 'node:http';
+
+/** From so many turns of the event loop on that each accept a connection, others wait behind them. Ordinary traffic has a few in a row. */
+export const RUSH_TURNS = 64;
+
+export interface ArrivalsListener {
+  /** Connections wait to be accepted; so many have been accepted since the rush began, or since this was called last. */
+  onBunch(): void;
+  /** A turn has passed in which nobody came. */
+  onOver(): void;
+}
+
+/**
+ * Notices that connections wait to be accepted. Node accepts one in each turn of the event loop. When each turn also does the work of
+ * sixty requests, thousands of callers wait in the kernel, where nobody can refuse them, for half a minute.
+ */
+export class Arrivals {
+  readonly #listener: ArrivalsListener;
+  readonly #bunch: number;
+  #inRow = 0;
+  #isWatching = false;
+
+  /** @param bunch of connections, after which the listener is told */
+  constructor(bunch: number, listener: ArrivalsListener) {
+    this.#bunch = bunch;
+    this.#listener = listener;
+  }
+
+  get isRush(): boolean {
+    return this.#inRow >= RUSH_TURNS;
+  }
+
+  watch(server: Server): void {
+    server.on('connection', () => this.#accepted());
+  }
+
+  #accepted(): void {
+    this.#inRow += 1;
+    if (this.#inRow > RUSH_TURNS && (this.#inRow - RUSH_TURNS) % this.#bunch === 0) this.#listener.onBunch();
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    // The first one still belongs to this turn.
+    setImmediate(() => this.#lookAfterTurn());
+  }
+
+  #lookAfterTurn(): void {
+    const before = this.#inRow;
+    setImmediate(() => {
+      if (this.#inRow > before) {
+        this.#lookAfterTurn();
+        return;
+      }
+      const wasRush = this.isRush;
+      this.#isWatching = false;
+      this.#inRow = 0;
+      if (wasRush) this.#listener.onOver();
+    });
+  }
+}
