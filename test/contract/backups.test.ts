@@ -62,7 +62,9 @@ class FakeRouters {
     if (!content) throw new AppError('invalid', 'the router has no such file');
     options.onRows?.([{ data: content.toString('base64', 0, 60) }]);
     options.onRows?.([{ data: content.toString('base64', 60) }]);
-    const sha256 = createHash('sha256').update(this.isDamaged ? 'other' : content).digest('hex');
+    const sha256 = createHash('sha256')
+      .update(this.isDamaged ? 'other' : content)
+      .digest('hex');
     return { size: content.length, sha256 } as never;
   }
 }
@@ -95,9 +97,20 @@ describeEachDatabase('backups', (open) => {
   async function create(given = rules, counters = new Counters()): Promise<BackupsService> {
     return new BackupsService({
       counters,
-      storage, clock, rules: given, log: silentLog, gateway: routers as never, secrets: await openSecrets(keyFile),
-      routers: { getRouter: async (teamId, id) => storage.db.selectFrom('routers').selectAll().where('id', '=', id).where('team_id', '=', teamId).executeTakeFirstOrThrow() },
-      jobs: { changes, getJob: async (_team, _router, id) => storage.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow() },
+      storage,
+      clock,
+      rules: given,
+      log: silentLog,
+      gateway: routers as never,
+      secrets: await openSecrets(keyFile),
+      routers: {
+        getRouter: async (teamId, id) =>
+          storage.db.selectFrom('routers').selectAll().where('id', '=', id).where('team_id', '=', teamId).executeTakeFirstOrThrow(),
+      },
+      jobs: {
+        changes,
+        getJob: async (_team, _router, id) => storage.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
+      },
     });
   }
 
@@ -110,11 +123,29 @@ describeEachDatabase('backups', (open) => {
     for (const [part, content] of Object.entries(files)) routers.put(id, part, content);
     await storage.writes.write((tx) =>
       insertJob(tx, {
-        id, teamId, routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: id, description: 'd', script: 's', expressExecute: true,
-        needsAcknowledgement: true, makeBackup: true, notifyUrl: null, timeoutMs: 1000, now: clock.now(), expiresAt: clock.now() + 1000,
+        id,
+        teamId,
+        routerId,
+        siteId: null,
+        token: 't',
+        requestId: 'r',
+        idempotencyKey: id,
+        description: 'd',
+        script: 's',
+        expressExecute: true,
+        needsAcknowledgement: true,
+        makeBackup: true,
+        notifyUrl: null,
+        timeoutMs: 1000,
+        now: clock.now(),
+        expiresAt: clock.now() + 1000,
       }),
     );
-    await storage.db.updateTable('jobs').set({ phase: 'done', started_at: clock.now(), completed_at: clock.now() }).where('id', '=', id).execute();
+    await storage.db
+      .updateTable('jobs')
+      .set({ phase: 'done', started_at: clock.now(), completed_at: clock.now() })
+      .where('id', '=', id)
+      .execute();
     return storage.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
   }
 
@@ -122,7 +153,10 @@ describeEachDatabase('backups', (open) => {
 
   function settled(state: string, job?: JobRecord): Promise<Backup> {
     return waitUntil(`the backup is ${state}`, async () =>
-      (await list()).find(({ record }) => record.state === state && (job === undefined || record.job_id === job.id) && (state !== 'stored' || record.due_at === null)),
+      (await list()).find(
+        ({ record }) =>
+          record.state === state && (job === undefined || record.job_id === job.id) && (state !== 'stored' || record.due_at === null),
+      ),
     );
   }
 
@@ -172,7 +206,10 @@ describeEachDatabase('backups', (open) => {
     changes.publish(await endedJob({ export: EXPORT }));
     const { record } = await settled('stored');
     const [row] = await storage.db.selectFrom('backup_parts').selectAll().execute();
-    await storage.db.insertInto('backup_parts').values({ ...row!, part: 'export_after' }).execute();
+    await storage.db
+      .insertInto('backup_parts')
+      .values({ ...row!, part: 'export_after' })
+      .execute();
     await expect(service.readFile(place.teamId, place.routerId, record.id, 'export_after')).rejects.toMatchObject({ code: 'internal' });
   });
 
@@ -258,7 +295,12 @@ describeEachDatabase('backups', (open) => {
 
   test.each([
     ['damaged on the way', { binary: BINARY }, true, 'attempt'],
-    ['not a backup at all', { binary: 'expected end of command (line 1 column 9)', export: 'expected end of command (line 1 column 9)' }, false, 'lost'],
+    [
+      'not a backup at all',
+      { binary: 'expected end of command (line 1 column 9)', export: 'expected end of command (line 1 column 9)' },
+      false,
+      'lost',
+    ],
   ])('that is %s is not stored', async (_what, files, isDamaged, outcome) => {
     routers.isDamaged = isDamaged;
     changes.publish(await endedJob(files));
@@ -315,7 +357,11 @@ describeEachDatabase('backups', (open) => {
   });
 
   test('shows what its job changed', async () => {
-    const job = await endedJob({ binary: BINARY, export: EXPORT, export_after: EXPORT.replace('secret-name', 'new').replace('10:00', '10:01') });
+    const job = await endedJob({
+      binary: BINARY,
+      export: EXPORT,
+      export_after: EXPORT.replace('secret-name', 'new').replace('10:00', '10:01'),
+    });
     await expect(service.changesOf(place.teamId, place.routerId, job.id)).rejects.toMatchObject({ code: 'conflict' });
     changes.publish(job);
     await settled('stored');
@@ -334,7 +380,12 @@ describeEachDatabase('backups', (open) => {
     }
     clock.advance(11 * 60_000);
     await waitUntil('the oldest are gone', async () => (await list()).length === 3);
-    expect((await list()).map(({ record }) => record.job_id)).toEqual(jobs.slice(2).reverse().map(({ id }) => id));
+    expect((await list()).map(({ record }) => record.job_id)).toEqual(
+      jobs
+        .slice(2)
+        .reverse()
+        .map(({ id }) => id),
+    );
     const shown = await storage.db.selectFrom('jobs').select('backup_id').where('id', '=', jobs[0]!.id).executeTakeFirst();
     expect(shown).toEqual({ backup_id: null });
     clock.advance(rules.keepMs);

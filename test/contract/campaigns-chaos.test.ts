@@ -18,18 +18,20 @@ const MOST_AT_ONCE = 5;
 const STEPS = 60;
 
 /** Jobs that dawdle, or are lost on their way: before they are stored, or the word that they were. */
-const losing = (chance: Chance) => (jobs: JobsService): CampaignsDeps['jobs'] => ({
-  changes: jobs.changes,
-  checkNotifyUrl: (url) => jobs.checkNotifyUrl(url),
-  takeBackJob: (...args) => jobs.takeBackJob(...args),
-  createJob: async (...args) => {
-    if (chance.happens(0.3)) await turns(chance.int(0, 200));
-    if (chance.happens(0.1)) throw new AppError('unavailable', 'the database is away');
-    const job = await jobs.createJob(...args);
-    if (chance.happens(0.1)) throw new AppError('unavailable', 'the connection broke');
-    return job;
-  },
-});
+const losing =
+  (chance: Chance) =>
+  (jobs: JobsService): CampaignsDeps['jobs'] => ({
+    changes: jobs.changes,
+    checkNotifyUrl: (url) => jobs.checkNotifyUrl(url),
+    takeBackJob: (...args) => jobs.takeBackJob(...args),
+    createJob: async (...args) => {
+      if (chance.happens(0.3)) await turns(chance.int(0, 200));
+      if (chance.happens(0.1)) throw new AppError('unavailable', 'the database is away');
+      const job = await jobs.createJob(...args);
+      if (chance.happens(0.1)) throw new AppError('unavailable', 'the connection broke');
+      return job;
+    },
+  });
 
 class Disturbance {
   readonly #world: CampaignWorld;
@@ -142,7 +144,8 @@ describeEachDatabase('a campaign in chaos', (open, kind) => {
     for (const { routerId, status, jobId } of targets) {
       if (NEVER_RAN.has(status)) expect(ran.has(routerId), status).toBe(false);
       if (status === 'completed') expect(ran.has(routerId)).toBe(true);
-      if (jobId !== null) expect(jobs.get(jobId)).toMatchObject({ router_id: routerId, completed_at: status === 'completed' ? expect.any(Number) : null });
+      if (jobId !== null)
+        expect(jobs.get(jobId)).toMatchObject({ router_id: routerId, completed_at: status === 'completed' ? expect.any(Number) : null });
       expect(status === 'skipped').toBe(jobId === null);
     }
     // Those that were skipped were left out for a reason.
@@ -158,7 +161,13 @@ describeEachDatabase('a campaign in chaos', (open, kind) => {
     const { fleet } = world;
     fleet.answer = () => (chance.happens(0.5) ? 'hold' : DONE);
     const abortAfterFailures = chance.happens(0.5) ? chance.int(1, 6) : undefined;
-    const id = await world.create({ canaryCount: chance.int(0, 3), mostAtOnce: MOST_AT_ONCE, abortAfterFailures, deliverWithinMinutes: 1440, timeoutSeconds: 7200 });
+    const id = await world.create({
+      canaryCount: chance.int(0, 3),
+      mostAtOnce: MOST_AT_ONCE,
+      abortAfterFailures,
+      deliverWithinMinutes: 1440,
+      timeoutSeconds: 7200,
+    });
     const disturbance = new Disturbance(world, chance, { id, oneWriter: kind.name === 'SQLite' });
     for (let step = 0; step < STEPS; step += 1) await disturbance.step();
     await disturbance.calm();

@@ -12,7 +12,13 @@ import { describeEachDatabase } from '../harness/databases.ts';
 import { silentLog } from '../harness/silent-log.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const ROLLED_BACK: JobResult = { outcome: 'failed', reason: 'rolled_back', error: 'the router undid it', output: null, output_truncated: false };
+const ROLLED_BACK: JobResult = {
+  outcome: 'failed',
+  reason: 'rolled_back',
+  error: 'the router undid it',
+  output: null,
+  output_truncated: false,
+};
 
 type Jobs = CampaignsDeps['jobs'];
 
@@ -109,7 +115,11 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       fleet.answer = (routerId) => (routerId === fails ? FAILED : 'hold');
       const id = await world!.create({ canaryCount: 3 });
       const stopped = await world!.until('it stops', id, ({ campaign, counts }) => campaign.state === 'stopped' && counts.deleted === 1);
-      expect(stopped).toMatchObject({ campaign: { stop_reason: 'canary_failed', finished_at: null }, canaries: 'failed', counts: { failed: 1, deleted: 1, running: 1, skipped: 5 } });
+      expect(stopped).toMatchObject({
+        campaign: { stop_reason: 'canary_failed', finished_at: null },
+        canaries: 'failed',
+        counts: { failed: 1, deleted: 1, running: 1, skipped: 5 },
+      });
       await fleet.end();
       expect((await world!.ended(id)).counts).toMatchObject({ failed: 1, deleted: 1, completed: 1, skipped: 5 });
       expect(new Set(fleet.runs)).toEqual(new Set([runs, fails]));
@@ -130,7 +140,11 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       const { fleet } = await start({ routers: 3 });
       fleet.away.add(fleet.routerIds[0]!);
       const id = await world!.create({ deliverWithinMinutes: 10 });
-      expect(await world!.ended(id, 30_000)).toMatchObject({ campaign: { stop_reason: 'canary_failed' }, canaries: 'failed', counts: { expired: 1, skipped: 2 } });
+      expect(await world!.ended(id, 30_000)).toMatchObject({
+        campaign: { stop_reason: 'canary_failed' },
+        canaries: 'failed',
+        counts: { expired: 1, skipped: 2 },
+      });
       expect(fleet.runs).toEqual([]);
     });
   });
@@ -138,18 +152,40 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
   describe('by bad results', () => {
     it('counts every kind of them, and what was taken back as neither', async () => {
       const { fleet, jobs } = await start({ routers: 9 });
-      const [completes, fails, isUnknown, rollsBack, expires, isTakenBack] = fleet.routerIds as [string, string, string, string, string, string];
-      const answers = new Map([[completes, DONE], [fails, FAILED], [isUnknown, UNKNOWN], [rollsBack, ROLLED_BACK]]);
+      const [completes, fails, isUnknown, rollsBack, expires, isTakenBack] = fleet.routerIds as [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+      ];
+      const answers = new Map([
+        [completes, DONE],
+        [fails, FAILED],
+        [isUnknown, UNKNOWN],
+        [rollsBack, ROLLED_BACK],
+      ]);
       fleet.answer = (routerId) => answers.get(routerId) ?? 'hold';
       fleet.away.add(expires).add(isTakenBack);
-      const id = await world!.create({ canaryCount: 0, mostAtOnce: 6, deliverWithinMinutes: 30, timeoutSeconds: 7200, abortAfterFailures: 4, undoSeconds: 120 });
+      const id = await world!.create({
+        canaryCount: 0,
+        mostAtOnce: 6,
+        deliverWithinMinutes: 30,
+        timeoutSeconds: 7200,
+        abortAfterFailures: 4,
+        undoSeconds: 120,
+      });
       await world!.until('four have a result', id, ({ counts }) => counts.completed + counts.failed + counts.unknown === 4);
       const waiting = (await world!.allJobs()).find((job) => job.router_id === isTakenBack);
       await jobs.cancelJob(fleet.teamId, isTakenBack, waiting!.id);
       await world!.until('it is counted', id, ({ counts }) => counts.deleted === 1);
       expect((await world!.view(id)).campaign.state).toBe('running');
       const stopped = await world!.until('the fourth failure stops it', id, ({ campaign }) => campaign.state !== 'running', 60_000);
-      expect(stopped).toMatchObject({ campaign: { stop_reason: 'failures', stop_message: '4 routers failed; the limit was 4' }, counts: { completed: 1, failed: 2, unknown: 1, expired: 1, deleted: 1 } });
+      expect(stopped).toMatchObject({
+        campaign: { stop_reason: 'failures', stop_message: '4 routers failed; the limit was 4' },
+        counts: { completed: 1, failed: 2, unknown: 1, expired: 1, deleted: 1 },
+      });
       await fleet.end();
       await world!.ended(id);
       const { groups } = await world!.campaigns.listGroups(fleet.teamId, id, 10);
@@ -169,7 +205,11 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       };
       const id = await world!.create({ canaryCount: 0, mostAtOnce: 1, abortAtPercent: 20 });
       await world!.until('those have their results', id, ({ counts }) => counts.failed === failures && counts.completed === successes);
-      const next = await world!.until('it has gone on or not', id, ({ campaign, counts }) => campaign.state === 'stopped' || counts.running === 1);
+      const next = await world!.until(
+        'it has gone on or not',
+        id,
+        ({ campaign, counts }) => campaign.state === 'stopped' || counts.running === 1,
+      );
       expect(next.campaign.state).toBe(state);
       await fleet.end();
     });
@@ -183,7 +223,12 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       const id = await world!.create({ canaryCount: 0 });
       await world!.until('the others are done', id, ({ counts }) => counts.completed === 3);
       const agents = await storage.db.selectFrom('agents').select('id').where('team_id', '=', fleet.teamId).orderBy('id').execute();
-      await storage.db.updateTable('routers').set({ agent_id: agents[1]!.id }).where('id', '=', moving).where('agent_id', '=', agents[0]!.id).execute();
+      await storage.db
+        .updateTable('routers')
+        .set({ agent_id: agents[1]!.id })
+        .where('id', '=', moving)
+        .where('agent_id', '=', agents[0]!.id)
+        .execute();
       fleet.comeBack(moving);
       expect((await world!.ended(id)).counts.completed).toBe(4);
       await expectOneStory(id);
@@ -191,7 +236,10 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
 
     it('keeps those that leave its site: the routers were fixed at the beginning', async () => {
       const { fleet } = await start({ routers: 3 });
-      await storage.db.insertInto('sites').values({ id: 'site', team_id: fleet.teamId, name: 'site', time_zone: null, latitude: null, longitude: null, created_at: 1 }).execute();
+      await storage.db
+        .insertInto('sites')
+        .values({ id: 'site', team_id: fleet.teamId, name: 'site', time_zone: null, latitude: null, longitude: null, created_at: 1 })
+        .execute();
       await storage.db.updateTable('routers').set({ site_id: 'site' }).execute();
       fleet.answer = () => 'hold';
       const id = await world!.create({ routerIds: undefined, siteIds: ['site'] });
@@ -220,22 +268,25 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
   });
 
   describe('by another control plane on the same database', () => {
-    it.each(['pauseCampaign', 'cancelCampaign'] as const)('%s there while jobs are being made here holds for those, too', async (interfere) => {
-      const gate = new Gate();
-      const { fleet, jobs, clock } = await start({ routers: 12, wrap: gate.wrap });
-      const other = new CampaignsService({ storage, jobs: passing(jobs), clock, log: silentLog });
-      const id = await world!.create({ canaryCount: 0, mostAtOnce: 5 });
-      await waitUntil('five jobs are being made', () => gate.waiting === 5);
-      await other[interfere](fleet.teamId, id);
-      gate.open();
-      await world!.until('some minutes have passed', id, ({ campaign }) => clock.now() > campaign.created_at + 300_000, 10_000);
-      expect(await world!.allJobs()).toEqual([]);
-      if (interfere === 'pauseCampaign') await other.resumeCampaign(fleet.teamId, id);
-      const { counts } = await world!.ended(id);
-      expect(counts).toMatchObject(interfere === 'pauseCampaign' ? { completed: 12 } : { completed: 0, skipped: 12 });
-      await other.stop();
-      await expectOneStory(id);
-    });
+    it.each(['pauseCampaign', 'cancelCampaign'] as const)(
+      '%s there while jobs are being made here holds for those, too',
+      async (interfere) => {
+        const gate = new Gate();
+        const { fleet, jobs, clock } = await start({ routers: 12, wrap: gate.wrap });
+        const other = new CampaignsService({ storage, jobs: passing(jobs), clock, log: silentLog });
+        const id = await world!.create({ canaryCount: 0, mostAtOnce: 5 });
+        await waitUntil('five jobs are being made', () => gate.waiting === 5);
+        await other[interfere](fleet.teamId, id);
+        gate.open();
+        await world!.until('some minutes have passed', id, ({ campaign }) => clock.now() > campaign.created_at + 300_000, 10_000);
+        expect(await world!.allJobs()).toEqual([]);
+        if (interfere === 'pauseCampaign') await other.resumeCampaign(fleet.teamId, id);
+        const { counts } = await world!.ended(id);
+        expect(counts).toMatchObject(interfere === 'pauseCampaign' ? { completed: 12 } : { completed: 0, skipped: 12 });
+        await other.stop();
+        await expectOneStory(id);
+      },
+    );
 
     it('plays its rounds in turn: never too many at once, never too fast, nobody twice', async () => {
       const { fleet, jobs, clock } = await start({ routers: 50 });
@@ -267,7 +318,10 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       await world!.campaigns.cancelCampaign(fleet.teamId, paused);
       await world!.stop();
       await world!.boot();
-      expect(await world!.view(paused)).toMatchObject({ campaign: { state: 'canceled', finished_at: expect.any(Number) }, counts: { completed: 2, skipped: 4 } });
+      expect(await world!.view(paused)).toMatchObject({
+        campaign: { state: 'canceled', finished_at: expect.any(Number) },
+        counts: { completed: 2, skipped: 4 },
+      });
     });
 
     it('counts what ended while nobody was there, and stops for it', async () => {
@@ -280,7 +334,10 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       await fleet.disconnect();
       await jobs.stop();
       await world!.boot();
-      expect(await world!.ended(id)).toMatchObject({ campaign: { state: 'stopped', stop_reason: 'failures' }, counts: { failed: 3, skipped: 5 } });
+      expect(await world!.ended(id)).toMatchObject({
+        campaign: { state: 'stopped', stop_reason: 'failures' },
+        counts: { failed: 3, skipped: 5 },
+      });
       expect(fleet.runs).toHaveLength(3);
     });
   });
@@ -307,9 +364,14 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
     await fleet.end();
     await world!.ended(canceled);
     expect(told).toEqual([
-      'started running', 'paused paused', 'resumed running', 'completed finished',
-      'started running', 'aborted stopped canary_failed',
-      'started running', 'canceled canceled',
+      'started running',
+      'paused paused',
+      'resumed running',
+      'completed finished',
+      'started running',
+      'aborted stopped canary_failed',
+      'started running',
+      'canceled canceled',
     ]);
   });
 });

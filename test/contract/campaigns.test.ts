@@ -32,7 +32,17 @@ describeEachDatabase('a campaign', (open) => {
       const id = await world!.create();
       const { campaign, counts, canaries } = await world!.ended(id);
       expect(campaign).toMatchObject({ state: 'finished', stop_reason: null, target_count: 12 });
-      expect(counts).toEqual({ waiting: 0, pending: 0, running: 0, completed: 12, failed: 0, expired: 0, unknown: 0, deleted: 0, skipped: 0 });
+      expect(counts).toEqual({
+        waiting: 0,
+        pending: 0,
+        running: 0,
+        completed: 12,
+        failed: 0,
+        expired: 0,
+        unknown: 0,
+        deleted: 0,
+        skipped: 0,
+      });
       expect(canaries).toBe('passed');
       expect([...fleet.runs].sort()).toEqual([...fleet.routerIds].sort());
     });
@@ -72,7 +82,15 @@ describeEachDatabase('a campaign', (open) => {
 
     it('lets routers go first that answer', async () => {
       const { fleet } = await start({ routers: 6 });
-      const seen = fleet.routerIds.slice(3).map((id) => ({ router_id: id, reachable: 1 as const, uptime_seconds: null, last_seen_at: world!.clock.now(), last_seen_from: null }));
+      const seen = fleet.routerIds
+        .slice(3)
+        .map((id) => ({
+          router_id: id,
+          reachable: 1 as const,
+          uptime_seconds: null,
+          last_seen_at: world!.clock.now(),
+          last_seen_from: null,
+        }));
       await storage.db.insertInto('router_presence').values(seen).execute();
       await world!.ended(await world!.create({ canaryCount: 1, mostAtOnce: 1 }));
       const [first, ...rest] = fleet.routerIds;
@@ -121,7 +139,10 @@ describeEachDatabase('a campaign', (open) => {
       const { fleet } = await start({ routers: 20 });
       fleet.answer = (routerId) => (fleet.routerIds.indexOf(routerId) % 2 === 1 ? result : DONE);
       const view = await world!.ended(await world!.create({ mostAtOnce: 1, abortAfterFailures: 3 }));
-      expect(view).toMatchObject({ campaign: { state: 'stopped', stop_reason: 'failures' }, counts: { completed: 3, [result.outcome]: 3, skipped: 14 } });
+      expect(view).toMatchObject({
+        campaign: { state: 'stopped', stop_reason: 'failures' },
+        counts: { completed: 3, [result.outcome]: 3, skipped: 14 },
+      });
       expect(fleet.runs).toHaveLength(6);
     });
 
@@ -229,7 +250,10 @@ describeEachDatabase('a campaign', (open) => {
       const id = await world!.create({ canaryCount: 0, mostAtOnce: 5 });
       await world!.until('all places are taken', id, ({ counts }) => counts.running === 2 && counts.pending === 3);
       const canceled = await campaigns.cancelCampaign(fleet.teamId, id);
-      expect(canceled).toMatchObject({ campaign: { state: 'canceled', finished_at: null }, counts: { deleted: 3, running: 2, pending: 0, skipped: 3 } });
+      expect(canceled).toMatchObject({
+        campaign: { state: 'canceled', finished_at: null },
+        counts: { deleted: 3, running: 2, pending: 0, skipped: 3 },
+      });
       expect((await campaigns.cancelCampaign(fleet.teamId, id)).counts).toEqual(canceled.counts);
       await fleet.end();
       expect((await world!.ended(id)).counts).toMatchObject({ deleted: 3, completed: 2, skipped: 3 });
@@ -242,29 +266,37 @@ describeEachDatabase('a campaign', (open) => {
   describe('whose control plane ends in the middle', () => {
     type Jobs = ConstructorParameters<typeof CampaignsService>[0]['jobs'];
     /** A control plane that dies at its nth job, before or after it is stored. */
-    const dying = (at: number, when: 'before' | 'after') => (jobs: JobsService): Jobs => {
-      let count = 0;
-      return {
-        changes: jobs.changes,
-        checkNotifyUrl: (url) => jobs.checkNotifyUrl(url),
-        takeBackJob: (...args) => jobs.takeBackJob(...args),
-        createJob: async (...args) => {
-          count += 1;
-          if (count >= at && when === 'before') throw new AppError('unavailable', 'killed');
-          const job = await jobs.createJob(...args);
-          if (count >= at) throw new AppError('unavailable', 'killed');
-          return job;
-        },
+    const dying =
+      (at: number, when: 'before' | 'after') =>
+      (jobs: JobsService): Jobs => {
+        let count = 0;
+        return {
+          changes: jobs.changes,
+          checkNotifyUrl: (url) => jobs.checkNotifyUrl(url),
+          takeBackJob: (...args) => jobs.takeBackJob(...args),
+          createJob: async (...args) => {
+            count += 1;
+            if (count >= at && when === 'before') throw new AppError('unavailable', 'killed');
+            const job = await jobs.createJob(...args);
+            if (count >= at) throw new AppError('unavailable', 'killed');
+            return job;
+          },
+        };
       };
-    };
 
     it.each([
-      [1, 'before'], [4, 'before'], [1, 'after'], [4, 'after'],
+      [1, 'before'],
+      [4, 'before'],
+      [1, 'after'],
+      [4, 'after'],
     ] as const)('skips no router and runs on none twice: killed at job %i, %s it is stored', async (at, when) => {
       const { fleet } = await start({ routers: 10, wrap: dying(at, when) });
       fleet.answer = () => 'hold';
       const id = await world!.create({ canaryCount: 0, mostAtOnce: 6 });
-      await waitUntil('the claimed routers wait for their jobs', async () => (await targets(id)).filter(({ startedAt }) => startedAt !== null).length === 6);
+      await waitUntil(
+        'the claimed routers wait for their jobs',
+        async () => (await targets(id)).filter(({ startedAt }) => startedAt !== null).length === 6,
+      );
       await world!.stop();
       // Longer than keys are remembered for callers.
       world!.clock.advance(30 * 3600_000);
@@ -366,7 +398,9 @@ describeEachDatabase('a campaign', (open) => {
       expect(all.map(({ routerId }) => routerId)).toEqual(routerIds);
       expect(all.map(({ canary }) => canary)).toEqual([true, true, false, false, false]);
       expect(await campaigns.listTargets(fleet.teamId, id, { statuses: [], after: 1, limit: 2 })).toEqual(all.slice(2, 4));
-      expect(await targets(id, ['failed', 'unknown'])).toMatchObject([{ routerId: fleet.routerIds[1], status: 'failed', reason: 'script_error' }]);
+      expect(await targets(id, ['failed', 'unknown'])).toMatchObject([
+        { routerId: fleet.routerIds[1], status: 'failed', reason: 'script_error' },
+      ]);
     });
   });
 
@@ -375,7 +409,10 @@ describeEachDatabase('a campaign', (open) => {
 
     async function addSite(teamId: string): Promise<string> {
       const id = newId(1);
-      await storage.db.insertInto('sites').values({ id, team_id: teamId, name: id, time_zone: null, latitude: null, longitude: null, created_at: 1 }).execute();
+      await storage.db
+        .insertInto('sites')
+        .values({ id, team_id: teamId, name: id, time_zone: null, latitude: null, longitude: null, created_at: 1 })
+        .execute();
       return id;
     }
 
@@ -399,7 +436,10 @@ describeEachDatabase('a campaign', (open) => {
         [{ notifyUrl: 'ftp://example.org' }, 'notify_url'],
       ];
       for (const [wanted, field] of refusals) {
-        await expect(world!.create(wanted), JSON.stringify(wanted)).rejects.toMatchObject({ code: 'invalid', errors: { [field]: [expect.any(String)] } });
+        await expect(world!.create(wanted), JSON.stringify(wanted)).rejects.toMatchObject({
+          code: 'invalid',
+          errors: { [field]: [expect.any(String)] },
+        });
       }
       expect(await world!.allJobs()).toEqual([]);
       expect(await storage.db.selectFrom('campaigns').select('id').execute()).toEqual([]);
@@ -408,7 +448,8 @@ describeEachDatabase('a campaign', (open) => {
     it('alike for a router of another team and one that does not exist', async () => {
       await start({ routers: 1 });
       const [strange] = (await FakeFleet.create(storage, { routers: 1 })).routerIds as [string];
-      const reason = async (id: string) => world!.create({ routerIds: [id] }).catch((error: AppError) => error.errors!['router_ids']![0]!.replace(id, 'X'));
+      const reason = async (id: string) =>
+        world!.create({ routerIds: [id] }).catch((error: AppError) => error.errors!['router_ids']![0]!.replace(id, 'X'));
       expect(await reason(strange)).toBe(await reason(UNKNOWN_ID));
     });
 
@@ -439,7 +480,8 @@ describeEachDatabase('a campaign', (open) => {
     it('not when routers are named by their sites, as they stand now', async () => {
       const { fleet } = await start({ routers: 6 });
       const [one, two] = [await addSite(fleet.teamId), await addSite(fleet.teamId)];
-      const place = (routerIds: string[], site: string) => storage.db.updateTable('routers').set({ site_id: site }).where('id', 'in', routerIds).execute();
+      const place = (routerIds: string[], site: string) =>
+        storage.db.updateTable('routers').set({ site_id: site }).where('id', 'in', routerIds).execute();
       await place(fleet.routerIds.slice(1, 3), one);
       await place(fleet.routerIds.slice(3, 4), two);
       fleet.answer = () => 'hold';
@@ -466,17 +508,26 @@ describeEachDatabase('a campaign', (open) => {
     await start({ routers: 1 });
     await world!.ended(await world!.create());
     const [job] = await world!.allJobs();
-    await expect(storage.db.insertInto('jobs').values({ ...job!, id: newId(1) }).execute()).rejects.toThrow();
+    await expect(
+      storage.db
+        .insertInto('jobs')
+        .values({ ...job!, id: newId(1) })
+        .execute(),
+    ).rejects.toThrow();
   });
 
   it('of 2,000 routers is through in reasonable time', { timeout: 120_000 }, async () => {
     const { fleet } = await start({ routers: 2000, agents: 20 });
     const id = await world!.create({ canaryCount: 5, mostAtOnce: 200 });
-    const view = await waitUntil('all have run', async () => {
-      world!.clock.advance(50);
-      const view = await world!.view(id);
-      return view.campaign.finished_at === null ? undefined : view;
-    }, 110_000);
+    const view = await waitUntil(
+      'all have run',
+      async () => {
+        world!.clock.advance(50);
+        const view = await world!.view(id);
+        return view.campaign.finished_at === null ? undefined : view;
+      },
+      110_000,
+    );
     expect(view.counts.completed).toBe(2000);
     expect(new Set(fleet.runs).size).toBe(2000);
     expect(fleet.runs).toHaveLength(2000);

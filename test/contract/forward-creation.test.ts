@@ -9,7 +9,13 @@ describeEachDatabase('new forwards', (open) => {
   test.each([{ openPerTeam: 3 }, { openPerRouter: 3 }])('made at the same time are no more than %j', async (limit) => {
     const storage = await open();
     const { teamId, routerId } = await seedRouter(storage);
-    const settings = { host: 'localhost', listen: '127.0.0.1', ports: { from: 40_000, to: 40_100 }, allowPrivateSources: true, idleSeconds: null };
+    const settings = {
+      host: 'localhost',
+      listen: '127.0.0.1',
+      ports: { from: 40_000, to: 40_100 },
+      allowPrivateSources: true,
+      idleSeconds: null,
+    };
     const limits = { ...FORWARD_LIMITS, ...limit };
     const deps = { storage, clock: systemClock, settings, limits, portsUse: unusedPorts(settings, limits) };
     const request = { expireAfterMinutes: 60, dstPort: 22, dstAddress: '192.168.88.10', allowFrom: '198.51.100.7' };

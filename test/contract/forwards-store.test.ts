@@ -76,8 +76,7 @@ describeEachDatabase('the store of forwards', (open) => {
   }
 
   const keyOf = (record: ForwardRecord): { teamId: string; id: string } => ({ teamId: record.team_id, id: record.id });
-  const reload = (record: ForwardRecord): Promise<ForwardRecord | undefined> =>
-    selectForward(storage.db, keyOf(record), record.router_id);
+  const reload = (record: ForwardRecord): Promise<ForwardRecord | undefined> => selectForward(storage.db, keyOf(record), record.router_id);
 
   it('keeps a forward for its team and router only', async () => {
     const record = await insert();
@@ -206,7 +205,17 @@ describeEachDatabase('the store of forwards', (open) => {
   });
 
   function connection(record: ForwardRecord, openedAt: number): LoggedConnection {
-    return { id: newId(openedAt), teamId: record.team_id, forwardId: record.id, source: 's', openedAt, closedAt: openedAt + 5, bytesIn: 0, bytesOut: 0, endedBy: 'closed' };
+    return {
+      id: newId(openedAt),
+      teamId: record.team_id,
+      forwardId: record.id,
+      source: 's',
+      openedAt,
+      closedAt: openedAt + 5,
+      bytesIn: 0,
+      bytesOut: 0,
+      endedBy: 'closed',
+    };
   }
 
   it('tells of connections that were open when a control plane was killed, but not of those that are open', async () => {
@@ -215,15 +224,28 @@ describeEachDatabase('the store of forwards', (open) => {
     const [finished, lost, before] = [connection(record, 5_000_000), connection(record, 6_000_000), connection(record, 1000)];
     const open = [finished, lost, before].map((each) => ({ ...each, bytesIn: 7, endedBy: 'open' as const }));
     await storage.writes.write((tx) => writeOpenConnections(tx, open));
-    await storage.writes.write((tx) => writeOpenConnections(tx, open.map((each) => ({ ...each, closedAt: each.openedAt + 60_000, bytesIn: 8 }))));
+    await storage.writes.write((tx) =>
+      writeOpenConnections(
+        tx,
+        open.map((each) => ({ ...each, closedAt: each.openedAt + 60_000, bytesIn: 8 })),
+      ),
+    );
     await storage.writes.write((tx) => insertConnections(tx, [{ ...finished, bytesIn: 9 }]));
     // Comes too late: it is over.
     await storage.writes.write((tx) => writeOpenConnections(tx, open.slice(0, 1)));
     const ends = async (): Promise<unknown[]> =>
-      (await selectConnections(storage.db, { teamId, id }, page)).map((each) => [each.opened_at, each.closed_at, each.bytes_in, each.ended_by]);
+      (await selectConnections(storage.db, { teamId, id }, page)).map((each) => [
+        each.opened_at,
+        each.closed_at,
+        each.bytes_in,
+        each.ended_by,
+      ]);
     expect(await ends()).toEqual([[5_000_000, 5_000_005, 9, 'closed']]);
     await storage.writes.write((tx) => settleOpenConnections(tx, 4_000_000));
-    expect(await ends()).toEqual([[6_000_000, 6_060_000, 8, 'unknown'], [5_000_000, 5_000_005, 9, 'closed']]);
+    expect(await ends()).toEqual([
+      [6_000_000, 6_060_000, 8, 'unknown'],
+      [5_000_000, 5_000_005, 9, 'closed'],
+    ]);
     expect(await reload(record)).toMatchObject({ connection_count: 1, bytes_in: 8 });
   });
 
@@ -232,8 +254,14 @@ describeEachDatabase('the store of forwards', (open) => {
 
   it('forgets connections by their age, of all teams, the oldest first and no more at once than it is told', async () => {
     const [ours, others] = [await insert({ port: 1 }), await insert({ port: 2, router: theirs })];
-    await storage.writes.write((tx) => insertConnections(tx, [1000, 2000, 3000, 4000].map((at) => connection(at === 2000 ? others : ours, at))));
-    const forget = (before: number, limit: number): Promise<number> => storage.writes.write((tx) => deleteConnectionsUntil(tx, before, limit));
+    await storage.writes.write((tx) =>
+      insertConnections(
+        tx,
+        [1000, 2000, 3000, 4000].map((at) => connection(at === 2000 ? others : ours, at)),
+      ),
+    );
+    const forget = (before: number, limit: number): Promise<number> =>
+      storage.writes.write((tx) => deleteConnectionsUntil(tx, before, limit));
     expect(await forget(3000, 1)).toBe(1);
     expect([await openedAt(ours), await openedAt(others)]).toEqual([[4000, 3000], [2000]]);
     expect(await forget(3000, 10)).toBe(1);
@@ -246,7 +274,8 @@ describeEachDatabase('the store of forwards', (open) => {
     await storage.writes.write((tx) =>
       insertConnections(tx, [...[1000, 2000, 2000, 3000, 4000].map((at) => connection(crowded, at)), connection(other, 1)]),
     );
-    const forget = (limit: number, key = keyOf(crowded)): Promise<number> => storage.writes.write((tx) => deleteConnectionsBeyond(tx, key, 2, limit));
+    const forget = (limit: number, key = keyOf(crowded)): Promise<number> =>
+      storage.writes.write((tx) => deleteConnectionsBeyond(tx, key, 2, limit));
     expect(await forget(10, { ...keyOf(crowded), teamId: theirs.teamId })).toBe(0);
     expect(await forget(2)).toBe(2);
     expect(await forget(2)).toBe(1);
@@ -256,7 +285,8 @@ describeEachDatabase('the store of forwards', (open) => {
 
   it('goes through all forwards in the order of their ids', async () => {
     const ids = [];
-    for (let port = 1; port <= 5; port += 1) ids.push((await insert({ port, createdAt: port, ...(port % 2 ? {} : { router: theirs }) })).id);
+    for (let port = 1; port <= 5; port += 1)
+      ids.push((await insert({ port, createdAt: port, ...(port % 2 ? {} : { router: theirs }) })).id);
     const first = await selectForwardKeys(storage.db, '', 3);
     const second = await selectForwardKeys(storage.db, first.at(-1)!.id, 3);
     expect([...first, ...second].map(({ id }) => id)).toEqual(ids);
@@ -264,13 +294,19 @@ describeEachDatabase('the store of forwards', (open) => {
   });
 
   it('tells an agent of forwards that ended before their time, the last ended first', async () => {
-    const [early, late, onTime, still] = [await insert({ port: 1 }), await insert({ port: 2 }), await insert({ port: 3 }), await insert({ port: 4 })];
+    const [early, late, onTime, still] = [
+      await insert({ port: 1 }),
+      await insert({ port: 2 }),
+      await insert({ port: 3 }),
+      await insert({ port: 4 }),
+    ];
     await storage.writes.write(async (tx) => {
       await closeForward(tx, keyOf(early), 2000, 'revoked');
       await closeForward(tx, keyOf(late), 3000, 'revoked');
       await closeForward(tx, keyOf(onTime), onTime.expires_at, 'expired');
     });
-    const ended = async (now: number, limit = 10): Promise<string[]> => (await selectEndedEarly(storage.db, mine, now, limit)).map(({ id }) => id);
+    const ended = async (now: number, limit = 10): Promise<string[]> =>
+      (await selectEndedEarly(storage.db, mine, now, limit)).map(({ id }) => id);
     expect(await ended(4000, 2)).toEqual([onTime.id, late.id]);
     expect(await ended(4000)).toEqual([onTime.id, late.id, early.id]);
     expect(await ended(still.expires_at)).toEqual([]);

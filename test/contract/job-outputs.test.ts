@@ -35,8 +35,21 @@ describeEachDatabase('what jobs have printed', (open) => {
   /** A job of a router that has printed so much. @returns its id */
   async function printed({ teamId, routerId }: SeededRouter, output: string | null): Promise<string> {
     const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75_000 } });
-    const gateway = { notify: () => false, request: () => Promise.reject(new Error('offline')), epoch: () => undefined, disconnect: () => undefined };
-    const jobs = new JobsService({ storage, gateway, routers, clock, log: silentLog, rules: DEFAULT_JOB_RULES, notifyUrls: { allowLoopback: true } });
+    const gateway = {
+      notify: () => false,
+      request: () => Promise.reject(new Error('offline')),
+      epoch: () => undefined,
+      disconnect: () => undefined,
+    };
+    const jobs = new JobsService({
+      storage,
+      gateway,
+      routers,
+      clock,
+      log: silentLog,
+      rules: DEFAULT_JOB_RULES,
+      notifyUrls: { allowLoopback: true },
+    });
     clock.advance(1);
     const wanted = { description: 'd', script: ':put 1', makeBackup: false, expressExecute: true, needsAcknowledgement: true, ...UNSAID };
     const request = { idempotencyKey: newId(clock.now()), keyGiven: false, requestId: newId(clock.now()) };
@@ -45,7 +58,8 @@ describeEachDatabase('what jobs have printed', (open) => {
     return id;
   }
 
-  const outputOf = async (id: string) => storage.db.selectFrom('jobs').select(['output', 'output_truncated', 'phase']).where('id', '=', id).executeTakeFirstOrThrow();
+  const outputOf = async (id: string) =>
+    storage.db.selectFrom('jobs').select(['output', 'output_truncated', 'phase']).where('id', '=', id).executeTakeFirstOrThrow();
 
   test('is forgotten oldest first beyond the bytes of its team; the jobs and other teams keep theirs', async () => {
     const oldest = await printed(mine, 'x'.repeat(400));

@@ -18,7 +18,9 @@ const KEEP = 400 * DAY;
 const LONG_AGO = NOW - KEEP - DAY;
 const LATELY = NOW - KEEP + DAY;
 
-type Change = Partial<Pick<JobRecord, 'phase' | 'completed_at' | 'failed_at' | 'deleted_at' | 'reason' | 'overdue_at' | 'agent_id' | 'notified_version'>>;
+type Change = Partial<
+  Pick<JobRecord, 'phase' | 'completed_at' | 'failed_at' | 'deleted_at' | 'reason' | 'overdue_at' | 'agent_id' | 'notified_version'>
+>;
 
 /** How jobs end. */
 const ENDS: [string, Change][] = [
@@ -54,15 +56,30 @@ describeEachDatabase('old jobs', (open) => {
     const id = newId(at);
     await storage.writes.write((tx) =>
       insertJob(tx, {
-        id, teamId: router.teamId, routerId: router.routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: key, description: 'd', script: ':put 1',
-        expressExecute: false, needsAcknowledgement: true, makeBackup: false, notifyUrl, timeoutMs: 300_000, now: at, expiresAt: at + 7 * DAY,
+        id,
+        teamId: router.teamId,
+        routerId: router.routerId,
+        siteId: null,
+        token: 't',
+        requestId: 'r',
+        idempotencyKey: key,
+        description: 'd',
+        script: ':put 1',
+        expressExecute: false,
+        needsAcknowledgement: true,
+        makeBackup: false,
+        notifyUrl,
+        timeoutMs: 300_000,
+        now: at,
+        expiresAt: at + 7 * DAY,
       }),
     );
     await storage.db.updateTable('jobs').set(change).where('id', '=', id).execute();
     return id;
   }
 
-  const kept = async (): Promise<string[]> => (await storage.db.selectFrom('jobs').select('id').orderBy('id').execute()).map(({ id }) => id);
+  const kept = async (): Promise<string[]> =>
+    (await storage.db.selectFrom('jobs').select('id').orderBy('id').execute()).map(({ id }) => id);
   const settleEvents = () => storage.db.updateTable('job_events').set({ state: 'delivered', due_at: null, settled_at: LONG_AGO }).execute();
 
   test.each(ENDS)('are forgotten when they have %s', async (_end, change) => {
@@ -75,7 +92,15 @@ describeEachDatabase('old jobs', (open) => {
     const id = await create({ phase: 'done', completed_at: LONG_AGO }, { notifyUrl: 'https://hooks.example.com/' });
     await settleEvents();
     const { id: eventId } = await storage.db.selectFrom('job_events').select('id').where('job_id', '=', id).executeTakeFirstOrThrow();
-    const attempt = { id: newId(LONG_AGO), team_id: router.teamId, event_id: eventId, at: LONG_AGO, duration_ms: 1, status: 200, error: null };
+    const attempt = {
+      id: newId(LONG_AGO),
+      team_id: router.teamId,
+      event_id: eventId,
+      at: LONG_AGO,
+      duration_ms: 1,
+      status: 200,
+      error: null,
+    };
     await storage.db.insertInto('job_event_attempts').values(attempt).execute();
     await retention.sweep();
     expect(await kept()).toEqual([]);
@@ -100,7 +125,9 @@ describeEachDatabase('old jobs', (open) => {
     });
 
     test.each(ENDS)('for the time that was set, having %s', async (_end, change) => {
-      const until = Object.fromEntries(Object.entries(change).map(([name, value]) => [name, value === LONG_AGO ? NOW - KEEP : value])) as Change;
+      const until = Object.fromEntries(
+        Object.entries(change).map(([name, value]) => [name, value === LONG_AGO ? NOW - KEEP : value]),
+      ) as Change;
       const id = await create(until, { at: NOW - KEEP - 1 });
       await retention.sweep();
       expect(await kept()).toEqual([id]);
@@ -128,7 +155,18 @@ describeEachDatabase('old jobs', (open) => {
 
     test('as long as their backup', async () => {
       const id = await create({ phase: 'done', completed_at: LONG_AGO });
-      const backup = { id: newId(LONG_AGO), team_id: router.teamId, router_id: router.routerId, job_id: id, state: 'stored', attempts: 1, due_at: null, error: null, created_at: LONG_AGO, stored_at: LONG_AGO };
+      const backup = {
+        id: newId(LONG_AGO),
+        team_id: router.teamId,
+        router_id: router.routerId,
+        job_id: id,
+        state: 'stored',
+        attempts: 1,
+        due_at: null,
+        error: null,
+        created_at: LONG_AGO,
+        stored_at: LONG_AGO,
+      };
       await storage.db.insertInto('backups').values(backup).execute();
       await retention.sweep();
       expect(await kept()).toEqual([id]);
@@ -141,7 +179,20 @@ describeEachDatabase('old jobs', (open) => {
       const campaignId = newId(LONG_AGO);
       const id = await create({ phase: 'done', failed_at: LONG_AGO }, { key: `campaign ${campaignId} ${router.routerId}` });
       await storage.db.insertInto('campaigns').values(campaignRow(router.teamId, campaignId)).execute();
-      const target = { campaign_id: campaignId, team_id: router.teamId, router_id: router.routerId, position: 0, canary: 1 as const, status: 'failed', job_id: id, job_version: 3, reason: 'script_error', output_hash: 'x', claimed_at: LONG_AGO, settled_at: LONG_AGO };
+      const target = {
+        campaign_id: campaignId,
+        team_id: router.teamId,
+        router_id: router.routerId,
+        position: 0,
+        canary: 1 as const,
+        status: 'failed',
+        job_id: id,
+        job_version: 3,
+        reason: 'script_error',
+        output_hash: 'x',
+        claimed_at: LONG_AGO,
+        settled_at: LONG_AGO,
+      };
       await storage.db.insertInto('campaign_targets').values(target).execute();
       await retention.sweep();
       expect(await kept()).toEqual([id]);
@@ -196,8 +247,28 @@ describeEachDatabase('old jobs', (open) => {
 
 function campaignRow(teamId: string, id: string) {
   return {
-    id, team_id: teamId, request_id: 'r', idempotency_key: 'k', created_by: 'me', description: 'd', script: ':put 1', express_execute: 0 as const, needs_acknowledgement: 1 as const,
-    make_backup: 0 as const, notify_url: null, timeout_seconds: null, undo_seconds: null, deliver_within_minutes: 60, canary_count: 1, rate_per_minute: null, most_at_once: 1,
-    abort_after_failures: null, abort_at_percent: null, target_count: 1, state: 'running', next_start_at: 0, created_at: LONG_AGO,
+    id,
+    team_id: teamId,
+    request_id: 'r',
+    idempotency_key: 'k',
+    created_by: 'me',
+    description: 'd',
+    script: ':put 1',
+    express_execute: 0 as const,
+    needs_acknowledgement: 1 as const,
+    make_backup: 0 as const,
+    notify_url: null,
+    timeout_seconds: null,
+    undo_seconds: null,
+    deliver_within_minutes: 60,
+    canary_count: 1,
+    rate_per_minute: null,
+    most_at_once: 1,
+    abort_after_failures: null,
+    abort_at_percent: null,
+    target_count: 1,
+    state: 'running',
+    next_start_at: 0,
+    created_at: LONG_AGO,
   };
 }

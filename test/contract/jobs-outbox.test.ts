@@ -38,9 +38,23 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
 
   function create(changes: Partial<JobInsert> = {}): Promise<JobRecord> {
     const job: JobInsert = {
-      id: newId(NOW), teamId: seeded.teamId, routerId: seeded.routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: 'k',
-      description: 'd', script: ':put "a secret"', expressExecute: false, needsAcknowledgement: true, makeBackup: false,
-      notifyUrl: 'https://Hooks.example.com:8443/jobs?x=1', timeoutMs: 300_000, now: NOW, expiresAt: NOW + 1000, ...changes,
+      id: newId(NOW),
+      teamId: seeded.teamId,
+      routerId: seeded.routerId,
+      siteId: null,
+      token: 't',
+      requestId: 'r',
+      idempotencyKey: 'k',
+      description: 'd',
+      script: ':put "a secret"',
+      expressExecute: false,
+      needsAcknowledgement: true,
+      makeBackup: false,
+      notifyUrl: 'https://Hooks.example.com:8443/jobs?x=1',
+      timeoutMs: 300_000,
+      now: NOW,
+      expiresAt: NOW + 1000,
+      ...changes,
     };
     return write((tx) => insertJob(tx, job));
   }
@@ -101,16 +115,38 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
     const job = await create();
     for (const step of ['accept', 'begin', 'fail']) await steps[step]!(job);
     const [loaded, running, last] = await told(job);
-    expect(loaded).toMatchObject({ type: 'job.loaded', timestamp: new Date(NOW).toISOString(), data: { status: 'pending', seq_id: 1, started_at: null } });
-    expect(running).toMatchObject({ type: 'job.running', data: { status: 'running', seq_id: 3, started_at: new Date(NOW + 2).toISOString(), failed_at: null } });
+    expect(loaded).toMatchObject({
+      type: 'job.loaded',
+      timestamp: new Date(NOW).toISOString(),
+      data: { status: 'pending', seq_id: 1, started_at: null },
+    });
+    expect(running).toMatchObject({
+      type: 'job.running',
+      data: { status: 'running', seq_id: 3, started_at: new Date(NOW + 2).toISOString(), failed_at: null },
+    });
     expect(last).toEqual({
       type: 'job.failed',
       timestamp: new Date(NOW + 3).toISOString(),
       data: {
-        id: job.id, seq_id: 4, status: 'failed', phase: 'done', reason: 'script_error', token: 't', idempotency_key: 'k', request_id: 'r',
-        router_id: seeded.routerId, site_id: null, description: 'd', express_execute: false, needs_acknowledgement: true, make_backup: false,
-        created_at: new Date(NOW).toISOString(), started_at: new Date(NOW + 2).toISOString(), completed_at: null,
-        failed_at: new Date(NOW + 3).toISOString(), deleted_at: null,
+        id: job.id,
+        seq_id: 4,
+        status: 'failed',
+        phase: 'done',
+        reason: 'script_error',
+        token: 't',
+        idempotency_key: 'k',
+        request_id: 'r',
+        router_id: seeded.routerId,
+        site_id: null,
+        description: 'd',
+        express_execute: false,
+        needs_acknowledgement: true,
+        make_backup: false,
+        created_at: new Date(NOW).toISOString(),
+        started_at: new Date(NOW + 2).toISOString(),
+        completed_at: null,
+        failed_at: new Date(NOW + 3).toISOString(),
+        deleted_at: null,
       },
     });
     expect(JSON.stringify(last)).not.toContain('secret');
@@ -129,7 +165,11 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
 
   test('an event behind one that waits for its receiver is due no earlier', async () => {
     const job = await create();
-    await storage.db.updateTable('job_events').set({ due_at: NOW + 300_000 }).where('job_id', '=', job.id).execute();
+    await storage.db
+      .updateTable('job_events')
+      .set({ due_at: NOW + 300_000 })
+      .where('job_id', '=', job.id)
+      .execute();
     await steps['cancel']!(job);
     const rows = await storage.db.selectFrom('job_events').select(['due_at', 'origin']).where('job_id', '=', job.id).execute();
     const waiting = { due_at: NOW + 300_000, origin: 'https://hooks.example.com:8443' };
@@ -143,7 +183,10 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
     }
     expect(await write((tx) => noteMissedEvents(tx, NOW + 9, 10))).toBe(1);
     expect(await write((tx) => noteMissedEvents(tx, NOW + 9, 10))).toBe(0);
-    expect((await told(job)).map((event) => [event.type, event.data['seq_id']])).toEqual([['job.loaded', 1], ['job.running', 5]]);
+    expect((await told(job)).map((event) => [event.type, event.data['seq_id']])).toEqual([
+      ['job.loaded', 1],
+      ['job.running', 5],
+    ]);
     expect(await told(silent)).toEqual([]);
   });
 

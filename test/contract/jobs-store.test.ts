@@ -2,10 +2,27 @@ import { beforeEach, expect, it } from 'vitest';
 import type { JobResult } from '../../protocol/index.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { selectNextJob, selectWaitingRouters } from '../../server/work/jobs/dispatch/store.ts';
-import { acceptJob, beginJob, endJob, expireJobs, forgetJobs, giveUpOverdue, refuseJob, selectHeldBefore } from '../../server/work/jobs/hand-over/store.ts';
+import {
+  acceptJob,
+  beginJob,
+  endJob,
+  expireJobs,
+  forgetJobs,
+  giveUpOverdue,
+  refuseJob,
+  selectHeldBefore,
+} from '../../server/work/jobs/hand-over/store.ts';
 import type { Speaker } from '../../server/work/jobs/hand-over/store.ts';
 import { statusOf } from '../../server/work/jobs/state.ts';
-import { cancelQueued, deleteFinished, insertJob, requestCancel, selectJob, selectJobByKey, selectJobs } from '../../server/work/jobs/store.ts';
+import {
+  cancelQueued,
+  deleteFinished,
+  insertJob,
+  requestCancel,
+  selectJob,
+  selectJobByKey,
+  selectJobs,
+} from '../../server/work/jobs/store.ts';
 import type { JobInsert } from '../../server/work/jobs/store.ts';
 import type { JobRecord } from '../../server/work/jobs/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -38,9 +55,23 @@ describeEachDatabase('the transitions of a job', (open) => {
 
   function create(changes: Partial<JobInsert> = {}): Promise<JobRecord> {
     const job: JobInsert = {
-      id: newId(NOW), teamId: seeded.teamId, routerId: seeded.routerId, siteId: null, token: 't', requestId: 'r', idempotencyKey: 'k',
-      description: 'd', script: ':put 1', expressExecute: false, needsAcknowledgement: true, makeBackup: false, notifyUrl: null,
-      timeoutMs: 300_000, now: NOW, expiresAt: NOW + 1000, ...changes,
+      id: newId(NOW),
+      teamId: seeded.teamId,
+      routerId: seeded.routerId,
+      siteId: null,
+      token: 't',
+      requestId: 'r',
+      idempotencyKey: 'k',
+      description: 'd',
+      script: ':put 1',
+      expressExecute: false,
+      needsAcknowledgement: true,
+      makeBackup: false,
+      notifyUrl: null,
+      timeoutMs: 300_000,
+      now: NOW,
+      expiresAt: NOW + 1000,
+      ...changes,
     };
     return storage.writes.write((tx) => insertJob(tx, job));
   }
@@ -56,9 +87,23 @@ describeEachDatabase('the transitions of a job', (open) => {
   it('go from queued to completed, raising the version each time', async () => {
     const job = await create();
     expect(job).toMatchObject({ phase: 'queued', version: 1, notified_version: 0, completed_at: null });
-    expect(await accept(job)).toMatchObject({ phase: 'accepted', version: 2, agent_id: seeded.agentId, epoch: 5, accepted_at: NOW, overdue_at: NOW + 360_000 });
+    expect(await accept(job)).toMatchObject({
+      phase: 'accepted',
+      version: 2,
+      agent_id: seeded.agentId,
+      epoch: 5,
+      accepted_at: NOW,
+      overdue_at: NOW + 360_000,
+    });
     expect(await begin(job)).toMatchObject({ phase: 'running', version: 3, started_at: NOW + 10, overdue_at: NOW + 10 + 360_000 });
-    expect(await end(job)).toMatchObject({ phase: 'done', version: 4, completed_at: NOW + 20, failed_at: null, overdue_at: null, output: 'ok' });
+    expect(await end(job)).toMatchObject({
+      phase: 'done',
+      version: 4,
+      completed_at: NOW + 20,
+      failed_at: null,
+      overdue_at: null,
+      output: 'ok',
+    });
   });
 
   it('allow a longer silence while a backup is taken', async () => {
@@ -223,7 +268,9 @@ describeEachDatabase('the transitions of a job', (open) => {
     await accept(running);
     await begin(running);
     expect(await write((tx) => giveUpOverdue(tx, NOW + 359_999, 10))).toEqual([]);
-    expect(await write((tx) => giveUpOverdue(tx, NOW + 360_000, 10))).toMatchObject([{ id: accepted.id, phase: 'unknown', reason: 'timed_out', failed_at: NOW + 360_000 }]);
+    expect(await write((tx) => giveUpOverdue(tx, NOW + 360_000, 10))).toMatchObject([
+      { id: accepted.id, phase: 'unknown', reason: 'timed_out', failed_at: NOW + 360_000 },
+    ]);
     const [silent] = await write((tx) => giveUpOverdue(tx, NOW + 400_000, 10));
     // Completed at the receipt: nobody was promised more.
     expect(silent).toMatchObject({ id: running.id, phase: 'unknown', completed_at: NOW, failed_at: null });
@@ -280,8 +327,14 @@ describeEachDatabase('the transitions of a job', (open) => {
     await end(jobs[0]!);
     expect(await next()).toBe(1);
     expect((await selectNextJob(storage.db, query))?.offer).toEqual({
-      type: 'job.offer', job_id: jobs[1]!.id, router: `router ${seeded.routerId}`, hardware_id: `serial ${seeded.routerId}`,
-      script: ':put 1', make_backup: false, needs_acknowledgement: true, timeout_ms: 300_000,
+      type: 'job.offer',
+      job_id: jobs[1]!.id,
+      router: `router ${seeded.routerId}`,
+      hardware_id: `serial ${seeded.routerId}`,
+      script: ':put 1',
+      make_backup: false,
+      needs_acknowledgement: true,
+      timeout_ms: 300_000,
     });
     expect(await selectNextJob(storage.db, { ...query, now: NOW + 1000 })).toBeUndefined();
   });

@@ -16,7 +16,16 @@ interface Needs extends Pick<Platform, 'storage' | 'secrets' | 'clock' | 'log' |
 
 export const backups = feature({
   create: ({ storage, secrets, clock, log, counters, routers, jobs, tunnels }: Needs) => ({
-    backups: new BackupsService({ storage, secrets, clock, log: log.child({ component: 'backups' }), counters, routers, jobs, gateway: tunnels }),
+    backups: new BackupsService({
+      storage,
+      secrets,
+      clock,
+      log: log.child({ component: 'backups' }),
+      counters,
+      routers,
+      jobs,
+      gateway: tunnels,
+    }),
   }),
   start: (own) => own.backups.start(),
   stop: (own) => own.backups.stop(),

@@ -173,7 +173,9 @@ export class BackupFetcher {
     const error = missing.length === 0 ? null : missing.join('; ').slice(0, 1000);
     const now = await this.#storedParts(backup);
     if (!now.includes('binary') && !now.includes('export')) return this.#close(backup, error ?? 'nothing was found on the router');
-    await storage.writes.write((tx) => updateBackup(tx, backup, { ...kept(backup), state: 'stored', storedAt: clock.now(), error, dueAt: clock.now() + rules.retryMs }));
+    await storage.writes.write((tx) =>
+      updateBackup(tx, backup, { ...kept(backup), state: 'stored', storedAt: clock.now(), error, dueAt: clock.now() + rules.retryMs }),
+    );
     return this.#tidy({ ...backup, state: 'stored', stored_at: clock.now(), error, attempts: 0 }, way);
   }
 

@@ -102,10 +102,7 @@ function downloadRoute(app: App, backups: BackupsService): void {
         summary: 'Download a part of a backup',
         params: backupParams,
         querystring: z.object({ part: z.enum(PARTS).default('export').describe('export_after: from after the job') }),
-        response: {
-          200: { description: 'The file', content: { 'application/octet-stream': { schema: z.string() } } },
-          ...commonErrors,
-        },
+        response: { 200: { description: 'The file', content: { 'application/octet-stream': { schema: z.string() } } }, ...commonErrors },
       },
     },
     async (request, reply) => {

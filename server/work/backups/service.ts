@@ -17,7 +17,18 @@ import { unseal } from './content.ts';
 import { DiffThreads } from './diff/diff-threads.ts';
 import type { ExportText } from './diff/diff-threads.ts';
 import { BackupFetcher } from './fetcher.ts';
-import { deleteBackups, hastenOf, insertBackup, selectBackup, selectBackups, selectContent, selectBeyond, selectMissed, selectParts, selectSurplus } from './store.ts';
+import {
+  deleteBackups,
+  hastenOf,
+  insertBackup,
+  selectBackup,
+  selectBackups,
+  selectContent,
+  selectBeyond,
+  selectMissed,
+  selectParts,
+  selectSurplus,
+} from './store.ts';
 import type { EndedJob } from './store.ts';
 import { DEFAULT_BACKUP_RULES, RAN_UNHEARD } from './types.ts';
 import type { Backup, BackupDiff, BackupFile, BackupRecord, BackupRules } from './types.ts';
@@ -107,7 +118,11 @@ export class BackupsService {
     const { storage, routers } = this.#deps;
     const router = await routers.getRouter(teamId, routerId, { orRemoved: true });
     const records = await selectBackups(storage.db, { teamId, routerId: router.id, page });
-    const parts = await selectParts(storage.db, teamId, records.map(({ id }) => id));
+    const parts = await selectParts(
+      storage.db,
+      teamId,
+      records.map(({ id }) => id),
+    );
     return records.map((record) => ({ record, parts: parts.filter(({ backup_id: id }) => id === record.id) }));
   }
 
@@ -149,7 +164,10 @@ export class BackupsService {
     to: { record: BackupRecord; part: BackupPart },
     signal: AbortSignal | undefined,
   ): Promise<BackupDiff> {
-    const side = async ({ record, part }: typeof from): Promise<ExportText> => ({ name: `${record.id} ${part}`, content: await this.#read(record, part) });
+    const side = async ({ record, part }: typeof from): Promise<ExportText> => ({
+      name: `${record.id} ${part}`,
+      content: await this.#read(record, part),
+    });
     const text = await this.#diffs.compare(from.record.team_id, async () => ({ before: await side(from), after: await side(to) }), signal);
     return { from: from.record, to: to.record, ...text };
   }
@@ -186,7 +204,7 @@ export class BackupsService {
     const { storage, clock } = this.#deps;
     await this.#noteMissed();
     const { keepMs, keepPerRouter } = this.#rules;
-    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped; ) {
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped;) {
       const surplus = await selectSurplus(storage.db, { before: clock.now() - keepMs, keepPerRouter, limit: SWEEP_AT_ONCE });
       await storage.writes.write((tx) => deleteBackups(tx, surplus));
       count = surplus.length;
@@ -206,7 +224,7 @@ export class BackupsService {
 
   async #makeRoom(teamId: string): Promise<void> {
     const { storage, counters } = this.#deps;
-    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped; ) {
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped;) {
       const beyond = await selectBeyond(storage.db, { teamId, most: this.#rules.keepBytesPerTeam, limit: SWEEP_AT_ONCE });
       if (beyond.length > 0) counters.add('backup_bytes_per_team');
       await storage.writes.write((tx) => deleteBackups(tx, beyond));

@@ -21,8 +21,16 @@ export async function insertBackup(db: DbOrTx, job: EndedJob, { id, now }: { id:
   await db
     .insertInto('backups')
     .values({
-      id, team_id: job.team_id, router_id: job.router_id, job_id: job.id, state: 'pending', attempts: 0, due_at: now,
-      error: null, created_at: now, stored_at: null,
+      id,
+      team_id: job.team_id,
+      router_id: job.router_id,
+      job_id: job.id,
+      state: 'pending',
+      attempts: 0,
+      due_at: now,
+      error: null,
+      created_at: now,
+      stored_at: null,
     })
     .onConflict((conflict) => conflict.column('job_id').doNothing())
     .execute();
@@ -120,7 +128,11 @@ export interface NewPart extends PartRecord {
 }
 
 export async function insertPart(db: DbOrTx, part: NewPart): Promise<void> {
-  await db.insertInto('backup_parts').values(part).onConflict((conflict) => conflict.columns(['backup_id', 'part']).doNothing()).execute();
+  await db
+    .insertInto('backup_parts')
+    .values(part)
+    .onConflict((conflict) => conflict.columns(['backup_id', 'part']).doNothing())
+    .execute();
 }
 
 export interface Progress {
@@ -136,7 +148,13 @@ export async function updateBackup(db: DbOrTx, backup: BackupRecord, next: Progr
   const { id, team_id: teamId, job_id: jobId } = backup;
   await db
     .updateTable('backups')
-    .set({ state: next.state, attempts: next.attempts, due_at: next.dueAt, error: next.error === null ? null : storableText(next.error), stored_at: next.storedAt })
+    .set({
+      state: next.state,
+      attempts: next.attempts,
+      due_at: next.dueAt,
+      error: next.error === null ? null : storableText(next.error),
+      stored_at: next.storedAt,
+    })
     .where('id', '=', id)
     .where('team_id', '=', teamId)
     .execute();
@@ -200,7 +218,10 @@ export async function selectSurplus(db: DbOrTx, rules: { before: number; keepPer
 /**
  * The oldest backups of a team (at most `limit`) without which it keeps no more than `most` bytes. Adds up sizes from an index.
  */
-export async function selectBeyond(db: DbOrTx, { teamId, most, limit }: { teamId: string; most: number; limit: number }): Promise<string[]> {
+export async function selectBeyond(
+  db: DbOrTx,
+  { teamId, most, limit }: { teamId: string; most: number; limit: number },
+): Promise<string[]> {
   const { bytes } = await db
     .selectFrom('backup_parts')
     .select((eb) => eb.fn.coalesce(eb.fn.sum<number | string>('size'), eb.lit(0)).as('bytes'))

@@ -99,7 +99,9 @@ const campaignSchema = z
     deliver_within_minutes: z.number(),
     undo_unless_reachable_seconds: z.number().nullable(),
     ...limits,
-    state: z.enum(CAMPAIGN_STATES).describe('stopped: by itself, see stop_reason; canceled: by somebody; finished: every router has a result'),
+    state: z
+      .enum(CAMPAIGN_STATES)
+      .describe('stopped: by itself, see stop_reason; canceled: by somebody; finished: every router has a result'),
     stop_reason: z.enum(STOP_REASONS).nullable(),
     stop_message: z.string().nullable(),
     target_count: z.number(),
@@ -108,7 +110,9 @@ const campaignSchema = z
     finished_at: dateTime.nullable().describe('When it had ended and none of its jobs was under way'),
     canaries: z.enum(CANARY_STATES),
     counts: z
-      .object(Object.fromEntries(TARGET_STATUSES.map((status) => [status, z.number()])) as Record<keyof CampaignView['counts'], z.ZodNumber>)
+      .object(
+        Object.fromEntries(TARGET_STATUSES.map((status) => [status, z.number()])) as Record<keyof CampaignView['counts'], z.ZodNumber>,
+      )
       .describe('How many routers have which status'),
   })
   .meta({ id: 'Campaign' });

@@ -111,7 +111,10 @@ export class CampaignsService {
   async #checkTargetsOfDay(tx: Tx, teamId: string, added: number, now: number): Promise<void> {
     if ((await countTargetsSince(tx, teamId, now - DAY_MS)) + added <= MOST_TARGETS_A_DAY) return;
     this.#deps.counters?.add('campaign_routers_a_day');
-    throw new AppError('quota_exceeded', `the campaigns of one day may have ${MOST_TARGETS_A_DAY} routers together, each counted once for each campaign`);
+    throw new AppError(
+      'quota_exceeded',
+      `the campaigns of one day may have ${MOST_TARGETS_A_DAY} routers together, each counted once for each campaign`,
+    );
   }
 
   /** Newest first. */

@@ -75,7 +75,11 @@ function whyStop(plan: Plan, { canaries, others }: Progress): Extract<Step, { ki
   }
   const results = failed + others.completed + canaries.completed;
   if (percent !== null && results >= PERCENT_FROM && failed * 100 >= percent * results) {
-    return { kind: 'stop', reason: 'failure_percentage', message: `${failed} of ${results} results are failures; the limit was ${percent} %` };
+    return {
+      kind: 'stop',
+      reason: 'failure_percentage',
+      message: `${failed} of ${results} results are failures; the limit was ${percent} %`,
+    };
   }
   return undefined;
 }

@@ -18,7 +18,13 @@ export { lockTeam } from '../../platform/storage/team-lock.ts';
 export async function selectKnownRouters(db: DbOrTx, teamId: string, routerIds: readonly string[]): Promise<Set<string>> {
   const known = new Set<string>();
   for (const ids of inChunks(routerIds)) {
-    const rows = await db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('removed_at', 'is', null).where('id', 'in', ids).execute();
+    const rows = await db
+      .selectFrom('routers')
+      .select('id')
+      .where('team_id', '=', teamId)
+      .where('removed_at', 'is', null)
+      .where('id', 'in', ids)
+      .execute();
     for (const { id } of rows) known.add(id);
   }
   return known;
@@ -86,10 +92,7 @@ export async function insertCampaign(
 }
 
 /** The campaign that a key made since a moment: what a repeated POST gets after a crash. */
-export async function selectCampaignByKey(
-  db: DbOrTx,
-  key: KeyInUse,
-): Promise<CampaignRecord | undefined> {
+export async function selectCampaignByKey(db: DbOrTx, key: KeyInUse): Promise<CampaignRecord | undefined> {
   return db.selectFrom('campaigns').selectAll().$call(madeWithKey(key)).executeTakeFirst();
 }
 
@@ -99,12 +102,7 @@ export async function selectCampaign(db: DbOrTx, teamId: string, id: string): Pr
 
 /** Newest first. */
 export async function selectCampaigns(db: DbOrTx, teamId: string, page: Page): Promise<CampaignRecord[]> {
-  return db
-    .selectFrom('campaigns')
-    .selectAll()
-    .where('team_id', '=', teamId)
-    .$call(newestFirst(page))
-    .execute();
+  return db.selectFrom('campaigns').selectAll().where('team_id', '=', teamId).$call(newestFirst(page)).execute();
 }
 
 /** Undefined when the campaign is in none of the states `from`. */

@@ -83,7 +83,10 @@ function readEscape(reader: Reader): Buffer {
 function refuseExpression(word: string): void {
   const sign = /^\[|^\$|^\{|;/.exec(word)?.[0];
   if (sign !== undefined) {
-    throw invalidField('parameters', `"${word.slice(0, 50)}": expressions with ${sign} are not evaluated here; quote the value, or send a script as a job`);
+    throw invalidField(
+      'parameters',
+      `"${word.slice(0, 50)}": expressions with ${sign} are not evaluated here; quote the value, or send a script as a job`,
+    );
   }
 }
 

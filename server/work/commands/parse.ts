@@ -24,7 +24,10 @@ const MAX_WORD_CHARS = 65_000;
  * @throws AppError `invalid` naming the field and the reason
  */
 export function parseCommand(command: string, parameters: string | readonly string[]): ApiCommand {
-  const segments = command.trim().split(/[\s/]+/).filter(Boolean);
+  const segments = command
+    .trim()
+    .split(/[\s/]+/)
+    .filter(Boolean);
   if (segments.length === 0) throw invalidField('command', 'must name a command, for example /ip/address/print');
   for (const segment of segments) {
     if (!SEGMENT.test(segment)) {
@@ -33,7 +36,8 @@ export function parseCommand(command: string, parameters: string | readonly stri
   }
   const words = typeof parameters === 'string' ? parseParameters(parameters) : parameters.map(toApiWord);
   if (words.length > MAX_WORDS) throw invalidField('parameters', `more than ${MAX_WORDS} words`);
-  if (words.some((word) => word.length > MAX_WORD_CHARS)) throw invalidField('parameters', `a word is longer than ${MAX_WORD_CHARS} characters`);
+  if (words.some((word) => word.length > MAX_WORD_CHARS))
+    throw invalidField('parameters', `a word is longer than ${MAX_WORD_CHARS} characters`);
   const result = { path: `/${segments.join('/')}`, words };
   refuseUnsafe(result);
   return result;
@@ -46,7 +50,10 @@ function parseParameters(parameters: string): string[] {
   if (text.includes('\0')) throw invalidField('parameters', 'must not contain NUL characters');
   if (text.startsWith('[')) return parseJsonWords(text).map(toApiWord);
   // A value may end in blanks.
-  const lines = text.split(/\r?\n/).map((line) => line.trimStart()).filter(Boolean);
+  const lines = text
+    .split(/\r?\n/)
+    .map((line) => line.trimStart())
+    .filter(Boolean);
   if (lines.some((line) => line.startsWith('=') || line.startsWith('?'))) return lines.map(toApiWord);
   return toApiWords(splitConsoleWords(text));
 }
@@ -56,7 +63,10 @@ function parseJsonWords(text: string): string[] {
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalidField('parameters', 'starts with "[" but is not a JSON array of words; console expressions like [find …] cannot be used here');
+    throw invalidField(
+      'parameters',
+      'starts with "[" but is not a JSON array of words; console expressions like [find …] cannot be used here',
+    );
   }
   if (!Array.isArray(value) || !value.every((word) => typeof word === 'string')) {
     throw invalidField('parameters', 'the JSON array must contain only strings');
@@ -93,7 +103,10 @@ const SESSION_COMMANDS = new Set(['/login', '/quit', '/cancel', '/logout']);
 /** Menus' commands that run until stopped, unless one of these words bounds them. */
 const ENDLESS: { last: RegExp; bounds: string[] }[] = [
   { last: /^listen$/, bounds: [] },
-  { last: /^(?:monitor|monitor-traffic|profile|sniffer|torch|scan|spectral-scan|spectral-history|snooper|frequency-monitor|align|watch|blink)$/, bounds: ['once', 'duration'] },
+  {
+    last: /^(?:monitor|monitor-traffic|profile|sniffer|torch|scan|spectral-scan|spectral-history|snooper|frequency-monitor|align|watch|blink)$/,
+    bounds: ['once', 'duration'],
+  },
   { last: /^(?:ping|arp-ping|ping-speed|flood-ping)$/, bounds: ['count', 'duration'] },
   { last: /^(?:traceroute|bandwidth-test|speed-test|mac-scan|ip-scan|wol-scan|netwatch)$/, bounds: ['count', 'duration', 'test-duration'] },
 ];

@@ -10,12 +10,22 @@ import { DEFAULT_TIMEOUT_MS } from './service.ts';
 /** docs/interface.md, command; `timeout_seconds` is an addition. */
 const bodySchema = z
   .object({
-    command: z.string().min(1).max(1024).meta({ examples: ['/ip/address/print'] }),
+    command: z
+      .string()
+      .min(1)
+      .max(1024)
+      .meta({ examples: ['/ip/address/print'] }),
     parameters: z
-      .union([z.string().max(65_536), z.array(z.string()).max(MAX_WORDS)], { error: 'must be a string of at most 65536 characters or a list of API words' })
+      .union([z.string().max(65_536), z.array(z.string()).max(MAX_WORDS)], {
+        error: 'must be a string of at most 65536 characters or a list of API words',
+      })
       .default('')
       .meta({ examples: ['?interface=ether1'] }),
-    timeout_seconds: z.int().min(1).max(120).default(DEFAULT_TIMEOUT_MS / 1000),
+    timeout_seconds: z
+      .int()
+      .min(1)
+      .max(120)
+      .default(DEFAULT_TIMEOUT_MS / 1000),
   })
   .meta({ id: 'Command' });
 
@@ -58,7 +68,10 @@ export function commandRoutes(app: App, deps: { commands: CommandsService }): vo
         gone.signal,
       );
       // Written already: checking and writing all rows in one go would hold up every other request.
-      return reply.type('application/json; charset=utf-8').serializer(String).send(`{"status":"success","data":${rows}}` as never);
+      return reply
+        .type('application/json; charset=utf-8')
+        .serializer(String)
+        .send(`{"status":"success","data":${rows}}` as never);
     },
   );
 }

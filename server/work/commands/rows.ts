@@ -5,7 +5,10 @@
 export function toPublicRow(row: Readonly<Record<string, string>>): Record<string, string> {
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(row)) {
-    const publicName = name.replace(/^\./, '').replaceAll(/[-.\s]/g, '_').toLowerCase();
+    const publicName = name
+      .replace(/^\./, '')
+      .replaceAll(/[-.\s]/g, '_')
+      .toLowerCase();
     result[Object.hasOwn(result, publicName) ? name : publicName] = value;
   }
   return result;

@@ -41,11 +41,7 @@ export class CommandsService {
       router.agent_id,
       'command',
       { router: router.agent_router, hardware_id: router.hardware_id, path, words },
-      {
-        timeoutMs: request.timeoutMs,
-        signal,
-        onRows: (batch) => rows.add(batch),
-      },
+      { timeoutMs: request.timeoutMs, signal, onRows: (batch) => rows.add(batch) },
     );
     if (result.ret !== undefined) rows.add([{ ret: result.ret }]);
     return rows.toString();

@@ -8,7 +8,18 @@ import type { ForwardLimits } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import { PORTS_PER_TEAM, PORT_QUARANTINE_MS, choosePort } from './entry/ports.ts';
 import type { PortChoice } from './entry/ports.ts';
-import { countOpenForwards, deleteForward, hasOtherTeams, insertForward, isRouterThere, isUnique, lockTeam, selectForwardByKey, selectPortUses, updatePort } from './store.ts';
+import {
+  countOpenForwards,
+  deleteForward,
+  hasOtherTeams,
+  insertForward,
+  isRouterThere,
+  isUnique,
+  lockTeam,
+  selectForwardByKey,
+  selectPortUses,
+  updatePort,
+} from './store.ts';
 import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
 
@@ -21,7 +32,11 @@ export interface PortsUse extends SharedUse {
 /** What a new service begins with. */
 export function unusedPorts({ ports }: Pick<ForwardSettings, 'ports'>, limits: Pick<ForwardLimits, 'openPerRouter'>): PortsUse {
   const total = ports.to - ports.from + 1;
-  return { limits: { total, perParty: PORTS_PER_TEAM, perMember: limits.openPerRouter }, taken: 0, refusals: { total: 0, party: 0, member: 0 } };
+  return {
+    limits: { total, perParty: PORTS_PER_TEAM, perMember: limits.openPerRouter },
+    taken: 0,
+    refusals: { total: 0, party: 0, member: 0 },
+  };
 }
 
 export interface CreationDeps {
@@ -159,7 +174,12 @@ async function movePort(deps: CreationDeps, record: ForwardRecord, unusable: Rea
   });
 }
 
-async function freePort({ clock, settings, portsUse }: CreationDeps, tx: Tx, teamId: string, unusable: ReadonlySet<number>): Promise<number> {
+async function freePort(
+  { clock, settings, portsUse }: CreationDeps,
+  tx: Tx,
+  teamId: string,
+  unusable: ReadonlySet<number>,
+): Promise<number> {
   const uses = await selectPortUses(tx, clock.now() - PORT_QUARANTINE_MS);
   const isOnlyTeam = !(await hasOtherTeams(tx, teamId));
   const choice = choosePort({ range: settings.ports, uses, unusable, teamId, isOnlyTeam });
@@ -180,7 +200,9 @@ function noPort(choice: Exclude<PortChoice, { state: 'free' }>, unusable: number
     return new AppError('rate_limited', `${share}; the next of them is free ${when}`, { retryAfterMs });
   }
   if (retryAfterMs === undefined) return new AppError('unavailable', `every port for forwards is in use${others}`);
-  return new AppError('unavailable', `every port for forwards is in use, or was until lately; the next is free ${when}${others}`, { retryAfterMs });
+  return new AppError('unavailable', `every port for forwards is in use, or was until lately; the next is free ${when}${others}`, {
+    retryAfterMs,
+  });
 }
 
 async function retryOnCollision<T>(deps: CreationDeps, work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -19,9 +19,22 @@ const ENOUGH = { abort: true };
 const bodySchema = ({ allowPrivateSources }: Pick<ForwardRoutesDeps, 'allowPrivateSources'>) =>
   z
     .object({
-      expire_after_minutes: z.int().min(10).max(1440).meta({ examples: [60] }),
-      dst_port: z.int().min(1).max(65_535).meta({ examples: [22] }),
-      dst_address: z.string().min(1, ENOUGH).max(255, ENOUGH).superRefine(acceptedBy(normaliseDestination)).meta({ examples: ['192.168.88.10'] }),
+      expire_after_minutes: z
+        .int()
+        .min(10)
+        .max(1440)
+        .meta({ examples: [60] }),
+      dst_port: z
+        .int()
+        .min(1)
+        .max(65_535)
+        .meta({ examples: [22] }),
+      dst_address: z
+        .string()
+        .min(1, ENOUGH)
+        .max(255, ENOUGH)
+        .superRefine(acceptedBy(normaliseDestination))
+        .meta({ examples: ['192.168.88.10'] }),
       allow_from: z
         .string()
         .min(1, ENOUGH)
@@ -156,14 +169,19 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
     async (request) => {
       const { teamId, id, clientId } = principalOf(request);
       const idempotencyKey = request.idempotency?.given === true ? request.idempotency.key : undefined;
-      const view = await forwards.create(teamId, request.params.router_id, { id, clientId, idempotencyKey }, {
-        expireAfterMinutes: request.body.expire_after_minutes,
-        dstPort: request.body.dst_port,
-        dstAddress: request.body.dst_address,
-        allowFrom: request.body.allow_from,
-        idleSeconds: request.body.idle_seconds,
-        maxConnections: request.body.max_connections,
-      });
+      const view = await forwards.create(
+        teamId,
+        request.params.router_id,
+        { id, clientId, idempotencyKey },
+        {
+          expireAfterMinutes: request.body.expire_after_minutes,
+          dstPort: request.body.dst_port,
+          dstAddress: request.body.dst_address,
+          allowFrom: request.body.allow_from,
+          idleSeconds: request.body.idle_seconds,
+          maxConnections: request.body.max_connections,
+        },
+      );
       const { record } = view;
       request.auditDetail = `forward ${record.id} to ${addressAndPort(record.dst_address, record.dst_port)} for ${record.allow_only_cidr}`;
       return present(view, now());
@@ -234,7 +252,10 @@ function revokeRoute(app: App, { forwards }: ForwardRoutesDeps): void {
   );
 }
 
-function present({ record, openConnections, maxConnections, entryName, ...traffic }: ForwardView, now: number): z.infer<typeof forwardSchema> {
+function present(
+  { record, openConnections, maxConnections, entryName, ...traffic }: ForwardView,
+  now: number,
+): z.infer<typeof forwardSchema> {
   return {
     id: record.id,
     port: record.port,

@@ -19,7 +19,17 @@ import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
 import { closeAllForwards, closeForward, markNoWay, selectForward, selectForwards, selectOpenForwards } from './store.ts';
-import type { ChannelGrant, Entrance, ForwardChange, ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings, ForwardView, ListedConnection } from './types.ts';
+import type {
+  ChannelGrant,
+  Entrance,
+  ForwardChange,
+  ForwardMaker,
+  ForwardRecord,
+  ForwardRequest,
+  ForwardSettings,
+  ForwardView,
+  ListedConnection,
+} from './types.ts';
 import { WayKeeper, newChannelToken } from './way-keeper.ts';
 
 export interface ForwardsDeps {
@@ -57,7 +67,12 @@ export class ForwardsService {
     const open = (): LoggedConnection[] => [...this.#live.values()].flatMap((live) => live.openConnections());
     this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs, open });
     this.#sweep = new ConnectionSweep(this.#deps);
-    this.#doors = new Doors({ ...this.#deps, changes: this.changes, reopen: (live) => this.#reopen(live), track: (work) => void this.#track(work) });
+    this.#doors = new Doors({
+      ...this.#deps,
+      changes: this.changes,
+      reopen: (live) => this.#reopen(live),
+      track: (work) => void this.#track(work),
+    });
   }
 
   /** Opens the ports of forwards that were open when the server stopped and closes those whose time has passed. */
@@ -212,9 +227,11 @@ export class ForwardsService {
     if (!live?.noteLost(connection.agentId)) return;
     const key = { teamId: live.teamId, id: forwardId };
     void this.#track(
-      this.#deps.storage.writes.write((tx) => markNoWay(tx, key, reason)).then((lost) => {
-        if (lost) this.changes.publish({ kind: 'lost', forward: lost });
-      }),
+      this.#deps.storage.writes
+        .write((tx) => markNoWay(tx, key, reason))
+        .then((lost) => {
+          if (lost) this.changes.publish({ kind: 'lost', forward: lost });
+        }),
       'a lost way could not be stored',
     );
     // At once, unless the way that was found last was lost soon.
@@ -313,9 +330,7 @@ export class ForwardsService {
 
   /** Gives work an owner that waits for it in `stop`. The returned promise never rejects. */
   #track(work: Promise<void>, whatFailed = 'a task of the forwards failed'): Promise<void> {
-    const task = work
-      .catch((error: unknown) => this.#deps.log.error({ err: error }, whatFailed))
-      .finally(() => this.#tasks.delete(task));
+    const task = work.catch((error: unknown) => this.#deps.log.error({ err: error }, whatFailed)).finally(() => this.#tasks.delete(task));
     this.#tasks.add(task);
     return task;
   }

@@ -26,18 +26,11 @@ export async function insertForward(db: DbOrTx, forward: Insertable<ForwardsTabl
 }
 
 /** The forward that a key made on this router since a moment: what a repeated POST gets after a crash. */
-export async function selectForwardByKey(
-  db: DbOrTx,
-  key: KeyInUse & { routerId: string },
-): Promise<ForwardRecord | undefined> {
+export async function selectForwardByKey(db: DbOrTx, key: KeyInUse & { routerId: string }): Promise<ForwardRecord | undefined> {
   return db.selectFrom('forwards').selectAll().where('router_id', '=', key.routerId).$call(madeWithKey(key)).executeTakeFirst();
 }
 
-export async function selectForward(
-  db: DbOrTx,
-  { teamId, id }: ForwardKey,
-  routerId: string,
-): Promise<ForwardRecord | undefined> {
+export async function selectForward(db: DbOrTx, { teamId, id }: ForwardKey, routerId: string): Promise<ForwardRecord | undefined> {
   return db
     .selectFrom('forwards')
     .selectAll()
@@ -112,12 +105,7 @@ export async function updatePort(db: DbOrTx, { teamId, id }: ForwardKey, port: n
 }
 
 export async function updateChannelToken(db: DbOrTx, { teamId, id }: ForwardKey, hash: string): Promise<void> {
-  await db
-    .updateTable('forwards')
-    .set({ channel_token_hash: hash })
-    .where('team_id', '=', teamId)
-    .where('id', '=', id)
-    .execute();
+  await db.updateTable('forwards').set({ channel_token_hash: hash }).where('team_id', '=', teamId).where('id', '=', id).execute();
 }
 
 export interface WayFound {

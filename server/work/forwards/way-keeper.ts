@@ -111,12 +111,7 @@ export class WayKeeper {
     await this.#deps.storage.writes.write((tx) => updateChannelToken(tx, { teamId: live.teamId, id: live.id }, hash));
   }
 
-  async #ask(
-    live: LiveForward,
-    record: ForwardRecord,
-    router: string,
-    hardwareId: string,
-  ): Promise<RequestResult<'forward.open'>> {
+  async #ask(live: LiveForward, record: ForwardRecord, router: string, hardwareId: string): Promise<RequestResult<'forward.open'>> {
     const { storage, gateway, limits } = this.#deps;
     // The old token is stored as a hash only, so every opening has a new one.
     const { token, hash } = newChannelToken(live.id);

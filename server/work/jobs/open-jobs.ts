@@ -29,7 +29,8 @@ export class OpenJobs {
   /** Not less than there are, but for requests under way. */
   async count(teamId: string): Promise<number> {
     const known = await this.#counts.get(teamId);
-    if (known && (known.jobs < QUOTAS.open_jobs_per_team.most || this.#deps.clock.monotonic() - known.countedAt < COUNT_AGAIN_MS)) return known.jobs;
+    if (known && (known.jobs < QUOTAS.open_jobs_per_team.most || this.#deps.clock.monotonic() - known.countedAt < COUNT_AGAIN_MS))
+      return known.jobs;
     return (await this.#countAgain(teamId, known)).jobs;
   }
 

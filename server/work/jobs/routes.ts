@@ -22,7 +22,10 @@ const newJobBody = z
     make_backup: z.boolean().describe('Take a backup and an export before the script; if that fails the script does not run'),
     express_execute: z.boolean().describe('Offer the job at once and before others, instead of at the next check-in'),
     needs_acknowledgement: z.boolean().describe('When false, the job is completed as soon as its agent has it on disk'),
-    notify_url: z.string().optional().describe('https URL at a public address that receives job status updates, signed as POST /api/webhook-secret says'),
+    notify_url: z
+      .string()
+      .optional()
+      .describe('https URL at a public address that receives job status updates, signed as POST /api/webhook-secret says'),
     timeout_seconds: optionalInt(1, JOB_LIMITS.timeoutSeconds).describe('Longest run of the script (default 300)'),
     deliver_within_minutes: optionalInt(1, JOB_LIMITS.deliveryMinutes).describe(
       'How long the job may wait for its router before it expires (default 7 days)',
@@ -82,12 +85,16 @@ const jobSchema = z
     completed_at: dateTime.nullable(),
     failed_at: dateTime.nullable(),
     deleted_at: dateTime.nullable().describe('When it was taken back, or marked as deleted after its end'),
-    status: z.enum(STATUSES).describe('deleted: it has deleted_at; what it did before stays in phase, reason, output and the other moments'),
+    status: z
+      .enum(STATUSES)
+      .describe('deleted: it has deleted_at; what it did before stays in phase, reason, output and the other moments'),
     phase: z.enum(PHASES).describe('How far it is, or came: done with a result, good or bad; expired and canceled jobs never ran'),
     reason: z.string().nullable().describe('Why it is not simply completed, as a stable word'),
     error: z.string().nullable().describe('The message of the router or the agent'),
     output: z.string().nullable().describe('What the script printed, up to 64 kB'),
-    output_truncated: z.boolean().describe('The script printed more than is kept, or its output was forgotten because the team has very much of it'),
+    output_truncated: z
+      .boolean()
+      .describe('The script printed more than is kept, or its output was forgotten because the team has very much of it'),
     created_at: dateTime,
     expires_at: dateTime,
     site_id: z.string().nullable(),
@@ -137,10 +144,7 @@ const jobParams = routerParams.extend({ job_id: pathId });
 /** `?status=failed&status=unknown` or `?status=failed,unknown`. */
 const listQuery = pageQuery.extend({
   status: z
-    .preprocess(
-      (value) => (typeof value === 'string' ? value.split(',') : value),
-      z.array(z.enum(STATUSES)).max(STATUSES.length),
-    )
+    .preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(z.enum(STATUSES)).max(STATUSES.length))
     .optional(),
 });
 
@@ -182,7 +186,13 @@ function createRoute(app: App, jobs: JobsService): void {
           deliverWithinMinutes: body.deliver_within_minutes,
           undoSeconds: body.undo_unless_reachable_seconds,
         },
-        { requestId: request.id, idempotencyKey: idempotencyKeyOf(request), keyGiven: request.idempotency?.given === true, createdBy, createdVia },
+        {
+          requestId: request.id,
+          idempotencyKey: idempotencyKeyOf(request),
+          keyGiven: request.idempotency?.given === true,
+          createdBy,
+          createdVia,
+        },
       );
       return success(presentReceipt(job));
     },

@@ -103,5 +103,8 @@ export const ROWS_OF: Record<Status, readonly StatusFilter[]> = {
   failed: [{ phases: ['done'], failed: true, deleted: false }],
   expired: [{ phases: ['expired'], deleted: false }],
   unknown: [{ phases: ['unknown'], completed: false, deleted: false }],
-  deleted: [{ phases: PHASES, deleted: true }, { phases: ['canceled'], deleted: false }],
+  deleted: [
+    { phases: PHASES, deleted: true },
+    { phases: ['canceled'], deleted: false },
+  ],
 };

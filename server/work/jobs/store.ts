@@ -81,10 +81,7 @@ export async function insertJob(db: DbOrTx, job: JobInsert): Promise<JobRecord> 
 }
 
 /** The job that a key made on this router since a moment: what a repeated POST gets after a crash. */
-export async function selectJobByKey(
-  db: DbOrTx,
-  key: KeyInUse & { routerId: string },
-): Promise<JobRecord | undefined> {
+export async function selectJobByKey(db: DbOrTx, key: KeyInUse & { routerId: string }): Promise<JobRecord | undefined> {
   return db.selectFrom('jobs').selectAll().where('router_id', '=', key.routerId).$call(madeWithKey(key)).executeTakeFirst();
 }
 
@@ -124,10 +121,7 @@ export async function selectJobs(
 }
 
 function matches(eb: Where, filter: StatusFilter): Expression<SqlBool> {
-  const conditions: Expression<SqlBool>[] = [
-    eb('phase', 'in', filter.phases),
-    eb('deleted_at', filter.deleted ? 'is not' : 'is', null),
-  ];
+  const conditions: Expression<SqlBool>[] = [eb('phase', 'in', filter.phases), eb('deleted_at', filter.deleted ? 'is not' : 'is', null)];
   if (filter.completed !== undefined) conditions.push(eb('completed_at', filter.completed ? 'is not' : 'is', null));
   if (filter.failed !== undefined) conditions.push(eb('failed_at', filter.failed ? 'is not' : 'is', null));
   return eb.and(conditions);

@@ -44,7 +44,7 @@ export class JobSweeper {
 
   async #drain(step: (now: number) => Promise<JobRecord[]>): Promise<void> {
     const now = this.#deps.clock.now();
-    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#sweeps.isStopped; ) {
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#sweeps.isStopped;) {
       const jobs = await step(now);
       for (const job of jobs) this.#deps.changes.publish(job);
       count = jobs.length;

@@ -40,8 +40,7 @@ describe('the difference of two lists of lines', () => {
 });
 
 describe('a unified diff', () => {
-  const print = (before: string[], after: string[]): string =>
-    unifiedDiff({ name: 'a', lines: before }, { name: 'b', lines: after }).diff;
+  const print = (before: string[], after: string[]): string => unifiedDiff({ name: 'a', lines: before }, { name: 'b', lines: after }).diff;
 
   it('of the same is empty', () => {
     expect(print(['x'], ['x'])).toBe('');
@@ -51,9 +50,29 @@ describe('a unified diff', () => {
     const before = Array.from({ length: 30 }, (_, index) => `${index + 1}`);
     const after = before.flatMap((line) => (line === '5' ? [] : line === '9' ? ['nine'] : line === '25' ? ['25', 'new'] : [line]));
     expect(print(before, after).split('\n')).toEqual([
-      '--- a', '+++ b',
-      '@@ -2,11 +2,10 @@', ' 2', ' 3', ' 4', '-5', ' 6', ' 7', ' 8', '-9', '+nine', ' 10', ' 11', ' 12',
-      '@@ -23,6 +22,7 @@', ' 23', ' 24', ' 25', '+new', ' 26', ' 27', ' 28',
+      '--- a',
+      '+++ b',
+      '@@ -2,11 +2,10 @@',
+      ' 2',
+      ' 3',
+      ' 4',
+      '-5',
+      ' 6',
+      ' 7',
+      ' 8',
+      '-9',
+      '+nine',
+      ' 10',
+      ' 11',
+      ' 12',
+      '@@ -23,6 +22,7 @@',
+      ' 23',
+      ' 24',
+      ' 25',
+      '+new',
+      ' 26',
+      ' 27',
+      ' 28',
       '',
     ]);
   });
@@ -74,7 +93,8 @@ describe('a unified diff', () => {
 
 describe('the lines of an export', () => {
   it('are without date and remarks, and wrapped ones are whole', () => {
-    const text = '# 2026-11-20 10:00:00 by RouterOS 7.18.2\r\n# software id = ABCD\r\n#\r\n/ip address\r\nadd address=192.168.88.1/24 comment=defconf \\\r\n    interface=bridge\r\n# no interface\r\n';
+    const text =
+      '# 2026-11-20 10:00:00 by RouterOS 7.18.2\r\n# software id = ABCD\r\n#\r\n/ip address\r\nadd address=192.168.88.1/24 comment=defconf \\\r\n    interface=bridge\r\n# no interface\r\n';
     expect(exportLines(text)).toEqual(['/ip address', 'add address=192.168.88.1/24 comment=defconf interface=bridge']);
   });
 

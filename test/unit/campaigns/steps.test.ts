@@ -8,7 +8,13 @@ const NOW = 1_700_000_000_000;
 
 const tally = (some: Partial<Tally> = {}): Tally => ({ waiting: 0, underWay: 0, completed: 0, failed: 0, withdrawn: 0, ...some });
 const plan = (some: Partial<Plan> = {}): Plan => ({
-  state: 'running', rate_per_minute: null, most_at_once: 10, abort_after_failures: null, abort_at_percent: null, next_start_at: 0, ...some,
+  state: 'running',
+  rate_per_minute: null,
+  most_at_once: 10,
+  abort_after_failures: null,
+  abort_at_percent: null,
+  next_start_at: 0,
+  ...some,
 });
 const ask = (some: Partial<Plan>, canaries: Partial<Tally>, others: Partial<Tally>): Step[] =>
   nextSteps(plan(some), { canaries: tally(canaries), others: tally(others) }, NOW);
@@ -28,7 +34,13 @@ describe('the next step of a campaign', () => {
     ['begins one of a slow rate and names the next moment', { rate_per_minute: 6 }, {}, { waiting: 50 }, start(1, false, NOW + 10_000)],
     ['begins several of a fast rate', { rate_per_minute: 300 }, {}, { waiting: 50 }, start(5, false, NOW + 1000)],
     ['waits for its rate', { rate_per_minute: 6, next_start_at: NOW + 1 }, {}, { waiting: 50 }, [{ kind: 'wait', until: NOW + 1 }]],
-    ['does not wait for a clock that was set back', { rate_per_minute: 6, next_start_at: NOW + 3_600_000 }, {}, { waiting: 50 }, start(1, false, NOW + 10_000)],
+    [
+      'does not wait for a clock that was set back',
+      { rate_per_minute: 6, next_start_at: NOW + 3_600_000 },
+      {},
+      { waiting: 50 },
+      start(1, false, NOW + 10_000),
+    ],
     ['finishes when all have a result', {}, { completed: 1 }, { completed: 5, failed: 2, withdrawn: 1 }, [{ kind: 'finish' }]],
     ['starts nothing in a pause', { state: 'paused' }, {}, { waiting: 50, underWay: 1 }, []],
     ['finishes in a pause too', { state: 'paused' }, {}, { completed: 50 }, [{ kind: 'finish' }]],
@@ -42,10 +54,28 @@ describe('the next step of a campaign', () => {
     ['has nothing to stop after the last result', { abort_after_failures: 3 }, {}, { completed: 50, failed: 3 }, [{ kind: 'finish' }]],
     ['does not count a share of four results', { abort_at_percent: 10 }, {}, { waiting: 50, failed: 4 }, start(10)],
     ['counts it from the fifth', { abort_at_percent: 40 }, {}, { waiting: 50, completed: 3, failed: 2 }, stop('failure_percentage')],
-    ['counts canaries among the results', { abort_at_percent: 40 }, { completed: 1 }, { waiting: 50, completed: 2, failed: 2 }, stop('failure_percentage')],
+    [
+      'counts canaries among the results',
+      { abort_at_percent: 40 },
+      { completed: 1 },
+      { waiting: 50, completed: 2, failed: 2 },
+      stop('failure_percentage'),
+    ],
     ['goes on below the share', { abort_at_percent: 41 }, {}, { waiting: 50, completed: 3, failed: 2 }, start(10)],
-    ['counts jobs that were taken back neither as results nor as failures', { abort_at_percent: 1, abort_after_failures: 1 }, {}, { waiting: 9, withdrawn: 9 }, start(9)],
-    ['takes back what waits after it has stopped', { state: 'stopped' }, {}, { waiting: 5, underWay: 1, failed: 3 }, [{ kind: 'take_back' }]],
+    [
+      'counts jobs that were taken back neither as results nor as failures',
+      { abort_at_percent: 1, abort_after_failures: 1 },
+      {},
+      { waiting: 9, withdrawn: 9 },
+      start(9),
+    ],
+    [
+      'takes back what waits after it has stopped',
+      { state: 'stopped' },
+      {},
+      { waiting: 5, underWay: 1, failed: 3 },
+      [{ kind: 'take_back' }],
+    ],
     ['takes back what waits after it was canceled', { state: 'canceled' }, { underWay: 1 }, { waiting: 5 }, [{ kind: 'take_back' }]],
     ['is over when nothing is under way any more', { state: 'canceled' }, {}, { waiting: 5, withdrawn: 2 }, [{ kind: 'finish' }]],
     ['does nothing after its end', { state: 'finished' }, {}, { completed: 5 }, []],
@@ -98,8 +128,14 @@ const played: fc.Arbitrary<Played> = fc
     rate: fc.option(fc.integer({ min: 1, max: 600 })),
     failures: fc.option(fc.integer({ min: 1, max: 6 })),
     percent: fc.option(fc.integer({ min: 1, max: 100 })),
-    ends: fc.array(fc.constantFrom('completed', 'completed', 'completed', 'completed', 'failed', 'withdrawn'), { minLength: 40, maxLength: 40 }),
-    turns: fc.array(fc.record({ ms: fc.integer({ min: 0, max: 20_000 }), ended: fc.integer({ min: 0, max: 8 }) }), { minLength: 1, maxLength: 30 }),
+    ends: fc.array(fc.constantFrom('completed', 'completed', 'completed', 'completed', 'failed', 'withdrawn'), {
+      minLength: 40,
+      maxLength: 40,
+    }),
+    turns: fc.array(fc.record({ ms: fc.integer({ min: 0, max: 20_000 }), ended: fc.integer({ min: 0, max: 8 }) }), {
+      minLength: 1,
+      maxLength: 30,
+    }),
   })
   .map(({ routers, canaries, mostAtOnce, rate, failures, percent, ends, turns }) => ({
     plan: plan({ most_at_once: mostAtOnce, rate_per_minute: rate, abort_after_failures: failures, abort_at_percent: percent }),

@@ -25,9 +25,8 @@ test('parameters may be a list of API words', () => {
 });
 
 describe('the command path', () => {
-  test.each(['/ip/address/print', '/ip address print', 'ip address print', ' /ip  address/print '])(
-    '%j is /ip/address/print',
-    (command) => expect(parseCommand(command, '').path).toBe('/ip/address/print'),
+  test.each(['/ip/address/print', '/ip address print', 'ip address print', ' /ip  address/print '])('%j is /ip/address/print', (command) =>
+    expect(parseCommand(command, '').path).toBe('/ip/address/print'),
   );
 
   test.each([
@@ -128,11 +127,18 @@ describe('parameters', () => {
   });
 
   test('a quoted value survives whatever it holds', () => {
-    const quote = (value: string) => `"${value.replaceAll(/["\\$?]/g, (sign) => `\\${sign}`).replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`;
+    const quote = (value: string) =>
+      `"${value
+        .replaceAll(/["\\$?]/g, (sign) => `\\${sign}`)
+        .replaceAll('\n', '\\n')
+        .replaceAll('\r', '\\r')}"`;
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0')), (value) => {
-        expect(parseCommand('/x/set', `comment=${quote(value)}`).words).toEqual([`=comment=${value}`]);
-      }),
+      fc.property(
+        fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0')),
+        (value) => {
+          expect(parseCommand('/x/set', `comment=${quote(value)}`).words).toEqual([`=comment=${value}`]);
+        },
+      ),
     );
   });
 });

@@ -60,7 +60,13 @@ describe("addresses of the agent's own machine", () => {
   it('count from a second after the interface got them, and no longer than that after it lost them', () => {
     let now = 0;
     let addresses: string[] = [];
-    const list = new AllowList(usual, new OwnAddresses(() => addresses, () => now));
+    const list = new AllowList(
+      usual,
+      new OwnAddresses(
+        () => addresses,
+        () => now,
+      ),
+    );
     expect(list.refusal('192.168.88.5')).toBeUndefined();
     addresses = ['192.168.88.5'];
     now = 1000;
@@ -72,7 +78,8 @@ describe("addresses of the agent's own machine", () => {
 
   it('are read from the interfaces and from the kernel', () => {
     expect(readOwnAddresses()).toContain('127.0.0.1');
-    const trie = 'Main:\n     +-- 0.0.0.0/0 3 0 5\n        |-- 172.17.0.0\n           /16 link UNICAST\n        |-- 172.17.0.1\n           /32 host LOCAL\n        |-- 10.77.0.0\n           /16 link UNICAST\n           /16 host LOCAL\n';
+    const trie =
+      'Main:\n     +-- 0.0.0.0/0 3 0 5\n        |-- 172.17.0.0\n           /16 link UNICAST\n        |-- 172.17.0.1\n           /32 host LOCAL\n        |-- 10.77.0.0\n           /16 link UNICAST\n           /16 host LOCAL\n';
     expect(localRoutes(trie)).toEqual(['172.17.0.1/32', '10.77.0.0/16']);
     const table = 'fe8000000000000000fc00fffe000001 04 40 20 80     eth0\n';
     expect(interfaceAddresses(table)).toEqual(['fe80:0000:0000:0000:00fc:00ff:fe00:0001']);

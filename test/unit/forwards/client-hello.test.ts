@@ -7,7 +7,10 @@ const NAME = '01a1fba0-5b1e-7354-a8b1-996d0b28db1a.forward.example.net';
 const named = (name: string | undefined): object => ({ state: 'complete', value: { serverName: name }, length: 0 });
 
 /** GREASE (RFC 8701) and an encrypted ClientHello that means nothing, as browsers send them. */
-const GREASE = [{ type: 0x0a0a, content: Buffer.alloc(0) }, { type: 0xfe0d, content: Buffer.alloc(250, 9) }];
+const GREASE = [
+  { type: 0x0a0a, content: Buffer.alloc(0) },
+  { type: 0xfe0d, content: Buffer.alloc(250, 9) },
+];
 
 describe('a ClientHello', () => {
   it.each<[string, object]>([
@@ -36,7 +39,8 @@ describe('a ClientHello', () => {
     const hello = await realClientHello({ servername: NAME });
     for (const size of [Math.ceil(hello.length / 60), 100, 333, hello.length - 6, hello.length]) {
       const bytes = inRecordsOf(hello, size);
-      for (let end = 0; end < bytes.length; end += 1) expect(parseClientHello(bytes.subarray(0, end)), `${end}`).toEqual({ state: 'incomplete' });
+      for (let end = 0; end < bytes.length; end += 1)
+        expect(parseClientHello(bytes.subarray(0, end)), `${end}`).toEqual({ state: 'incomplete' });
       expect(parseClientHello(bytes)).toEqual(named(NAME));
       // Early data, or a second message, may follow at once.
       expect(parseClientHello(Buffer.concat([bytes, Buffer.alloc(20_000, 23)]))).toEqual(named(NAME));
@@ -55,7 +59,10 @@ describe('a ClientHello', () => {
     ['two names', helloWith([serverName('a.example'), serverName('b.example')])],
     ['a name without letters', helloWith([serverName('')])],
     ['a name that ends beyond its extension', helloWith([{ type: 0, content: Buffer.from('000800000961622e', 'hex') }])],
-    ['an extension that ends beyond the message', Buffer.concat([helloWith([{ type: 7, content: Buffer.alloc(3) }]).subarray(0, -4), Buffer.from('ffff0000', 'hex')])],
+    [
+      'an extension that ends beyond the message',
+      Buffer.concat([helloWith([{ type: 7, content: Buffer.alloc(3) }]).subarray(0, -4), Buffer.from('ffff0000', 'hex')]),
+    ],
     ['more records than anybody needs', inRecordsOf(helloWith([{ type: 21, content: Buffer.alloc(500) }]), 4)],
   ])('is refused: %s', (_what, bytes) => {
     expect(parseClientHello(bytes)).toMatchObject({ state: 'refused' });

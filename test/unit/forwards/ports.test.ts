@@ -6,7 +6,12 @@ const none: ReadonlySet<number> = new Set();
 const first = (): number => 0;
 
 /** For the only team there is. */
-function choosePort(ports: typeof range, uses: { port: number; closedAt: number | null }[], unusable: ReadonlySet<number>, random: () => number) {
+function choosePort(
+  ports: typeof range,
+  uses: { port: number; closedAt: number | null }[],
+  unusable: ReadonlySet<number>,
+  random: () => number,
+) {
   return choose({ range: ports, uses: uses.map((use) => ({ ...use, teamId: 'a' })), unusable, teamId: 'a', isOnlyTeam: true }, random);
 }
 

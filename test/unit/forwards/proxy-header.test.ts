@@ -19,7 +19,11 @@ describe('a PROXY header', () => {
   });
 
   it('may be followed by anything, and by TLVs that mean nothing here', () => {
-    const tlvs = [{ type: 0x02, value: Buffer.from('example.net') }, { type: 0xea, value: Buffer.alloc(0) }, { type: 0x20, value: Buffer.alloc(300, 7) }];
+    const tlvs = [
+      { type: 0x02, value: Buffer.from('example.net') },
+      { type: 0xea, value: Buffer.alloc(0) },
+      { type: 0x20, value: Buffer.alloc(300, 7) },
+    ];
     const header = proxyHeader({ tlvs, checksum: 'right' });
     expect(parseProxyHeader(Buffer.concat([header, Buffer.from('GET /')]))).toMatchObject({ state: 'complete', length: header.length });
   });
@@ -43,7 +47,10 @@ describe('a PROXY header', () => {
     ['a socket of the proxy’s own machine', proxyHeader({ family: 0x31 })],
     ['addresses that are cut off', proxyHeader({ family: 0x21 })],
     ['a wrong checksum', proxyHeader({ checksum: 'wrong' })],
-    ['a TLV that ends beyond the header', Buffer.concat([proxyHeader().subarray(0, 15), Buffer.from([15]), proxyHeader().subarray(16), Buffer.from([4, 0, 9])])],
+    [
+      'a TLV that ends beyond the header',
+      Buffer.concat([proxyHeader().subarray(0, 15), Buffer.from([15]), proxyHeader().subarray(16), Buffer.from([4, 0, 9])]),
+    ],
     ['more than anybody sends', proxyHeader({ tlvs: [{ type: 0x04, value: Buffer.alloc(5000) }] }).subarray(0, 16)],
   ])('is refused: %s', (_what, bytes) => {
     expect(parseProxyHeader(bytes)).toMatchObject({ state: 'refused' });
@@ -51,7 +58,10 @@ describe('a PROXY header', () => {
 
   it('is the same however it was cut, and never taken for complete before it is', () => {
     const source = fc.oneof(fc.ipV4(), fc.ipV6());
-    const tlvs = fc.array(fc.record({ type: fc.integer({ min: 0x20, max: 0xff }), value: fc.uint8Array({ maxLength: 60 }).map((b) => Buffer.from(b)) }), { maxLength: 4 });
+    const tlvs = fc.array(
+      fc.record({ type: fc.integer({ min: 0x20, max: 0xff }), value: fc.uint8Array({ maxLength: 60 }).map((b) => Buffer.from(b)) }),
+      { maxLength: 4 },
+    );
     fc.assert(
       fc.property(source, fc.nat(65_535), tlvs, fc.boolean(), fc.uint8Array({ maxLength: 20 }), (address, port, all, summed, rest) => {
         const header = proxyHeader({ source: address, port, tlvs: all, ...(summed ? { checksum: 'right' } : {}) });

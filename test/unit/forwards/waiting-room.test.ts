@@ -47,7 +47,10 @@ async function open(capacity = 10): Promise<Room> {
     closers.push(() => socket.destroy());
     return socket;
   };
-  closers.push(() => server.close(), () => accepted.forEach((socket) => socket.destroy()));
+  closers.push(
+    () => server.close(),
+    () => accepted.forEach((socket) => socket.destroy()),
+  );
   return { room, clock, told, accepted, connect };
 }
 

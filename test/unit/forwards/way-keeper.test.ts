@@ -33,9 +33,20 @@ function setUp(onOpen: () => Promise<never>) {
     reopen: (live) => void reopened.push(live),
   });
   const live = new LiveForward({
-    id: 'f', teamId: 't', routerId: 'r', allowOnlyCidr: '198.51.100.7/32', createdAt: clock.now(), expiresAt: clock.now() + 86_400_000,
-    maxConnections: 9, idleMs: null, clock, limits: FORWARD_LIMITS, dial: () => true,
-    onConnectionClosed: () => undefined, onRefused: () => undefined, onExpired: () => undefined,
+    id: 'f',
+    teamId: 't',
+    routerId: 'r',
+    allowOnlyCidr: '198.51.100.7/32',
+    createdAt: clock.now(),
+    expiresAt: clock.now() + 86_400_000,
+    maxConnections: 9,
+    idleMs: null,
+    clock,
+    limits: FORWARD_LIMITS,
+    dial: () => true,
+    onConnectionClosed: () => undefined,
+    onRefused: () => undefined,
+    onExpired: () => undefined,
   });
   const record = { dst_address: '192.168.88.10', dst_port: 443 } as ForwardRecord;
   return { keeper, clock, asked, reopened, live, open: () => keeper.open(live, record) };

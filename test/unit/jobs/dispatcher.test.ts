@@ -66,8 +66,15 @@ describe('waiting jobs', () => {
 
   function create(wanted: Partial<NewJob> = {}, router = one): Promise<JobRecord> {
     const job: NewJob = {
-      description: 'd', script: ':put 1', makeBackup: false, expressExecute: false, needsAcknowledgement: true,
-      notifyUrl: undefined, timeoutSeconds: undefined, deliverWithinMinutes: undefined, ...wanted,
+      description: 'd',
+      script: ':put 1',
+      makeBackup: false,
+      expressExecute: false,
+      needsAcknowledgement: true,
+      notifyUrl: undefined,
+      timeoutSeconds: undefined,
+      deliverWithinMinutes: undefined,
+      ...wanted,
     };
     return jobs.createJob(router.teamId, router.routerId, job, { requestId: 'r', idempotencyKey: randomUUID(), keyGiven: false });
   }

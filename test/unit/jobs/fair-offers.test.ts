@@ -53,8 +53,14 @@ describe('offers to agents that do not answer', () => {
 
   async function express(router: SeededRouter): Promise<void> {
     const job = {
-      description: 'd', script: ':put 1', makeBackup: false, expressExecute: true, needsAcknowledgement: true,
-      notifyUrl: undefined, timeoutSeconds: undefined, deliverWithinMinutes: undefined,
+      description: 'd',
+      script: ':put 1',
+      makeBackup: false,
+      expressExecute: true,
+      needsAcknowledgement: true,
+      notifyUrl: undefined,
+      timeoutSeconds: undefined,
+      deliverWithinMinutes: undefined,
     };
     await jobs.createJob(router.teamId, router.routerId, job, { requestId: 'r', idempotencyKey: randomUUID(), keyGiven: false });
   }

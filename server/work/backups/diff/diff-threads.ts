@@ -56,7 +56,9 @@ export class DiffThreads {
     }
     this.#waiting.set(teamId, own + 1);
     try {
-      return await this.#turns.run({ party: teamId, member: undefined }, async () => this.#run(await this.#unlessGone(read, signal), signal));
+      return await this.#turns.run({ party: teamId, member: undefined }, async () =>
+        this.#run(await this.#unlessGone(read, signal), signal),
+      );
     } finally {
       const left = (this.#waiting.get(teamId) ?? 1) - 1;
       if (left > 0) this.#waiting.set(teamId, left);
@@ -71,7 +73,10 @@ export class DiffThreads {
 
   async #run(task: DiffTask, signal: AbortSignal | undefined): Promise<DiffText> {
     if (signal?.aborted) throw gone();
-    const worker = new Worker(new URL('./diff-worker.ts', import.meta.url), { workerData: task, resourceLimits: { maxOldGenerationSizeMb: DIFF_LIMITS.heapMb } });
+    const worker = new Worker(new URL('./diff-worker.ts', import.meta.url), {
+      workerData: task,
+      resourceLimits: { maxOldGenerationSizeMb: DIFF_LIMITS.heapMb },
+    });
     const deadline = AbortSignal.timeout(DIFF_LIMITS.deadlineMs);
     try {
       const [text] = (await once(worker, 'message', { signal: AbortSignal.any([deadline, ...(signal ? [signal] : [])]) })) as [DiffText];
@@ -80,7 +85,9 @@ export class DiffThreads {
       if (signal?.aborted) throw gone();
       if (!deadline.aborted && !isOutOfMemory(error)) throw error;
       this.#counters.add('diff_time');
-      throw new AppError('too_large', 'the two exports are too large or too different to be compared: download and compare them yourself', { cause: error });
+      throw new AppError('too_large', 'the two exports are too large or too different to be compared: download and compare them yourself', {
+        cause: error,
+      });
     } finally {
       await worker.terminate();
     }

@@ -13,7 +13,9 @@ export function exportLines(text: string): string[] {
     .split(/\r?\n/)
     .map((line) => line.trimEnd())
     .filter((line) => line !== '' && !line.startsWith('#') && !OWN_ITEM.test(line));
-  return lines.filter((line, index) => !line.startsWith('/') || isUsed(lines[index + 1]) || line.includes(' add ') || line.includes(' set '));
+  return lines.filter(
+    (line, index) => !line.startsWith('/') || isUsed(lines[index + 1]) || line.includes(' add ') || line.includes(' set '),
+  );
 }
 
 /** A menu's line counts only with something below it. */

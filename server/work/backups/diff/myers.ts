@@ -11,7 +11,11 @@ export interface Bounds {
  * @returns the runs that stay, as `[position before, position after, length]` in order; undefined when the way is longer than
  *   `mostEdits` or was not found within the steps
  */
-export function shortestEdits(before: Int32Array, after: Int32Array, bounds: Bounds): { kept: [number, number, number][]; isCoarse: false } | undefined {
+export function shortestEdits(
+  before: Int32Array,
+  after: Int32Array,
+  bounds: Bounds,
+): { kept: [number, number, number][]; isCoarse: false } | undefined {
   const trace = search(before, after, bounds);
   return trace && { kept: walkBack(before.length, after.length, trace), isCoarse: false };
 }

@@ -47,7 +47,10 @@ const campaignParams = z.object({ campaign_id: pathId });
 /** `?status=failed&status=unknown` or `?status=failed,unknown`. */
 const targetQuery = pageQuery.extend({
   status: z
-    .preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(z.enum(TARGET_STATUSES)).max(TARGET_STATUSES.length))
+    .preprocess(
+      (value) => (typeof value === 'string' ? value.split(',') : value),
+      z.array(z.enum(TARGET_STATUSES)).max(TARGET_STATUSES.length),
+    )
     .optional(),
 });
 

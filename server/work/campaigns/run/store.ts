@@ -22,10 +22,9 @@ export async function holdCampaign(db: DbOrTx, id: string): Promise<CampaignReco
 }
 
 /** A target whose job has ended, or has ended otherwise than was thought. */
-export type EndedTarget = Pick<
-  JobRecord,
-  'phase' | 'completed_at' | 'failed_at' | 'version' | 'reason' | 'error' | 'output'
-> & { router_id: string };
+export type EndedTarget = Pick<JobRecord, 'phase' | 'completed_at' | 'failed_at' | 'version' | 'reason' | 'error' | 'output'> & {
+  router_id: string;
+};
 
 /** In these words, as the index has them. */
 const isCorrectable = sql<SqlBool>`targets.status in ('unknown', 'expired', 'deleted')`;
@@ -145,7 +144,9 @@ export async function startTarget(db: DbOrTx, id: string, routerId: string, jobI
     .where('campaign_id', '=', id)
     .where('router_id', '=', routerId)
     .where('status', '=', 'claimed')
-    .where((eb) => eb.exists(eb.selectFrom('campaigns').select('campaigns.id').where('campaigns.id', '=', id).where('campaigns.state', '=', 'running')))
+    .where((eb) =>
+      eb.exists(eb.selectFrom('campaigns').select('campaigns.id').where('campaigns.id', '=', id).where('campaigns.state', '=', 'running')),
+    )
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -213,7 +214,11 @@ export async function finishCampaign(db: DbOrTx, id: string, counts: readonly St
 
 /** A result that came late has changed how a finished campaign went. */
 export async function correctCounts(db: DbOrTx, id: string, counts: readonly StatusCount[]): Promise<void> {
-  await db.updateTable('campaigns').set({ final_counts: toStoredCounts(counts) }).where('id', '=', id).execute();
+  await db
+    .updateTable('campaigns')
+    .set({ final_counts: toStoredCounts(counts) })
+    .where('id', '=', id)
+    .execute();
 }
 
 /** All campaigns with something left to do. */

@@ -9,7 +9,12 @@ import type { ListedConnection } from '../types.ts';
  * One page of a forward's connections, newest first. @param open those that were open a moment ago, as they were then: asked
  * for before the database, so that one that ends meanwhile is not missed, and is listed as what it is now
  */
-export async function listConnections(db: DbOrTx, key: ForwardKey, page: Page, open: readonly LoggedConnection[]): Promise<ListedConnection[]> {
+export async function listConnections(
+  db: DbOrTx,
+  key: ForwardKey,
+  page: Page,
+  open: readonly LoggedConnection[],
+): Promise<ListedConnection[]> {
   const listed = new Map<string, ListedConnection>();
   for (const connection of open) if (isOnPage(connection, page)) listed.set(connection.id, stillOpen(connection));
   for (const record of await selectConnections(db, key, page)) listed.set(record.id, record);

@@ -140,14 +140,20 @@ export class ConnectionLog {
 
   async #store(rows: readonly Row[]): Promise<void> {
     await this.#deps.storage.writes.write(async (tx) => {
-      await insertConnections(tx, rows.flatMap((row) => ('connection' in row ? [row.connection] : [])));
+      await insertConnections(
+        tx,
+        rows.flatMap((row) => ('connection' in row ? [row.connection] : [])),
+      );
       for (const row of rows) if ('counts' in row) await addCounts(tx, row.counts.key, row.counts);
     });
   }
 
   #tellRefused(row: Row, reason: unknown): void {
     const { teamId, id } = 'connection' in row ? { teamId: row.connection.teamId, id: row.connection.forwardId } : row.counts.key;
-    this.#log.error({ err: reason, team_id: teamId, forward_id: id }, 'the database can never take a connection or a count of a forward; it is left out');
+    this.#log.error(
+      { err: reason, team_id: teamId, forward_id: id },
+      'the database can never take a connection or a count of a forward; it is left out',
+    );
   }
 
   /** What came while the batch was being written stays for the next one. */

@@ -15,7 +15,9 @@ const connectionSchema = z
     closed_at: dateTime.nullable().describe('null while it is open'),
     bytes_in: z.int().describe('From the client to the target, so far'),
     bytes_out: z.int().describe('From the target to the client, so far'),
-    ended_by: z.string().describe('open while it goes on, then closed, client, target, channel, no_channel, idle, expired, revoked, shutdown or unknown'),
+    ended_by: z
+      .string()
+      .describe('open while it goes on, then closed, client, target, channel, no_channel, idle, expired, revoked, shutdown or unknown'),
   })
   .meta({
     id: 'ForwardConnection',

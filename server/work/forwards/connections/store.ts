@@ -35,12 +35,14 @@ function upsertOf(db: DbOrTx, connections: readonly LoggedConnection[], onlyOver
     .insertInto('forward_connections')
     .values(values)
     .onConflict((conflict) => {
-      const update = conflict.column('id').doUpdateSet((eb) => ({
-        closed_at: eb.ref('excluded.closed_at'),
-        bytes_in: eb.ref('excluded.bytes_in'),
-        bytes_out: eb.ref('excluded.bytes_out'),
-        ended_by: eb.ref('excluded.ended_by'),
-      }));
+      const update = conflict
+        .column('id')
+        .doUpdateSet((eb) => ({
+          closed_at: eb.ref('excluded.closed_at'),
+          bytes_in: eb.ref('excluded.bytes_in'),
+          bytes_out: eb.ref('excluded.bytes_out'),
+          ended_by: eb.ref('excluded.ended_by'),
+        }));
       return onlyOver === undefined ? update : update.where('forward_connections.ended_by', '=', onlyOver);
     });
 }

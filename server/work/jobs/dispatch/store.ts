@@ -24,12 +24,7 @@ export async function selectWaitingRouters(db: DbOrTx, agentIds: readonly string
     .where(nothingUnderWay())
     .groupBy(['routers.id', 'routers.agent_id', 'routers.agent_router'])
     .execute();
-  return rows.map((row) => ({
-    routerId: row.id,
-    agentId: row.agent_id,
-    agentRouter: row.agent_router,
-    express: row.express === 1,
-  }));
+  return rows.map((row) => ({ routerId: row.id, agentId: row.agent_id, agentRouter: row.agent_router, express: row.express === 1 }));
 }
 
 /** The job a router should get next: express ones first, then in order of creation. Undefined while one is under way. */
@@ -39,9 +34,7 @@ export async function selectNextJob(
 ): Promise<OfferableJob | undefined> {
   let jobs = db
     .selectFrom('jobs')
-    .innerJoin('routers', (join) =>
-      join.onRef('routers.id', '=', 'jobs.router_id').onRef('routers.team_id', '=', 'jobs.team_id'),
-    )
+    .innerJoin('routers', (join) => join.onRef('routers.id', '=', 'jobs.router_id').onRef('routers.team_id', '=', 'jobs.team_id'))
     .select(['jobs.id', 'jobs.script', 'jobs.make_backup', 'jobs.needs_acknowledgement', 'jobs.timeout_ms', 'jobs.undo_seconds'])
     .select(['routers.agent_router', 'routers.hardware_id'])
     .where('jobs.router_id', '=', query.routerId)
@@ -51,12 +44,7 @@ export async function selectNextJob(
     .where('routers.agent_router', '<>', '')
     .where(nothingUnderWay());
   if (query.expressOnly) jobs = jobs.where('jobs.express_execute', '=', 1);
-  const row = await jobs
-    .orderBy('jobs.express_execute', 'desc')
-    .orderBy('jobs.created_at')
-    .orderBy('jobs.id')
-    .limit(1)
-    .executeTakeFirst();
+  const row = await jobs.orderBy('jobs.express_execute', 'desc').orderBy('jobs.created_at').orderBy('jobs.id').limit(1).executeTakeFirst();
   return row && { agentId: query.agentId, routerId: query.routerId, offer: toOffer(row) };
 }
 

@@ -87,9 +87,7 @@ export class HandOver {
   async #accept(connection: AgentConnection, jobId: string): Promise<JobRecord | undefined> {
     const { storage, rules, clock } = this.#deps;
     const { graceMs, backupMs } = rules;
-    const accepted = await this.#write(connection, (tx, speaker) =>
-      acceptJob(tx, speaker, { jobId, now: clock.now(), graceMs, backupMs }),
-    );
+    const accepted = await this.#write(connection, (tx, speaker) => acceptJob(tx, speaker, { jobId, now: clock.now(), graceMs, backupMs }));
     return accepted ?? selectJobOfTeam(storage.db, connection.teamId, jobId);
   }
 

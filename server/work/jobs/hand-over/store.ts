@@ -172,11 +172,7 @@ function endTimes(result: JobResult, now: number) {
  * The agent has not begun the job and never will. Asked for by the API, it is canceled; otherwise it is a failed job
  * that certainly never ran.
  */
-export async function refuseJob(
-  db: DbOrTx,
-  speaker: Speaker,
-  change: { jobId: string; now: number },
-): Promise<JobRecord | undefined> {
+export async function refuseJob(db: DbOrTx, speaker: Speaker, change: { jobId: string; now: number }): Promise<JobRecord | undefined> {
   const asked = sql`coalesce(reason, '') = ${sql.lit(CANCEL_REQUESTED)}`;
   const job = await db
     .updateTable('jobs')

@@ -73,7 +73,7 @@ export class OutputRetention {
   async #sweep(): Promise<void> {
     this.#stored.clear();
     const kept = new Map<string, number>();
-    for (let before: string | undefined; !this.#sweeps.isStopped; ) {
+    for (let before: string | undefined; !this.#sweeps.isStopped;) {
       const jobs = await selectOutputSizes(this.#deps.storage.db, before, CHUNK);
       const beyond = jobs.filter(({ teamId, bytes }) => {
         const sum = (kept.get(teamId) ?? 0) + bytes;

@@ -45,7 +45,7 @@ export class JobRetention {
   async sweep(): Promise<void> {
     const { storage, clock, keepMs } = this.#deps;
     const before = clock.now() - keepMs;
-    for (let after: string | undefined = ''; after !== undefined && !this.#sweeps.isStopped; ) {
+    for (let after: string | undefined = ''; after !== undefined && !this.#sweeps.isStopped;) {
       const ids: string[] = await selectJobsBefore(storage.db, { before, after, limit: LOOK_AT });
       if (ids.length > 0) await storage.writes.write((tx) => deleteEndedJobs(tx, ids, before));
       after = ids.length < LOOK_AT ? undefined : ids.at(-1);

@@ -25,7 +25,11 @@ export async function selectJobsBefore(db: DbOrTx, query: { before: number; afte
 }
 
 /** How much jobs of all teams have printed (0 for nothing), newest first, below an id. */
-export async function selectOutputSizes(db: DbOrTx, before: string | undefined, limit: number): Promise<{ id: string; teamId: string; bytes: number }[]> {
+export async function selectOutputSizes(
+  db: DbOrTx,
+  before: string | undefined,
+  limit: number,
+): Promise<{ id: string; teamId: string; bytes: number }[]> {
   let query = db.selectFrom('jobs').select(['id', 'team_id as teamId', sql<number | string | null>`octet_length(output)`.as('bytes')]);
   if (before !== undefined) query = query.where('id', '<', before);
   const rows = await query.orderBy('id', 'desc').limit(limit).execute();
@@ -34,7 +38,12 @@ export async function selectOutputSizes(db: DbOrTx, before: string | undefined, 
 
 /** Says of these jobs (at most 500) that their output was longer than what is kept: nothing. Inside a write. */
 export async function forgetOutputs(db: DbOrTx, jobIds: readonly string[]): Promise<void> {
-  await db.updateTable('jobs').set({ output: null, output_truncated: 1 }).where('id', 'in', jobIds).where('output', 'is not', null).execute();
+  await db
+    .updateTable('jobs')
+    .set({ output: null, output_truncated: 1 })
+    .where('id', 'in', jobIds)
+    .where('output', 'is not', null)
+    .execute();
 }
 
 /**
@@ -70,7 +79,11 @@ function isNotSince(eb: Where, column: 'completed_at' | 'failed_at' | 'deleted_a
 
 /** `due_at` is set exactly while something is still to be sent. */
 function unsentEvent(eb: Where) {
-  return eb.selectFrom('job_events').select('job_events.id').whereRef('job_events.job_id', '=', 'jobs.id').where('job_events.due_at', 'is not', null);
+  return eb
+    .selectFrom('job_events')
+    .select('job_events.id')
+    .whereRef('job_events.job_id', '=', 'jobs.id')
+    .where('job_events.due_at', 'is not', null);
 }
 
 function openCampaign(eb: Where) {

@@ -27,7 +27,11 @@ export async function selectHeldOf(db: DbOrTx, { teamId, routerId }: OfRouter, l
 }
 
 /** Takes back every job that no agent has been allowed to run. */
-export async function cancelQueuedOf(db: DbOrTx, { teamId, routerId, now }: OfRouter, why: { reason: string; error: string }): Promise<JobRecord[]> {
+export async function cancelQueuedOf(
+  db: DbOrTx,
+  { teamId, routerId, now }: OfRouter,
+  why: { reason: string; error: string },
+): Promise<JobRecord[]> {
   const jobs = await db
     .updateTable('jobs')
     .set((eb) => ({ phase: 'canceled', deleted_at: now, ...why, version: eb('version', '+', 1) }))

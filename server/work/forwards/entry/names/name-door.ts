@@ -76,7 +76,8 @@ export class NameDoor {
       }
       const { serverName } = told.value;
       const forward = this.#find(serverName);
-      if (!forward) this.#noteLost(source.address, serverName === undefined ? 'a client that asks for no name' : 'a name that no forward has');
+      if (!forward)
+        this.#noteLost(source.address, serverName === undefined ? 'a client that asks for no name' : 'a name that no forward has');
       if (forward?.admits(source.address)) forward.enter(socket, source);
       else sayUnrecognised(socket);
     });

@@ -65,7 +65,9 @@ export class WaitingRoom {
       finish({ ok: true, value: result.value });
     };
     const onEnd = (): void => finish({ ok: false, reason: 'it ended before it said who it is' });
-    const guest = this.#admit({ socket, party }, { data: onData, end: onEnd }, () => finish({ ok: false, reason: 'it did not say in time who it is' }));
+    const guest = this.#admit({ socket, party }, { data: onData, end: onEnd }, () =>
+      finish({ ok: false, reason: 'it did not say in time who it is' }),
+    );
     socket.resume();
   }
 
@@ -78,7 +80,11 @@ export class WaitingRoom {
     }
   }
 
-  #admit({ socket, party }: Pick<Guest, 'socket' | 'party'>, on: { data: (chunk: Buffer) => void; end: () => void }, onLate: () => void): Guest {
+  #admit(
+    { socket, party }: Pick<Guest, 'socket' | 'party'>,
+    on: { data: (chunk: Buffer) => void; end: () => void },
+    onLate: () => void,
+  ): Guest {
     if (this.#size >= this.#options.capacity) this.#makePlace();
     const leave = (): void => {
       timer.cancel();
