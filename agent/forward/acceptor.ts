@@ -21,27 +21,27 @@ export interface ForwardAcceptorOptions {
   /** `forwards` of the configuration. */
   allow: readonly string[];
   maxConnections: number;
-  /** A forward that was open cannot be served any more and is closed; the control plane may ask for it again. */
+  /** An open forward lost its way and is closed; the control plane may request it again. */
   onLost: (forwardId: string, reason: string) => void;
-  /** Remembers there what has to be set back on routers. */
+  /** Folder for the router settings that must be restored. */
   stateFolder: string;
   clock: Clock;
   log: Log;
 }
 
-/** Forwards open at one agent, all routers together. */
+/** Limit of open forwards of one agent, for all routers together. */
 const MAX_FORWARDS = 2000;
 
-/** The agent's side of forwards: `forward.open`, `forward.close` and `channel.dial` end here. */
+/** The agent's side of forwards: handles `forward.open`, `forward.close` and `channel.dial`. */
 export class ForwardAcceptor {
   readonly #options: ForwardAcceptorOptions;
   readonly #allow: AllowList;
   readonly #sshForwarding: SshForwarding;
   readonly #entryPorts = new EntryPorts();
-  /** Settled or still opening; a forward that could not be opened is taken out again. */
+  /** Open and opening forwards; a forward that could not be opened is removed. */
   readonly #forwards = new Map<string, Promise<OpenForward>>();
   readonly #ready = new Map<string, OpenForward>();
-  /** What is being undone: rules of a forward that is opened again bear the same mark. */
+  /** Forwards being closed: a forward that is opened again uses the same mark for its rules, so it waits. */
   readonly #closing = new Map<string, Promise<void>>();
   readonly #subscriptions: (() => void)[] = [];
   readonly #tasks = new Set<Promise<void>>();
@@ -66,7 +66,7 @@ export class ForwardAcceptor {
     });
   }
 
-  /** Puts back on every router what a former run left behind, now or as soon as it is reachable. */
+  /** Cleans up what an earlier run left on the routers, now or as soon as they are reachable. */
   start(): void {
     for (const router of this.#options.routers.values()) {
       const cleanUp = async (): Promise<void> => {
@@ -101,7 +101,7 @@ export class ForwardAcceptor {
     return forward.opened;
   }
 
-  /** Ends a forward. Of one that is not open, nothing is on a router that answers any more then. Never rejects. */
+  /** Ends a forward and removes its leftovers from reachable routers, also if it is not open. Never rejects. */
   async close(forwardId: string, reason = 'revoked'): Promise<void> {
     const opening = this.#forwards.get(forwardId);
     if (!opening) return this.#closing.get(forwardId) ?? this.#leftovers.settle(forwardId);
@@ -121,17 +121,17 @@ export class ForwardAcceptor {
     return closing;
   }
 
-  /** Ends all forwards: the control plane does not want this agent any more, so nothing of them stays on the routers. */
+  /** Ends all forwards and removes them from the routers, because the agent was revoked. */
   closeAll(reason: string): void {
     for (const id of this.#forwards.keys()) this.#track(this.close(id, reason));
   }
 
-  /** Dials more channels; a forward that is not open has none. */
+  /** Dials more channels. No effect for a forward that is not open. */
   dial(forwardId: string, count: number): void {
     this.#ready.get(forwardId)?.dial(count);
   }
 
-  /** Ends all forwards and leaves the routers as they were. */
+  /** Ends all forwards and restores the routers. */
   async stop(): Promise<void> {
     this.#closed = true;
     for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe();
@@ -143,7 +143,7 @@ export class ForwardAcceptor {
   async #opened(params: ForwardOpenParams, deadline: Deadline): Promise<OpenForward> {
     const before = this.#forwards.get(params.forward_id);
     if (!before) return this.#start(params, deadline);
-    // That an earlier request failed, perhaps because its tunnel broke, says nothing about this one.
+    // An earlier request may have failed because its tunnel broke, so a failure does not count for this one.
     const joined = await before.catch(() => undefined);
     return joined ?? this.#forwards.get(params.forward_id) ?? this.#start(params, deadline);
   }
@@ -191,13 +191,13 @@ export class ForwardAcceptor {
       dialChannel,
       clock,
       log,
-      // The list again: the target may have become an address of this machine since.
+      // Checked for every connection: the target may have become an address of this machine.
       refusal: () => (this.#mayConnect(router.name) ? this.#allow.refusal(params.dst_address) : 'the agent has too many connections'),
       onExpired: () => this.#track(this.close(params.forward_id, 'expired')),
     });
   }
 
-  /** A forward is for one device: its successor under the same name may stand in another network. */
+  /** A forward belongs to one device: another device under the same name may be in another network. */
   #checkDevice(router: RouterAdapter): void {
     const { facts } = router.state();
     for (const forward of this.#ready.values()) {
@@ -206,24 +206,24 @@ export class ForwardAcceptor {
     }
   }
 
-  /** What is still being opened tells whoever waits for it. The old way is undone before there can be a new one. */
+  /** Closes a forward whose way is lost, then reports it. A forward that is still being opened reports its own failure. */
   #lost(forwardId: string, reason: string): void {
     if (!this.#ready.has(forwardId)) return;
     this.#options.log.warn({ forward_id: forwardId, reason }, 'the way of a forward is lost');
     this.#track(this.close(forwardId, 'lost').then(() => this.#options.onLost(forwardId, reason)));
   }
 
-  /** Read once; every forward of this agent needs it. */
+  /** Reads the tag once; every forward of this agent needs it. */
   #tag(): Promise<string> {
     this.#agentTag ??= readAgentTag(this.#options.stateFolder).catch((error: unknown) => {
-      // A full disk, say, that has room again later.
+      // Tried again later: a full disk may have space again.
       this.#agentTag = undefined;
       throw error;
     });
     return this.#agentTag;
   }
 
-  /** Where there are several routers, the forwards of one take no more connections than they leave to the others. */
+  /** With several routers, the forwards of one router may not have more connections than are left for the others. */
   #mayConnect(router: string): boolean {
     const { maxConnections, routers } = this.#options;
     let all = 0;

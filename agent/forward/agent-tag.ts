@@ -3,10 +3,13 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { stateUnwritable } from '../core/file-errors.ts';
 
-/** What this agent writes on a router begins with this and its own tag, so that two agents leave each other's alone. */
+/** Prefix, with the agent's tag, of everything that the agent writes on a router, so that agents do not touch each other's items. */
 const PREFIX = 'signalbox';
 
-/** The tag of this agent, made once and kept in its state folder: `signalbox-1f2e3d4c`. @throws AgentError `internal` where it cannot be kept */
+/**
+ * The tag of this agent, created once and stored in its state folder: `signalbox-1f2e3d4c`.
+ * @throws AgentError `internal` when it cannot be stored
+ */
 export async function readAgentTag(stateFolder: string): Promise<string> {
   const file = path.join(stateFolder, 'forward-tag');
   try {
@@ -31,8 +34,8 @@ export function markOf(agentTag: string, forwardId: string): string {
 }
 
 /**
- * Name of what sets `/ip/ssh forwarding-enabled` back. It does not begin as the marks of forwards do: those are looked for, and
- * removed as leftovers, by the forwards that are open.
+ * Name of the fail-safe that restores `/ip/ssh forwarding-enabled`. Its prefix differs from the marks of forwards, because the search
+ * for leftovers removes those.
  */
 export function sshForwardingMark(agentTag: string): string {
   return `${PREFIX}-ssh-${agentTag.slice(PREFIX.length + 1)}`;

@@ -5,12 +5,12 @@ import { OwnAddresses } from './own-addresses.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-/** Never the address of one service, whatever the configuration says. */
+/** Address ranges that are never a destination, regardless of the configuration. */
 const NEVER = new Set(['unspecified', 'multicast', 'broadcast']);
 
 /**
- * Which destinations this agent opens connections to: `forwards.allow` of its configuration. The control plane's word
- * is not enough, because it is the agent that stands inside the network.
+ * The destinations that this agent connects to: `forwards.allow` of its configuration. The agent checks them itself, because it is
+ * the one inside the network.
  */
 export class AllowList {
   readonly #networks: Network[];
@@ -22,9 +22,9 @@ export class AllowList {
   }
 
   /**
-   * Why an address may not be reached now; undefined when it may. Names are refused: only an address can be judged.
-   * The agent's own machine must be named as such, because what listens there trusts its own network: a network that
-   * merely includes one of its addresses does not open it.
+   * Why an address is refused now; undefined when it is allowed. Names are refused, because only an address can be checked. Addresses
+   * of the agent's own machine must be listed exactly, because services there may trust local connections: a network that includes
+   * such an address does not allow it.
    */
   refusal(host: string): string | undefined {
     if (isIP(host) === 0) return `${host} is not an IP address`;
@@ -37,7 +37,7 @@ export class AllowList {
   }
 }
 
-/** Loopback must be listed as such: a network that merely includes it does not count. */
+/** A wider network does not include loopback: it must be listed explicitly. */
 function contains([network, prefix]: Network, address: Address): boolean {
   if (isLoopback(address) && !isLoopback(network)) return false;
   return network.kind() === address.kind() && address.match(network, prefix);

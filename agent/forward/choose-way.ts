@@ -17,17 +17,17 @@ import { SshWay } from './ways/ssh.ts';
 
 export interface WayDeps {
   sshForwarding: SshForwarding;
-  /** Judges what the agent itself dials; the target has been judged before. */
+  /** Checks addresses that the agent itself dials; the target was checked before. */
   allow: AllowList;
   entryPorts: EntryPorts;
   clock: Clock;
   log: Log;
-  /** Marks what is written on the router for this forward. */
+  /** Comment or name of everything written on the router for this forward. */
   mark: string;
   expiresInMs: number;
-  /** Something may be left on the router that has to be searched for later. */
+  /** Something may be left on the router: it must be searched later. */
   onLeftBehind: () => void;
-  /** The way worked and does no more, and cannot be mended; it is still to be closed. */
+  /** The way stopped working and cannot be restored; the caller must close it. */
   onLost: (reason: string) => void;
 }
 
@@ -37,10 +37,10 @@ export interface ChosenWay {
   targetReachable: boolean | null;
 }
 
-/** A way that was opened; `reason` adds to why it was chosen. */
+/** An open way; `reason` is added to the reason for the choice. */
 type OpenedWay = Omit<ChosenWay, 'reason'> & { reason?: string };
 
-/** A closed port answers at once; one that is filtered never does, and people wait for the answer. */
+/** A closed port answers at once, a filtered one never, and a person waits for the result. */
 const TARGET_CHECK_MS = 2_000;
 
 interface Candidate {
@@ -49,8 +49,8 @@ interface Candidate {
 }
 
 /**
- * Which ways are worth trying, best first: a target that is the router itself is dialled directly; SSH leaves no trace
- * in the firewall; the API way needs rules on the router.
+ * The ways to try, best first: a target that is the router itself is dialled directly; SSH needs no firewall rules; the API way
+ * needs rules on the router.
  */
 export function candidates(router: Pick<RouterAdapter, 'forwardWay' | 'hasApi' | 'hasSsh'>, targetIsRouter: boolean): Candidate[] {
   if (router.forwardWay !== 'auto') return [{ name: router.forwardWay, why: 'fixed by the configuration of the agent' }];
@@ -63,9 +63,9 @@ export function candidates(router: Pick<RouterAdapter, 'forwardWay' | 'hasApi' |
 }
 
 /**
- * Opens the best way that works and tries the target's port through it. A router's own port that does not answer may still
- * be reached over SSH; where that does not work either, it is what the forward was asked for and is dialled when it answers.
- * @throws AgentError that tells why of all ways
+ * Opens the best way that works and tests the target's port through it. If a router's own port does not answer directly, SSH may
+ * still reach it. If no other way works either, the direct way is used, because the port may answer later.
+ * @throws AgentError with the reasons of all ways
  */
 export async function chooseWay(router: RouterAdapter, target: Target, deps: WayDeps, deadline: Deadline): Promise<ChosenWay> {
   const targetIsRouter = await isRouterItself(router, target.host, deadline);
@@ -102,13 +102,13 @@ function describeRefusal({ name, error }: Refusal): string {
   return `${LABELS[name]}: ${error.message}`;
 }
 
-/** What stays so until somebody changes the configuration or the router; the control plane does not ask again by itself. */
+/** Permanent errors, until the configuration or the router changes; the control plane does not retry them. */
 const LASTING: ReadonlySet<AgentErrorCode> = new Set(['not_allowed', 'unsupported', 'invalid']);
 
-/** As lasting as the most passing one. */
+/** The error for all ways together: permanent only if all are. */
 function allRefused(refusals: readonly Refusal[]): Error {
   const last = refusals.at(-1);
-  if (!last) return new AgentError('unsupported', 'this router offers no way for forwards');
+  if (!last) return new AgentError('unsupported', 'this router has no way for forwards: configure api or ssh');
   if (refusals.length === 1) return last.error;
   const codes = refusals.map(({ error }) => (error instanceof AgentError ? error.code : 'internal'));
   const code = codes.findLast((each) => !LASTING.has(each)) ?? codes.at(-1)!;
@@ -131,7 +131,7 @@ async function openWay(name: WayName, router: RouterAdapter, target: Target, con
 }
 
 /**
- * The router's services listen on all of its addresses, and the configured one is known to reach it.
+ * A target that is the router itself is dialled at its configured address: its services listen on all of its addresses.
  * @throws AgentError `not_allowed`, `router_unreachable`
  */
 async function openDirect(router: RouterAdapter, target: Target, { targetIsRouter, allow }: OpenContext): Promise<OpenedWay> {
@@ -139,7 +139,7 @@ async function openDirect(router: RouterAdapter, target: Target, { targetIsRoute
   return { way: new DirectWay(actual), targetReachable: await answersTcp(actual, { timeoutMs: TARGET_CHECK_MS }) };
 }
 
-/** The first address of the router that may be dialled. It is the address that is judged, so it is what is dialled too. */
+/** The first allowed address of the router. The checked address, not the name, is dialled. */
 async function allowedAddress(host: string, allow: AllowList): Promise<string> {
   const addresses = await lookup(host, { all: true }).catch((error: unknown) => {
     throw new AgentError('router_unreachable', `${host} has no address`, { cause: error });
@@ -172,7 +172,7 @@ async function openApi(router: RouterAdapter, target: Target, context: OpenConte
   return { way, targetReachable, ...(way.failSafe === 'scheduler' ? {} : { reason: FAIL_SAFE_NOTES[way.failSafe] }) };
 }
 
-/** What the person who made the forward should know. */
+/** Notes for the person who created the forward. */
 const FAIL_SAFE_NOTES = {
   'delayed script': 'device-mode forbids the scheduler, so after a reboot only the agent removes the rule',
   none: 'device-mode forbids the scheduler, so only the agent removes the rule',
@@ -184,8 +184,8 @@ const SSH_FAIL_SAFE_NOTES = {
 } as const;
 
 /**
- * Does the target answer through this way? A target that does not is no reason against the way.
- * @throws AgentError when it is the way itself that does not work
+ * Whether the target answers through this way.
+ * @throws AgentError when the way itself does not work
  */
 async function tryTarget(way: Way): Promise<boolean> {
   try {

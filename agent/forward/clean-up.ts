@@ -3,17 +3,16 @@ import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { runCommand } from './run-command.ts';
 
 /**
- * For each command of a clean-up, whose deadline is its own: what has to be undone often failed because the time of
- * whoever asked for it was over.
+ * Deadline of each clean-up command. It is separate from the request's, because the operation to undo often failed at that deadline.
  */
 export const CLEAN_UP_DEADLINE: Deadline = { timeoutMs: 10_000 };
 
-/** More is not somebody who tidies up at the same time. */
+/** Limit of attempts: concurrent removal by another party explains one or two refusals, not more. */
 const ATTEMPTS = 3;
 
 /**
- * Removes items of a menu. Where somebody else removes one of them at the same time, the router refuses the command, so
- * they are looked for again. @returns how many were removed @throws AgentError
+ * Removes items of a menu. If another party removes one of them at the same time, the router refuses the command; the items are then
+ * searched again. @returns how many were removed @throws AgentError
  */
 export async function removeFound(router: RouterAdapter, menu: string, find: () => Promise<string[]>, deadline: Deadline): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {

@@ -2,7 +2,7 @@ import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { usedPorts } from './nat-rules.ts';
 
-/** Where a router listens for the agent: above what services, people's own rules and outgoing connections use. */
+/** Ports on which a router listens for the agent: above those of services, users' rules and outgoing connections. */
 const FIRST_PORT = 61_000;
 const LAST_PORT = 65_535;
 
@@ -13,12 +13,12 @@ export interface EntryPort {
 }
 
 /**
- * Which ports of which router lead to this agent's targets. A port is taken before there is a rule that shows it: forwards
- * are opened side by side, and of two rules for one port the upper would lead the connections of both to its target.
+ * Allocates the routers' ports for this agent's targets. A port is taken before its rule exists, because forwards open concurrently:
+ * with two rules for one port, the upper one would get the connections of both.
  */
 export class EntryPorts {
   readonly #random: () => number;
-  /** By device: it may be known by more than one name. */
+  /** By hardware id, because a device may have several names. */
   readonly #taken = new Map<string, Set<number>>();
 
   constructor(random: () => number = Math.random) {
@@ -28,7 +28,7 @@ export class EntryPorts {
   /** Takes a port that no rule and no other forward uses. @throws AgentError `unsupported` when there is none, … */
   async take(router: RouterAdapter, deadline: Deadline): Promise<EntryPort> {
     const isUsed = await usedPorts(router, deadline);
-    // From here on nothing waits, so that nobody else can choose the same.
+    // No await from here on, so that no other forward can choose the same port.
     const device = router.state().facts?.hardwareId ?? router.name;
     const taken = this.#taken.get(device) ?? new Set();
     const number = this.#choose((port) => isUsed(port) || taken.has(port));

@@ -12,43 +12,42 @@ const SCHEDULER = '/system/scheduler';
 const SCRIPT = '/system/script';
 const SCRIPT_JOB = '/system/script/job';
 
-/** The agent removes its rules at the end by itself; the router steps in a little later. */
+/** The agent removes its rules at the end; the router's fail-safe fires this much later. */
 const MARGIN_SECONDS = 60;
 
-/** The router looks whether the time is over so many times; a look costs it little, but it may have many forwards. */
+/** Number of times that the router checks whether the time is over. A check is cheap, but there may be many forwards. */
 const CHECKS = 20;
 const LONGEST_TICK_SECONDS = 300;
 
-/** How the router itself undoes something when nobody else does any more. */
+/** How the router undoes something without the agent. */
 export type FailSafe = 'scheduler' | 'delayed script' | 'none';
 
-/** What the router is to undo by itself. */
+/** What the router shall undo by itself. */
 export interface Undoing {
-  /** Name of the entries on the router; letters, digits and hyphens, so that it needs no quoting. */
+  /** Name of the entries on the router: letters, digits and hyphens, so it needs no quotes. */
   mark: string;
-  /** In the router's language, that of v6 and v7. */
+  /** RouterOS script source that v6 and v7 run. */
   source: string;
-  /** Also at the router's next start, whenever that is. */
+  /** Also undo at the router's next boot. */
   atBoot: boolean;
 }
 
-/** Removes the rules and ends the connections through them: rules first, so that no new one comes meanwhile. */
+/** Removes the rules, then the connections through them, so that no new connection can open in between. */
 export function natUndoing(rules: NatRules): Undoing {
   const { mark } = rules;
   return { mark, source: `/ip firewall nat remove [find comment="${mark}"]; ${connectionCut(rules)}`, atBoot: true };
 }
 
 /**
- * Has the router undo something after `seconds`, with agent and control plane both gone. Scheduler entries survive a reboot:
- * one looks every now and then whether the time is over, by the router's uptime because its clock may be set meanwhile; the
- * other fires at the next start. Where device-mode forbids the scheduler, a script waits; a reboot ends that. What bears the
- * same mark is replaced.
- * @throws AgentError; then some of it may be on the router
+ * Makes the router undo something after `seconds`, even without agent and control plane. Scheduler entries survive a reboot: one
+ * checks at intervals whether the time is over, by the router's uptime because its clock may be set; the other fires at the next
+ * boot. Where device-mode forbids the scheduler, a delayed script is used, which a reboot ends. Replaces entries of the same mark.
+ * @throws AgentError; parts may then be on the router
  */
 export async function armFailSafe(router: RouterAdapter, undoing: Undoing, seconds: number, deadline: Deadline): Promise<FailSafe> {
   const { mark } = undoing;
   try {
-    // Left behind by an earlier opening; the router does not take the same name twice.
+    // An earlier opening may have left it behind, and the router refuses the same name twice.
     await disarmFailSafe(router, mark, deadline);
     await schedule(router, undoing, seconds + MARGIN_SECONDS, deadline);
     return 'scheduler';
@@ -66,26 +65,26 @@ export async function armFailSafe(router: RouterAdapter, undoing: Undoing, secon
   }
 }
 
-/** Whether the router will still act by itself: a script that waits is lost in a reboot. @throws AgentError */
+/** Whether the fail-safe is still on the router: a delayed script is lost in a reboot. @throws AgentError */
 export async function isArmed(router: RouterAdapter, mark: string, kind: FailSafe, deadline: Deadline): Promise<boolean> {
   if (kind === 'none') return true;
   const [menu, property] = kind === 'scheduler' ? ([SCHEDULER, 'name'] as const) : ([SCRIPT_JOB, 'script'] as const);
   return (await findNamed(router, menu, property, (name) => name === mark, deadline)).length > 0;
 }
 
-/** @returns the marks of fail-safes of either kind that are armed @throws AgentError */
+/** @returns the marks of armed fail-safes of both kinds @throws AgentError */
 export async function findFailSafes(router: RouterAdapter, isWanted: (mark: string) => boolean, deadline: Deadline): Promise<string[]> {
   const entries = await readRows(router, `${SCHEDULER}/print`, 'name', deadline);
   const scripts = await readRows(router, `${SCRIPT_JOB}/print`, 'script', deadline);
   return [...entries.map((row) => row['name'] ?? ''), ...scripts.map((row) => row['script'] ?? '')].filter(isWanted);
 }
 
-/** Without effect when there is none. */
+/** Removes a fail-safe. No effect when there is none. @throws AgentError */
 export async function disarmFailSafe(router: RouterAdapter, mark: string, deadline: Deadline): Promise<void> {
   await removeFailSafes(router, (name) => name === mark || name === bootName(mark), deadline);
 }
 
-/** Removes the fail-safes of these names, of either kind; a script that waits is ended. @throws AgentError */
+/** Removes fail-safes of both kinds by name; ends a delayed script. @throws AgentError */
 export async function removeFailSafes(router: RouterAdapter, wanted: (name: string) => boolean, deadline: Deadline): Promise<void> {
   await removeNamed(router, SCHEDULER, 'name', wanted, deadline);
   await removeNamed(router, SCRIPT_JOB, 'script', wanted, deadline);
@@ -102,7 +101,7 @@ async function removeNamed(
   await removeFound(router, menu, () => findNamed(router, menu, property, wanted, deadline), deadline);
 }
 
-/** @returns the ids of items whose name the router tells in that property */
+/** @returns the ids of items whose `property` is a wanted name */
 async function findNamed(
   router: RouterAdapter,
   menu: string,
@@ -114,7 +113,7 @@ async function findNamed(
   return rows.filter((row) => wanted(row[property] ?? '')).flatMap((row) => row['.id'] ?? []);
 }
 
-/** Has a name, so that it can be found and ended again; `/execute` alone starts a nameless one. */
+/** Starts a stored script, whose name allows to find and end it; `/execute` alone would start a nameless one. */
 async function startDelayed(router: RouterAdapter, undoing: Undoing, seconds: number, deadline: Deadline): Promise<void> {
   const { mark } = undoing;
   const source = `:delay ${seconds}s; ${onceAndGone(undoing)}`;
@@ -129,7 +128,7 @@ async function schedule(router: RouterAdapter, undoing: Undoing, seconds: number
   ]);
   const uptime = parseDuration(resource?.['uptime'] ?? '');
   if (uptime === undefined) throw new AgentError('rejected', 'the uptime of the router cannot be read');
-  // Any clock has this behind it, so the next look is never farther away than the interval.
+  // In the past for every clock, so the next check is never later than the interval.
   const start = dateLike(clock?.['date'], '1970-01-01');
   const tick = Math.min(LONGEST_TICK_SECONDS, Math.ceil(seconds / CHECKS));
   const source = whenUptimeIsOver({ armedAt: Math.floor(uptime), allowed: seconds }, onceAndGone(undoing));
@@ -149,7 +148,7 @@ function bootName(mark: string): string {
   return `${mark}-boot`;
 }
 
-/** Undoes it, then removes what made the router do so. */
+/** Source that undoes it, then removes the fail-safe itself. */
 function onceAndGone({ mark, source }: Undoing): string {
   return (
     `${source}; /system scheduler remove [find name="${mark}"]; /system scheduler remove [find name="${bootName(mark)}"]; ` +

@@ -5,26 +5,26 @@ import { stateUnwritable } from '../core/file-errors.ts';
 import { fileNameOf } from '../core/file-name.ts';
 import { syncFolder } from '../core/sync-folder.ts';
 
-/** With the ending of the draft it is as long as a file's name may be. */
+/** With the draft's suffix it has the largest length of a file name. */
 const LONGEST_NAME = 245;
 
 const recordSchema = z.object({
   /** Value of `forwarding-enabled` before the agent changed it. */
   previous: z.string().min(1).max(16),
-  /** What the agent set instead; records of earlier agents did not tell. */
+  /** The value that the agent set; absent in records of older agents. */
   set: z.string().min(1).max(16).optional(),
   hardwareId: z.string().max(128),
 });
 
 export type ForwardingRecord = z.infer<typeof recordSchema>;
 
-/** One device under one name of the agent's configuration, which another may have borne before and may bear again. */
+/** A device and its router name in the agent's configuration. Another device may have the same name at another time. */
 export interface NamedDevice {
   router: string;
   hardwareId: string;
 }
 
-/** What has to be set back on which device, one small file each in the agent's state folder. */
+/** Values of `forwarding-enabled` to restore, in one file per device in the agent's state folder. */
 export class ForwardingMemory {
   readonly #folder: string;
 
@@ -32,7 +32,7 @@ export class ForwardingMemory {
     this.#folder = path.join(stateFolder, 'ssh-forwarding');
   }
 
-  /** An unreadable file counts as none: it was cut short before anything was changed. */
+  /** An unreadable file counts as none: its writing was interrupted before anything was changed on the router. */
   async read(device: NamedDevice): Promise<ForwardingRecord | undefined> {
     for (const file of [this.#file(device), this.#oldFile(device)]) {
       const record = await readRecord(file);
@@ -41,7 +41,7 @@ export class ForwardingMemory {
     return undefined;
   }
 
-  /** On disk when it resolves. @throws AgentError `internal`; then nothing new is there */
+  /** The record is on disk when it resolves. @throws AgentError `internal`; nothing has changed then */
   async write(device: NamedDevice, change: { previous: string; set: string }): Promise<void> {
     const draft = `${this.#file(device)}.new`;
     const record: ForwardingRecord = { ...change, hardwareId: device.hardwareId };
@@ -56,20 +56,20 @@ export class ForwardingMemory {
     }
   }
 
-  /** The records of other devices stay. */
+  /** Removes the record of this device only. */
   async forget(device: NamedDevice): Promise<void> {
     await rm(this.#file(device), { force: true });
     const old = await readRecord(this.#oldFile(device));
-    // One without a device never told anybody what to set back where.
+    // A record without a device was never used.
     if (old?.hardwareId === device.hardwareId || old?.hardwareId === '') await rm(this.#oldFile(device), { force: true });
   }
 
-  /** Both may hold any character; none of them becomes the `@`. */
+  /** Name and id may hold any character; encoded, neither contains `@`. */
   #file({ router, hardwareId }: NamedDevice): string {
     return path.join(this.#folder, `${fileNameOf(`${encodeURIComponent(router)}@${encodeURIComponent(hardwareId)}`, LONGEST_NAME)}.json`);
   }
 
-  /** Where agents kept one record for each name, before they told devices apart. */
+  /** The file of older agents, which kept one record per name. */
   #oldFile({ router }: NamedDevice): string {
     return path.join(this.#folder, `${fileNameOf(encodeURIComponent(router), LONGEST_NAME)}.json`);
   }

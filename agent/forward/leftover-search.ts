@@ -5,34 +5,34 @@ import { removeLeftovers } from './leftovers.ts';
 import type { SearchResult } from './leftovers.ts';
 
 export interface LeftoverSearchOptions {
-  /** What everything of this agent on a router begins with. */
+  /** Prefix of everything that this agent writes on a router. */
   agentTag: () => Promise<string>;
   isOpen: (forwardId: string) => boolean;
   clock: Clock;
   log: Log;
 }
 
-/** Not at once: a rule that the router did not confirm in time may still come. Doubled after every search that failed. */
+/** Wait before a search, because a rule that the router did not confirm in time may still appear. Doubles after each failure. */
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 300_000;
 
-/** A router on which something of ours may be left. */
+/** A router that may have leftovers of this agent. */
 interface Suspect {
   timer: Timer | undefined;
   running: Promise<void> | undefined;
-  /** Searches in a row that failed. */
+  /** Failed searches in a row. */
   failures: number;
-  /** Something was left behind since the running search began. */
+  /** Something new may have been left behind since the running search began. */
   again: boolean;
 }
 
-/** Searches routers for what forwards that are over have left there, until every search has succeeded. */
+/** Searches routers for leftovers of closed forwards and repeats each search until it succeeds. */
 export class LeftoverSearch {
   readonly #options: LeftoverSearchOptions;
   readonly #suspects = new Map<RouterAdapter, Suspect>();
-  /** Which device answered last. */
+  /** Hardware id of the device that answered last. */
   readonly #devices = new Map<RouterAdapter, string>();
-  /** Forwards that {@link settle} was told of. */
+  /** Forwards passed to {@link settle}. */
   readonly #over = new Set<string>();
   #stopped = false;
 
@@ -40,7 +40,7 @@ export class LeftoverSearch {
     this.#options = options;
   }
 
-  /** Something may be left there: it is searched for soon, and again until the router could be searched. */
+  /** Schedules a search of the router, repeated until it succeeds. */
   suspect(router: RouterAdapter): void {
     const known = this.#suspects.get(router);
     if (known?.running) known.again = true;
@@ -50,7 +50,7 @@ export class LeftoverSearch {
     this.#schedule(router, suspect);
   }
 
-  /** Suspects a device that was not there before, because of an earlier time. */
+  /** Schedules a search of a device that was not seen before: an earlier run may have left something. */
   seen(router: RouterAdapter): void {
     const device = router.state().facts?.hardwareId;
     if (!router.hasApi || device === undefined || this.#devices.get(router) === device) return;
@@ -58,7 +58,7 @@ export class LeftoverSearch {
     this.suspect(router);
   }
 
-  /** Searches a suspect now, if it can be reached. Never rejects. */
+  /** Searches a suspect now, if it is reachable. Never rejects. */
   async search(router: RouterAdapter): Promise<void> {
     const suspect = this.#suspects.get(router);
     if (!suspect || this.#stopped || !router.state().reachable) return;
@@ -67,8 +67,8 @@ export class LeftoverSearch {
   }
 
   /**
-   * Searches all suspects that have not just refused. What is left behind before the call is gone then, of a forward that is
-   * over also what somebody disabled. Never rejects.
+   * Searches all suspects whose last search did not fail. Leftovers from before the call are gone afterwards; of the given forward,
+   * which is over, also disabled rules. Never rejects.
    */
   async settle(forwardId?: string): Promise<void> {
     if (forwardId !== undefined) this.#over.add(forwardId);
@@ -76,14 +76,14 @@ export class LeftoverSearch {
     if (forwardId !== undefined) this.#over.delete(forwardId);
   }
 
-  /** Ends all waits; the next run of the agent searches every router. */
+  /** Ends all waits. The next run of the agent searches every router. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const { timer } of this.#suspects.values()) timer?.cancel();
     await Promise.all([...this.#suspects.values()].map(async ({ running }) => running));
   }
 
-  /** A search that is under way may have passed what is looked for. */
+  /** Searches again after a running search, which may have missed the newest leftovers. */
   async #settle(router: RouterAdapter): Promise<void> {
     await this.#suspects.get(router)?.running;
     if (this.#suspects.get(router)?.failures === 0) await this.search(router);
@@ -114,7 +114,7 @@ export class LeftoverSearch {
     }
   }
 
-  /** A router that is away then is searched when it is back. */
+  /** A router that is unreachable at that time is searched when it is back. */
   #schedule(router: RouterAdapter, suspect: Suspect, waitMs = FIRST_WAIT_MS): void {
     if (this.#stopped) return;
     suspect.timer = this.#options.clock.setTimeout(() => void this.search(router), Math.min(LONGEST_WAIT_MS, waitMs));

@@ -5,19 +5,19 @@ import { findFailSafes, removeFailSafes } from './fail-safe.ts';
 import { NAT, findMarked } from './nat-rules.ts';
 import type { MarkedRule } from './nat-rules.ts';
 
-/** `held`: what is left there waits for somebody, and for the router's own removal. */
+/** `held`: disabled rules stay until somebody enables or removes them, or the router's fail-safe removes them. */
 export type SearchResult = 'searched' | 'held' | 'failed';
 
 export interface LeftoverQuestions {
   isOpen: (forwardId: string) => boolean;
-  /** Is it known to be over, rather than only not open at the moment? */
+  /** True when the forward is known to be over, not merely closed at the moment. */
   isOver: (forwardId: string) => boolean;
 }
 
 /**
- * Removes what forwards that are over have left on a router: rules, scheduler entries and scripts that begin with this agent's
- * tag and belong to no forward that is open now. Rules that an administrator disabled stay, and their removal by the router
- * with them, until the forward is over: they are what keeps it from being opened again. Never rejects.
+ * Removes leftovers of closed forwards from a router: rules, scheduler entries and scripts that begin with this agent's tag and
+ * belong to no open forward. Rules that an administrator disabled stay with their fail-safe until the forward is over, because
+ * they prevent it from being opened again. Never rejects.
  */
 export async function removeLeftovers(
   router: RouterAdapter,
@@ -40,7 +40,7 @@ export async function removeLeftovers(
   };
   try {
     const count = await removeFound(router, NAT, findRules, CLEAN_UP_DEADLINE);
-    if (count > 0) log.info({ router: router.name, count }, 'rules of forwards that are over were removed from the router');
+    if (count > 0) log.info({ router: router.name, count }, 'rules of closed forwards were removed from the router');
     await removeFailSafes(router, isLeftover, CLEAN_UP_DEADLINE);
     return held.size > 0 ? 'held' : 'searched';
   } catch (error) {
@@ -49,7 +49,7 @@ export async function removeLeftovers(
   }
 }
 
-/** Their marks, as far as the router will remove them by itself. */
+/** Marks of disabled rules whose fail-safe is still armed. */
 async function findHeld(router: RouterAdapter, disabled: readonly MarkedRule[]): Promise<ReadonlySet<string>> {
   if (disabled.length === 0) return new Set();
   const isTheirs = (name: string): boolean => disabled.some(({ mark }) => mark === name);

@@ -7,23 +7,23 @@ import type { Target } from './types.ts';
 export const NAT = '/ip/firewall/nat';
 
 export interface NatRules {
-  /** On the router, for the agent's source address only. */
+  /** Port on the router, open for the agent's source address only. */
   entryPort: number;
   mark: string;
   source: string;
   target: Target;
 }
 
-/** A rule of an agent. */
+/** A NAT rule that an agent added. */
 export interface MarkedRule {
   id: string;
   mark: string;
-  /** Somebody has switched it off; `invalid` is the router's own verdict. */
+  /** Disabled by a user; `invalid` is the router's own flag. */
   disabled: boolean;
   invalid: boolean;
 }
 
-/** Static items of this mark; dynamic ones belong to the router. */
+/** Static rules with a wanted mark; dynamic rules belong to the router. */
 export async function findMarked(router: RouterAdapter, isWanted: (mark: string) => boolean, deadline: Deadline): Promise<MarkedRule[]> {
   const words = ['=.proplist=.id,comment,dynamic,disabled,invalid', '?>comment='];
   const { rows } = await runCommand(router, { path: `${NAT}/print`, words }, deadline);
@@ -35,23 +35,23 @@ function toMarkedRule(row: RouterRow): MarkedRule {
   return { id: row['.id']!, mark: row['comment'] ?? '', disabled: row['disabled'] === 'true', invalid: row['invalid'] === 'true' };
 }
 
-/** The ports of the router that its rules name now. */
+/** The ports of the router that its NAT rules use now. */
 export async function usedPorts(router: RouterAdapter, deadline: Deadline): Promise<(port: number) => boolean> {
   const { rows } = await runCommand(router, { path: `${NAT}/print`, words: ['=.proplist=dst-port', '?dst-port'] }, deadline);
   const used = rows.flatMap((row) => row['dst-port']?.split(',') ?? []).map(portRange);
   return (port) => used.some(([first, last]) => first <= port && port <= last);
 }
 
-/** One item of `dst-port`: `8080` or `61000-61010`. What else may stand there one day is taken for no port. */
+/** One item of `dst-port`: `8080` or `61000-61010`. Any other text matches no port. */
 function portRange(item: string): [first: number, last: number] {
   const [first = NaN, last = first] = item.split('-').map(Number);
   return [first, last];
 }
 
 /**
- * Adds the pair of rules, before all others: an accept or masquerade rule of somebody else must not decide first.
- * The second one makes targets answer that have another default gateway.
- * @throws AgentError; then one of them or both may be there, for the caller to remove
+ * Adds the two rules before all others, so that no other accept or masquerade rule matches first. The masquerade rule makes targets
+ * answer that have another default gateway.
+ * @throws AgentError; the caller must then remove rules that may have been added
  */
 export async function addRules(router: RouterAdapter, rules: NatRules, deadline: Deadline): Promise<void> {
   const first = await firstRule(router, deadline);
@@ -84,7 +84,7 @@ async function firstRule(router: RouterAdapter, deadline: Deadline): Promise<str
   return rows.find((row) => row['dynamic'] !== 'true')?.['.id'];
 }
 
-/** The rule that was first may be gone by now; the end of the list is better than nothing. */
+/** If the first rule is gone by now, the rule is added at the end of the list. */
 async function addFirst(router: RouterAdapter, before: string | undefined, words: string[], deadline: Deadline): Promise<void> {
   if (before !== undefined) {
     try {
@@ -104,7 +104,7 @@ export async function removeRules(router: RouterAdapter, mark: string, deadline:
 
 const CONNECTION = '/ip/firewall/connection';
 
-/** Rules only decide about new connections; those that are open have to be forgotten by the connection tracking. */
+/** Removes open connections from the connection tracking, because rules only affect new connections. */
 export async function cutConnections(router: RouterAdapter, rules: NatRules, deadline: Deadline): Promise<void> {
   await removeFound(router, CONNECTION, () => findConnections(router, rules, deadline), deadline);
 }
@@ -118,12 +118,12 @@ async function findConnections(router: RouterAdapter, { source, entryPort }: Nat
 }
 
 /**
- * Source in the router's language that does the same as {@link cutConnections}. No error ends the script that it is part of,
- * not even one of parsing: connections come and go while they are removed, and only late v7 tells ports apart from addresses.
+ * RouterOS script source for {@link cutConnections}. No error in it, not even a parse error, ends the surrounding script:
+ * connections come and go meanwhile, and only late v7 versions have separate properties for ports.
  */
 export function connectionCut({ source, entryPort }: NatRules): string {
   const menu = '/ip firewall connection';
-  // Entry ports have five digits, so that none is the beginning of another one.
+  // Entry ports have five digits, so none is a prefix of another.
   const joined = `${menu} find protocol=tcp src-address~"^${source.replaceAll('.', '[.]')}:" dst-address~":${entryPort}"`;
   const apart = `[:parse ":return [${menu} find protocol=tcp src-address=${source} dst-port=${entryPort}]"]`;
   const removed = `:do { ${menu} remove $signalboxConnection } on-error={}`;

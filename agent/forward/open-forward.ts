@@ -9,21 +9,21 @@ import type { DialChannel, OpenedForward, Way } from './types.ts';
 export interface OpenForwardOptions {
   id: string;
   router: string;
-  /** The device that the forward is for. */
+  /** Hardware id of the forward's device. */
   hardwareId: string;
   way: Way;
   opened: OpenedForward;
   dialChannel: DialChannel;
   clock: Clock;
   log: Log;
-  /** Asked before every connection: why there may be none now, undefined when there may. */
+  /** Called before every connection. @returns why it is refused; undefined when it is allowed */
   refusal: () => string | undefined;
   onExpired: () => void;
 }
 
-/** Longest wait for the target of one connection: what browsers give a server, roughly. */
+/** Longest wait for the target of one connection, about that of browsers. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Channels that are being dialled at the same time; the rest wait, so that a burst does not starve the tunnel. */
+/** Concurrent channel dials. The rest wait, so that a burst does not starve the tunnel. */
 const PARALLEL_DIALS = 16;
 
 /** One open forward on the agent: its way, its channels and the connections on them. */
@@ -40,7 +40,7 @@ export class OpenForward {
   #token = '';
   #maxChannels = 0;
   #expiry: Timer | undefined;
-  /** Channels still to be dialled, and the dials under way. */
+  /** Channels still to dial, and dials in progress. */
   #wanted = 0;
   #dialling = 0;
 
@@ -61,7 +61,7 @@ export class OpenForward {
     return this.#channels.size;
   }
 
-  /** Takes the terms of an opening request, the first or a repeated one, and dials the channels it asks for. */
+  /** Applies the terms of an opening request, the first or a repeated one, and dials the requested channels. */
   renew(terms: { token: string; maxChannels: number; expiresInMs: number; warmChannels: number }): void {
     this.#token = terms.token;
     this.#maxChannels = terms.maxChannels;
@@ -71,7 +71,7 @@ export class OpenForward {
     this.dial(terms.warmChannels);
   }
 
-  /** Dials so many more channels, as far as the limit allows. */
+  /** Dials `count` more channels, up to the limit. */
   dial(count: number): void {
     const room = this.#maxChannels - this.#channels.size - this.#dialling - this.#wanted;
     this.#wanted += Math.min(count, Math.max(0, room));
@@ -82,7 +82,7 @@ export class OpenForward {
     }
   }
 
-  /** Cuts every connection and undoes the way on the router. Never rejects. */
+  /** Cuts every connection and removes the way from the router. Never rejects. */
   async close(reason: string): Promise<void> {
     this.#expiry?.cancel();
     this.#stop.abort();
@@ -92,13 +92,13 @@ export class OpenForward {
     await this.way.close();
   }
 
-  /** Never rejects: the control plane asks again for what it misses. */
+  /** Never rejects: the control plane requests missing channels again. */
   async #dialOne(): Promise<void> {
     try {
       await this.#options.dialChannel(this.#token, (socket) => this.#adopt(socket), { signal: this.#stop.signal });
     } catch (error) {
       this.#options.log.debug({ err: error, forward_id: this.id }, 'a channel could not be dialled');
-      // Whatever is wrong will not be better for the ones that wait.
+      // The waiting dials would fail for the same reason.
       this.#wanted = 0;
     } finally {
       this.#dialling -= 1;
@@ -115,7 +115,7 @@ export class OpenForward {
     if (this.#stop.signal.aborted) channel.close('the forward is over');
   }
 
-  /** Nothing waits inside the receive handler: what arrives before the target is there is kept by the connection. */
+  /** Does not block the receive handler: the connection keeps bytes that arrive before the target is connected. */
   #carry(connection: ChannelConnection): void {
     const refusal = this.#stop.signal.aborted ? 'the forward is over' : this.#options.refusal();
     if (refusal !== undefined) {
@@ -131,7 +131,7 @@ export class OpenForward {
     }
   }
 
-  /** Never rejects. The target is no longer wanted once the connection is over. */
+  /** Never rejects. Stops connecting to the target when the connection ends. */
   async #carryLater(connection: ChannelConnection, remove: () => void): Promise<void> {
     const gone = new AbortController();
     connection.whenClosed(() => {

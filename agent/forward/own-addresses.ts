@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import ipaddr from 'ipaddr.js';
 
-/** A connection to a target may come a moment after an interface has changed; reading `/proc` takes a fraction of a millisecond. */
+/** Lifetime of the list, in milliseconds. Interfaces change rarely, and reading `/proc` takes a fraction of a millisecond. */
 const READ_AGAIN_MS = 1000;
 
-/** Reads the addresses of this machine anew. An address stands for itself, a CIDR for each address in it. */
+/** Reads the current addresses of this machine, as addresses or CIDR networks. */
 export type ReadOwnAddresses = () => string[];
 
 /**
- * The addresses at which this machine itself answers. They are read again after a second, so a new interface, a new
- * lease or a changed container network counts without a restart.
+ * The addresses at which this machine itself answers. Read again after a second, so that a new interface, lease or container network
+ * counts without a restart.
  */
 export class OwnAddresses {
   readonly #read: ReadOwnAddresses;
@@ -18,7 +18,7 @@ export class OwnAddresses {
   #readAt = Number.NEGATIVE_INFINITY;
   #networks: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
 
-  /** @param now milliseconds of a clock that nobody sets */
+  /** @param now milliseconds of a monotonic clock */
   constructor(read: ReadOwnAddresses = readOwnAddresses, now: () => number = () => performance.now()) {
     this.#read = read;
     this.#now = now;
@@ -35,8 +35,8 @@ export class OwnAddresses {
 }
 
 /**
- * What Node knows of the interfaces, and what Linux itself routes to this machine: Node leaves out interfaces without a
- * carrier, like the bridge of a container engine that runs no container, and local routes, and both answer.
+ * The addresses of Node's interfaces, and those that Linux routes to this machine. Node omits local routes and interfaces without a
+ * carrier, such as the bridge of a container engine without containers, but both answer.
  */
 export function readOwnAddresses(): string[] {
   const ofInterfaces = Object.values(os.networkInterfaces()).flatMap((addresses) => addresses ?? []);
@@ -47,7 +47,7 @@ export function readOwnAddresses(): string[] {
   ];
 }
 
-/** The entries of type LOCAL in the kernel's table of IPv4 routes: the address stands above its lines of length and type. */
+/** The LOCAL entries in the kernel's table of IPv4 routes. The address is above the lines with its length and type. */
 export function localRoutes(table: string): string[] {
   const found: string[] = [];
   let address = '';
@@ -68,7 +68,7 @@ export function interfaceAddresses(table: string): string[] {
   });
 }
 
-/** Empty on systems without `/proc`: the interfaces that Node tells of count there. */
+/** Empty on systems without `/proc`, where Node's interfaces must suffice. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 
 /**
- * Is this address the router itself? Its configured host is; so are the addresses on its interfaces. Its loopback is
- * not: dialled by the agent it would be the agent's own.
+ * Whether an address is the router itself: its configured host or an address of its interfaces. Loopback is not, because the agent
+ * would dial its own.
  */
 export async function isRouterItself(router: RouterAdapter, host: string, deadline: Deadline): Promise<boolean> {
   const wanted = ipaddr.process(host).toString();
@@ -23,7 +23,7 @@ async function addressesOfHost(host: string): Promise<string[]> {
   }
 }
 
-/** Only a help in choosing: a router that does not tell is treated as having none. */
+/** Only a hint for the choice of the way: empty when the router does not answer. */
 async function addressesOnInterfaces(router: RouterAdapter, deadline: Deadline): Promise<string[]> {
   if (!router.hasApi) return [];
   try {

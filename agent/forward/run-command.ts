@@ -1,7 +1,7 @@
 import { AgentError } from '../core/errors.ts';
 import type { ApiCommand, CommandReply, Deadline, RouterAdapter } from '../routers/adapter.ts';
 
-/** A command of the agent's own, that nobody sees otherwise: a refusal (`not enough permissions (9)`) names it. @throws AgentError */
+/** Runs one of the agent's own commands. A refusal (`not enough permissions (9)`) names the command. @throws AgentError */
 export async function runCommand(router: RouterAdapter, command: ApiCommand, deadline: Deadline): Promise<CommandReply> {
   try {
     return await router.command(command, deadline);

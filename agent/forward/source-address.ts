@@ -8,8 +8,8 @@ import type { Deadline, RouterAdapter, RouterRow } from '../routers/adapter.ts';
 const ANY_PORT = 9;
 
 /**
- * The address from which the router sees this agent come. The router's own list of logged-in users is believed where
- * there is an address translation in between; otherwise it is the address this machine uses towards the router.
+ * The agent's source address as the router sees it. Behind address translation it is taken from the router's list of active users;
+ * otherwise it is the address that this machine uses towards the router.
  * @throws AgentError `router_unreachable`, `unsupported` for IPv6
  */
 export async function sourceAddress(router: RouterAdapter, deadline: Deadline): Promise<string> {
@@ -24,12 +24,12 @@ async function addressesOfApiUsers(router: RouterAdapter, deadline: Deadline): P
     const isOurs = (row: RouterRow): boolean => row['via'] === 'api' && (router.apiUser === undefined || row['name'] === router.apiUser);
     return [...new Set(rows.filter(isOurs).map((row) => row['address'] ?? ''))].filter((address) => isIPv4(address));
   } catch {
-    // Reading it needs a policy that not every user has.
+    // Reading the list needs a policy that not every user has.
     return [];
   }
 }
 
-/** A connected UDP socket has the address that the kernel's routes choose. */
+/** The local address of a connected UDP socket, which the kernel chooses by its routes. */
 async function localAddress(host: string): Promise<string> {
   const { address, family } = await lookup(host, { family: 4 }).catch((error: unknown) => {
     throw new AgentError('unsupported', `the dst-nat way needs an IPv4 address of the router, ${host} has none`, { cause: error });

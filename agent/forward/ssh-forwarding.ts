@@ -8,14 +8,14 @@ import { armFailSafe, disarmFailSafe } from './fail-safe.ts';
 import type { FailSafe, Undoing } from './fail-safe.ts';
 import type { ForwardingMemory, ForwardingRecord, NamedDevice } from './forwarding-memory.ts';
 
-/** Setting it back takes one command; a router that does not answer gets it when it is reachable again. */
+/** For restoring the value, which takes one command. An unreachable router is restored when it is back. */
 const RESTORE_TIMEOUT_MS = 10_000;
 
 export interface SshForwardingOptions {
   memory: ForwardingMemory;
   log: Log;
   clock: Clock;
-  /** What everything of this agent on a router begins with. */
+  /** Prefix of everything that this agent writes on a router. */
   agentTag: () => Promise<string>;
 }
 
@@ -33,10 +33,10 @@ interface Armed {
 const ON_VALUES = new Set(['local', 'both', 'yes', 'true']);
 
 /**
- * `/ip/ssh forwarding-enabled` of every router: switched on while a forward needs it, then set back to what it was.
- * The old value and the new one are on the agent's disk before anything is changed, so that a crash does not leave it on;
- * only a value that is still the agent's own is set back: what somebody else has set meanwhile is left alone. Everything is kept by device: one that was exchanged while it was
- * switched on is set back when it answers again. Where nobody is left to do so, the router sets it back by itself.
+ * `/ip/ssh forwarding-enabled` of every router: switched on while a forward needs it, then restored. The old and the new value are
+ * on the agent's disk before anything is changed, so that a crash does not leave it on. Only a value that is still the agent's own
+ * is restored; a value that somebody else has set stays. Records are kept by device: a router that was replaced while forwarding
+ * was on is restored when it answers again. Without the agent, the router restores the value by itself.
  */
 export class SshForwarding {
   readonly #memory: ForwardingMemory;
@@ -44,7 +44,7 @@ export class SshForwarding {
   readonly #clock: Clock;
   readonly #agentTag: () => Promise<string>;
   readonly #users = new Map<string, number>();
-  /** How and until when each device sets it back by itself. */
+  /** How and when each device restores the value by itself. */
   readonly #armed = new Map<string, Armed>();
   /** One change at a time for each device. */
   readonly #turns = new Map<string, Promise<unknown>>();
@@ -57,12 +57,13 @@ export class SshForwarding {
   }
 
   /**
-   * Switches it on if needed, for so many milliseconds. @returns the device on which it is on now: every success is paid back
-   * with {@link release} of it @throws AgentError
+   * Switches forwarding on if needed, for `forMs` milliseconds.
+   * @returns the device; the caller must {@link release} it
+   * @throws AgentError
    */
   async acquire(router: RouterAdapter, forMs: number, deadline: Deadline): Promise<NamedDevice> {
     const device = presentDevice(router);
-    // Without it nobody could tell later whether this is the device that has to be set back.
+    // Needed to identify the device again when the value is restored.
     if (!device) throw new AgentError('router_unreachable', 'it is not known yet which device answers');
     this.#count(device, 1);
     try {
@@ -74,25 +75,25 @@ export class SshForwarding {
     }
   }
 
-  /** How the device sets it back by itself; undefined where it was on before this agent came. */
+  /** How the device restores the value by itself; undefined when it was on before. */
   failSafeOf(device: NamedDevice): FailSafe | undefined {
     return this.#armed.get(keyOf(device))?.kind;
   }
 
-  /** Sets the old value back after the last user, or when the device is there again. Never rejects. */
+  /** Restores the old value after the last user, or when the device answers again. Never rejects. */
   async release(router: RouterAdapter, device: NamedDevice): Promise<void> {
     this.#count(device, -1);
     await this.restore(router);
   }
 
-  /** Sets back what was left switched on by a former run of the agent, or while the device did not answer. Never rejects. */
+  /** Restores a value that an earlier run left switched on, or that could not be restored before. Never rejects. */
   async restore(router: RouterAdapter): Promise<void> {
     const device = presentDevice(router);
     if (!device) return;
     try {
       await this.#inTurn(device, () => this.#switchBack(router, device));
     } catch (error) {
-      this.#log.warn({ err: error, router: router.name }, 'forwarding-enabled of the router could not be set back yet');
+      this.#log.warn({ err: error, router: router.name }, 'forwarding-enabled of the router could not be restored yet');
     }
   }
 
@@ -104,7 +105,7 @@ export class SshForwarding {
       if (record && isOurs(present, record)) await this.#arm(router, device, record, forMs, deadline);
       return;
     }
-    // In place of an older record: whoever switched it off in between has decided what it is set back to.
+    // Replaces an older record: somebody has switched it off since, and that value must be restored.
     const change = (set: string): Promise<void> => this.#change(router, device, { previous: present, set }, forMs, deadline);
     try {
       await change(onValueAfter(present));
@@ -122,7 +123,7 @@ export class SshForwarding {
     await writeValue(router, change.set, deadline);
   }
 
-  /** For the last of those who need it; one that is over sooner leaves it as it is. */
+  /** Arms the fail-safe for the user that ends last; an earlier end does not change it. */
   async #arm(
     router: RouterAdapter,
     device: NamedDevice,
@@ -174,14 +175,14 @@ export class SshForwarding {
   }
 }
 
-/** Only while the value is the agent's own, as in {@link isOurs}: whoever has set another one since wants that. */
+/** Restores only a value that is still the agent's own, as in {@link isOurs}. */
 function switchingBack(mark: string, { previous, set = onValueAfter(previous) }: { previous: string; set?: string | undefined }): Undoing {
   const ours = set === 'yes' ? ['yes', 'true'] : [set];
   const isStillOurs = ours.map((value) => `($signalboxForwarding = "${value}")`).join(' || ');
   const source =
     ':local signalboxForwarding [:tostr [/ip ssh get forwarding-enabled]]; ' +
     `:if (${isStillOurs}) do={ /ip ssh set forwarding-enabled=${previous === 'false' ? 'no' : previous} }`;
-  // A reboot is no end of the forwards, and the connections through the router are over then anyway.
+  // Not at boot: forwards outlast a reboot.
   return { mark, source, atBoot: false };
 }
 
@@ -189,7 +190,7 @@ function onValueAfter(previous: string): string {
   return previous === 'remote' ? 'both' : 'local';
 }
 
-/** Is it what the agent set? The API prints `true` for the `yes` of early v6. */
+/** Whether it is the value that the agent set. The API prints `true` for the `yes` of early v6. */
 function isOurs(present: string, { previous, set }: ForwardingRecord): boolean {
   const isYes = present === 'yes' || present === 'true';
   return isYes ? set === undefined || set === 'yes' : present === (set ?? onValueAfter(previous));
@@ -205,7 +206,7 @@ function presentDevice(router: RouterAdapter): NamedDevice | undefined {
   return hardwareId ? { router: router.name, hardwareId } : undefined;
 }
 
-/** What was read may be another device's by now. @throws AgentError `wrong_router` */
+/** Checks that the same device still answers. @throws AgentError `wrong_router` */
 function checkPresent(router: RouterAdapter, device: NamedDevice): void {
   const hardwareId = presentDevice(router)?.hardwareId;
   if (hardwareId !== device.hardwareId)
@@ -227,6 +228,6 @@ async function writeValue(router: RouterAdapter, value: string, deadline: Deadli
     return;
   }
   const { text } = await router.console(`/ip ssh set forwarding-enabled=${value}`, { ...deadline, maxBytes: 1000 });
-  // A console that has nothing to complain about prints nothing.
+  // The console prints nothing on success.
   if (text.trim() !== '') throw new AgentError('rejected', `${text.trim()} (/ip/ssh/set)`);
 }

@@ -4,12 +4,12 @@ import { AgentError } from '../core/errors.ts';
 import type { Deadline } from '../routers/adapter.ts';
 import type { Target } from './types.ts';
 
-/** Finds targets that vanished without a word. */
+/** Detects targets that disappeared without closing the connection. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
 /**
- * A TCP connection that keeps half-close. It is handed out while it is still connecting: what is written waits in it,
- * and failing to connect by the deadline destroys it with an error.
+ * A TCP connection with half-close. Returned while it is still connecting: written bytes wait in it, and a failure to connect by the
+ * deadline destroys it with an error.
  */
 export function connectTcp({ host, port }: Target, deadline: Deadline): net.Socket {
   const socket = net.connect({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS });
@@ -19,7 +19,7 @@ export function connectTcp({ host, port }: Target, deadline: Deadline): net.Sock
   return socket;
 }
 
-/** The same once it is connected. @throws AgentError `rejected` */
+/** Resolves to the same socket once it is connected. @throws AgentError `rejected` */
 export function connectedTcp(target: Target, deadline: Deadline): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     const socket = connectTcp(target, deadline);
@@ -30,13 +30,13 @@ export function connectedTcp(target: Target, deadline: Deadline): Promise<net.So
   });
 }
 
-/** Does anything accept connections there? Never rejects. */
+/** Whether the target accepts connections. Never rejects. */
 export function answersTcp(target: Target, deadline: Deadline): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connectTcp(target, deadline);
     socket.once('connect', () => {
       resolve(true);
-      // Not a reset: the service would log it as an error.
+      // No reset, which the service would log as an error.
       socket.destroy();
     });
     socket.once('error', () => resolve(false));

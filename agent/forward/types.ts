@@ -17,22 +17,22 @@ export interface Way {
   /** A new TCP connection to the target, with half-close. @throws AgentError */
   connect(deadline: Deadline): Promise<Duplex>;
   /**
-   * The same at once, still connecting, where the way allows it: what is written waits in the stream, and failing to
-   * connect is an error of the stream. Saves a turn of the event loop and a handful of objects for each connection.
+   * Like `connect`, but returns a stream that is still connecting, where the way supports it: written bytes wait in the stream, and
+   * a failure is an error of the stream. Saves a turn of the event loop and some objects for each connection.
    */
   connectNow?(deadline: Deadline): Duplex;
-  /** Undoes what was done on the router for this forward; best effort, bounded, never rejects. */
+  /** Removes what the forward needed from the router: best effort, bounded, never rejects. */
   close(): Promise<void>;
 }
 
-/** Opens a channel to the control plane. `attach` runs before any message can arrive. Rejects when it cannot be had. */
+/** Opens a channel to the control plane. `attach` runs before any message can arrive. Rejects when it fails. */
 export type DialChannel = <T>(
   token: string,
   attach: (socket: ChannelSocket) => T,
   deadline?: { timeoutMs?: number; signal?: AbortSignal },
 ) => Promise<T>;
 
-/** What the agent answers when a forward is open. */
+/** The agent's answer when a forward is open. */
 export interface OpenedForward {
   way: WayName;
   way_reason: string;

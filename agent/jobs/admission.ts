@@ -6,7 +6,7 @@ import { findRouter } from '../core/routers.ts';
 import type { Routers } from '../core/routers.ts';
 import type { JournalEntry } from './journal/memory.ts';
 
-/** Why an offered job is not taken now; undefined when it may be. */
+/** Why an offered job is declined now; undefined when it can be accepted. */
 export function declineReason(offer: JobOffer, routers: Routers, entries: readonly JournalEntry[]): JobDeclined['reason'] | undefined {
   try {
     findRouter(routers, offer.router, offer.hardware_id);
@@ -16,7 +16,7 @@ export function declineReason(offer: JobOffer, routers: Routers, entries: readon
   const holdsRouter = (entry: JournalEntry): boolean => entry.state === 'accepted' || entry.state === 'begun' || mayUndo(entry);
   const isBusy = entries.some((entry) => entry.offer.router === offer.router && holdsRouter(entry));
   const held = entries.filter((entry) => entry.offer.router === offer.router).length;
-  // A router on which nothing can be tidied up leaves room for the jobs of the others.
+  // Jobs of a router that cannot be cleaned up must not use the room of other routers.
   return isBusy || !mayHaveOneMore({ held, left: MAX_OPEN_JOBS_PER_AGENT - entries.length }) ? 'busy' : undefined;
 }
 
@@ -27,8 +27,8 @@ function reasonOf(error: unknown): JobDeclined['reason'] {
 }
 
 /**
- * Its guard may be on the router, and would undo what the next job does. One that the journal does not know of is from
- * before its disk was restored.
+ * Whether the job's undo guard may be on the router, where it would undo the next job. A guard without a record in the journal may
+ * exist if the disk was restored.
  */
 export function mayUndo({ offer, guard, isArmed }: JournalEntry): boolean {
   return offer.undo_unless_reachable_seconds !== undefined && (isArmed || guard === undefined);

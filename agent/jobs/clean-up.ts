@@ -27,10 +27,10 @@ export interface CleanUpDeps {
   times: Pick<ExecutionTimes, 'operationMs' | 'retryMs' | 'longestRetryMs' | 'guard'>;
 }
 
-/** A stopping agent has so long for the guard of a job that it will not begin, milliseconds. */
+/** Time of a stopping agent to remove the guard of a job that it will not begin, in milliseconds. */
 const LAST_OPERATION_MS = 5000;
 
-/** Takes away what jobs leave on routers, however long a router is away. Nothing rejects; an abort ends the attempts. */
+/** Removes what jobs leave on routers, and retries while a router is unreachable. Never rejects; an abort ends the attempts. */
 export class CleanUp {
   readonly #deps: CleanUpDeps;
 
@@ -38,25 +38,25 @@ export class CleanUp {
     this.#deps = deps;
   }
 
-  /** The stored script and the undo guard of a job that is over; then the journal forgets it. */
+  /** Removes the stored script and the undo guard of a finished job, then its journal entry. */
   async finish({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
     await this.#untilDone({ job_id: offer.job_id }, signal, () =>
       this.#onRouter(offer, (router) => this.#removeAll(router, offer, signal)),
     );
-    // Also however long the disk is full: until then the journal holds the router for its guard.
+    // Retried while the disk is full: until then the journal reserves the router for the guard.
     await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#deps.journal.cleaned(offer.job_id));
   }
 
-  /** The guard of a job that has not begun: left armed, it would reboot the router for nothing. */
+  /** Removes the guard of a job that has not begun: left armed, it would reboot the router needlessly. */
   async standDown({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
     const { operationMs, guard } = this.#deps.times;
-    // Its time is short: every chance counts.
+    // The guard fires soon, so retry often.
     await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#standDownOnce(offer, { timeoutMs: operationMs, signal }), {
       longestMs: guard.pollMs,
     });
   }
 
-  /** As {@link standDown} in the short time that is left to an agent that stops. */
+  /** As {@link standDown}, once and in the short time of a stopping agent. */
   async standDownNow({ offer }: JournalEntry): Promise<void> {
     const limit = new AbortController();
     const timer = this.#deps.clock.setTimeout(() => limit.abort(), LAST_OPERATION_MS);
@@ -70,7 +70,7 @@ export class CleanUp {
     if (journal.get(offer.job_id)?.isArmed === true) await journal.disarmed(offer.job_id);
   }
 
-  /** A script that has begun although the journal says otherwise (its disk was restored) keeps its guard until all is reached. */
+  /** If the script has begun without a journal record (restored disk), the guard stays until everything is reachable. */
   async #removeUnused(router: RouterAdapter, jobId: string, deadline: Deadline): Promise<void> {
     const { isAlive, times } = this.#deps;
     const menu = menuOf(router);
@@ -78,24 +78,24 @@ export class CleanUp {
     if (hasBegun(marker) && !(await reachesAll({ router, isAlive }, { ...deadline, timeoutMs: times.guard.reachMs }))) {
       throw new AgentError('router_unreachable', 'the script has run, and not everything can be reached');
     }
-    // While the entry is there, the mark is no trace of a load; afterwards nobody could tell.
+    // While the entry exists, the mark does not prove a restore; afterwards it would be ambiguous.
     const isOwnMark = marker.state === 'undone' && (await menu.findEntry(guardNameOf(jobId), deadline)) !== undefined;
     if (isOwnMark) await menu.removeScript(scriptNameOf(jobId), deadline);
     await removeGuard(menu, jobId, deadline);
   }
 
-  /** Guards of unknown jobs and what belongs to them. Settles when none can undo anything on this router any more. */
+  /** Removes guards of unknown jobs. Settles when none of them can undo anything on this router. */
   async clearLeftovers(router: RouterAdapter, signal: AbortSignal): Promise<void> {
     const { clock, times } = this.#deps;
     for (;;) {
       const left = await this.#clearOnce(router, signal);
       if (left === 'none' || signal.aborted) return;
-      // One that was taken away may have fired just before: a router that is about to reboot does so within this.
+      // A removed guard may have fired just before: the router then reboots within this time.
       await sleep(clock, left === 'removed' ? times.guard.rebootMs : times.guard.pollMs, signal);
     }
   }
 
-  /** A router that refuses to show its scheduler has no guards either: they could not have been armed. */
+  /** A router that refuses access to its scheduler has no guards: they could not have been armed. */
   async #clearOnce(router: RouterAdapter, signal: AbortSignal): Promise<Leftovers> {
     const { journal, isAlive, times } = this.#deps;
     let left: Leftovers = 'none';
@@ -107,7 +107,7 @@ export class CleanUp {
     return left;
   }
 
-  /** Not by the journal's note of a guard: it may be older than the guard, after its disk was restored. */
+  /** Removes the guard regardless of the journal's record, which may be older than the guard after a disk was restored. */
   async #removeAll(router: RouterAdapter, offer: StoredOffer, signal: AbortSignal): Promise<void> {
     const jobId = offer.job_id;
     const deadline = { timeoutMs: this.#deps.times.operationMs, signal };
@@ -115,7 +115,7 @@ export class CleanUp {
     await menuOf(router).removeScript(scriptNameOf(jobId), deadline);
   }
 
-  /** Without effect when the router is no longer configured, or another device has taken its name: nothing is on that one. */
+  /** No effect when the router is no longer configured, or another device has its name. */
   async #onRouter({ router: name, hardware_id: hardwareId }: StoredOffer, work: (router: RouterAdapter) => Promise<void>): Promise<void> {
     if (!this.#deps.routers.has(name)) return;
     const router = findRouterOrGone(this.#deps.routers, name, hardwareId);
@@ -141,18 +141,18 @@ export class CleanUp {
       return true;
     } catch (error) {
       const level = isAway(error) ? 'debug' : 'warn';
-      this.#deps.log[level]({ err: error, ...about }, 'a router could not be cleaned now');
+      this.#deps.log[level]({ err: error, ...about }, 'a router could not be cleaned up now');
       return isEnough?.(error) === true;
     }
   }
 }
 
-/** Tried until the router is back; that it is away, its presence has said. */
+/** Retried until the router is back; its presence has logged the outage. */
 function isAway(error: unknown): boolean {
   return error instanceof AgentError && error.code === 'router_unreachable';
 }
 
-/** The router will say the same again. */
+/** A retry would get the same answer. */
 function isFinal(error: unknown): boolean {
   return error instanceof AgentError && (error.code === 'rejected' || error.code === 'unsupported');
 }

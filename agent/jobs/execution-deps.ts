@@ -6,7 +6,7 @@ import type { GuardDeps } from './guard/undo-guard.ts';
 import type { BootMark } from './journal/records.ts';
 import type { ExecutionTimes } from './times.ts';
 
-/** What the journal does for an execution. */
+/** The part of the journal that an execution uses. */
 export interface ExecutionJournal {
   guard(jobId: string, boot: BootMark): Promise<void>;
   disarmed(jobId: string): Promise<void>;
@@ -27,7 +27,7 @@ export interface ExecutionDeps {
   onBegun: () => void;
 }
 
-/** What earlier processes left in the journal about a job. */
+/** Records of earlier processes about a job. */
 export interface EarlierNotes {
   begun: BootMark | undefined;
   guard: BootMark | undefined;

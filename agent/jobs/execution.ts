@@ -19,33 +19,33 @@ import { longestStartMs } from './times.ts';
 import { judge, mayBeRestored, neverRan, restoredForNothing, UNDONE_OR_NEVER_RAN } from './verdict/verdict.ts';
 import type { Aftermath } from './verdict/verdict.ts';
 
-/** Timers and clocks round differently, milliseconds. */
+/** Rounding difference between timers and clocks, in milliseconds. */
 const TIMER_EARLY_MS = 5;
-/** The router refuses to say how the run ended (rights taken away, another device): asked so often, then given up. */
+/** Attempts to learn how the run ended from a router that refuses (rights removed, another device). */
 const REFUSALS_LIMIT = 20;
 
 /**
- * One permitted job on its way from `go` to END, or from a restart to END. Invariants:
+ * Executes one permitted job from `go`, or from a restart, to END. Invariants:
  * - `run` happens at most once, in the process that wrote BEGIN, after BEGIN is on disk;
- * - the result is what the router said (marker, answer), or `unknown`;
- * - it ends with END on disk, or when it is aborted; then nothing has been written for it.
+ * - the result is what the router reported (marker, answer), or `unknown`;
+ * - it ends with END on disk, or by an abort; an abort writes nothing.
  */
 export class Execution {
   readonly #offer: StoredOffer;
   readonly #deps: ExecutionDeps;
   readonly #menu: RouterMenu;
   readonly #signal: AbortSignal;
-  /** Undefined for a job without one. */
+  /** Undefined for a job without an undo guard. */
   readonly #guard: UndoGuard | undefined;
   #progress: Progress;
   #boot: Moment;
   #retryMs: number;
   #refusals = 0;
-  /** The router has restored itself although nothing had run. */
+  /** The guard restored the router although nothing had run. */
   #hasFired = false;
 
   /**
-   * @param earlier what earlier processes noted: BEGIN (`begun`) of a job that must not run again, and of its undo guard
+   * @param earlier records of earlier processes: BEGIN (`begun`) of a job that must not run again, and its undo guard
    */
   constructor(offer: StoredOffer, { begun, guard }: EarlierNotes, deps: ExecutionDeps, signal: AbortSignal) {
     this.#offer = offer;
@@ -93,7 +93,7 @@ export class Execution {
       return { isBackedUp: true };
     },
     arm: async () => {
-      // Before the first touch: whatever comes of it has to be taken away again if nothing runs.
+      // Set before touching the router: parts of the guard must be removed if nothing runs.
       this.#progress.isGuardLeft = true;
       await this.#guard?.arm();
       return { isArmed: true };
@@ -120,7 +120,7 @@ export class Execution {
       const job = { jobId, script, version: this.#progress.version ?? '' };
       const longestMs = Math.min(timeoutMs, this.#guard?.longestRunMs ?? timeoutMs);
       const report = await runStoredScript(this.#deps.router, job, { timeoutMs: longestMs, signal: this.#signal });
-      // Aborted: the agent is stopping, and the journal keeps it as begun.
+      // The agent is stopping; the journal keeps the job as begun.
       if (this.#signal.aborted) return {};
       return { report: report.kind === 'lost' ? { kind: 'lost', late: this.#isOutOfTime() } : report };
     },
@@ -148,7 +148,7 @@ export class Execution {
     return {};
   }
 
-  /** The script's own outcome is known; a guarded job's is not yet. */
+  /** The script's outcome is known; that of a guarded job is not final yet. */
   #concluded(verdict: JobResult): Partial<Progress> {
     return this.#guard ? { verdict } : { result: verdict };
   }
@@ -160,19 +160,19 @@ export class Execution {
     return {};
   }
 
-  /** The restore point of a guard that this agent was just arming says nothing about a run. */
+  /** Reads the marker of an earlier run. The restore point of a guard that was being armed does not prove a run. */
   async #inspect(): Promise<Partial<Progress>> {
     const marker = await this.#readMarker();
     if (marker.state === 'undone') {
       const isOwn = this.#progress.isUnused || (await this.#guard?.isOwnPreparation(this.#boot)) === true;
-      // Also if it ran before this disk was restored: a load has happened, and with it the guard has gone.
+      // Also if it ran before this disk was restored: the restore removed the guard.
       return isOwn ? { marker: { state: 'prepared' }, isUnused: true } : { result: UNDONE_OR_NEVER_RAN, isGuardLeft: false };
     }
     if (hasBegun(marker)) return { marker, isUnused: false };
     return { marker, isUnused: true, ...(this.#isTooLate() ? { result: NOT_IN_TIME } : {}) };
   }
 
-  /** The running scripts are read before the marker: a script that is not running any more has written its last word. */
+  /** Reads the running scripts before the marker: once a script has stopped, its marker is final. */
   async #readAftermath(): Promise<Aftermath> {
     const { router, clock } = this.#deps;
     const facts = await router.refresh(this.#operation());
@@ -204,8 +204,8 @@ export class Execution {
     const cause = error instanceof AgentError ? error : new AgentError('internal', String(error), { cause: error });
     this.#deps.log.warn({ err: cause, job_id: this.#offer.job_id, step }, 'a step of a job failed');
     if (step === 'stand_down' && (this.#progress.result || !isDoubt(cause))) {
-      // Nothing ran, and that can be said now; the guard is taken away afterwards, however long that takes. Or the
-      // router refuses, and will say why when the guard is to be armed.
+      // Nothing ran, so the result is reported now and the guard is removed afterwards. Or the router refuses;
+      // arming the guard will then report why.
       this.#progress.isGuardLeft = false;
       const { result } = this.#progress;
       if (result && this.#guard?.mayFire === true) this.#progress.result = mayBeRestored(result);
@@ -221,7 +221,7 @@ export class Execution {
     this.#retryMs = Math.min(this.#retryMs * 2, this.#longestRetryMs);
   }
 
-  /** Nothing has run: a refusal is final, a broken session is tried again for a while. */
+  /** Nothing has run: a refusal is final, a broken session is retried for a while. */
   #endBeforeBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
     const isDisk = step === 'begin' || step === 'admit' || step === 'end';
     if (!isDoubt(cause) && !isDisk) return { result: neverRan(step === 'back_up' ? 'backup_failed' : 'rejected', cause.message) };
@@ -235,7 +235,7 @@ export class Execution {
     return clock.monotonic() - permittedAt > longestStartMs(this.#offer, times);
   }
 
-  /** It may have run: only the router can tell, however long it takes; a router that keeps refusing cannot. */
+  /** The script may have run: retries until the router reports the outcome, or has refused too often. */
   #endAfterBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
     if (isDoubt(cause)) return undefined;
     if (step === 'settle') {
@@ -257,7 +257,7 @@ export class Execution {
     return new UndoGuard(this.#offer, boot, { ...shared, times: times.guard, backupTimes: times.backup, operationMs: times.operationMs });
   }
 
-  /** A guard's time is short: every chance to disarm it counts. */
+  /** A guard fires soon, so retry often. */
   get #longestRetryMs(): number {
     const { longestRetryMs, guard } = this.#deps.times;
     return this.#guard && (this.#progress.isBegun || this.#progress.isGuardLeft) ? Math.min(longestRetryMs, guard.pollMs) : longestRetryMs;
@@ -274,10 +274,10 @@ export class Execution {
 
 const NOT_IN_TIME = neverRan('timed_out', 'the script was not started: it could not begin in time');
 
-/** A session broke or could not be had: the next one may tell. */
+/** A session broke or could not be opened: the next one may report the outcome. */
 function isDoubt(cause: AgentError): boolean {
   return cause.code === 'router_unreachable' || cause.code === 'outcome_unknown';
 }
 
-/** The router has answered the call itself: there is nothing more to read. */
+/** The router has answered the call itself: nothing more to read. */
 const ANSWERED: Aftermath = { marker: { state: 'begun' }, running: false, rebooted: false, stopped: false };

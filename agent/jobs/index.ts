@@ -8,7 +8,7 @@ export { createBackupHandlers } from './backup/requests.ts';
 export { JobRunner } from './runner.ts';
 
 /**
- * Opens the journal in the state folder, keeps other agents out of it, and takes up what an earlier process left.
+ * Locks the state folder, opens its journal, and continues the jobs of an earlier process.
  * @throws AgentError `not_allowed` when another agent uses the folder, `internal` when the journal is damaged
  */
 export async function openJobRunner(deps: Omit<RunnerDeps, 'journal'> & { stateFolder: string }): Promise<JobRunner> {

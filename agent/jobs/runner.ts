@@ -20,9 +20,9 @@ type JobMessage = Extract<AgentMessage, { type: `job.${string}` }>;
 export interface RunnerDeps {
   journal: Journal;
   routers: Routers;
-  /** Sends on the tunnel if there is one; what is lost is said again in `ready`. */
+  /** Sends on the tunnel if there is one; `ready` repeats what was lost. */
   send: (message: JobMessage) => void;
-  /** The control plane answers over the tunnel now. */
+  /** Whether the control plane answers over the tunnel now. */
   isAlive: GuardDeps['isAlive'];
   clock: Clock;
   log: Log;
@@ -30,14 +30,14 @@ export interface RunnerDeps {
 }
 
 /**
- * What has waited so long for an answer is said again. A new tunnel does that too, but tunnels last for weeks, and an
- * answer may have come while the disk was full.
+ * Unanswered messages are repeated after this time, in milliseconds. A new tunnel repeats them too, but tunnels last for weeks, and
+ * an answer may have arrived while the disk was full.
  */
 const REPEAT_EVERY_MS = 60_000;
 
 /**
  * The agent's side of the hand-over. Invariants:
- * - everything said to the control plane is on disk first;
+ * - everything reported to the control plane is on disk first;
  * - one job per router is open between ACCEPT and END;
  * - only `go` starts an accepted job, and only once; a begun job found at start is resolved, never run.
  */
@@ -45,15 +45,15 @@ export class JobRunner {
   readonly #deps: RunnerDeps;
   readonly #times: ExecutionTimes;
   readonly #cleanUp: CleanUp;
-  /** Jobs with an execution or a clean-up under way, by id. */
+  /** Running executions and clean-ups, by job id. */
   readonly #tasks: Tasks;
-  /** Settles for each router when no guard of an unknown job can undo anything on it any more. */
+  /** By router: settles when no guard of an unknown job can undo anything on it. */
   readonly #cleared = new Map<string, Promise<void>>();
-  /** The newest export after a job, by router. Never rejects. */
+  /** By router: the newest export after a job. Never rejects. */
   readonly #exporting = new Map<string, Promise<void>>();
-  /** Routers with an ACCEPT on its way to the disk. */
+  /** Routers with an ACCEPT that is being written. */
   readonly #accepting = new Set<string>();
-  /** Jobs and states that waited for an answer when it was last looked. */
+  /** Jobs and states that waited for an answer at the last check. */
   #waiting = new Set<string>();
   #repeatTimer: Timer | undefined;
   #stopped = false;
@@ -73,7 +73,7 @@ export class JobRunner {
     return this.#deps.journal.lastEpoch;
   }
 
-  /** Takes up what an earlier process left: results to find out, routers to clean. Accepted jobs wait for their `go`. */
+  /** Continues the work of an earlier process: resolves begun jobs, cleans up routers. Accepted jobs wait for their `go`. */
   start(): void {
     this.#clearLeftovers();
     for (const entry of this.#deps.journal.entries()) {
@@ -84,7 +84,7 @@ export class JobRunner {
     this.#repeatLater();
   }
 
-  /** Leaves what runs to the next start: the journal knows it as begun. Closes the journal. */
+  /** Leaves running jobs to the next start: the journal has them as begun. Closes the journal. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#repeatTimer?.cancel();
@@ -93,8 +93,8 @@ export class JobRunner {
   }
 
   /**
-   * Settles with the epoch on disk. With `reset` all jobs are dropped: the control plane calls them unknown.
-   * @returns what `ready` carries: the journal's id and everything the agent answers for
+   * Writes the epoch to disk. With `reset` all jobs are dropped, because the control plane sets them to unknown.
+   * @returns the content of `ready`: the journal's id and all open jobs
    */
   async adopt(epoch: number, reset: boolean): Promise<{ journalId: string; jobs: OpenJob[] }> {
     const { journal } = this.#deps;
@@ -153,7 +153,7 @@ export class JobRunner {
     }, REPEAT_EVERY_MS);
   }
 
-  /** Says again what the journal knows: the control plane has not heard it. */
+  /** Repeats a job's state from the journal, because the control plane may have missed it. */
   #repeat(entry: JournalEntry): void {
     const { job_id } = entry.offer;
     switch (entry.state) {
@@ -168,11 +168,11 @@ export class JobRunner {
     }
   }
 
-  /** The only permission to run. Returns at once; the job goes on by itself. */
+  /** The only permission to run. Returns at once; the job runs in the background. */
   onGo(jobId: string): Promise<void> {
     const entry = this.#deps.journal.get(jobId);
     if (entry?.state !== 'accepted' || this.#tasks.kindOf(jobId) === 'run') return Promise.resolve();
-    // A guard that is being taken away is armed anew.
+    // A guard that is being removed is armed again.
     this.#tasks.abort(jobId);
     this.#execute(entry);
     return Promise.resolve();
@@ -186,7 +186,7 @@ export class JobRunner {
     this.#finish(entry);
   }
 
-  /** Do not begin this job. Which of BEGIN and REFUSED comes first is decided by the journal. */
+  /** Do not begin this job. The journal decides whether BEGIN or REFUSED comes first. */
   async onRevoke(jobId: string): Promise<void> {
     const entry = this.#deps.journal.get(jobId);
     if (!entry) return;
@@ -212,7 +212,7 @@ export class JobRunner {
     });
   }
 
-  /** Nothing that came before is under way on the router any more; or it is too late to begin, or aborted. */
+  /** Settles when no earlier work is running on the router, when it is too late to begin, or on abort. */
   async #untilFree(offer: StoredOffer, signal: AbortSignal): Promise<void> {
     const isFree = Promise.all([this.exported(offer.router), this.#cleared.get(offer.router)]);
     const done = new AbortController();
@@ -220,7 +220,7 @@ export class JobRunner {
     done.abort();
   }
 
-  /** No guard stays behind for a script that has not run. @returns whether the script may have run */
+  /** Removes the guard of a script that has not run. @returns whether the script may have run */
   async #afterExecution(jobId: string): Promise<boolean> {
     const entry = this.#deps.journal.get(jobId);
     if (!entry || entry.boot !== undefined) return entry !== undefined;
@@ -229,12 +229,12 @@ export class JobRunner {
     return false;
   }
 
-  /** Settles when no job that has ended is still having its changes written down; the router's next job waits for that. */
+  /** Settles when no export after a job is in progress on the router; its next job waits for that. */
   async exported(router: string): Promise<void> {
     await this.#exporting.get(router);
   }
 
-  /** The result is out; this only shows what changed, so a failure is none of the job's. */
+  /** Only shows the changes of a job that has ended, so a failure does not affect the job. */
   async #exportAfter(offer: StoredOffer, signal: AbortSignal): Promise<void> {
     const router = this.#deps.routers.get(offer.router);
     const { clock } = this.#deps;
@@ -252,7 +252,7 @@ export class JobRunner {
       const onBegun = (): void => this.#send({ type: 'job.began', job_id: offer.job_id });
       return new Execution(offer, { begun, guard }, { ...this.#deps, router, times: this.#times, permittedAt, onBegun }, signal).finish();
     }
-    // Taken out of the configuration since: nobody can ask it any more.
+    // The router was removed from the configuration, so it cannot be asked.
     const result = begun ? NEVER_KNOWN : neverRan('rejected', 'the router is no longer in the configuration of its agent');
     await this.#deps.journal.end(offer.job_id, result);
     return result;
@@ -272,7 +272,7 @@ export class JobRunner {
     this.#tasks.start(entry.offer.job_id, 'tidy', (signal) => this.#cleanUp.finish(entry, signal));
   }
 
-  /** Not before an aborted execution has ended. */
+  /** Starts after an aborted execution has ended. */
   #standDown({ offer: { job_id: jobId } }: JournalEntry): void {
     this.#tasks.start(jobId, 'tidy', async (signal) => {
       const entry = this.#deps.journal.get(jobId);
@@ -285,7 +285,7 @@ export class JobRunner {
       await work();
       return true;
     } catch (error) {
-      this.#deps.log.warn({ err: error, job_id: jobId }, 'a job could not be carried on now');
+      this.#deps.log.warn({ err: error, job_id: jobId }, 'a step of a job failed and is retried later');
       return false;
     }
   }

@@ -6,18 +6,18 @@ import { catchesErrors, scriptNameOf, withOwnColumn } from './source.ts';
 import { syntaxErrorIn } from '../../routeros-text/refusals.ts';
 import type { RunReport } from './verdict/verdict.ts';
 
-/** SSH ends lines with two bytes, of which one is kept: this much is read of an output that is kept whole. */
+/** Bytes to read for a complete output: SSH ends lines with two bytes, of which one is kept. */
 const PRINTED_BYTES = 2 * MAX_OUTPUT_BYTES;
-/** A syntax tree in text is several times as long as its source. */
+/** Largest output of `:parse`: a syntax tree as text is several times as long as its source. */
 const PARSED_BYTES = 256 * 1024;
-/** RouterOS's trap category for the value of a top-level `:return`: not an error. */
+/** Trap category of a top-level `:return`, which is not an error. */
 const RETURNED = 7;
-/** The command was cancelled on the router. */
+/** Trap category of a command that was cancelled on the router. */
 const INTERRUPTED = 2;
 
 /**
- * What the router's own parser has against the script, with line and column; undefined when nothing, or when this
- * router cannot be asked (before 7.8 without SSH): its parser then refuses the run as a whole.
+ * The syntax error that the router's own parser finds in the script, with line and column. Undefined without one, or when this router
+ * cannot check it (before 7.8 without SSH): its parser then refuses the whole run.
  */
 export async function findSyntaxError(router: RouterAdapter, script: string, deadline: Deadline): Promise<string | undefined> {
   try {
@@ -30,8 +30,8 @@ export async function findSyntaxError(router: RouterAdapter, script: string, dea
 }
 
 /**
- * Runs the stored script of a job: on the console where there is one, because it returns the output, else by
- * `/system/script/run`. Never rejects: what the call came to is only one part of the verdict.
+ * Runs the stored script of a job: on the console if there is one, because it returns the output, else by `/system/script/run`.
+ * Never rejects: the result of the call is only one part of the verdict.
  */
 export async function runStoredScript(
   router: RouterAdapter,
@@ -52,12 +52,12 @@ export async function runStoredScript(
     return { kind: 'finished' };
   } catch (error) {
     const report = reportOf(error);
-    // Without a console nobody has checked the syntax before: the router did it now, before anything ran.
+    // Without a console the router checks the syntax only now, before anything runs.
     return report.kind === 'refused' ? { ...report, message: withOwnColumn(report.message, job.jobId, job.version) } : report;
   }
 }
 
-/** Whether it was given up because it had its time is known to the caller, who set it. */
+/** The caller sets `late`, because it knows the time limit. */
 const LOST: RunReport = { kind: 'lost', late: false };
 
 function isUnsupported(error: unknown): boolean {

@@ -2,14 +2,14 @@ import { quote } from '../../routeros-text/quote.ts';
 import { isAtLeast } from '../../routeros-text/versions.ts';
 
 /**
- * The run marker. A job's script is stored on the router as `signalbox-<job id>`; running it replaces its own stored
- * source by the marker, so that the marker survives a reboot and a second run would find nothing to do:
+ * The run marker. A job's script is stored on the router as `signalbox-<job id>`. Running it replaces its stored source by a marker.
+ * So the marker survives a reboot, and a second run would do nothing:
  *
  * - the wrapped script: prepared, nothing has run;
  * - `# job <id> begun`: written by its first statement;
  * - `# job <id> done`: written by its last;
- * - `# job <id> error <message>`: where the version can catch an error with its message;
- * - `# job <id> undone`: in the restore point of a guarded job and nowhere else (guard/undo-guard.ts).
+ * - `# job <id> error <message>`: on versions that can catch an error with its message;
+ * - `# job <id> undone`: only in the restore point of a guarded job (guard/undo-guard.ts).
  *
  * The source of a script is a property of every RouterOS version; a comment on scripts is not.
  */
@@ -21,7 +21,7 @@ export type Marker =
   | { state: 'undone' }
   | { state: 'error'; message: string };
 
-/** `:onerror` catches an error together with its message. */
+/** First version with `:onerror`, which catches an error together with its message. */
 const ONERROR_SINCE = '7.13';
 /** Longest message kept in the marker. */
 const MESSAGE_CHARS = 500;
@@ -31,8 +31,8 @@ export function scriptNameOf(jobId: string): string {
 }
 
 /**
- * The source that is stored. The caller's lines keep their numbers, because the router names them in errors.
- * Before `:onerror` an error is left uncaught: `on-error=` would swallow its message, and the answer to the run tells.
+ * The stored source. The caller's lines keep their numbers, because the router names them in errors. Versions without `:onerror` do
+ * not catch an error: `on-error=` would hide its message, while the answer to the run contains it.
  */
 export function wrapScript(jobId: string, script: string, version: string): string {
   const set = (value: string): string => `/system script set [find name=${quote(scriptNameOf(jobId))}] source=${value}`;
@@ -43,7 +43,7 @@ export function wrapScript(jobId: string, script: string, version: string): stri
   return `${begun}; :onerror signalboxError in={ ${script}\n${done} } do={ ${error}; :error $signalboxError }`;
 }
 
-/** A router's message about the stored source, with the column that the caller's first line has for its author. */
+/** A router's error about the stored source, with columns of line 1 converted to those of the caller's script. */
 export function withOwnColumn(message: string, jobId: string, version: string): string {
   // Columns count bytes, from 1.
   const before = Buffer.byteLength(wrapScript(jobId, '', version).split('\n', 1)[0] ?? '');
@@ -63,7 +63,7 @@ export function readMarker(jobId: string, source: string | undefined): Marker {
   return { state: 'prepared' };
 }
 
-/** What the script is while the restore point of its job is saved. */
+/** The script's source while the restore point of its job is saved. */
 export function undoneMarker(jobId: string): string {
   return marker(jobId, 'undone');
 }
@@ -72,7 +72,7 @@ function marker(jobId: string, state: 'begun' | 'done' | 'error' | 'undone'): st
   return `# job ${jobId} ${state}`;
 }
 
-/** On this version an error of the script ends up in the marker with its message. */
+/** Whether the marker contains the message of a script error on this version. */
 export function catchesErrors(version: string): boolean {
   return isAtLeast(version, ONERROR_SINCE);
 }

@@ -3,57 +3,57 @@ import type { Marker } from './source.ts';
 import type { RunReport } from './verdict/verdict.ts';
 
 /**
- * What to do next with a job that may run, as data: decided here, done by execution.ts. Pure.
+ * The next step of a job that may run. execution.ts executes it. Pure.
  */
 export type Step =
-  /** Is it the right device, and which version? */
+  /** Check the hardware id and read the version. */
   | 'identify'
-  /** Is there a marker of an earlier run on the router? */
+  /** Read the marker of an earlier run on the router. */
   | 'inspect'
   | 'check_syntax'
   | 'back_up'
-  /** Have the router undo the script unless it is told not to in time. */
+  /** Arm the undo guard. */
   | 'arm'
   /** Store the script on the router. */
   | 'prepare'
   /** BEGIN to the journal. */
   | 'begin'
-  /** BEGIN to the journal for a run that an earlier life of this agent began; it is not run again. */
+  /** BEGIN to the journal for a run that was begun before the agent's disk was restored; it is not run again. */
   | 'admit'
   | 'run'
-  /** Read the marker and what else tells how the run ended. */
+  /** Find out how the run ended, by the marker and other evidence. */
   | 'resolve'
-  /** Does what the script did stay, or does the router undo it? */
+  /** Find out whether the script's changes stay or the router undoes them. */
   | 'settle'
-  /** Take away a guard that was made for a script that did not run: before anything else, and in the end. */
+  /** Remove the guard of a script that did not run: before other steps, and at the end. */
   | 'stand_down'
   /** END to the journal. */
   | 'end';
 
-/** What has been done and seen so far. */
+/** Progress of a job so far. */
 export interface Progress {
-  /** RouterOS version of the device, once it was found to be the right one. */
+  /** RouterOS version, once the device is identified. */
   version: string | undefined;
   marker: Marker | undefined;
   isChecked: boolean;
   isBackedUp: boolean;
   isPrepared: boolean;
-  /** Nothing of a run was found on the router, so that a restore point found later is this agent's own preparation. */
+  /** No trace of a run was found, so a restore point found later is this agent's own preparation. */
   isUnused: boolean;
   /** The undo guard is armed. */
   isArmed: boolean;
-  /** The guard or parts of it, of this process or an earlier one, may be on the router although nothing ran. */
+  /** Parts of a guard, of this process or an earlier one, may be on the router although nothing ran. */
   isGuardLeft: boolean;
   /** BEGIN is in the journal. */
   isBegun: boolean;
-  /** What the call came to. A job that was begun by an earlier process has lost its call. */
+  /** Result of the call. The call of a job that an earlier process began is lost. */
   report: RunReport | undefined;
-  /** What became of the script, before it is known whether the router undoes it. */
+  /** Outcome of the script, before it is known whether the router undoes it. */
   verdict: JobResult | undefined;
   result: JobResult | undefined;
 }
 
-/** @param isGuarded the router may hold what an earlier process armed, also one that this journal does not know of */
+/** @param isGuarded the router may have a guard of an earlier process, also without a record in this journal */
 export function freshProgress(isGuarded = false): Progress {
   return {
     version: undefined,
@@ -71,12 +71,12 @@ export function freshProgress(isGuarded = false): Progress {
   };
 }
 
-/** BEGIN without END in the journal: never run again, the marker decides. */
+/** BEGIN without END in the journal: the job never runs again, the marker decides. */
 export function resumedProgress(): Progress {
   return { ...freshProgress(), isBegun: true, report: { kind: 'lost', late: false } };
 }
 
-/** A doubt (broken session) makes everything that was only seen, not done, be looked at again. */
+/** After a broken session everything that was only observed is read again. */
 export function afterDoubt(progress: Progress): Progress {
   return { ...progress, version: undefined, marker: undefined, isArmed: false, isPrepared: false };
 }
@@ -87,9 +87,9 @@ export function nextStep(progress: Progress, offer: Pick<JobOffer, 'make_backup'
   if (progress.isBegun) return progress.report ? 'resolve' : 'run';
   if (progress.version === undefined) return 'identify';
   if (progress.marker === undefined) return 'inspect';
-  // The router says that this job ran, although this journal does not: the agent's disk was restored.
+  // The router has a marker of a run that is not in the journal: the agent's disk was restored.
   if (hasBegun(progress.marker)) return 'admit';
-  // It would fire in the middle of what comes now: a backup alone takes minutes.
+  // The guard would fire during the next steps: a backup alone takes minutes.
   if (progress.isGuardLeft && !progress.isArmed) return 'stand_down';
   if (!progress.isChecked) return 'check_syntax';
   if (offer.make_backup && !progress.isBackedUp) return 'back_up';
@@ -98,7 +98,7 @@ export function nextStep(progress: Progress, offer: Pick<JobOffer, 'make_backup'
   return 'begin';
 }
 
-/** The script's own word, which is in no restore point. */
+/** Markers that the script itself writes. None of them is in a restore point. */
 export function hasBegun(marker: Marker): boolean {
   return marker.state === 'begun' || marker.state === 'done' || marker.state === 'error';
 }

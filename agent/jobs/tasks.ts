@@ -1,6 +1,6 @@
 import type { Log } from '../core/log.ts';
 
-/** `run`: a job's execution. `tidy`: taking away what is left of it. */
+/** `run`: a job's execution. `tidy`: its clean-up. */
 export type TaskKind = 'run' | 'tidy';
 
 interface Task {
@@ -9,7 +9,7 @@ interface Task {
   done: Promise<void>;
 }
 
-/** What goes on by itself: one task per key, the next waits for the one before. None rejects. */
+/** Background tasks: tasks with the same key run one after another. None rejects. */
 export class Tasks {
   readonly #log: Log;
   readonly #tasks = new Map<string, Task>();
@@ -48,7 +48,7 @@ export class Tasks {
     await Promise.all(tasks.map(({ done }) => done));
   }
 
-  /** As {@link abortAll}; whatever is started later is aborted from the beginning. */
+  /** As {@link abortAll}; tasks that are started later are aborted from the beginning. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.abortAll();

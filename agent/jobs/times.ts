@@ -4,14 +4,14 @@ import type { GuardTimes } from './guard/undo-guard.ts';
 import type { StoredOffer } from './journal/records.ts';
 
 export interface ExecutionTimes {
-  /** One small errand on the router, milliseconds. */
+  /** Time of one operation on the router, in milliseconds. */
   operationMs: number;
-  /** First and longest pause before an errand that failed is tried again, milliseconds. */
+  /** First and longest pause before a failed operation is retried, in milliseconds. */
   retryMs: number;
   longestRetryMs: number;
-  /** Between two looks at a script that still runs, milliseconds. */
+  /** Interval of checks of a running script, in milliseconds. */
   pollMs: number;
-  /** How long everything between `go` and BEGIN may take beyond the job's own timeout, milliseconds. */
+  /** Time for the steps between `go` and BEGIN beyond the job's own timeout, in milliseconds. */
   prepareMs: number;
   backup: BackupTimes;
   guard: GuardTimes;
@@ -28,8 +28,8 @@ export const DEFAULT_TIMES: ExecutionTimes = {
 };
 
 /**
- * After `go` a job begins within so many milliseconds or never: later the control plane calls it unknown, and somebody
- * may have given it anew. Within the control plane's own patience.
+ * After `go` a job begins within this time, in milliseconds, or never: later the control plane sets it to unknown, and a person may
+ * have created it again. Shorter than the control plane's own limit.
  */
 export function longestStartMs(offer: StoredOffer, { prepareMs, backup }: ExecutionTimes): number {
   const backups = Number(offer.make_backup) + Number(offer.undo_unless_reachable_seconds !== undefined);

@@ -1,8 +1,8 @@
 import { cleanText } from '../../routeros-text/router-text.ts';
 
-/** Cleans what a router says and counts how much of it had to be, so that somebody can be told. */
+/** Cleans a router's text and counts the changed values for the log. */
 export class Cleaner {
-  /** Texts that were no text, or too long. */
+  /** Number of texts with invalid characters, or too long. */
   count = 0;
 
   /** One line, at most `max` UTF-16 units. */

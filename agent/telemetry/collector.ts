@@ -14,41 +14,41 @@ export type CollectorMessage = Extract<AgentMessage, { type: 'health' | 'devices
 
 export interface CollectorOptions {
   routers: Routers;
-  /** False: it was not sent, and what depends on it is sent anew. */
+  /** @returns false when it was not sent; the collector then sends the full list again */
   send: (message: CollectorMessage) => boolean;
   clock: Clock;
   /** 0 to 1, for the jitter. */
   random: () => number;
   log: Log;
-  /** How often each router is read, milliseconds; a minute unless told otherwise. */
+  /** How often to read each router, in milliseconds. Default: a minute. */
   everyMs?: number | undefined;
 }
 
 export interface Collector {
   start(): void;
-  /** The tunnel is ready: the control plane wants to hear of all devices anew. */
+  /** The tunnel is ready: reports all devices again. */
   onReady(): void;
-  /** The tunnel is gone: nothing is read for nobody. */
+  /** The tunnel is gone: stops reading. */
   onDown(): void;
-  /** Ends the readings under way. */
+  /** Ends the current readings. */
   stop(): Promise<void>;
 }
 
 const EVERY_MS = 60_000;
-/** With many routers the first readings are spread over so much time for each. */
+/** Spread of the first readings, in milliseconds per router. */
 const SPREAD_MS = 100;
 const LONGEST_SPREAD_MS = 20_000;
-/** The share of a router's time that reading it may take: a big ARP table on a slow board is read less often. */
+/** Largest share of a router's time for readings: a large ARP table on a slow board is read less often. */
 const SHARE = 1 / 50;
 const RARELY_MS = 15 * 60_000;
-/** How often the log is told that something had to be cleaned. */
+/** Shortest interval of log lines about cleaned values, in milliseconds. */
 const LOG_CLEANED_EVERY_MS = 60 * 60_000;
-/** A small wait before the first reading after a change, because changes come in groups. */
+/** Wait before the first reading after a change, in milliseconds, because changes come in groups. */
 const SETTLE_MS = 200;
 
 type Cleaned = 'names or addresses of devices' | 'names or words of sensors, ports or disks';
 
-/** Reads health and devices of every router now and then, each router by itself and one menu at a time. */
+/** Reads the health and devices of every router at intervals: routers independently, one menu of a router at a time. */
 export function createCollector(options: CollectorOptions): Collector {
   const collectors = [...options.routers.values()].map((router) => new RouterCollector(router, options));
   const each = (work: (collector: RouterCollector) => void): void => {
@@ -66,14 +66,14 @@ export function createCollector(options: CollectorOptions): Collector {
 }
 
 /**
- * One router's readings. Invariants: at most one menu of the router is being read; `#reported` is what the control plane
- * has been sent on the present tunnel, undefined until everything has been.
+ * One router's readings. Invariants: at most one menu of the router is being read; `#reported` is what was sent on the current
+ * tunnel, undefined until the full list was sent.
  */
 class RouterCollector {
   readonly #router: RouterAdapter;
   readonly #options: CollectorOptions;
   readonly #stopping = new AbortController();
-  /** Ends the present wait. */
+  /** Ends the current wait. */
   #wake = new AbortController();
   #reader: RouterReader;
   #hardwareId: string | undefined;
@@ -81,7 +81,7 @@ class RouterCollector {
   /** Devices in all, when more than were told. */
   #reportedTotal: number | undefined;
   #connected = false;
-  /** Raised with every tunnel and every other device, so that a reading for an older one tells nothing. */
+  /** Raised with every new tunnel or device, so that a reading for an older one is not reported. */
   #round = 0;
   #wasReachable = false;
   #devicesDueAt = 0;
@@ -150,7 +150,7 @@ class RouterCollector {
       this.#wake = new AbortController();
       const wake = this.#wake.signal;
       await sleep(clock, this.#waitMs, AbortSignal.any([wake, signal]));
-      // Woken up: the wait is another one now.
+      // Woken up: the wait has changed.
       if (wake.aborted) continue;
       this.#waitMs = this.#regularWait();
       if (this.#mayRead()) await this.#read(signal);
@@ -167,7 +167,7 @@ class RouterCollector {
     return this.#connected && reachable && facts !== null && !this.#stopping.signal.aborted;
   }
 
-  /** Never rejects: a router that does not answer is the router layer's business. */
+  /** Never rejects: the router layer handles unreachable routers. */
   async #read(signal: AbortSignal): Promise<void> {
     try {
       await this.#readHealth(signal);
@@ -189,7 +189,7 @@ class RouterCollector {
     const startedAt = clock.monotonic();
     const table = await this.#reader.readDevices(signal);
     this.#logCleaned('names or addresses of devices', this.#reader.uncleanDevices);
-    // Meanwhile there is another tunnel or another device, for which it is read again at once.
+    // The tunnel or the device has changed meanwhile; a new reading follows at once.
     if (round !== this.#round) return;
     const took = clock.monotonic() - startedAt;
     // A little less than the regular wait, so that its jitter does not skip a round.
@@ -197,15 +197,15 @@ class RouterCollector {
     if (table) this.#report(table, clock.now() / 1000, this.#reader.devicesInAll);
   }
 
-  /** Now and then, because it is read every minute. */
+  /** Logs at most once an hour, because the router is read every minute. */
   #logCleaned(what: Cleaned, count: number): void {
     const { clock, log } = this.#options;
     if (count === 0 || clock.monotonic() < (this.#logCleanedAt.get(what) ?? Number.NEGATIVE_INFINITY)) return;
     this.#logCleanedAt.set(what, clock.monotonic() + LOG_CLEANED_EVERY_MS);
-    log.warn({ router: this.#router.name, count }, `${what} are no text or no fact, and were cleaned`);
+    log.warn({ router: this.#router.name, count }, `${what} had invalid text or values, and were cleaned`);
   }
 
-  /** @param total how many devices there are, when the table does not hold them all */
+  /** @param total number of devices, when the table does not hold them all */
   #report(table: DeviceTable, now: number, total: number | undefined): void {
     const before = this.#reported;
     const delta = computeDelta(before ?? new Map(), table, now);
@@ -216,7 +216,7 @@ class RouterCollector {
     const more = total === undefined ? {} : { total };
     const sent = messages.every((message) => this.#options.send({ type: 'devices', router: this.#router.name, ...message, ...more }));
     if (sent && messages.length > 0) this.#reportedTotal = total;
-    // What was lost on the way cannot be known: next time everything is told.
+    // It is unknown which messages were lost: the full list is sent next time.
     this.#reported = sent ? delta.reported : undefined;
   }
 }

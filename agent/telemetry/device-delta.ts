@@ -5,14 +5,14 @@ import type { DeviceTable } from './device-table.ts';
 /** What was told of a device, and when; moments count seconds of the agent's clock. */
 interface Reported {
   words: string;
-  /** Of a device that was not there: the moment it was seen. */
+  /** When an absent device was last seen. */
   seenAt: number | undefined;
 }
 
-/** What the control plane has been told of one router's devices. */
+/** What was reported about one router's devices, by MAC address. */
 export type ReportedDevices = ReadonlyMap<string, Reported>;
 
-/** A device that comes and goes is told again when it was seen so much later. */
+/** An absent device is reported again when it was seen this much later. */
 const COARSE_SECONDS = 15 * 60;
 
 function toReported(device: SeenDevice, now: number): Reported {
@@ -36,8 +36,8 @@ export interface Delta {
 }
 
 /**
- * The difference between what was told and what is there now. Invariant: applying it to what was told gives the
- * table, up to a quarter of an hour in the last-seen of devices that are not there.
+ * The difference between the reported and the current devices. Invariant: applying it to the reported ones gives the table; the
+ * last-seen time of absent devices may be up to a quarter of an hour old.
  * @param now seconds
  */
 export function computeDelta(reported: ReportedDevices, table: DeviceTable, now: number): Delta {
@@ -50,24 +50,24 @@ export function computeDelta(reported: ReportedDevices, table: DeviceTable, now:
     if (news) changed.push(device);
     next.set(device.mac, news || !before ? after : before);
   }
-  // A lease that ends says nothing about a device that was not there anyway.
+  // The end of a lease does not change a device that was absent already.
   const gone = [...reported].filter(([mac, { seenAt }]) => seenAt === undefined && !table.has(mac)).map(([mac]) => mac);
   return { changed, gone, reported: next };
 }
 
 type Message = Omit<Devices, 'type' | 'router'>;
 
-/** A delta that changes nothing: for what is told along with it. */
+/** A delta without changes, to report a changed total. */
 export const NO_CHANGE: Message = { kind: 'delta', first: false, last: false, devices: [], gone: [] };
 
-/** Everything, in messages of bounded size; at least one, which may say that there is nothing. */
+/** The full list in messages of bounded size; one empty message for an empty table. */
 export function fullMessages(table: DeviceTable): Message[] {
   const chunks = inChunks([...table.values()]);
   if (chunks.length === 0) chunks.push([]);
   return chunks.map((devices, index) => ({ kind: 'full', first: index === 0, last: index === chunks.length - 1, devices, gone: [] }));
 }
 
-/** A delta in messages of bounded size; none when nothing has changed. */
+/** A delta in messages of bounded size; none without changes. */
 export function deltaMessages({ changed, gone }: Pick<Delta, 'changed' | 'gone'>): Message[] {
   const message = (devices: SeenDevice[], macs: string[]): Message => ({ kind: 'delta', first: false, last: false, devices, gone: macs });
   return [...inChunks(changed).map((devices) => message(devices, [])), ...inChunks(gone).map((macs) => message([], macs))];

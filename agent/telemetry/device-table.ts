@@ -4,7 +4,7 @@ import type { RouterRow } from '../routers/adapter.ts';
 import { parseDuration } from '../../routeros-text/durations.ts';
 import { isTrue } from '../../routeros-text/values.ts';
 
-/** Devices of one router by MAC address, as they are to be reported. */
+/** Devices of one router by MAC address, in reported form. */
 export type DeviceTable = ReadonlyMap<string, SeenDevice>;
 
 const MAC = /^(?:[0-9A-F]{2}:){5}[0-9A-F]{2}$/;
@@ -15,7 +15,7 @@ function readMac(text: string | undefined): string | undefined {
   return mac !== undefined && MAC.test(mac) && mac !== NO_MAC ? mac : undefined;
 }
 
-/** An entry that says where a device is. v7 has a status; before, an entry without an answer has no MAC address. */
+/** Whether an ARP entry shows a present device. v7 has a status; in v6 an entry without an answer has no MAC address. */
 function isSighting(row: RouterRow): boolean {
   if (isTrue(row['disabled']) || isTrue(row['invalid'])) return false;
   return !/^(?:failed|incomplete)$/.test(row['status'] ?? '');
@@ -24,7 +24,7 @@ function isSighting(row: RouterRow): boolean {
 interface Lease {
   ip: string | undefined;
   hostname: string | undefined;
-  /** Undefined: never. */
+  /** Seconds since the DHCP server last heard from it; undefined: never. */
   seenAgo: number | undefined;
 }
 
@@ -43,10 +43,10 @@ function readLease(row: RouterRow): { mac: string; lease: Lease } | undefined {
 }
 
 /**
- * Puts an ARP table and DHCP leases together: a device in the ARP table is there; one with a lease only was there
- * when the DHCP server heard of it last. A device with several addresses is told by the leased one, else by the
- * lowest, so that the answer does not change from one reading to the next.
- * @param limit most devices told; the rest is left out
+ * Combines an ARP table and DHCP leases. A device in the ARP table is present; one with only a lease was present when the DHCP
+ * server last heard from it. A device with several addresses is listed with the leased one, else with the lowest, so that the
+ * result is stable between readings.
+ * @param limit largest number of devices; the rest is omitted
  */
 export function buildDeviceTable(arp: readonly RouterRow[], leases: readonly RouterRow[], limit: number): DeviceTable {
   const known = new Map(leases.flatMap((row) => readLease(row) ?? []).map(({ mac, lease }) => [mac, lease]));
@@ -75,7 +75,7 @@ export function countDevices(arp: readonly RouterRow[], leases: readonly RouterR
 const LONGEST_HOSTNAME = 255;
 const LONGEST_INTERFACE = 128;
 
-/** Undefined where nothing is left of it. */
+/** Undefined when the cleaned text is empty. */
 function textOrNone(text: string | undefined, max: number): string | undefined {
   const clean = cleanText(text ?? '', max);
   return clean === '' ? undefined : clean;
@@ -92,7 +92,7 @@ function describe(mac: string, address: string | undefined, port: string | undef
   };
 }
 
-/** How many names and addresses of both tables were no text or no fact. A lease may name a pool in place of an address. */
+/** Number of invalid names and addresses in both tables. A lease may name a pool instead of an address. */
 export function countUnclean(arp: readonly RouterRow[], leases: readonly RouterRow[]): number {
   const isUnclean = (text: string | undefined, max: number): boolean => text !== undefined && cleanText(text, max) !== text;
   let count = 0;

@@ -12,7 +12,7 @@ function parseDegrees(text: string | undefined, limit: number): number | undefin
   return /[SW-]/i.test(text ?? '') ? -size : size;
 }
 
-/** @param row of `/system/gps/monitor once`; undefined without a receiver. Null while there is no fix */
+/** @param row of `/system/gps/monitor once`; undefined without a receiver. @returns null without a fix */
 export function readPosition(row: RouterRow | undefined): HealthReadings['position'] {
   if (!row || !isTrue(row['valid'])) return null;
   const latitude = parseDegrees(row['latitude'], 90);

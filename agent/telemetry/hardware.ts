@@ -10,7 +10,7 @@ type Poe = NonNullable<HealthReadings['poe']>;
 type Signals = NonNullable<HealthReadings['signals']>;
 type Disks = NonNullable<HealthReadings['bad_disks']>;
 
-/** How ports do that power other devices. API only. @returns undefined where the board has none */
+/** States of PoE output ports. API only. @returns undefined when the board has none */
 export async function readPoe(router: RouterAdapter, signal: AbortSignal, cleaner = new Cleaner()): Promise<Poe | undefined> {
   const ports = await listItems(router, { menu: '/interface/ethernet/poe', properties: ['.id', 'name'] }, signal);
   if (ports === undefined) return undefined;
@@ -23,8 +23,8 @@ export async function readPoe(router: RouterAdapter, signal: AbortSignal, cleane
 }
 
 /**
- * What the router receives of a provider's cell, or of the access point it is a station of.
- * @returns undefined where it has no such link
+ * Received signal strength of LTE modems, or of the access points to which the router is connected as a station.
+ * @returns undefined when it has no such link
  */
 export async function readSignals(
   router: RouterAdapter,
@@ -40,7 +40,7 @@ async function readCells(router: RouterAdapter, signal: AbortSignal, cleaner: Cl
   const modems = await listItems(router, { menu: '/interface/lte', properties: ['.id', 'name', 'disabled'] }, signal);
   if (modems === undefined) return undefined;
   const links: Signals = [];
-  // One after the other: a modem's answer does not say which interface it is of.
+  // One after another: a modem's answer does not name its interface.
   for (const modem of modems.slice(0, MAX_SENSORS)) {
     const row = await sampleModem(router, itemNumber(modem), signal);
     const dbm = row && leadingNumber(row['rsrp']);
@@ -50,14 +50,14 @@ async function readCells(router: RouterAdapter, signal: AbortSignal, cleaner: Cl
   return links;
 }
 
-/** RouterOS 6 calls the command otherwise than RouterOS 7. */
+/** RouterOS 6 has another name for the command. */
 async function sampleModem(router: RouterAdapter, number: string, signal: AbortSignal): Promise<RouterRow | undefined> {
   const isOld = router.state().facts?.softwareVersion?.startsWith('6.') ?? false;
   const command = isOld ? { path: '/interface/lte/info', argument: 'number' } : { path: '/interface/lte/monitor' };
   return (await sampleItems(router, { ...command, numbers: [number] }, signal))?.[0];
 }
 
-/** A modem that is still searching, or that no network lets in. Other words, and none, say nothing. */
+/** A modem that is searching or is denied by the network. Other states do not mean that there is no link. */
 function isUnregistered(row: RouterRow): boolean {
   return ['not registered', 'not-registered', 'searching', 'denied'].includes(row['registration-status'] ?? '');
 }
@@ -79,13 +79,12 @@ async function readAccessPoints(router: RouterAdapter, signal: AbortSignal, clea
 }
 
 /**
- * RAID in RouterOS is that of Linux and prints its words: `clean` of an array, `0:in_sync` of a member. docs/health-rules.md says where
- * each word comes from.
+ * RouterOS uses Linux RAID and prints its words: `clean` for an array, `0:in_sync` for a member. docs/health-rules.md has their sources.
  */
 const ARRAY_FAULTS = new Set(['inactive', 'broken']);
 const MEMBER_FAULTS = new Set(['faulty', 'write_error', 'blocked', 'want_replacement']);
 
-/** Disks and arrays whose state is a bad one; an empty list where all are well. @returns undefined where there is no such menu */
+/** Disks and arrays in a bad state; empty when all are good. API only. @returns undefined when there is no such menu */
 export async function readBadDisks(router: RouterAdapter, signal: AbortSignal, cleaner = new Cleaner()): Promise<Disks | undefined> {
   if (!router.hasApi) return undefined;
   const properties = ['slot', 'state', 'raid-member-state', 'raid-member-failed', 'critical-warning'];
@@ -101,14 +100,14 @@ function badWord(row: RouterRow, clean: (text: string | undefined) => string): s
   if (isTrue(row['raid-member-failed'])) return 'raid-member-failed';
   const array = clean(row['state']);
   if (ARRAY_FAULTS.has(array)) return array;
-  // `1:faulty,write_error`: the place in the array, then its states. Outside of an array it is a sentence about what was found there.
+  // `1:faulty,write_error`: the position in the array, then the states. Outside an array it is a sentence.
   const [, states] = /^\d+:([a-z_,]+)$/.exec(clean(row['raid-member-state'])) ?? [];
   const member = states?.split(',').find((state) => MEMBER_FAULTS.has(state));
-  // The drive's own S.M.A.R.T.: any warning is one to act on.
+  // S.M.A.R.T. of the drive: any warning counts.
   return member ?? (clean(row['critical-warning']) || undefined);
 }
 
-/** A menu's enabled items; undefined when there is no menu, no item, or no API to ask by. */
+/** A menu's enabled items; undefined when there is no menu, no item, or no API. */
 async function listItems(
   router: RouterAdapter,
   reading: { menu: string; properties: string[] },

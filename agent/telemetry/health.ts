@@ -16,12 +16,12 @@ interface Pair {
   unit: string | undefined;
 }
 
-/** As long as the control plane takes names and words of sensors. */
+/** Longest name or state of a sensor that the protocol accepts. */
 const LONGEST_WORD = 64;
 
 /**
- * v7 lists sensors with their unit; v6 has one record with a property per sensor. Both are cleaned before anything is matched: a
- * control character in `psu2-state` must not hide that the supply has failed.
+ * v7 lists sensors with their unit; v6 has one record with a property per sensor. Both are cleaned before matching, so that a
+ * control character in `psu2-state` cannot hide a failed supply.
  */
 function readPairs(rows: readonly RouterRow[], cleaner: Cleaner): Pair[] {
   const pairs = rows.flatMap((row): [string, string, string | undefined][] =>
@@ -47,7 +47,7 @@ function kindOf(name: string, unit: string | undefined): Sensor['kind'] {
   return unit === 'V' || name.endsWith('voltage') ? 'volts' : 'other';
 }
 
-/** The supply itself, else the better of two power supplies: one of them may be left unplugged on purpose. */
+/** The input voltage, else that of the better power supply, because one may be unplugged on purpose. */
 function supplyVolts(sensors: readonly Sensor[]): number | null {
   const volts = sensors.filter((sensor) => sensor.kind === 'volts');
   const main = volts.find((sensor) => sensor.name === 'voltage');
@@ -56,7 +56,7 @@ function supplyVolts(sensors: readonly Sensor[]): number | null {
   return supplies.length > 0 ? Math.max(...supplies) : null;
 }
 
-/** `psu1-state`, `fan-state`. v6 also prints `state`, which says whether it looks at all. */
+/** `psu1-state`, `fan-state`. v6 also prints `state`, which tells whether it monitors at all. */
 function readStates(pairs: readonly Pair[]): NonNullable<HealthReadings['states']> {
   const words = pairs.filter(({ name, value }) => name.endsWith('-state') && value !== '');
   return words.map(({ name, value }) => ({ name, state: value })).slice(0, MAX_SENSORS);
@@ -71,7 +71,7 @@ export function readHealth(rows: readonly RouterRow[], cleaner = new Cleaner()):
   const temperatures = sensors
     .filter((sensor) => sensor.kind === 'celsius')
     .map(({ name, value }) => ({ name, celsius: value }))
-    // Sensors that are not fitted print nonsense far outside of any climate.
+    // Missing sensors print values far outside any real temperature.
     .filter(({ celsius }) => celsius > -100 && celsius < 300)
     .slice(0, MAX_SENSORS);
   const named = (kind: Sensor['kind'], pattern: RegExp): Sensor[] =>

@@ -16,14 +16,14 @@ export interface Reading {
   flags?: Flags;
 }
 
-/** An ARP table of 5,000 entries takes a slow board some seconds. */
+/** For one menu, in milliseconds: an ARP table of 5,000 entries takes a slow board some seconds. */
 const READ_TIMEOUT_MS = 30_000;
-/** 20,000 leases in terse form. */
+/** Largest console output: 20,000 leases in terse form. */
 const CONSOLE_BYTES = 8 * 1024 * 1024;
 
 /**
  * Rows of a menu, over the API, or the console where the router has only SSH.
- * @returns undefined when the router says no: it has no such menu, or its user may not read it
+ * @returns undefined when the router refuses: it has no such menu, or its user may not read it
  * @throws AgentError when it does not answer
  */
 export async function readMenu(router: RouterAdapter, reading: Reading, signal: AbortSignal): Promise<RouterRow[] | undefined> {
@@ -45,7 +45,7 @@ function apiWords({ properties, where }: Reading): string[] {
   return [...wanted, ...queries, ...or];
 }
 
-/** `/ip/arp` is `/ip arp print terse` there. */
+/** The console command: `/ip arp print terse` for `/ip/arp`. */
 function consoleLine({ menu, where, flags }: Reading): string {
   const path = `/${menu.slice(1).replaceAll('/', ' ')} print`;
   if (!flags) return path;
@@ -58,23 +58,23 @@ function parseConsole(text: string, { flags }: Reading): RouterRow[] | undefined
   return flags ? parseTerse(text, flags) : [parseRecord(text)];
 }
 
-/** An item as a print shows it. */
+/** An item of a menu. */
 export interface NamedItem {
   id: string;
   name: string;
 }
 
-/** What a router's console and API take for a name without a doubt: not a comma, nor bytes that are no UTF-8 and come back as others. */
+/** Names that are safe in commands. Bytes that are not UTF-8 would come back changed. */
 const PLAIN_NAME = /^[\x21-\x7e]+$/;
 
-/** How to name an item in a command: by its name, or by its id where the name would be another one on the way back. */
+/** How to refer to an item in a command: by its name, or by its id where the name is not safe. */
 export function itemNumber({ id, name }: NamedItem): string {
   return (PLAIN_NAME.test(name) && !name.includes(',')) || id === '' ? name : id;
 }
 
 /**
  * Samples several items of a menu at once. API only.
- * @param argument what the command calls the items
+ * @param argument the command's name for the items
  * @returns undefined when the router has no such command
  */
 export async function sampleItems(

@@ -12,23 +12,23 @@ import { readMenu, sampleOnce } from './menus.ts';
 import { readBadDisks, readPoe, readSignals } from './hardware.ts';
 import { findWanInterfaces, readWan } from './wan.ts';
 
-/** More devices than any site has; a router under a flood of made-up addresses must not fill the agent. */
+/** Limit of devices, above that of any site: a flood of fake addresses must not fill the agent's memory. */
 const MAX_DEVICES = 20_000;
-/** What seldom changes is looked up so often: which interfaces lead to the provider, whether there are sensors or a receiver. */
+/** How often to re-read what rarely changes, in milliseconds: WAN interfaces, missing sensors or receivers. */
 const RECHECK_MS = 10 * 60_000;
 
-/** Reads what a router tells of itself beyond its inventory. Remembers which menus it does not have. */
+/** Reads a router's health and devices. Remembers which menus it does not have. */
 export class RouterReader {
   readonly #router: RouterAdapter;
   readonly #clock: Clock;
-  /** Menus that the router refused, until they are tried again. */
+  /** Menus that the router refused, with the time of the next try. */
   readonly #absent = new Map<string, number>();
   #wan: { names: string[]; until: number } | undefined;
-  /** Names and addresses of the last reading of the devices that had to be cleaned. */
+  /** Number of cleaned names and addresses in the last reading of the devices. */
   uncleanDevices = 0;
-  /** Names and words of the last reading of the health that had to be cleaned. */
+  /** Number of cleaned names and states in the last reading of the health. */
   uncleanHealth = 0;
-  /** How many devices the router had at the last reading, when its table does not hold them all. */
+  /** Number of devices at the last reading, when the table does not hold them all. */
   devicesInAll: number | undefined;
 
   constructor(router: RouterAdapter, clock: Clock) {
@@ -53,7 +53,7 @@ export class RouterReader {
     return readings;
   }
 
-  /** Undefined: the router's user may read neither table. @throws AgentError when the router does not answer */
+  /** @returns undefined when the router's user may read neither table @throws AgentError when the router does not answer */
   async readDevices(signal: AbortSignal): Promise<DeviceTable | undefined> {
     const arp = await readMenu(this.#router, { menu: '/ip/arp', properties: ARP, flags: ARP_FLAGS }, signal);
     const leases = await readMenu(this.#router, { menu: '/ip/dhcp-server/lease', properties: LEASE, flags: LEASE_FLAGS }, signal);
@@ -67,11 +67,11 @@ export class RouterReader {
 
   #sensors(signal: AbortSignal): Promise<RouterRow[] | undefined> {
     const isList = Number.parseInt(this.#router.state().facts?.softwareVersion ?? '7', 10) >= 7;
-    // v6 has a property per sensor, which differs by board: everything is read.
+    // v6 has a property per sensor, which depends on the board: read all of them.
     return readMenu(this.#router, { menu: '/system/health', properties: [], ...(isList ? { flags: {} } : {}) }, signal);
   }
 
-  /** Menus that few boards have; those that are absent or empty are asked again only now and then. */
+  /** Reads menus that few boards have. Absent or empty menus are read again only at intervals. */
   async #hardware(signal: AbortSignal, cleaner: Cleaner): Promise<Pick<HealthReadings, 'poe' | 'bad_disks' | 'signals'>> {
     const router = this.#router;
     const poe = await this.#unlessAbsent('/interface/ethernet/poe', () => readPoe(router, signal, cleaner));
@@ -87,13 +87,13 @@ export class RouterReader {
     };
   }
 
-  /** Seconds that the router is ahead; the answer is taken to be from the middle of the wait, its second half over. */
+  /** Seconds that the router's clock is ahead. Assumes the reading at the middle of the wait, half a second into the shown second. */
   async #clockOffset(signal: AbortSignal): Promise<number | null> {
     const before = this.#clock.now();
     const rows = await readMenu(this.#router, { menu: '/system/clock', properties: ['date', 'time', 'gmt-offset'] }, signal);
     const after = this.#clock.now();
     const shown = parseClock(rows?.[0] ?? {});
-    // `+ 0`: a clock that is just behind is not -0 seconds ahead.
+    // `+ 0` turns -0 into 0.
     return shown === undefined ? null : Math.round((shown + 500 - (before + after) / 2) / 1000) + 0;
   }
 
@@ -105,7 +105,7 @@ export class RouterReader {
     return this.#wan.names;
   }
 
-  /** A menu that is not there would otherwise fill the router's log with refusals. */
+  /** Skips absent menus, which would fill the router's log with refusals. */
   async #unlessAbsent<T>(menu: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
     if ((this.#absent.get(menu) ?? 0) > this.#clock.monotonic()) return undefined;
     const answer = await read();

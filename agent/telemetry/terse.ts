@@ -5,8 +5,8 @@ import type { RouterRow } from '../routers/adapter.ts';
 export type Flags = Readonly<Record<string, string>>;
 
 /**
- * Rows of `print terse`: number, flag letters, then `name=value` pairs. Other lines, such as log messages that a router
- * writes into the session, are left out. Flags become properties as the API has them.
+ * Rows of `print terse`: number, flag letters, then `name=value` pairs. Ignores other lines, such as log messages that a router
+ * writes into the session. Flags become properties, as over the API.
  */
 export function parseTerse(text: string, flags: Flags): RouterRow[] {
   const rows: RouterRow[] = [];
@@ -21,7 +21,7 @@ function readFlags(letters: string, flags: Flags): RouterRow {
   return Object.fromEntries(Object.entries(flags).map(([letter, property]) => [property, String(letters.includes(letter))]));
 }
 
-/** A value goes on to the next ` name=`: terse output does not always quote spaces. */
+/** A value ends at the next ` name=`: terse output does not always quote spaces. */
 function readPairs(text: string): RouterRow {
   const row: RouterRow = {};
   for (const pair of text.trimEnd().split(/ (?=[a-z.][\w.-]*=)/i)) {
@@ -34,7 +34,7 @@ function readPairs(text: string): RouterRow {
   return row;
 }
 
-/** The one record of `print` in a menu that has a single one: `name: value` lines. */
+/** The record of `print` in a menu with a single record: `name: value` lines. */
 export function parseRecord(text: string): RouterRow {
   const row: RouterRow = {};
   for (const line of text.split('\n')) {

@@ -8,8 +8,8 @@ import { isTrue } from '../../routeros-text/values.ts';
 const isOn = (row: RouterRow): boolean => !isTrue(row['disabled']);
 
 /**
- * Names of the interfaces that lead to the provider: the members of the interface list WAN, which the default
- * configuration keeps; else those that get a default route by DHCP, and PPPoE clients.
+ * Names of the WAN interfaces: the members of the interface list WAN, which the default configuration has; else interfaces with a
+ * default route by DHCP, and PPPoE clients.
  */
 export async function findWanInterfaces(router: RouterAdapter, signal: AbortSignal): Promise<string[]> {
   const members = await readMenu(
@@ -43,10 +43,10 @@ function namesOf(rows: readonly RouterRow[] | undefined, property: string): stri
   return [...new Set(names)].filter((name) => name !== '').slice(0, MAX_WAN_INTERFACES);
 }
 
-/** Names that every router takes back as it gave them. */
+/** Names that are safe in a query. */
 const isPlain = (name: string): boolean => /^[\x20-\x7e]{1,128}$/.test(name);
 
-/** Whether these interfaces run; those that are disabled on purpose are left out. */
+/** Whether these interfaces are running. Omits disabled ones. */
 export async function readWan(
   router: RouterAdapter,
   names: readonly string[],
@@ -59,7 +59,7 @@ export async function readWan(
     {
       menu: '/interface',
       properties: ['name', 'running', 'disabled'],
-      // A name that is no UTF-8 would be another one in a question: then all interfaces are read.
+      // A name that is not UTF-8 would change in the query: then all interfaces are read.
       ...(names.every(isPlain) ? { where: { property: 'name', anyOf: names } } : {}),
       flags: { R: 'running', X: 'disabled' },
     },

@@ -216,7 +216,7 @@ describe('an open forward', () => {
     const second = await branches.choose(router, port, LAN_HOST, undefined, { onLost });
     vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
     await expect(second.way.connect(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
-    await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('the router does not answer over SSH any more: connection refused'), {
+    await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('the router no longer answers over SSH: connection refused'), {
       timeout: 5000,
     });
     await second.way.close();

@@ -150,7 +150,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
         expect.objectContaining({
           level: 'warn',
           router: 'router-0',
-          message: 'names or addresses of devices are no text or no fact, and were cleaned',
+          message: 'names or addresses of devices had invalid text or values, and were cleaned',
         }),
       );
     });
@@ -169,7 +169,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
         expect.objectContaining({
           level: 'warn',
           router: 'router-0',
-          message: 'names or words of sensors, ports or disks are no text or no fact, and were cleaned',
+          message: 'names or words of sensors, ports or disks had invalid text or values, and were cleaned',
         }),
       );
     });

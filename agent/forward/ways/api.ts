@@ -19,30 +19,30 @@ export interface ApiWayOptions {
   router: RouterAdapter;
   target: Target;
   mark: string;
-  /** Until the router removes the rules by itself, whatever else happens. */
+  /** Time after which the router removes the rules by itself. */
   expiresInMs: number;
   entryPorts: EntryPorts;
   clock: Clock;
   log: Log;
-  /** Something may be left on the router that has to be searched for later. */
+  /** Something may be left on the router: it must be searched later. */
   onLeftBehind: () => void;
-  /** The rules are gone and cannot be had again. */
+  /** The rules are gone and cannot be restored. */
   onLost: (reason: string) => void;
 }
 
 /**
- * Uptimes, in seconds, at which the rules are looked at after a reboot. The entry that takes them away runs 3 s after the
- * start, and new ones that came before it would go as well; slow boards count from an earlier moment.
+ * Uptimes, in seconds, at which the rules are checked after a reboot. The entry that removes them runs 3 s after the boot and would
+ * also remove new ones that were added before; slow boards count the uptime from an earlier moment.
  */
 const SETTLED_UPTIMES = [10, 60];
 
-/** A target that refuses is looked at no more often than this: only the router knows whether the rules are still there. */
+/** Shortest interval of checks after a refused connection: only the router knows whether the rules still exist. */
 const CHECK_EVERY_MS = 10_000;
 
 /**
- * A dst-nat rule on the router leads one of its ports, for this agent's address only, to the target. Rules that are gone or
- * invalid are written again. Rules that are disabled are somebody's will: the way is lost and they stay as they are, and so
- * the forward is refused this way until they are enabled or removed, or its time is over, when the router removes them.
+ * A dst-nat rule leads one port of the router, for this agent's address only, to the target. Missing or invalid rules are written
+ * again. Rules that a user disabled stay: the way is lost, and the forward is refused this way until they are enabled or removed,
+ * or until its time is over, when the router removes them.
  */
 export class ApiWay implements Way {
   readonly name = 'api';
@@ -50,10 +50,10 @@ export class ApiWay implements Way {
   readonly #options: ApiWayOptions;
   readonly #rules: NatRules;
   readonly #entryPort: EntryPort;
-  /** Milliseconds since the agent's machine started: while that is suspended the router goes on counting. */
+  /** By `sinceBoot`, because the router's time continues while the agent's machine is suspended. */
   readonly #endsAt: number;
   readonly #unsubscribe: () => void;
-  /** The device that has the rules. */
+  /** Hardware id of the device with the rules. */
   readonly #hardwareId: string | undefined;
   #wasReachable = true;
   #checks: Timer[] = [];
@@ -77,7 +77,7 @@ export class ApiWay implements Way {
     if (facts && (facts.uptimeSeconds ?? 0) < SETTLED_UPTIMES.at(-1)!) this.#checkSoon(facts);
   }
 
-  /** @throws AgentError; then nothing is left on the router, or it is searched for later. */
+  /** @throws AgentError; then nothing is left on the router, or leftovers are searched later */
   static async open(options: ApiWayOptions, deadline: Deadline): Promise<ApiWay> {
     const { router, target, mark, expiresInMs, entryPorts, clock } = options;
     if (!isIPv4(target.host)) throw new AgentError('unsupported', 'the dst-nat way leads to IPv4 addresses only');
@@ -96,7 +96,7 @@ export class ApiWay implements Way {
     }
   }
 
-  /** Where connections to the target enter. */
+  /** The address and port on the router that lead to the target. */
   get entry(): Target {
     return { host: this.#options.router.host, port: this.#rules.entryPort };
   }
@@ -107,7 +107,7 @@ export class ApiWay implements Way {
 
   connectNow(deadline: Deadline): Duplex {
     const socket = connectTcp(this.entry, deadline);
-    // Without the rules the router itself refuses, and so does a target that is not there.
+    // Without the rules the router itself refuses the connection; a closed target port looks the same.
     socket.once('error', () => {
       if (socket.bytesRead === 0) this.#suspect();
     });
@@ -125,14 +125,14 @@ export class ApiWay implements Way {
       else await undo(router, mark);
       await cutConnections(router, this.#rules, CLEAN_UP_DEADLINE);
     } catch (error) {
-      // The agent searches the router soon and until it could; the router's own entry does it at the end of the time.
+      // The agent searches the router until it succeeds; the router's fail-safe removes them at the latest.
       onLeftBehind();
       log.warn({ err: error, router: router.name, mark }, 'the rules of a forward could not be removed from the router yet');
     }
     this.#entryPort.giveBack();
   }
 
-  /** The router was away, perhaps for a reboot. */
+  /** Checks the rules after the router was unreachable, perhaps for a reboot. */
   #checkSoon(facts: RouterFacts | null): void {
     for (const check of this.#checks) check.cancel();
     const waits = SETTLED_UPTIMES.map((seconds) => Math.max(0, seconds - (facts?.uptimeSeconds ?? 0)) * 1000);
@@ -151,7 +151,7 @@ export class ApiWay implements Way {
       .catch((error: unknown) => {
         const { log, router, onLost } = this.#options;
         log.warn({ err: error, router: router.name }, 'the rules of a forward could not be renewed');
-        // A router that is away once more gets them when it is back.
+        // An unreachable router is checked again when it is back.
         if (!this.#closed && router.state().reachable)
           onLost(`the rules are gone from the router: ${error instanceof Error ? error.message : 'unknown error'}`);
       });
@@ -161,7 +161,7 @@ export class ApiWay implements Way {
     const { router, mark, clock, onLost } = this.#options;
     const deadline = CLEAN_UP_DEADLINE;
     const left = Math.ceil((this.#endsAt - clock.sinceBoot()) / 1000);
-    // Another device has nothing to do with it.
+    // Another device under the same name must not get the rules.
     if (this.#closed || left <= 0 || router.state().facts?.hardwareId !== this.#hardwareId) return;
     const rules = await marked(router, mark, deadline);
     this.#isDisabled = isDisabled(rules);
@@ -181,13 +181,13 @@ function isDisabled(rules: readonly MarkedRule[]): boolean {
   return rules.some(({ disabled }) => disabled);
 }
 
-/** @throws AgentError; then nothing is left on the router, or it is searched for. */
+/** @throws AgentError; then nothing is left on the router, or leftovers are searched later */
 async function write(options: ApiWayOptions, rules: NatRules, deadline: Deadline): Promise<FailSafe> {
   const { router, mark, expiresInMs, onLeftBehind, log } = options;
   try {
     return await replace(router, rules, Math.ceil(expiresInMs / 1000), deadline);
   } catch (error) {
-    // What the router did not confirm may come after all, or cannot be removed now.
+    // An unconfirmed rule may still appear, or may not be removable now.
     onLeftBehind();
     await undo(router, mark).catch((failure: unknown) => {
       log.warn({ err: failure, router: router.name, mark }, 'a forward that was not opened could not be undone on the router yet');
@@ -196,7 +196,7 @@ async function write(options: ApiWayOptions, rules: NatRules, deadline: Deadline
   }
 }
 
-/** Instead of what bears the mark by now. The removal comes first, so that the rules can at no moment stay for ever. */
+/** Replaces everything with the same mark. Arms the fail-safe first, so that the rules can never stay for ever. */
 async function replace(router: RouterAdapter, rules: NatRules, seconds: number, deadline: Deadline): Promise<FailSafe> {
   await removeRules(router, rules.mark, deadline);
   const failSafe = await armFailSafe(router, natUndoing(rules), seconds, deadline);
@@ -204,17 +204,17 @@ async function replace(router: RouterAdapter, rules: NatRules, seconds: number, 
   return failSafe;
 }
 
-/** Rules first: as long as one is there, the router's own removal stays too. */
+/** Rules first: the fail-safe stays as long as a rule exists. */
 async function undo(router: RouterAdapter, mark: string): Promise<void> {
   await removeRules(router, mark, CLEAN_UP_DEADLINE);
   await disarmFailSafe(router, mark, CLEAN_UP_DEADLINE);
 }
 
-/** Waits until a router that has just started has run what it runs at its start: new entries would run with it. */
+/** Waits until a router that has just booted has run its startup entries: new entries would run with them. */
 async function waitForBoot({ router, clock }: ApiWayOptions, deadline: Deadline): Promise<void> {
   const settled = SETTLED_UPTIMES[0]!;
   if ((router.state().facts?.uptimeSeconds ?? 0) >= settled) return;
-  // What is known may be old.
+  // The known uptime may be old.
   const uptimeSeconds = (await router.refresh(deadline)).uptimeSeconds ?? 0;
   if (uptimeSeconds >= settled) return;
   await sleep(clock, Math.min((settled - uptimeSeconds) * 1000, deadline.timeoutMs), deadline.signal ?? new AbortController().signal);

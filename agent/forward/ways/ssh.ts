@@ -11,13 +11,13 @@ export interface SshWayOptions {
   router: RouterAdapter;
   target: Target;
   forwarding: SshForwarding;
-  /** How long the way is needed at most, milliseconds. */
+  /** Longest time that the way is needed, in milliseconds. */
   expiresInMs: number;
-  /** The router does not forward any more. */
+  /** The router no longer forwards. */
   onLost: (reason: string) => void;
 }
 
-/** A router that does not answer over SSH is looked at no more often, and each time for no longer, than this. */
+/** Shortest interval, and longest duration, of checks of a router that does not answer over SSH. */
 const CHECK_MS = 10_000;
 
 /** The router's SSH server dials the target (direct-tcpip). */
@@ -35,12 +35,12 @@ export class SshWay implements Way {
     this.#device = device;
   }
 
-  /** Has the router's forwarding switched on for as long as the way is open. @throws AgentError */
+  /** Switches the router's forwarding on while the way is open. @throws AgentError */
   static async open(options: SshWayOptions, deadline: Deadline): Promise<SshWay> {
     return new SshWay(options, await options.forwarding.acquire(options.router, options.expiresInMs, deadline));
   }
 
-  /** How the router switches its forwarding off again by itself; undefined where it was on before. */
+  /** How the router restores its forwarding setting by itself; undefined when it was on before. */
   get failSafe(): FailSafe | undefined {
     return this.#options.forwarding.failSafeOf(this.#device);
   }
@@ -50,7 +50,7 @@ export class SshWay implements Way {
       return await this.#openTcp(deadline);
     } catch (error) {
       const code = error instanceof AgentError ? error.code : undefined;
-      // Somebody has switched it off, which holds for every connection to come.
+      // Somebody has switched forwarding off: every later connection would fail too.
       if (code === 'not_allowed') this.#options.onLost((error as AgentError).message);
       if (code === 'router_unreachable' && deadline.signal?.aborted !== true) this.#suspect();
       throw error;
@@ -63,7 +63,7 @@ export class SshWay implements Way {
     await this.#options.forwarding.release(this.#options.router, this.#device);
   }
 
-  /** A session that ended instead of an answer is no reason to send the client away: nothing was said on the connection yet. */
+  /** Retries once if the session ended before an answer: nothing was sent on the connection yet. */
   async #openTcp(deadline: Deadline): Promise<Duplex> {
     const { router, target } = this.#options;
     const startedAt = performance.now();
@@ -83,7 +83,7 @@ export class SshWay implements Way {
     this.#checking = this.#check();
   }
 
-  /** Is it the router that is away, which will come back, or its SSH server alone? Never rejects. */
+  /** Distinguishes an unreachable router, which may come back, from a failed SSH server alone. Never rejects. */
   async #check(): Promise<void> {
     const { router, target, onLost } = this.#options;
     const deadline = { timeoutMs: CHECK_MS, signal: this.#stop.signal };
@@ -97,7 +97,7 @@ export class SshWay implements Way {
       stream.on('error', () => undefined).destroy();
     } catch (error) {
       const isGone = error instanceof AgentError && error.code === 'router_unreachable';
-      if (isGone && !this.#stop.signal.aborted) onLost(`the router does not answer over SSH any more: ${error.message}`);
+      if (isGone && !this.#stop.signal.aborted) onLost(`the router no longer answers over SSH: ${error.message}`);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { BackupPart } from '../../../protocol/index.ts';
 import { scriptNameOf } from '../source.ts';
 
-/** What backups are called on a router: `signalbox-<job id>`, in the flash folder where there is one. */
+/** Names of backups on a router: `signalbox-<job id>`, in the folder `flash` if there is one. */
 
 export function backupNameOf(jobId: string): string {
   return scriptNameOf(jobId);
@@ -11,7 +11,7 @@ export function exportAfterNameOf(jobId: string): string {
   return `${scriptNameOf(jobId)}-after`;
 }
 
-/** The file that holds a part of a job's backup, undefined when none of these does. */
+/** The file with a part of a job's backup, undefined when there is none. */
 export function findPart(files: readonly string[], jobId: string, part: BackupPart): string | undefined {
   const name = ENDINGS[part](jobId);
   return files.find((file) => file === name || file.endsWith(`/${name}`));

@@ -20,12 +20,12 @@ interface Context {
   sendRows(rows: Record<string, string>[]): Promise<void>;
 }
 
-/** Bytes in one row: in base64 it is less than a batch of rows. */
+/** Bytes in one row: in base64 less than a batch of rows. */
 const ROW_BYTES = 36 * 1024;
 
 /**
- * Gives the control plane the backups that jobs have left, and removes those that it has.
- * @param exported settles when no export is being made after a job of this router
+ * Handles `backup.read` and `backup.remove`.
+ * @param exported settles when no export after a job of this router is in progress
  */
 export function createBackupHandlers(routers: Routers, exported: (router: string) => Promise<void>) {
   return {

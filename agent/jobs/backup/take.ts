@@ -9,11 +9,11 @@ import { readRouterFile } from '../router/read-file.ts';
 import { backupNameOf, exportAfterNameOf } from './names.ts';
 
 export interface BackupTimes {
-  /** Between two looks at a file that is being written, milliseconds. */
+  /** Interval of checks of a file that is being written, in milliseconds. */
   pollMs: number;
-  /** Longest wait for both files, milliseconds: the flash of small boards is slow, and sizes lag up to 40 s. */
+  /** Longest wait for both files, in milliseconds: the flash of small boards is slow, and sizes lag up to 40 s. */
   limitMs: number;
-  /** Longest that the next job of the router waits for the export after this one, milliseconds. */
+  /** Longest time that the router's next job waits for the export after this one, in milliseconds. */
   afterMs: number;
 }
 
@@ -23,14 +23,13 @@ export interface FileWait {
   pause: (ms: number) => Promise<void>;
 }
 
-/** Jobs whose backup stays on the router: the flash of small boards holds 16 MB. */
+/** Number of jobs whose backups stay on the router: the flash of small boards holds 16 MB. */
 const KEPT_JOBS = 3;
-/** Only what this agent made itself. The ids in the names rise with time. */
+/** Only files of agents. The ids in the names increase with time. */
 const OWN_FILE = /^(?:flash\/)?(signalbox-[0-9a-f]{8}-[0-9a-f-]{27})(?:-after)?\.(?:backup|rsc)$/;
 
 /**
- * Takes a binary backup and a text export on the router, and makes sure that both are there, whole, and that the export
- * is one.
+ * Saves a binary backup and a text export on the router, and checks that both files are complete and that the export is valid.
  * @throws AgentError `rejected` when the router refuses or a file does not appear
  */
 export async function takeBackup(router: RouterAdapter, jobId: string, wait: FileWait): Promise<void> {
@@ -43,7 +42,7 @@ export async function takeBackup(router: RouterAdapter, jobId: string, wait: Fil
   await checkExport(router, `${target}.rsc`, wait.deadline);
 }
 
-/** The export that shows what a job has changed. @throws AgentError */
+/** Saves the export after a job, which shows its changes. @throws AgentError */
 export async function takeExportAfter(router: RouterAdapter, jobId: string, wait: FileWait): Promise<void> {
   const menu = menuOf(router);
   await saveExport(menu, await targetOf(menu, exportAfterNameOf(jobId), wait.deadline), wait);
@@ -54,13 +53,13 @@ async function saveExport(menu: RouterMenu, target: string, wait: FileWait): Pro
   await waitForFile(menu, `${target}.rsc`, wait);
 }
 
-/** Where a file must lie to be kept over a reboot. */
+/** The path at which a file survives a reboot. */
 export async function targetOf(menu: RouterMenu, name: string, deadline: Deadline): Promise<string> {
   const hasFlash = (await menu.fileSize(FLASH, deadline)) !== undefined;
   return hasFlash ? `${FLASH}/${name}` : name;
 }
 
-/** A refusal may have been written into the file. What cannot be read here is looked at when it is fetched. */
+/** The router may have written a refusal into the file. A file that cannot be read here is checked when it is fetched. */
 async function checkExport(router: RouterAdapter, name: string, deadline: Deadline): Promise<void> {
   try {
     const content = await readRouterFile(router, { name, isText: true }, { ...deadline, maxBytes: MAX_BACKUP_BYTES });
@@ -70,7 +69,7 @@ async function checkExport(router: RouterAdapter, name: string, deadline: Deadli
   }
 }
 
-/** Makes room, so that backups never fill the router. */
+/** Removes old backups, so that they never fill the router. */
 async function removeOldest(menu: RouterMenu, deadline: Deadline): Promise<void> {
   const files = await menu.listFiles('signalbox-', deadline);
   const jobOf = (file: string): string | undefined => OWN_FILE.exec(file)?.[1];
@@ -79,7 +78,7 @@ async function removeOldest(menu: RouterMenu, deadline: Deadline): Promise<void>
   for (const file of files) if (old.has(jobOf(file) ?? '')) await menu.removeFile(file, deadline);
 }
 
-/** A size that is positive and the same twice: the file is whole. @throws AgentError `rejected` */
+/** Waits for a positive size that is the same twice: the file is complete. @throws AgentError `rejected` */
 export async function waitForFile(menu: RouterMenu, file: string, { times, deadline, pause }: FileWait): Promise<void> {
   let before: number | undefined;
   for (let waited = 0; waited <= times.limitMs; waited += times.pollMs) {

@@ -8,19 +8,19 @@ import { GUARD_PREFIX } from './timing.ts';
 export interface LeftoverDeps {
   router: RouterAdapter;
   isAlive: Reach['isAlive'];
-  /** Of jobs that the journal knows: those see to it themselves. */
+  /** Whether the journal has the job: it then handles its own guard. */
   isKnown: (jobId: string) => boolean;
-  /** For a fresh session and the control plane's answer, milliseconds. */
+  /** For a fresh session and the control plane's answer, in milliseconds. */
   reachMs: number;
 }
 
-/** `none`: nothing of unknown guards is left. `removed`: an armed one has just been taken away. `armed`: one has to stay. */
+/** `none`: no unknown guard is left. `removed`: an armed one was just removed. `armed`: one must stay. */
 export type Leftovers = 'none' | 'removed' | 'armed';
 
 /**
- * One look at the guards of jobs that the journal does not know, because its disk was wiped or restored. Left alone, one
- * would undo what later jobs do. So it is held to its own terms: with its script at rest and everything to be reached it
- * is taken away, otherwise it stays until the router has undone its script.
+ * Checks once for guards of jobs that the journal does not know, because its disk was wiped or restored. Such a guard would undo
+ * later jobs. Its own rule applies: if its script does not run and everything is reachable it is removed, otherwise it stays until
+ * the router has undone the script.
  */
 export async function clearLeftovers({ router, isAlive, isKnown, reachMs }: LeftoverDeps, deadline: Deadline): Promise<Leftovers> {
   const menu = menuOf(router);

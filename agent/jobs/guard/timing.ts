@@ -3,14 +3,13 @@ import type { UptimeSpan } from '../../core/router-uptime.ts';
 import { quote } from '../../../routeros-text/quote.ts';
 
 /**
- * When a guarded router undoes the script, by its own uptime: a wall clock that is wrong, unset after a reboot, or
- * changed by the script itself makes no difference. Pure.
+ * When a guarded router undoes the script, by its own uptime, so that a wrong, unset or changed wall clock has no effect. Pure.
  */
 
-/** Uptime of the router when the guard was armed, and what it allows from then on; both in seconds. */
+/** Uptime of the router when the guard was armed, and the allowed time from then on; both in seconds. */
 export type GuardTime = UptimeSpan;
 
-/** Seconds until the router undoes the script; after a reboot all of the allowed time counts again. */
+/** Seconds until the router undoes the script; after a reboot the whole allowed time counts again. */
 export function secondsLeft({ armedAt, allowed }: GuardTime, uptime: number): number {
   return uptime < armedAt ? allowed - uptime : armedAt + allowed - uptime;
 }
@@ -23,9 +22,9 @@ export function guardNameOf(jobId: string): string {
 export const GUARD_PREFIX = 'signalbox-undo-';
 
 /**
- * What the scheduler entry runs every few seconds: {@link secondsLeft} in the router's language, and at zero the load,
- * which reboots the router. Without its restore point (a backup of this moment loaded next year) the entry goes.
- * `password=""` because a load without it asks for one.
+ * Script source that the scheduler entry runs every few seconds: {@link secondsLeft} in RouterOS script, and at zero the load of
+ * the restore point, which reboots the router. Without its restore point (a backup with the entry that is loaded a year later) the
+ * entry removes itself. `password=""` because a load without it prompts for one.
  */
 export function tickSource(entry: string, restorePoint: string, time: GuardTime): string {
   const load = `/system backup load name=${quote(restorePoint)} password=""`;

@@ -16,22 +16,22 @@ import { GUARD_PREFIX, guardNameOf, secondsLeft, tickSource } from './timing.ts'
 import type { GuardTime } from './timing.ts';
 
 export interface GuardTimes {
-  /** How often the router looks whether its time has come, seconds. */
+  /** How often the router checks whether its time is over, in seconds. */
   tickSeconds: number;
-  /** Between two attempts to prove that everything can still be reached, milliseconds. */
+  /** Between two attempts to confirm reachability, in milliseconds. */
   pollMs: number;
-  /** For a fresh session with the router and for the control plane's answer, milliseconds. */
+  /** For a fresh session with the router and for the control plane's answer, in milliseconds. */
   reachMs: number;
-  /** Nearer to the end than this nothing is disarmed any more: the load may be under way, seconds. */
+  /** The guard is not disarmed this close to its end, in seconds, because the load may have begun. */
   marginSeconds: number;
-  /** A router that has not undone the script so long after the end cannot, seconds. */
+  /** A router that has not undone the script this long after the end cannot, in seconds. */
   graceSeconds: number;
-  /** How long the router may show what it has restored before it is down for its reboot, milliseconds. */
+  /** How long the router may still answer after the load, before it reboots, in milliseconds. */
   rebootMs: number;
 }
 
 export const GUARD_TIMES: GuardTimes = {
-  // Two looks a minute would be enough; what counts is that arming can wait for the first one.
+  // Two checks a minute would be enough, but arming waits for the first one.
   tickSeconds: 5,
   pollMs: 3000,
   reachMs: 15_000,
@@ -40,12 +40,12 @@ export const GUARD_TIMES: GuardTimes = {
   rebootMs: 30_000,
 };
 
-/** Ticks waited for before the script may run. */
+/** Longest wait for the first tick before the script may run, in ticks. */
 const TICKS_WAITED = 4;
-/** The script runs for its time, the guard for its own, and the router boots; after that nobody expects it any more. */
+/** Wait for the router after the script and the guard, in milliseconds: enough for a slow boot. */
 const GIVE_UP_MS = 15 * 60_000;
 const WAIT = { result: 'wait', isOver: false } as const;
-/** What saving and loading a backup need by the experience of many, for user and entry alike. */
+/** Policies that saving and loading a backup need, for the user and the entry. */
 const POLICY = 'ftp,reboot,read,write,policy,test,password,sensitive';
 
 export interface GuardDeps extends Reach {
@@ -54,21 +54,21 @@ export interface GuardDeps extends Reach {
   clock: Clock;
   times: GuardTimes;
   backupTimes: BackupTimes;
-  /** One small errand on the router, milliseconds. */
+  /** Time of one operation on the router, in milliseconds. */
   operationMs: number;
   signal: AbortSignal;
-  /** To the journal, before the router is touched, and again with the time from which the guard counts. */
+  /** Writes to the journal, before the router is touched, and again with the time from which the guard counts. */
   note: (boot: BootMark) => Promise<void>;
-  /** To the journal: the guard can do nothing any more. */
+  /** Writes to the journal that the guard can no longer fire. */
   noteDisarmed: () => Promise<void>;
 }
 
 /**
- * The undo guard of one job. A scheduler entry on the router loads the restore point unless it is taken away in time.
+ * The undo guard of one job. A scheduler entry on the router loads the restore point unless it is removed in time.
  * Invariants:
  * - the restore point is saved before the entry exists, so loading it removes the entry;
- * - the restore point alone holds the script's source `# job <id> undone`: found after BEGIN, it proves the load;
- * - the entry is taken away only after a fresh session with the router and an answer of the control plane, and while
+ * - only the restore point holds the script source `# job <id> undone`: found after BEGIN, it proves the load;
+ * - the entry is removed only after a fresh session with the router and an answer of the control plane, and only while
  *   the load cannot have begun.
  */
 export class UndoGuard {
@@ -80,7 +80,7 @@ export class UndoGuard {
   #undoneSince: number | undefined;
   #mayFire: boolean;
 
-  /** @param boot the journal's note of a guard that an earlier process began to arm */
+  /** @param boot the journal's record of a guard that an earlier process began to arm */
   constructor(offer: StoredOffer, boot: BootMark | undefined, deps: GuardDeps) {
     this.#offer = offer;
     this.#deps = deps;
@@ -89,19 +89,19 @@ export class UndoGuard {
     this.#mayFire = boot !== undefined;
   }
 
-  /** The router may have been given an entry that restores it. */
+  /** The router may have an entry that restores it. */
   get mayFire(): boolean {
     return this.#mayFire;
   }
 
-  /** Longest useful wait for the script, milliseconds: by then the router has undone it. */
+  /** Longest useful wait for the script, in milliseconds: by then the router has undone it. */
   get longestRunMs(): number {
     return (this.#allowed + 3 * this.#deps.times.tickSeconds) * 1000;
   }
 
   /**
-   * An earlier process began to arm, and no load can have happened since: what it left says nothing about a run. A load
-   * reboots the router, and takes the entry away.
+   * True when an earlier process began to arm and no load can have happened since, so that its restore point does not prove a run. A
+   * load reboots the router and removes the entry.
    */
   async isOwnPreparation(now: Moment): Promise<boolean> {
     if (this.#boot !== undefined && !hasRebooted(this.#boot, now)) return true;
@@ -109,7 +109,7 @@ export class UndoGuard {
   }
 
   /**
-   * Settles when the router has been seen to tick.
+   * Arms the guard. Resolves when the router has run the entry once.
    * @throws AgentError `rejected` when this router cannot be guarded
    */
   async arm(): Promise<void> {
@@ -125,7 +125,7 @@ export class UndoGuard {
       this.#mayFire = true;
       await menu.addEntry(this.#entry(file, this.#boot), this.#operation());
       await this.#waitForTick();
-      // Another agent with the same credentials may have been at it meanwhile: of two, one at least sees the other.
+      // Another agent with the same credentials may have armed one meanwhile: at least one of the two sees the other.
       await this.#refuseOther();
       if ((await menu.fileSize(file, this.#operation())) === undefined)
         throw new AgentError('rejected', `the restore point ${file} has gone`);
@@ -136,12 +136,12 @@ export class UndoGuard {
   }
 
   /**
-   * Takes away what was made for a script that has not run; also what an older journal no longer knows of.
-   * @returns whether it was too late: the router has restored itself, with nothing to undo
+   * Removes the guard of a script that has not run, also without a journal record.
+   * @returns true when it was too late: the router has restored itself although there was nothing to undo
    */
   async standDown(): Promise<boolean> {
     const hasFired = await this.#hasFired();
-    // Before the entry, which proves that the mark in it is no trace of a load.
+    // Remove the script before the entry: while the entry exists, the mark does not prove a load.
     await this.#deps.menu.removeScript(scriptNameOf(this.#offer.job_id), this.#operation());
     await removeGuard(this.#deps.menu, this.#offer.job_id, this.#operation());
     if (this.#boot) await this.#deps.noteDisarmed();
@@ -159,8 +159,8 @@ export class UndoGuard {
   }
 
   /**
-   * Whether what the script did stays.
-   * @param verdict what became of the script itself
+   * Decides whether the script's changes stay.
+   * @param verdict the outcome of the script itself
    */
   async settle(verdict: JobResult): Promise<JobResult | 'wait'> {
     const { result, isOver } = await this.#examine(verdict);
@@ -168,7 +168,7 @@ export class UndoGuard {
     return result;
   }
 
-  /** `isOver`: the guard can do nothing any more. */
+  /** `isOver`: the guard can no longer fire. */
   async #examine(verdict: JobResult): Promise<{ result: JobResult | 'wait'; isOver: boolean }> {
     const { router, menu, times, signal } = this.#deps;
     const facts = await router.refresh(this.#operation());
@@ -179,18 +179,18 @@ export class UndoGuard {
     const entry = await menu.findEntry(this.#name, this.#operation());
     if (facts.uptimeSeconds === null) return WAIT;
     const left = secondsLeft(this.#time(this.#boot), facts.uptimeSeconds);
-    // Whoever took it away: the load, had it begun before that, would be over by now.
+    // The entry is gone. If the load had begun before that, it would be over by now.
     if (!entry) return left > 0 || left < -times.graceSeconds ? { result: verdict, isOver: true } : WAIT;
     if (left < -times.graceSeconds) return { result: notUndone(verdict), isOver: false };
     if (left <= times.marginSeconds || !(await reachesAll(this.#deps, { timeoutMs: times.reachMs, signal }))) return WAIT;
     await menu.removeEntry(this.#name, this.#operation());
-    // Looked at once more: only an entry that was gone before its time cannot have fired.
+    // Checked again: only an entry that was removed before its time cannot have fired.
     return this.#examine(verdict);
   }
 
   /**
    * @param begunAt when the script began, by the clock's `monotonic`
-   * @returns a result when there is no point in asking this router any more
+   * @returns the final result when it is too late to expect an answer of the router, otherwise undefined
    */
   giveUp(verdict: JobResult, begunAt: number): JobResult | undefined {
     const isLate = this.#deps.clock.monotonic() - begunAt > this.longestRunMs + GIVE_UP_MS;
@@ -202,7 +202,7 @@ export class UndoGuard {
   }
 
   #time(boot: Moment | undefined): GuardTime {
-    // Arming waits for the first tick: that is not taken from the script's time.
+    // The wait for the first tick does not count as the script's time.
     return { armedAt: boot?.mark.uptime_seconds ?? 0, allowed: this.#allowed + this.#deps.times.tickSeconds };
   }
 
@@ -226,14 +226,14 @@ export class UndoGuard {
     return boot;
   }
 
-  /** It would come back with this job's restore point, and load its own. */
+  /** Refuses if another guard is armed: this job's restore point would contain its entry. */
   async #refuseOther(): Promise<void> {
     const entries = await this.#deps.menu.listEntries(GUARD_PREFIX, this.#operation());
     const other = entries.find((name) => name !== this.#name);
     if (other !== undefined) throw new AgentError('rejected', `another guard is armed on this router (${other})`);
   }
 
-  /** @returns the file's name. It must outlast a reboot by the script. */
+  /** @returns the file's name, at which it survives a reboot */
   async #saveRestorePoint(): Promise<string> {
     const { menu, clock, signal, backupTimes: times } = this.#deps;
     const name = await targetOf(menu, this.#name, this.#operation());
@@ -244,7 +244,7 @@ export class UndoGuard {
     return `${name}.backup`;
   }
 
-  /** An entry that is there may still never run; one that has run will run again. */
+  /** Waits until the entry has run once: an entry may exist and never run. */
   async #waitForTick(): Promise<void> {
     const { menu, clock, signal, times } = this.#deps;
     for (let waited = 0; waited <= TICKS_WAITED * times.tickSeconds && !signal.aborted; waited += 1) {
@@ -255,7 +255,7 @@ export class UndoGuard {
     throw new AgentError('rejected', 'the router does not run its scheduler');
   }
 
-  /** Between the load and the reboot the router still answers, with the restored configuration. */
+  /** Between the load and the reboot the router still answers with the restored configuration. */
   #isAboutToReboot(facts: RouterFacts): boolean {
     const { clock, times } = this.#deps;
     const now = momentNow(clock, facts.uptimeSeconds);
@@ -274,7 +274,7 @@ export class UndoGuard {
   }
 }
 
-/** Takes a job's entry and restore point away, the entry first: without it the file does nothing. */
+/** Removes a job's entry, then its restore point, which has no effect without the entry. */
 export async function removeGuard(menu: RouterMenu, jobId: string, deadline: Deadline): Promise<void> {
   const name = guardNameOf(jobId);
   await menu.removeEntry(name, deadline);
@@ -284,9 +284,9 @@ export async function removeGuard(menu: RouterMenu, jobId: string, deadline: Dea
 const ROLLED_BACK =
   'the router or the control plane could not be reached after the script; the router has restored its configuration from before it';
 
-/** @param isKnown false: the journal is older than the guard, so nobody knows whether the script ran before */
+/** @param isKnown false: the journal is older than the guard, so it is unknown whether the script ran before */
 function rolledBack(verdict: JobResult, isKnown: boolean): JobResult {
-  // It certainly never ran, whatever came back later.
+  // It certainly never ran.
   if (verdict.reason === 'rejected') return verdict;
   if (!isKnown) return { ...verdict, outcome: 'unknown', reason: 'interrupted', error: 'the script was undone or never ran' };
   const error = verdict.outcome === 'failed' && verdict.error !== null ? `${ROLLED_BACK}. The script: ${verdict.error}` : ROLLED_BACK;
@@ -295,6 +295,6 @@ function rolledBack(verdict: JobResult, isKnown: boolean): JobResult {
 
 function notUndone(verdict: JobResult): JobResult {
   if (verdict.outcome !== 'completed') return verdict;
-  const error = 'the script came to its end, but its guard could not be disarmed in time, and the router did not undo it';
+  const error = 'the script completed, but its guard could not be disarmed in time, and the router did not undo it';
   return { ...verdict, outcome: 'unknown', reason: 'interrupted', error };
 }

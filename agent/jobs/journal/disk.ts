@@ -4,20 +4,20 @@ import path from 'node:path';
 import { AgentError } from '../../core/errors.ts';
 import { syncFolder } from '../../core/sync-folder.ts';
 
-/** Where a journal lies. An interface so that tests can let the power fail between any two bytes. */
+/** The storage of a journal. An interface, so that tests can simulate a power failure between any two bytes. */
 export interface JournalDisk {
-  /** Nobody knows what is on the disk, because it failed to flush: only {@link replace} helps, or a new start. */
+  /** A flush failed, so the content of the disk is unknown: only {@link replace} or a restart helps. */
   readonly isDoubtful?: boolean;
   /** Undefined when there is no journal yet. */
   read(): Promise<Buffer | undefined>;
-  /** Cuts the file behind its last good line. */
+  /** Truncates the file after its last valid line. */
   truncate(bytes: number): Promise<void>;
   /**
    * The line is on the disk when this resolves. When it rejects with `internal`, the file is as it was before.
    * @throws AgentError `internal` when the disk is full or failing
    */
   append(line: Buffer): Promise<void>;
-  /** The new content is on the disk when this resolves; at every moment either the old or the new file is there. */
+  /** The new content is on the disk when this resolves; at any time either the old or the new file exists. */
   replace(content: Buffer): Promise<void>;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface JournalDisk {
 const FILE = 'jobs.journal';
 const NEW_FILE = 'jobs.journal.new';
 
-/** A journal file in the agent's state folder. One operation at a time: the journal above sees to it. */
+/** A journal file in the agent's state folder. The caller must serialize operations. */
 export class JournalFile implements JournalDisk {
   readonly #folder: string;
   readonly #lock: { release(): void } | undefined;
@@ -34,7 +34,7 @@ export class JournalFile implements JournalDisk {
   #broken: AgentError | undefined;
   #closed = false;
 
-  /** @param lock what keeps others out of the folder; released when the file is closed */
+  /** @param lock the lock of the folder; released when the file is closed */
   constructor(folder: string, lock?: { release(): void }) {
     this.#folder = folder;
     this.#lock = lock;
@@ -46,7 +46,7 @@ export class JournalFile implements JournalDisk {
 
   async read(): Promise<Buffer | undefined> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    // Left by a crash in the middle of a compaction; the old file is still the whole truth.
+    // Left by a crash during a compaction; the old file is still complete.
     await rm(this.#path(NEW_FILE), { force: true });
     try {
       const content = await readFile(this.#path(FILE));
@@ -117,7 +117,7 @@ export class JournalFile implements JournalDisk {
     this.#size = size;
   }
 
-  /** After a failure in here the state of the disk is not known, so nothing may be built on it any more. */
+  /** After a failure of `work` the content of the disk is unknown, so later operations fail. */
   async #guarded(work: (handle: FileHandle) => Promise<void>): Promise<void> {
     if (this.#broken) throw this.#broken;
     try {

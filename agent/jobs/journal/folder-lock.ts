@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { AgentError } from '../../core/errors.ts';
 
 const LOCK_FILE = 'agent.lock';
-/** Of SQLite: somebody else has the lock. */
+/** SQLite error code: another process has the lock. */
 const BUSY = 5;
 
 export interface FolderLock {
@@ -12,16 +12,16 @@ export interface FolderLock {
 }
 
 /**
- * Keeps a second agent out of the state folder: two agents on one journal would run jobs twice. The lock is SQLite's
- * (a lock of the kernel on the file), so it ends with the process however that dies, and holds between containers
- * that share the folder, where process ids say nothing.
+ * Locks the state folder against a second agent: two agents on one journal would run jobs twice. It uses SQLite's lock (a kernel
+ * lock on the file), which ends with the process in any case, and works between containers that share the folder, where process
+ * ids are useless.
  * @throws AgentError `not_allowed` when another agent has the folder, `internal` when it cannot be used
  */
 export function lockFolder(folder: string): FolderLock {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const database = openLockFile(folder);
   try {
-    // Without a file of its own for undoing, the lock can also be had on a full disk: results must get out.
+    // Without a rollback file the lock works on a full disk too: the agent must still report results then.
     database.exec('pragma journal_mode = memory; begin exclusive');
   } catch (error) {
     database.close();

@@ -7,21 +7,21 @@ import type { JournalEntry, JournalMemory } from './memory.ts';
 import { damaged, decodeJournal, encodeRecord } from './records.ts';
 import type { BootMark, JournalRecord, StoredOffer } from './records.ts';
 
-/** The file is written anew when this much of it has been appended since the last time, in bytes. */
+/** The file is compacted after this many appended bytes. */
 const COMPACT_AFTER_BYTES = 1024 * 1024;
 
 /**
- * The agent's memory of jobs, on disk before anything is said or done about it. Invariants:
+ * The agent's record of jobs, on disk before the agent reports or does anything. Invariants:
  * - a method resolves only when its line is on the disk; when it rejects, nothing has changed;
- * - lines are written one after the other, and each is checked against all before it at the moment it is written:
- *   BEGIN and REFUSED of the same job exclude each other however they race.
+ * - lines are written one after another, and each is checked against all earlier ones when it is written: BEGIN and REFUSED of the
+ *   same job exclude each other in any race.
  */
 export class Journal {
   readonly #disk: JournalDisk;
   readonly #newId: () => string;
   #memory: JournalMemory;
   #appended = 0;
-  /** The end of the line of writes; never rejects. */
+  /** The last queued write; never rejects. */
   #writing: Promise<unknown> = Promise.resolve();
 
   private constructor(disk: JournalDisk, memory: JournalMemory, newId: () => string) {
@@ -36,11 +36,11 @@ export class Journal {
     const { records, goodBytes } = decodeJournal(content ?? Buffer.alloc(0));
     const memory = replay(records);
     const isNew = memory.id === '';
-    // Nothing was ever confirmed from a file without a first line.
+    // A file without a first line never confirmed anything.
     if (isNew) memory.id = newId();
     else if (content && goodBytes < content.length) await disk.truncate(goodBytes);
     const journal = new Journal(disk, memory, newId);
-    // A full disk does not keep the agent from starting: results that are already in the journal must get out.
+    // A full disk must not prevent the start: results that are already in the journal must be reported.
     await (isNew ? journal.#compact() : journal.#compactIfPossible());
     return journal;
   }
@@ -62,12 +62,12 @@ export class Journal {
     return [...this.#memory.entries.values()];
   }
 
-  /** The result of a job that is over and forgotten, without its output. */
+  /** The result, without output, of a finished job that was removed. */
   over(jobId: string): JobResult | undefined {
     return this.#memory.over.get(jobId);
   }
 
-  /** Starts a new memory under a new id: the control plane does not trust this one. */
+  /** Starts an empty journal with a new id, because the control plane does not trust this one. */
   async reset(): Promise<void> {
     await this.#inTurn(async () => {
       const fresh = { ...emptyMemory(), id: this.#newId() };
@@ -84,17 +84,17 @@ export class Journal {
     await this.#append({ t: 'accept', offer });
   }
 
-  /** What the router's undo guard counts from. @throws AgentError `not_allowed` when the job has begun */
+  /** Records the start of the undo guard's time. @throws AgentError `not_allowed` when the job has begun */
   async guard(jobId: string, boot: BootMark): Promise<void> {
     await this.#append({ t: 'guard', id: jobId, boot });
   }
 
-  /** The guard can do nothing any more. */
+  /** The guard can no longer fire. */
   async disarmed(jobId: string): Promise<void> {
     await this.#append({ t: 'disarmed', id: jobId });
   }
 
-  /** From here on the script may have run. @throws AgentError `not_allowed` when it was begun or refused before */
+  /** From now on the script may have run. @throws AgentError `not_allowed` when it was begun or refused before */
   async begin(jobId: string, boot: BootMark): Promise<void> {
     await this.#append({ t: 'begin', id: jobId, boot });
   }
@@ -113,7 +113,7 @@ export class Journal {
     await this.#append({ t: 'acked', id: jobId });
   }
 
-  /** Nothing of the job is left on the router: the entry goes. */
+  /** Nothing of the job is left on the router: removes the entry. */
   async cleaned(jobId: string): Promise<void> {
     await this.#append({ t: 'cleaned', id: jobId });
   }
@@ -128,7 +128,7 @@ export class Journal {
       const reason = recordProblem(this.#memory, record);
       if (reason !== undefined) throw new AgentError('not_allowed', reason);
       const line = encodeRecord(record);
-      // All that was ever confirmed, in a new file.
+      // Write everything that was confirmed to a new file.
       if (this.#disk.isDoubtful === true) await this.#compact();
       await this.#disk.append(line);
       applyRecord(this.#memory, record);
@@ -147,12 +147,12 @@ export class Journal {
     await this.#write(this.#memory);
   }
 
-  /** The line that made the journal long is on disk already: its caller must not hear of a full disk here. */
+  /** The caller's line is on disk already, so a full disk must not fail the call. */
   async #compactIfPossible(): Promise<void> {
     try {
       await this.#compact();
     } catch {
-      // Tried again after as much again; appending goes on meanwhile.
+      // Tried again after as many more bytes; appending continues.
       this.#appended = 0;
     }
   }

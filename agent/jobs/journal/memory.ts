@@ -1,27 +1,27 @@
 import type { JobResult } from '../../../protocol/index.ts';
 import type { BootMark, JournalRecord, StoredOffer } from './records.ts';
 
-/** A job the agent answers for, from ACCEPT until nothing of it is left on the router. */
+/** A job from ACCEPT until nothing of it is left on the router. */
 export interface JournalEntry {
   readonly offer: StoredOffer;
   readonly state: 'accepted' | 'begun' | 'refused' | 'ended';
   readonly boot: BootMark | undefined;
-  /** Where arming its undo guard began, and once armed, where its time began. */
+  /** When arming its undo guard began; once armed, the start of the guard's time. */
   readonly guard: BootMark | undefined;
-  /** The guard may still undo whatever happens on the router. */
+  /** The guard may still fire. */
   readonly isArmed: boolean;
   readonly result: JobResult | undefined;
-  /** The control plane has the outcome; only the router is still to be cleaned. */
+  /** The control plane has the outcome; only the router must be cleaned up. */
   readonly acked: boolean;
 }
 
 /**
- * Finished jobs remembered by id. An offer of one of them can only be an old one that came late, or come from a control
- * plane whose database was restored; a day of a busy agent fits.
+ * Finished jobs that are kept by id: a day of a busy agent. An offer of one of them is late, or comes from a control plane whose
+ * database was restored.
  */
 const OVER_LIMIT = 1000;
 
-/** What the records add up to. Pure: {@link applyRecord} is the only thing that changes it. */
+/** The state after all records. Pure: only {@link applyRecord} changes it. */
 export interface JournalMemory {
   id: string;
   lastEpoch: number;
@@ -34,12 +34,12 @@ export function emptyMemory(): JournalMemory {
   return { id: '', lastEpoch: 0, entries: new Map(), over: new Map() };
 }
 
-/** Why the record cannot follow what came before, or undefined. */
+/** Why the record is invalid after the earlier ones; undefined when it is valid. */
 export function recordProblem(memory: JournalMemory, record: JournalRecord): string | undefined {
   if (record.t === 'journal') return memory.id === '' ? undefined : 'a journal begins in the middle';
   if (memory.id === '') return 'the first line is missing';
   switch (record.t) {
-    // It may go back: the control plane's database may have been restored from a backup.
+    // The epoch may decrease: the control plane's database may have been restored from a backup.
     case 'epoch':
     case 'over':
       return undefined;
@@ -52,7 +52,7 @@ export function recordProblem(memory: JournalMemory, record: JournalRecord): str
 
 type Step = 'guard' | 'disarmed' | 'begin' | 'refused' | 'end' | 'acked' | 'cleaned';
 
-/** BEGIN happens once, and only to a job that was not refused: this is what "never run twice" rests on. */
+/** BEGIN happens once, and only for a job that was not refused: this guarantees that no job runs twice. */
 const STEPS: Record<Step, (entry: JournalEntry) => boolean> = {
   guard: (entry) => entry.state === 'accepted',
   disarmed: (entry) => entry.guard !== undefined,
@@ -134,7 +134,7 @@ function remember(memory: JournalMemory, id: string, result: JobResult): void {
   if (memory.over.size > OVER_LIMIT && !oldest.done) memory.over.delete(oldest.value);
 }
 
-/** The fewest records that add up to the same memory. */
+/** The shortest list of records with the same result. */
 export function compactRecords(memory: JournalMemory): JournalRecord[] {
   const records: JournalRecord[] = [{ t: 'journal', v: 1, id: memory.id }];
   if (memory.lastEpoch > 0) records.push({ t: 'epoch', epoch: memory.lastEpoch });

@@ -9,7 +9,7 @@ import { AgentError } from '../../core/errors.ts';
 
 const jobId = z.uuid();
 
-/** What the control plane asked for; kept whole, because permission to run (`go`) names only the id. */
+/** The offered job, stored completely because `go` names only its id. */
 export const storedOffer = z.object({
   job_id: jobId,
   router: z.string(),
@@ -22,7 +22,7 @@ export const storedOffer = z.object({
 });
 export type StoredOffer = z.infer<typeof storedOffer>;
 
-/** The router as it was at a moment (the script's begin, the guard's): tells later whether it has rebooted since. */
+/** The router's uptime at a point in time (begin of the script or the guard), to detect a later reboot. */
 export const bootMark = z.object({
   /** Wall clock of the agent, milliseconds since 1970. */
   at: z.number(),
@@ -36,18 +36,18 @@ const record = z.discriminatedUnion('t', [
   z.object({ t: z.literal('journal'), v: z.literal(1), id: z.uuid() }),
   z.object({ t: z.literal('epoch'), epoch: z.int().min(1) }),
   z.object({ t: z.literal('accept'), offer: storedOffer }),
-  /** The router's undo guard is about to be armed, or counts from this moment; the last one holds. */
+  /** The undo guard is about to be armed, or counts from this time; the last record is valid. */
   z.object({ t: z.literal('guard'), id: jobId, boot: bootMark }),
-  /** The guard can do nothing any more: it is off the router, or it has done its work. */
+  /** The guard can no longer fire: it was removed, or it has fired. */
   z.object({ t: z.literal('disarmed'), id: jobId }),
-  /** From here on the script may have run. */
+  /** From now on the script may have run. */
   z.object({ t: z.literal('begin'), id: jobId, boot: bootMark }),
   z.object({ t: z.literal('refused'), id: jobId }),
   z.object({ t: z.literal('end'), id: jobId, result: jobResult }),
   z.object({ t: z.literal('acked'), id: jobId }),
   /** Nothing of the job is left on the router. */
   z.object({ t: z.literal('cleaned'), id: jobId }),
-  /** Compacted from a finished job: enough to answer an offer that comes a second time. */
+  /** Compacted record of a finished job: enough to answer a repeated offer. */
   z.object({ t: z.literal('over'), id: jobId, result: jobResult }),
 ]);
 export type JournalRecord = z.infer<typeof record>;
@@ -61,15 +61,15 @@ function checksum(json: Buffer): string {
   return crc32(json).toString(16).padStart(8, '0');
 }
 
-/** What a journal file holds, and how many of its bytes are good: the rest is a line that was being written. */
+/** Content of a journal file, and how many of its bytes are valid: the rest is an incomplete line. */
 export interface Decoded {
   records: JournalRecord[];
   goodBytes: number;
 }
 
 /**
- * A last line without its line end, or with blocks the disk never wrote (NUL bytes), was not confirmed to anyone: it is
- * left out. Any other damage means that confirmed lines may be gone.
+ * Ignores a last line without line end, or with unwritten blocks (NUL bytes), because it was never confirmed. Any other damage means
+ * that confirmed lines may be lost.
  * @throws AgentError `internal` naming the line
  */
 export function decodeJournal(content: Buffer): Decoded {
@@ -99,7 +99,7 @@ export function damaged(line: number, why: string): AgentError {
   return new AgentError(
     'internal',
     `the job journal is damaged in line ${line}: ${why}. ` +
-      'Jobs may have run that it no longer knows. To go on, move the journal file away: the control plane will then ' +
-      'call the jobs it had given to this agent unknown, and run none of them again.',
+      'Jobs that it no longer contains may have run. To continue, move the journal file away: the control plane will then ' +
+      'set the open jobs of this agent to unknown, and run none of them again.',
   );
 }

@@ -5,12 +5,12 @@ import { failureIn } from '../../../routeros-text/refusals.ts';
 import { parseBytes } from '../../../routeros-text/values.ts';
 import type { RouterMenu } from './menu.ts';
 
-/** Sources are bounded at 2,000 characters of script; a marker is one line. */
+/** Largest output: a stored source has at most 2,000 characters of script; a marker is one line. */
 const MAX_BYTES = 64 * 1024;
-/** Before everything a line prints on purpose: whatever else comes is an error or a message of the router. */
+/** Prefix of intended output: any other output is an error or a message of the router. */
 const TAG = 'signalbox:';
 
-/** {@link RouterMenu} over single console lines, for routers that are reached by SSH alone. */
+/** {@link RouterMenu} over single console lines, for routers with SSH only. */
 export function consoleMenu(router: RouterAdapter): RouterMenu {
   async function run(line: string, deadline: Deadline): Promise<string> {
     const { text } = await router.console(line, { ...deadline, maxBytes: MAX_BYTES });
@@ -22,7 +22,7 @@ export function consoleMenu(router: RouterAdapter): RouterMenu {
     if (failure !== undefined) throw new AgentError('rejected', failure);
   }
 
-  /** What the line printed behind the tag, or undefined. */
+  /** The output after the tag, or undefined. */
   async function ask(line: string, deadline: Deadline): Promise<string | undefined> {
     const text = await run(line, deadline);
     const at = text.indexOf(TAG);

@@ -1,2 +1,2 @@
-/** Boards with this folder keep only what is in it over a reboot. */
+/** On boards with this folder, only files in it survive a reboot. */
 export const FLASH = 'flash';

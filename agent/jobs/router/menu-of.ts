@@ -3,7 +3,7 @@ import { apiMenu } from './api-menu.ts';
 import { consoleMenu } from './console-menu.ts';
 import type { RouterMenu } from './menu.ts';
 
-/** The API where there is one: it answers in fields, not in text for people. */
+/** Uses the API if it is configured, because it answers in fields instead of text for people. */
 export function menuOf(router: RouterAdapter): RouterMenu {
   return router.hasApi ? apiMenu(router) : consoleMenu(router);
 }

@@ -4,8 +4,8 @@ export interface NewEntry {
   name: string;
   everySeconds: number;
   /**
-   * Where its intervals count from, in the router's spelling. One that every clock has behind it, also an unset one
-   * (1970-01-02 after boot), keeps the next run nearer than the interval whatever happens to the clock.
+   * Date from which its intervals count, in the router's format. If it is in the past for every clock, including an unset one
+   * (1970-01-02 after boot), the next run is never later than the interval, even if the clock is set.
    */
   startDate: string;
   /** Script source. */
@@ -15,21 +15,21 @@ export interface NewEntry {
 }
 
 export interface SchedulerEntry {
-  /** How often it has run since it was added. */
+  /** Number of runs since it was added. */
   runCount: number;
-  /** When it runs next, in the router's spelling; empty for never. */
+  /** Time of the next run in the router's format; empty for never. */
   nextRun: string;
   disabled: boolean;
 }
 
 /**
- * The few menus of a router that a job needs, the same over the API and over the console. All of it can be repeated
- * without harm. Errors are the adapter's.
+ * The router menus that a job needs, the same over the API and over the console. All operations are idempotent. They throw the
+ * adapter's errors.
  */
 export interface RouterMenu {
-  /** Source of a stored script, undefined when there is none of that name. */
+  /** Source of a stored script, undefined when there is none with this name. */
   readScript(name: string, deadline: Deadline): Promise<string | undefined>;
-  /** Stores a script, or gives the one of that name another source. */
+  /** Stores a script, or replaces the source of an existing one. */
   writeScript(name: string, source: string, deadline: Deadline): Promise<void>;
   removeScript(name: string, deadline: Deadline): Promise<void>;
   /** Whether the script is running now. */
@@ -38,18 +38,18 @@ export interface RouterMenu {
   stopScript(name: string, deadline: Deadline): Promise<void>;
   /** Adds a scheduler entry that runs every few seconds. */
   addEntry(entry: NewEntry, deadline: Deadline): Promise<void>;
-  /** A scheduler entry, undefined when there is none of that name. */
+  /** A scheduler entry, undefined when there is none with this name. */
   findEntry(name: string, deadline: Deadline): Promise<SchedulerEntry | undefined>;
   removeEntry(name: string, deadline: Deadline): Promise<void>;
-  /** Names of all scheduler entries that contain the text. */
+  /** Names of scheduler entries that contain the text. */
   listEntries(containing: string, deadline: Deadline): Promise<string[]>;
-  /** Begins to write `<name>.backup`. */
+  /** Starts writing `<name>.backup`. */
   saveBackup(name: string, deadline: Deadline): Promise<void>;
-  /** Begins to write `<name>.rsc`. */
+  /** Starts writing `<name>.rsc`. */
   saveExport(name: string, deadline: Deadline): Promise<void>;
-  /** Names of all files that contain the text. */
+  /** Names of files that contain the text. */
   listFiles(containing: string, deadline: Deadline): Promise<string[]>;
   removeFile(name: string, deadline: Deadline): Promise<void>;
-  /** Size of a file in bytes, undefined when there is none of that name. */
+  /** Size of a file in bytes, undefined when there is none with this name. */
   fileSize(name: string, deadline: Deadline): Promise<number | undefined>;
 }

@@ -2,14 +2,14 @@ import { AgentError } from '../../core/errors.ts';
 import { wireBytes } from '../../core/wire-text.ts';
 import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
 
-/** `/file/read` gives no more at once. */
+/** Largest chunk of `/file/read`. */
 const CHUNK_BYTES = 32_768;
 
 /**
- * A file of the router: by SFTP where there is SSH; otherwise by `/file/read` (from 7.13), texts also as the property
- * `contents` where they are short enough. The API says nothing of how it sends bytes that are no text: what is read of a
- * binary file has the right length, and whoever wants it has to look whether it is what it should be.
- * @throws AgentError `unsupported` for a file that this router and configuration cannot give, `not_allowed` above the limit
+ * Reads a file of the router: by SFTP if SSH is configured; otherwise by `/file/read` (from 7.13), short texts also as the property
+ * `contents`. The API does not define how it sends bytes that are not text: a binary file read over it has the right length, but
+ * the caller must verify its content.
+ * @throws AgentError `unsupported` when this router and configuration cannot provide the file, `not_allowed` above the limit
  */
 export async function readRouterFile(
   router: RouterAdapter,
@@ -20,7 +20,7 @@ export async function readRouterFile(
     try {
       return await router.readFile(file.name, deadline);
     } catch (error) {
-      // SFTP is a right of its own; the API may still do.
+      // SFTP needs its own policy; the API may still work.
       if (!router.hasApi || !isRefusal(error)) throw error;
     }
   }
