@@ -290,7 +290,7 @@ const TRANSITIONS: Record<string, Transition> = {
 };
 
 describe.each(Object.entries(TRANSITIONS))('%s', (_name, { from, act, to }) => {
-  test('leads where the table says, and neither administrator gets further', async () => {
+  test('ends as the table says, and gives neither administrator more access', async () => {
     const life = await Life.begin();
     await from(life);
     await act(life);
@@ -337,7 +337,7 @@ async function attack(life: Life, own: Caller, other: Caller, state: State): Pro
   for (const text of shown) expect(text).not.toContain(other.teamId);
 }
 
-test('the table in the documentation has these rows and no others', async () => {
+test('the documentation lists exactly these rows', async () => {
   const text = await readFile(path.join(import.meta.dirname, '../../docs/accounts.md'), 'utf8');
   const rows = text.slice(text.indexOf('| transition |')).split('\n\n')[0]!.split('\n').slice(2);
   expect(rows.map((row) => row.split('|')[1]!.trim())).toEqual(Object.keys(TRANSITIONS));

@@ -37,7 +37,7 @@ async function breakInto(team: Caller, email: string, password: string): Promise
   return decodeJwt(token)['team'] === team.teamId ? ask(token, 'POST', '/api/api-keys', { name: 'stolen' }) : undefined;
 }
 
-test('an administrator who made the account of a person does not get into the next team that invites them', async () => {
+test("an administrator who created a person's account cannot enter the next team that invites the person", async () => {
   const email = 'victim@example.org';
   // North opens the link itself instead of handing it out, and so knows the first password.
   expect((await acceptInvitation(world, (await invite(north, email)).url, { next: 'known to north' })).status).toBe(200);
@@ -58,7 +58,7 @@ test('an administrator who made the account of a person does not get into the ne
   expect(await breakInto(south, email, 'known to nobody else')).toBe(200);
 });
 
-test('a sign-in that was under way while the password changed is worth nothing', async () => {
+test('a sign-in that started before a password change gives no session', async () => {
   const email = 'raced@example.org';
   await acceptInvitation(world, (await invite(north, email)).url, { next: 'known to north' });
   const { url } = await invite(south, email, 'admin');
@@ -87,7 +87,7 @@ test('a sign-in that was under way while the password changed is worth nothing',
   expect(await ask(tokens.access_token, 'GET', '/api/me')).toBe(401);
 });
 
-test('wrong passwords for an account are limited on the pages of invitations, however many a team makes', async () => {
+test('wrong passwords on invitation pages are limited per account, however many invitations a team creates', async () => {
   const email = 'guessed@example.org';
   await acceptInvitation(world, (await invite(north, email)).url, { next: 'known to the person' });
   const statuses: number[] = [];
@@ -100,7 +100,7 @@ test('wrong passwords for an account are limited on the pages of invitations, ho
   expect((await signIn(world, email, 'known to the person')).access_token).toBeDefined();
 });
 
-test('a team that invites everybody cannot try one password with all of them', async () => {
+test('a team that invites many people cannot try one password on all their accounts', async () => {
   const east = await world.addTeam('East');
   const statuses: number[] = [];
   for (let number = 0; number < 51; number += 1) {
@@ -113,7 +113,7 @@ test('a team that invites everybody cannot try one password with all of them', a
   expect((await acceptInvitation(world, url, { next: 'battery staple' })).status).toBe(200);
 }, 60_000);
 
-test('forms without the proof of this browser change nothing', async () => {
+test("forms without this browser's token change nothing", async () => {
   const { url } = await invite(north, 'forged@example.org');
   const body = new URLSearchParams({ csrf: 'x', new_password: 'battery staple', repeated: 'battery staple' });
   for (const action of ['accept', 'decline', 'upstream'])
@@ -121,7 +121,7 @@ test('forms without the proof of this browser change nothing', async () => {
   expect((await fetch(url)).status).toBe(200);
 });
 
-test('the pages behind links are kept and told by nobody, hold no script, and say names as text', async () => {
+test('pages behind links are not cached, send no referrer, contain no script and escape names', async () => {
   const team = await world.addTeam('<script>alert(1)</script>');
   const { url } = await invite(team, 'ada@example.org');
   const answer = await fetch(url);
@@ -136,7 +136,7 @@ test('the pages behind links are kept and told by nobody, hold no script, and sa
   expect(await answer.text()).not.toContain('<script');
 });
 
-test('the page of an invitation is the same whether the address has an account or not', async () => {
+test('an invitation page does not reveal whether the address has an account', async () => {
   await acceptInvitation(world, (await invite(north, 'known@example.org')).url);
   const pages = await Promise.all(
     ['known@example.org', 'novel@example.org'].map(async (email) => {
@@ -149,7 +149,7 @@ test('the page of an invitation is the same whether the address has an account o
   expect(pages[0]).toEqual(pages[1]);
 });
 
-test('a team is told of sign-ins into that team only', async () => {
+test("a team's audit log contains sign-ins to that team only", async () => {
   const email = 'both@example.org';
   const [one, other] = [await world.addTeam('One'), await world.addTeam('Other')];
   await acceptInvitation(world, (await invite(one, email)).url, { next: 'first password' });
@@ -175,7 +175,7 @@ test('a team is told of sign-ins into that team only', async () => {
   expect(await actions(one)).toEqual(seenByOne);
 });
 
-test('a link for a new password is refused once the person is in another team', async () => {
+test('a password link is refused once the person belongs to another team', async () => {
   const email = 'reset@example.org';
   await acceptInvitation(world, (await invite(north, email)).url, { next: 'known to north' });
   const member = (await world.server.services.teams.findPerson(email))!.userId;

@@ -21,7 +21,7 @@ describe('an agent that sends too many unreadable messages', () => {
     await server?.close();
   });
 
-  test('is closed with 4429, told when to come back, and not let in before; another agent is', async () => {
+  test('is closed with 4429 and a retry time and refused until then; another agent connects', async () => {
     const hostile = await server.enrol();
     const ws = await server.tunnel(hostile);
     let told: { reconnect_after_ms?: number } = {};
@@ -36,7 +36,7 @@ describe('an agent that sends too many unreadable messages', () => {
     other.terminate();
   });
 
-  test('may send a few of them, as an agent of another version might', async () => {
+  test('may send a few, as an agent of another version might', async () => {
     const bench = new TunnelBench();
     const socket = await bench.ready();
     for (let i = 0; i < AGENT_BUDGET.offences.burst - 1; i += 1) socket.sayText('{"type":"job.accepted","job_id":5}');
@@ -48,7 +48,7 @@ describe('an agent that sends too many unreadable messages', () => {
 });
 
 describe('the budget of an agent', () => {
-  test('the pause doubles with each abuse, up to ten minutes, and is forgotten after an hour', () => {
+  test('doubles the pause with each abuse, up to ten minutes, and forgets it after an hour', () => {
     const budget = new AgentBudget(0);
     let now = 0;
     const abuse = (): number => {
@@ -62,7 +62,7 @@ describe('the budget of an agent', () => {
     expect(abuse()).toBe(10_000);
   });
 
-  test('used up, the tunnel is not read until it has refilled, and nothing that came is lost', async () => {
+  test('pauses reading the tunnel when used up, and loses no message', async () => {
     const bench = new TunnelBench();
     const socket = await bench.ready();
     for (let i = 0; i < AGENT_BUDGET.messages.burst + 500; i += 1) socket.say({ type: 'heartbeat', routers: [] });
@@ -74,7 +74,7 @@ describe('the budget of an agent', () => {
     expect(socket.paused).toBe(false);
   });
 
-  test('is not filled by dialling again', async () => {
+  test('is not refilled by a reconnect', async () => {
     const bench = new TunnelBench();
     const first = await bench.ready();
     for (let i = 0; i < AGENT_BUDGET.messages.burst; i += 1) first.say({ type: 'heartbeat', routers: [] });
@@ -83,21 +83,21 @@ describe('the budget of an agent', () => {
     expect(second.paused).toBe(true);
   });
 
-  test('of dials: sixty at once, then one a second', () => {
+  test('allows sixty dials at once, then one per second', () => {
     const budget = new AgentBudget(0);
     for (let i = 0; i < AGENT_BUDGET.dials.burst; i += 1) expect(budget.dial(0)).toBe(0);
     expect(budget.dial(0)).toBeGreaterThan(0);
     expect(budget.dial(1001)).toBe(0);
   });
 
-  test('of tunnels: the oldest goes when there are too many', async () => {
+  test('closes the oldest tunnel when there are too many', async () => {
     const bench = new TunnelBench();
     const sockets = Array.from({ length: 9 }, () => bench.connect());
     await settle();
     expect(sockets.map(({ closed }) => closed !== undefined)).toEqual([true, ...Array.from({ length: 8 }, () => false)]);
   });
 
-  test('holds the largest honest load with room: 500 routers after a reconnect, a table of 10,000 devices, a reply of 16 MB', async () => {
+  test('leaves room for the largest honest load: 500 routers after a reconnect, 10,000 devices, a reply of 16 MB', async () => {
     const bench = new TunnelBench();
     const socket = await bench.ready();
     const spent = { messages: 0, bytes: 0 };
@@ -137,8 +137,8 @@ describe('the budget of an agent', () => {
   });
 });
 
-describe('the turns of the event loop', () => {
-  test('are shared: what does not fit waits for a later one, in rotation', async () => {
+describe('the time slices of the event loop', () => {
+  test('are shared in rotation: work that does not fit waits for a later slice', async () => {
     const clock = new ManualClock();
     const turns = new Turns(clock);
     const done: string[] = [];
@@ -165,12 +165,12 @@ describe('the turns of the event loop', () => {
   });
 });
 
-describe('what replies keep in memory before they are complete', () => {
+describe('the memory of incomplete replies', () => {
   const command = { router: 'one', hardware_id: 'HW1', path: '/ip/route/print', words: [] };
   const row = { text: 'x'.repeat(60_000) };
   const batches = (bytes: number): number => Math.ceil(bytes / 60_000);
 
-  test('is bounded for a tunnel; what was kept is free again when a request ends', async () => {
+  test('is bounded per tunnel and released when a request ends', async () => {
     const bench = new TunnelBench();
     const socket = await bench.ready();
     const abort = new AbortController();
@@ -197,7 +197,7 @@ describe('what replies keep in memory before they are complete', () => {
     expect(kept).toHaveLength(most);
   });
 
-  test('of one team is bounded over its tunnels, and another team has room', async () => {
+  test('is bounded per team over all its tunnels, and leaves room for another team', async () => {
     const bench = new TunnelBench();
     const fill = async (teamId: string): Promise<unknown> => {
       const { agentId } = bench.sessions.add();
@@ -222,7 +222,7 @@ describe('what replies keep in memory before they are complete', () => {
     expect(await fill('neighbour')).toBe('waiting');
   });
 
-  test('a reply that has begun and stops growing ends after 30 s, not at the deadline of its caller', async () => {
+  test('is released when a reply stalls for 30 s, before the deadline of its caller', async () => {
     const bench = new TunnelBench();
     const socket = await bench.ready();
     const asked = bench.registry.request(bench.agentId, 'command', command, { timeoutMs: 180_000 }).catch((error: unknown) => error);
@@ -242,7 +242,7 @@ describe('what replies keep in memory before they are complete', () => {
   });
 });
 
-describe('a log that a peer can write to', () => {
+describe('a log that a peer can fill', () => {
   const recorded = (): { log: Log; lines: (LogFields & { message: string })[] } => {
     const lines: (LogFields & { message: string })[] = [];
     const keep = (fields: LogFields, message: string): void => void lines.push({ ...fields, message });
@@ -250,7 +250,7 @@ describe('a log that a peer can write to', () => {
     return { log, lines };
   };
 
-  test('has the first lines about a peer, then a count at the end of the minute', () => {
+  test('contains the first lines about a peer, then one count per minute', () => {
     const clock = new ManualClock();
     const { log, lines } = recorded();
     const sampled = sampledLog(log, clock);

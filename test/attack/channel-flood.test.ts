@@ -71,7 +71,7 @@ describe('channels with valid tokens', () => {
   });
   const dial = (bearer: string) => send(port, upgradeFor(bearer));
 
-  test('are bounded for an agent and a team, leave room for another team, and count until they close', async () => {
+  test('are bounded per agent and team, leave room for another team, and count until they close', async () => {
     const held: net.Socket[] = [];
     for (let n = 0; n < 6; n += 1) {
       const { status, socket } = await dial('hostile:one');
@@ -85,7 +85,7 @@ describe('channels with valid tokens', () => {
     expect((await dial('hostile:one')).status).toBe(101);
   });
 
-  test('that are opened and closed again and again are refused with the time to wait; other agents are served', async () => {
+  test('are refused with a retry time when opened and closed repeatedly; other agents are served', async () => {
     for (let n = 0; n < 10; n += 1) {
       const { status, socket } = await dial('hostile:one');
       expect(status).toBe(101);
@@ -100,7 +100,7 @@ describe('channels with valid tokens', () => {
     expect((await dial('hostile:one')).status).toBe(101);
   });
 
-  test('with wrong tokens end in a pause for their address, and take no place', async () => {
+  test('with wrong tokens block their address for a time and use no slot', async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 70; n += 1) statuses.push((await dial('wrong:one')).status);
     expect(statuses.at(0)).toBe(401);

@@ -13,7 +13,7 @@ const task = (before: string, after: string): DiffTask => ({
 });
 
 describe('the difference of two exports', () => {
-  test('of 7 MB with 450 changes is exact, and nobody waits for it', async () => {
+  test('of 7 MB with 450 changes is exact and blocks no other request', async () => {
     const delay = monitorEventLoopDelay({ resolution: 10 });
     const real = task(exportOf({ megabytes: 7 }), exportOf({ megabytes: 7, changes: 450 }));
     delay.enable();
@@ -24,7 +24,7 @@ describe('the difference of two exports', () => {
     expect(delay.max / 1e6).toBeLessThan(200);
   });
 
-  test('of exports that have every other line in common is found in bounded time, says so, and is true', () => {
+  test('of exports that share every other line is exact and ends in bounded time', () => {
     const before = Array.from({ length: 60_000 }, (_, i) => (i % 2 === 0 ? `same ${i}` : `old ${i}`));
     const after = Array.from({ length: 60_000 }, (_, i) => (i % 2 === 0 ? `same ${i}` : `new ${i}`));
     const { edits, isCoarse } = diffLines(before, after);
@@ -34,7 +34,7 @@ describe('the difference of two exports', () => {
     expect([isCoarse, edits.filter(({ kind }) => kind === 'same').length]).toEqual([false, 30_000]);
   });
 
-  test('of the worst case, few different lines in another order, ends', () => {
+  test('ends in the worst case, few distinct lines in another order', () => {
     const mixed = (seed: number): string[] => Array.from({ length: 100_000 }, (_, i) => `line ${(i * seed + (i >> 3)) % 7}`);
     const { edits, isCoarse } = diffLines(mixed(3), mixed(5));
     expect(isCoarse).toBe(true);
@@ -42,7 +42,7 @@ describe('the difference of two exports', () => {
     expect(edits.filter(({ kind }) => kind !== 'removed').map(({ line }) => line)).toEqual(mixed(5));
   });
 
-  test('teams take turns, a team waits only so long a line, and one whose caller has gone is not begun', async () => {
+  test('is computed team by team in rotation, from bounded queues, and is skipped when its caller has gone', async () => {
     const counters = new Counters();
     const threads = new DiffThreads(counters);
     const small = task('/ip address\nadd a\n', '/ip address\nadd b\n');
@@ -70,7 +70,7 @@ describe('the difference of two exports', () => {
     expect(read).toBe(before);
   });
 
-  test('ends when its caller goes', async () => {
+  test('stops when its caller disconnects', async () => {
     const abort = new AbortController();
     const asked = new DiffThreads(new Counters()).compare(
       'team',

@@ -22,7 +22,7 @@ let count = 0;
 const tryToken = (token: string) =>
   enrol({ server: world.server.url, token, name: 'depot', credentialsFile: path.join(folder, `${(count += 1)}.json`) });
 
-test('the agent says what became of its token, and the team’s audit log has every attempt', async () => {
+test('the agent reports the state of its token, and the team’s audit log records every attempt', async () => {
   const { credentials: auth } = world.server.services;
   const make = () => auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   const [used, revoked] = [await make(), await make()];

@@ -31,7 +31,7 @@ function readingsOf(isBad: boolean, n = 0): HealthReadings {
 }
 
 describeEachDatabase('an agent whose routers break and recover thousands of times a second', (open) => {
-  test('costs no other team a fault, nor its turn, and the last word of every fault is true', async () => {
+  test('costs no other team a fault or a delay, and stores the final state of every fault', async () => {
     const storage = await open();
     const clock = new ManualClock();
     const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75_000 } });

@@ -19,7 +19,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const completed = { outcome: 'completed', reason: null, error: null, output: 'forged', output_truncated: false } as const;
 
-describe.each(['of the same team', 'of another team'])('what an agent %s says of the job of a neighbour', (whose) => {
+describe.each(['of the same team', 'of another team'])('a report of an agent %s about the job of another agent', (whose) => {
   const clock = new ManualClock();
   let storage: Storage;
   let jobs: JobsService;
@@ -85,7 +85,7 @@ describe.each(['of the same team', 'of another team'])('what an agent %s says of
 
   const row = ({ id }: JobRecord) => storage.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
-  test('does not end the wait for the answer of its own agent, and changes nothing', async () => {
+  test("does not replace the report of the job's own agent, and changes nothing", async () => {
     const job = await offeredJob();
     const before = await row(job);
     await jobs.onJobDeclined(hostile, { type: 'job.declined', job_id: job.id, reason: 'busy' });
@@ -102,7 +102,7 @@ describe.each(['of the same team', 'of another team'])('what an agent %s says of
     await waitUntil('the offer is answered', () => jobs.offers.taken === 0);
   });
 
-  test('in its list after a reconnect changes nothing, whatever state it invents', async () => {
+  test('changes nothing in the job list after a reconnect, whatever state it claims', async () => {
     const job = await offeredJob();
     await jobs.onJobAccepted(connectionOf(owner), job.id);
     await jobs.onJobBegan(connectionOf(owner), job.id);

@@ -82,7 +82,7 @@ const run = (routerId: string, command: string) =>
   });
 const epoch = () => world.server.services.tunnels.epoch(agentId);
 
-describe('an answer that the tunnel cannot carry', () => {
+describe('an answer that is too large for the tunnel', () => {
   test.each<[string, string[][]]>([
     ['a row of 3,000 different names', [['!re', ...names(3000)], ['!done']]],
     [
@@ -105,7 +105,7 @@ describe('an answer that the tunnel cannot carry', () => {
     expect(epoch()).toBe(before);
   });
 
-  test('a hundred times costs the agent nothing: it is not taken for one that sends nonsense', async () => {
+  test('repeated a hundred times does not count as abuse by the agent', async () => {
     const before = epoch();
     attack = (heard) => heard.reply('!done', `=ret=${'x'.repeat(70_000)}`);
     for (let index = 0; index < 130; index += 1) await run(hostileId, '/attack/print');
@@ -114,7 +114,7 @@ describe('an answer that the tunnel cannot carry', () => {
   });
 });
 
-describe('what a router says of itself costs the log of its agent a few words', () => {
+describe('a router adds only short lines to the log of its agent', () => {
   const returned = async (): Promise<void> => {
     inventory = undefined;
     await waitUntil('it is back', async () => (await run(hostileId, '/system/identity/print')).status === 200, 30_000);

@@ -109,7 +109,7 @@ test.each<[string, string, Serve]>([
   expect(await isAlive(session)).toBe(true);
 });
 
-test('a router that changes its keys again and again during a transfer: the file comes whole', async () => {
+test('a file arrives whole although the router changes its keys repeatedly during the transfer', async () => {
   let isOver = false;
   let times = 0;
   const session = await logIn(

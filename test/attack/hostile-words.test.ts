@@ -9,7 +9,7 @@ import { silentLog } from '../harness/silent-log.ts';
 /** Numbers and names that a hostile agent puts into messages that are valid otherwise. */
 describeEachDatabase('what a hostile agent says', (open) => {
   test.each([1e300, 1.5, Number.MAX_SAFE_INTEGER])(
-    'an uptime of %d s does not keep anybody’s presence out of the database',
+    'an uptime of %d s does not prevent the presence of other routers from being stored',
     async (uptime) => {
       const storage = await open();
       const clock = new ManualClock();

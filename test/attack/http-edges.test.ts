@@ -38,7 +38,7 @@ const post = (body: string, ...headers: string[]): string =>
     body,
   ].join('\r\n');
 
-describe('two requests in the disguise of one', () => {
+describe('request smuggling', () => {
   test.each([
     ['a length and chunks', post('0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', 'Content-Length: 6', 'Transfer-Encoding: chunked')],
     ['two lengths', post('{}GET /healthz HTTP/1.1\r\n\r\n', 'Content-Length: 2', 'Content-Length: 28')],
@@ -51,12 +51,12 @@ describe('two requests in the disguise of one', () => {
     ['a NUL in a header', get('/healthz', 'X-A: a\0b')],
     ['two hosts', get('/healthz', 'Host: elsewhere')],
     ['two credentials', get('/api/me', 'Authorization: Bearer KEY', 'Authorization: Bearer other')],
-  ])('%s: refused once, and the connection is closed', async (_what, text) => {
+  ])('%s: is refused once, and the connection is closed', async (_what, text) => {
     const answer = await say(text);
     expect([statusOf(answer), answersIn(answer)]).toEqual([400, 1]);
   });
 
-  test('a body that is compressed is refused, and not read as if it were not', async () => {
+  test('refuses a compressed body instead of reading it as plain text', async () => {
     const answer = await say(post('{"name": "north"}', 'Content-Encoding: gzip', 'Content-Length: 17'));
     expect(statusOf(answer)).toBe(415);
   });
@@ -81,20 +81,20 @@ describe('a path', () => {
   });
 
   test.each(['/docs/static/..%2f..%2f..%2fpackage.json', '/docs/static/%2e%2e/%2e%2e/package.json', '/docs/static/%00'])(
-    '%s leads to no file',
+    '%s serves no file',
     async (path) => {
       expect(statusOf(await say(get(path)))).toBeGreaterThanOrEqual(400);
     },
   );
 
-  test('of another server, as a proxy would send it, is this server’s, and no name of it is repeated', async () => {
+  test('in absolute form is served as this server’s, and its host name is not echoed', async () => {
     const answer = await say(get('http://elsewhere.example/oidc/.well-known/openid-configuration', 'X-Forwarded-Host: elsewhere.example'));
     expect(answer).not.toContain('elsewhere');
   });
 });
 
 describe('a method', () => {
-  test('is the one of the request line', async () => {
+  test('is taken from the request line', async () => {
     const { data } = (await world.caller.call<{ data: { id: string } }>('POST', '/api/sites', { name: 'stays' })).body;
     const overrides = ['X-HTTP-Method-Override: DELETE', 'X-HTTP-Method: DELETE', 'X-Method-Override: DELETE'];
     await say(get(`/api/sites/${data.id}?_method=DELETE`, 'Authorization: Bearer KEY', ...overrides));
@@ -109,15 +109,15 @@ describe('a method', () => {
   );
 });
 
-describe('an upgrade that nobody here speaks', () => {
-  test.each(['h2c', 'TLS/1.0', 'websocket2'])('to %s is not made, and the request is answered', async (protocol) => {
+describe('an upgrade to an unknown protocol', () => {
+  test.each(['h2c', 'TLS/1.0', 'websocket2'])('to %s is ignored, and the request is answered', async (protocol) => {
     const answer = await say(
       get('/api/me', 'Authorization: Bearer KEY', `Upgrade: ${protocol}`).replace('Connection: close', 'Connection: Upgrade, close'),
     );
     expect(statusOf(answer)).toBe(200);
   });
 
-  test('to a WebSocket is refused where there is none', async () => {
+  test('to a WebSocket is refused on a route without WebSocket', async () => {
     const answer = await say(
       get('/api/me', 'Authorization: Bearer KEY', 'Upgrade: websocket').replace('Connection: close', 'Connection: Upgrade'),
     );
@@ -137,7 +137,7 @@ describe('another origin', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('a page without an origin of its own may not ask for the tokens of a program with a scheme of its own', async () => {
+  test('a page with the origin null cannot request the tokens of a native program', async () => {
     const client = { name: 'App', kind: 'native', role: 'viewer', redirect_uris: ['net.example.app:/callback'] };
     const { data } = (await world.caller.call<{ data: { id: string } }>('POST', '/api/clients', client)).body;
     const body = new URLSearchParams({ grant_type: 'refresh_token', client_id: data.id, refresh_token: 'x' });
@@ -146,12 +146,12 @@ describe('another origin', () => {
   });
 });
 
-describe('a body that costs work', () => {
+describe('an expensive body', () => {
   test.each([
     ['a number of a million digits', `{"id": ${'9'.repeat(1_000_000)}, "name": "x"}`],
     ['forty thousand long numbers', `{"id": 1, "name": "x", "more": [${'99999999999999999999,'.repeat(40_000)}1]}`],
     ['half a million levels', '['.repeat(500_000)],
-  ])('%s holds nobody up', async (_what, body) => {
+  ])('%s delays no other request', async (_what, body) => {
     const headers = { authorization: `Bearer ${world.caller.apiKey}`, 'content-type': 'application/json' };
     for (const url of [`${world.server.sandboxUrl}/plants`, `${world.server.url}/api/sites`]) {
       const before = process.threadCpuUsage();
@@ -166,7 +166,7 @@ describe('a body that costs work', () => {
     '{"__proto__": {"role": "admin"}, "name": "x"}',
     '{"constructor": {"prototype": {}}, "name": "x"}',
     String.raw`{"\u005f_proto__": 1, "name": "x"}`,
-  ])('%s is no body', async (body) => {
+  ])('%s is refused as a body', async (body) => {
     const answer = await say(post(body, `Content-Length: ${body.length}`));
     expect([statusOf(answer), ({} as { role?: string }).role]).toEqual([422, undefined]);
   });

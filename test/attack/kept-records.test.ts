@@ -88,34 +88,37 @@ const KEEP = 3;
 const kept = Object.fromEntries(Object.keys(KEPT_PER_TEAM).map((table) => [table, KEEP])) as Record<KeptTable, number>;
 
 describeEachDatabase('records that a team makes without end', (open) => {
-  test.each(Object.keys(ROWS) as KeptTable[])('%s: the newest stay, with all that are in use; other teams keep theirs', async (table) => {
-    const storage = await open();
-    const [hostile, neighbour] = [await seedRouter(storage), await seedRouter(storage)];
-    const counters = new Counters();
-    const clock = new ManualClock();
-    const at = table === 'audit_log' ? 'at' : 'created_at';
-    const insert = async (team: SeededRouter, row: object, moment: number): Promise<string> => {
-      const id = newId(moment);
-      const unlike = Object.fromEntries((UNLIKE[table] ?? []).map((column) => [column, `${column} ${id}`]));
-      await storage.db
-        .insertInto(table)
-        .values({ ...row, ...unlike, id, team_id: team.teamId, [at]: moment })
-        .execute();
-      return id;
-    };
-    const { over, inUse } = ROWS[table](hostile);
-    const inUseId = inUse && (await insert(hostile, inUse, 1));
-    const made: string[] = [];
-    for (let i = 0; i < 8; i += 1) made.push(await insert(hostile, over, 100 + i));
-    const others: string[] = [];
-    for (let i = 0; i < KEEP; i += 1) others.push(await insert(neighbour, ROWS[table](neighbour).over, 100));
-    await new RetentionService({ storage, clock, counters, kept }).sweep();
-    const left = new Set((await storage.db.selectFrom(table).select('id').execute()).map(({ id }) => id));
-    expect(made.filter((id) => left.has(id))).toEqual(made.slice(-KEEP));
-    expect(others.filter((id) => left.has(id))).toEqual(others);
-    if (inUseId !== undefined) expect(left).toContain(inUseId);
-    expect(counters.get('kept_records_per_team')).toBe(1);
-    await new RetentionService({ storage, clock, counters, kept }).sweep();
-    expect(counters.get('kept_records_per_team')).toBe(1);
-  });
+  test.each(Object.keys(ROWS) as KeptTable[])(
+    '%s: keeps the newest records and all in use, and does not touch other teams',
+    async (table) => {
+      const storage = await open();
+      const [hostile, neighbour] = [await seedRouter(storage), await seedRouter(storage)];
+      const counters = new Counters();
+      const clock = new ManualClock();
+      const at = table === 'audit_log' ? 'at' : 'created_at';
+      const insert = async (team: SeededRouter, row: object, moment: number): Promise<string> => {
+        const id = newId(moment);
+        const unlike = Object.fromEntries((UNLIKE[table] ?? []).map((column) => [column, `${column} ${id}`]));
+        await storage.db
+          .insertInto(table)
+          .values({ ...row, ...unlike, id, team_id: team.teamId, [at]: moment })
+          .execute();
+        return id;
+      };
+      const { over, inUse } = ROWS[table](hostile);
+      const inUseId = inUse && (await insert(hostile, inUse, 1));
+      const made: string[] = [];
+      for (let i = 0; i < 8; i += 1) made.push(await insert(hostile, over, 100 + i));
+      const others: string[] = [];
+      for (let i = 0; i < KEEP; i += 1) others.push(await insert(neighbour, ROWS[table](neighbour).over, 100));
+      await new RetentionService({ storage, clock, counters, kept }).sweep();
+      const left = new Set((await storage.db.selectFrom(table).select('id').execute()).map(({ id }) => id));
+      expect(made.filter((id) => left.has(id))).toEqual(made.slice(-KEEP));
+      expect(others.filter((id) => left.has(id))).toEqual(others);
+      if (inUseId !== undefined) expect(left).toContain(inUseId);
+      expect(counters.get('kept_records_per_team')).toBe(1);
+      await new RetentionService({ storage, clock, counters, kept }).sweep();
+      expect(counters.get('kept_records_per_team')).toBe(1);
+    },
+  );
 });

@@ -94,16 +94,16 @@ const rows = page
   .filter((line) => line.startsWith('| '))
   .map((line) => line.slice(2).split(' | '));
 
-test.each(numbers)('docs/limits.md has the number of the code for: %s', (what, number) => {
+test.each(numbers)('docs/limits.md states the number in the code for: %s', (what, number) => {
   const row = rows.find((cells) => cells.includes(what));
   expect(row?.[row.indexOf(what) + 1]?.replace(/ \|$/, '')).toBe(number);
 });
 
-test('docs/limits.md has a line for every limit that is counted, and names none that is not', () => {
+test('docs/limits.md lists every counted limit and no others', () => {
   const labels = rows.flatMap(([first = '']) => /^`(\w+)`$/.exec(first)?.[1] ?? []);
   expect([...new Set(labels)].toSorted()).toEqual([...LIMITS].toSorted());
 });
 
-test('the default of SIGNALBOX_MAX_ROUTERS_PER_TEAM is the one of the document', () => {
+test('the default of SIGNALBOX_MAX_ROUTERS_PER_TEAM matches the document', () => {
   expect(checkConfig({}).maxRoutersPerTeam).toBe(DEFAULT_MAX_PER_TEAM);
 });

@@ -9,7 +9,7 @@ afterEach(async () => {
   await world.close();
 });
 
-test('an agent that says ten thousand times that it lost a way costs one write, and one more for each way that it is asked for', async () => {
+test('ten thousand reports of a lost way cost one write, plus one for each new way that is requested', async () => {
   const clock = new ManualClock(Date.now());
   world = await ForwardWorld.open({ clock });
   const { record } = await world.create({ dstPort: 9 });

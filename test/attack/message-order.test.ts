@@ -7,7 +7,7 @@ import { settle, TunnelBench } from '../harness/tunnel-bench.ts';
 /** Messages in an order that no sound agent sends them in, and answers to what was not asked. */
 
 describe('a ready before hello', () => {
-  test('does not let routers in before the features know the tunnel', async () => {
+  test('registers no routers before the features know the tunnel', async () => {
     const settled = Promise.withResolvers<void>();
     const bench = new TunnelBench(new RecordedEvents({ onReady: () => settled.promise }));
     const socket = bench.connect();
@@ -27,7 +27,7 @@ describe('a ready before hello', () => {
     expect(bench.events.story.filter((line) => line.startsWith('inventory')).length).toBeGreaterThan(0);
   });
 
-  test('is ignored, also twice and with jobs of others', async () => {
+  test('is ignored, also when repeated or with jobs of other agents', async () => {
     const bench = new TunnelBench();
     const socket = bench.connect();
     for (let index = 0; index < 3; index += 1)
@@ -45,7 +45,7 @@ describe('a ready before hello', () => {
   });
 });
 
-test.each([-1, 1.5, 2 ** 53, '1', null, 1e300])('a last epoch of %j is no hello', async (lastEpoch) => {
+test.each([-1, 1.5, 2 ** 53, '1', null, 1e300])('a hello with the last epoch %j is refused', async (lastEpoch) => {
   const bench = new TunnelBench();
   const socket = bench.connect();
   socket.sayText(JSON.stringify({ ...bench.hello(), last_epoch: lastEpoch }));
@@ -67,7 +67,7 @@ test('a ready with the epoch of another tunnel, an older or a future one, closes
   }
 });
 
-test('after its goaway nothing that an agent says is heard, and nothing is sent', async () => {
+test('after a goaway, messages of the agent are ignored and nothing is sent to it', async () => {
   const bench = new TunnelBench();
   const socket = await bench.ready();
   socket.say({ type: 'goaway', reason: 'restart', reconnect_after_ms: 0 });
@@ -81,7 +81,7 @@ test('after its goaway nothing that an agent says is heard, and nothing is sent'
   expect(socket.sent).toHaveLength(sent);
 });
 
-test('answers to the requests of another agent are dropped, whatever id they guess; so are answers of another kind', async () => {
+test('answers to requests of another agent, or of another type, are dropped, whatever id they guess', async () => {
   const bench = new TunnelBench();
   const honest = await bench.ready();
   const { agentId } = bench.sessions.add();

@@ -37,13 +37,13 @@ const beat = (name: string) => ({ name, reachable: true, uptime_seconds: 1, reas
 const decode = (message: object) => decodeAgentMessage(JSON.stringify(message));
 
 describe.each(NAMES.map((name) => [JSON.stringify(name).slice(0, 40), name]))('a router called %s', (_shown, name) => {
-  test('is taken in under no such name', () => {
+  test('is not registered under that name', () => {
     expect(decode({ type: 'inventory', router: name, facts }).kind).toBe('invalid');
     const devices = { type: 'devices', router: name, kind: 'full', first: true, last: true, devices: [], gone: [] };
     expect(decode(devices).kind).toBe('invalid');
   });
 
-  test('costs its neighbours neither their heartbeat nor the tunnel', async () => {
+  test('does not disturb the heartbeat of other routers or the tunnel', async () => {
     const decoded = decode({ type: 'heartbeat', routers: [beat('one'), beat(name), beat('two')] });
     expect(decoded.kind === 'message' && decoded.message.type === 'heartbeat' && decoded.message.routers.map((each) => each.name)).toEqual([
       'one',
@@ -59,7 +59,7 @@ describe.each(NAMES.map((name) => [JSON.stringify(name).slice(0, 40), name]))('a
     expect(bench.registry.epoch(bench.agentId)).toBeDefined();
   });
 
-  test('is refused in the configuration of an agent', () => {
+  test("is refused in an agent's configuration", () => {
     const router = { name, host: '192.0.2.1', ssh: { username: 'a', password: 'b' } };
     expect(() => parseConfig({ server: 'https://c.example', credentials: 'c', state: 's', routers: [router] }, '/')).toThrow(
       /routers\[0\]\.name/,
@@ -67,12 +67,12 @@ describe.each(NAMES.map((name) => [JSON.stringify(name).slice(0, 40), name]))('a
   });
 });
 
-test.each(NAMES.filter((name) => name.length !== 65))('an agent is not enrolled as %j', (name) => {
+test.each(NAMES.filter((name) => name.length !== 65))('no agent can enrol as %j', (name) => {
   expect(enrolRequest.safeParse({ token: 't', name }).success).toBe(false);
   expect(enrolRequest.safeParse({ token: 't', name: 'Zürich 北京 🏔' }).success).toBe(true);
 });
 
-test('the version of an agent is one line of text', () => {
+test('the version of an agent is stored as one line of text', () => {
   const decoded = decode({
     type: 'hello',
     versions: [1],

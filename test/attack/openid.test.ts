@@ -32,7 +32,7 @@ afterAll(async () => world.close());
 
 const formatted = (parameters: Record<string, string>): string => new URLSearchParams(parameters).toString();
 
-describe('a request for a code', () => {
+describe('an authorization request', () => {
   const TRICKS: [string, Record<string, string>, string][] = [
     ['PKCE in clear', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['PKCE left out', { code_challenge: '' }, 'invalid_request'],
@@ -64,7 +64,7 @@ describe('a request for a code', () => {
     expect(new URLSearchParams(hash.slice(1)).get('error') ?? searchParams.get('error')).toBe(error);
   });
 
-  test('for an address of another client, or nearly the right one, leads nowhere', async () => {
+  test('with the redirect URI of another client, or a similar one, does not redirect', async () => {
     for (const redirect_uri of [
       mallory.callback,
       `${tickets.callback}/`,
@@ -78,7 +78,7 @@ describe('a request for a code', () => {
   });
 });
 
-test('a code is worth nothing to another client, nor without its verifier', async () => {
+test('a code is refused from another client and without its verifier', async () => {
   const flow = await beginFlow(world, { clientId: tickets.id, secret: tickets.client_secret, redirectUri: tickets.callback });
   const consent = await flow.browser.submit(await flow.browser.open(await flow.url({ prompt: 'consent' })), '/login', {
     email: EMAIL,
@@ -103,7 +103,7 @@ test('a code is worth nothing to another client, nor without its verifier', asyn
   }
 });
 
-test('nobody is signed out by a page elsewhere, nor sent to where it wants', async () => {
+test('a foreign page cannot sign a user out or redirect the user', async () => {
   const { id_token: hint = '' } = await signIn(world, EMAIL);
   const end = (parameters: Record<string, string>) =>
     fetch(`${world.server.url}/oidc/session/end?${formatted(parameters)}`, { redirect: 'manual' });
@@ -119,7 +119,7 @@ test('nobody is signed out by a page elsewhere, nor sent to where it wants', asy
   expect(confirm.status).toBe(400);
 });
 
-test('no other token is an access token', async () => {
+test('no other token is accepted as an access token', async () => {
   const { id_token: idToken = '', access_token: accessToken } = await signIn(world, EMAIL);
   const [, payload = '', signature = ''] = accessToken.split('.');
   const unsigned = (header: object): string => Buffer.from(JSON.stringify(header)).toString('base64url');
@@ -133,6 +133,9 @@ test('no other token is an access token', async () => {
   }
 });
 
-test.each(['/oidc/reg', '/oidc/me', '/oidc/token/introspection', '/oidc/device/auth', '/oidc/request'])('%s is not there', async (path) => {
-  expect((await fetch(`${world.server.url}${path}`, { method: 'POST' })).status).toBe(404);
-});
+test.each(['/oidc/reg', '/oidc/me', '/oidc/token/introspection', '/oidc/device/auth', '/oidc/request'])(
+  '%s does not exist',
+  async (path) => {
+    expect((await fetch(`${world.server.url}${path}`, { method: 'POST' })).status).toBe(404);
+  },
+);

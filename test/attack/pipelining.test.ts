@@ -34,7 +34,7 @@ async function connect(port: number): Promise<net.Socket> {
   return socket.resume();
 }
 
-test('of 1,500 requests in one piece the first few are begun, then the connection is cut', async () => {
+test('of 1,500 pipelined requests, only the first few start before the connection is closed', async () => {
   let begun = 0;
   const port = await startServer(() => (begun += 1));
   const socket = await connect(port);
@@ -43,7 +43,7 @@ test('of 1,500 requests in one piece the first few are begun, then the connectio
   expect(begun).toBe(MAX_PIPELINED);
 });
 
-test('some in one piece are answered, in their order, one connection after another', async () => {
+test('a few pipelined requests are answered in order, connection by connection', async () => {
   let count = 0;
   const port = await startServer((_request, response) => {
     count += 1;
@@ -59,7 +59,7 @@ test('some in one piece are answered, in their order, one connection after anoth
   expect(text.match(/\d+;/g)).toEqual(Array.from({ length: 5 * MAX_PIPELINED }, (_, i) => `${i + 1};`));
 });
 
-test('whoever waits for the end of a request is told when its connection is gone, whatever its place was', async () => {
+test('a wait for the end of a request finishes when its connection closes, at any position in the queue', async () => {
   const ended: string[] = [];
   let begun = 0;
   const port = await startServer((_request, response) => {
@@ -73,7 +73,7 @@ test('whoever waits for the end of a request is told when its connection is gone
   await waitUntil('all have ended', () => ended.length === 3);
 });
 
-test('the control plane cuts such a connection, and answers others', async () => {
+test('the control plane closes such a connection and answers others', async () => {
   const world = await World.start({ routers: [] });
   closers.push(() => world.close());
   const socket = await connect(Number(new URL(world.server.url).port));

@@ -47,7 +47,7 @@ class Client {
   }
 }
 
-describe('connections on which nothing is being answered', () => {
+describe('idle connections', () => {
   const limits = { perNetwork: 3, total: 5 };
 
   async function startServer(
@@ -72,7 +72,7 @@ describe('connections on which nothing is being answered', () => {
     return clients;
   }
 
-  test('are so many of a network; the one that was quiet for longest is closed', async () => {
+  test('are limited per network; the one idle for longest is closed', async () => {
     const { port, quiet, counters } = await startServer();
     const clients = await open(port, 4);
     await waitUntil('one is closed', () => clients[0]!.isClosed);
@@ -83,7 +83,7 @@ describe('connections on which nothing is being answered', () => {
     ]);
   });
 
-  test('of another network stay, until there are too many of all', async () => {
+  test('of another network stay open until the total limit is reached', async () => {
     const { port, quiet } = await startServer();
     const [ours, others] = [await open(port, 2), await open(port, 3, '127.0.0.2')];
     expect(quiet.size).toBe(5);
@@ -92,7 +92,7 @@ describe('connections on which nothing is being answered', () => {
     expect([ours[1]!, ...others, ...more].every(({ isClosed }) => !isClosed)).toBe(true);
   });
 
-  test('are those that are idle again, and not those that are being answered', async () => {
+  test('include those idle again after a request, but not those with a request under way', async () => {
     let waiting: http.ServerResponse | undefined;
     const { port, quiet } = await startServer((response) => {
       if (waiting) response.end('done');
@@ -113,13 +113,13 @@ describe('connections on which nothing is being answered', () => {
     await waitUntil('nothing is left of them', () => quiet.size === 0);
   });
 
-  test('of our own proxy are not counted', async () => {
+  test('from the trusted proxy are not counted', async () => {
     const { port, quiet } = await startServer(undefined, () => true);
     const clients = await open(port, 8);
     expect([quiet.size, clients.some(({ isClosed }) => isClosed)]).toEqual([0, false]);
   });
 
-  test('that become WebSockets are not counted', async () => {
+  test('are not counted once they are WebSockets', async () => {
     const { port, quiet } = await startServer();
     const server = http.createServer().listen(0, '127.0.0.1');
     quiet.watch(server);
@@ -138,7 +138,7 @@ describe('connections on which nothing is being answered', () => {
   });
 });
 
-test('thousands of half-open TLS handshakes of one address do not keep anybody out, and a new certificate is taken meanwhile', async () => {
+test('thousands of half-open TLS handshakes from one address block no other client and no certificate reload', async () => {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-handshakes-'));
   closers.push(() => rm(folder, { recursive: true, force: true }));
   const [certFile, keyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];

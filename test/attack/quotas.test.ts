@@ -49,7 +49,7 @@ describeEachDatabase('routers that an agent invents', (open) => {
   };
   const count = async ({ db }: Storage): Promise<number> => (await db.selectFrom('routers').select('id').execute()).length;
 
-  test(`are at most ${MAX_ROUTERS_PER_AGENT} names on a tunnel; those that it has named go on`, async () => {
+  test(`are limited to ${MAX_ROUTERS_PER_AGENT} names per tunnel; known names keep working`, async () => {
     const { storage, routers, counters, connect } = await setUp();
     const connection = await connect();
     for (let i = 0; i < MAX_ROUTERS_PER_AGENT; i += 1) await routers.onInventory(connection, inventory(`r${i}`));
@@ -59,7 +59,7 @@ describeEachDatabase('routers that an agent invents', (open) => {
     expect(counters.get('routers_per_agent')).toBe(1);
   });
 
-  test('have an end behind one name too, also over reconnects', async () => {
+  test('are limited behind one name too, also across reconnects', async () => {
     const { storage, routers, connect } = await setUp();
     const connection = await connect();
     for (let i = 0; i < MAX_ROUTERS_EVER_PER_AGENT; i += 1) await routers.onInventory(connection, inventory('one', `hardware ${i}`));
@@ -70,7 +70,7 @@ describeEachDatabase('routers that an agent invents', (open) => {
     expect(await count(storage)).toBe(MAX_ROUTERS_EVER_PER_AGENT);
   }, 60_000);
 
-  test('are bounded for a team, over all its agents; what it has goes on, and moves', async () => {
+  test('are limited per team over all its agents; existing ones keep working and may move', async () => {
     const { storage, routers, counters, connect } = await setUp(10);
     const [first, second] = [await connect(), await connect()];
     for (let i = 0; i < 6; i += 1) await routers.onInventory(first, inventory(`a${i}`));
@@ -100,7 +100,7 @@ describeEachDatabase('answers kept for repeats', (open) => {
     return { storage, counters, scope, store, fill, holding, teamId, pass: (ms: number) => void (now += ms), now: () => now };
   };
 
-  test('of one caller are bounded: long ones first, then new keys; repeats are still answered, and other callers have room', async () => {
+  test('of one caller are limited, long ones first; repeats are still answered, and other callers have room', async () => {
     const { storage, counters, scope, store, fill, holding, teamId, now } = await setUp();
     await store.finish(heldBy(await store.claim(scope('early'), 'body', true)), 200, '{"early":true}');
     expect(store.hasRoomFor(holding('hostile'), 256 * 1024)).toBe(true);
@@ -122,7 +122,7 @@ describeEachDatabase('answers kept for repeats', (open) => {
     expect(await next.claim(scope('later', teamId, 'colleague'), 'body', true)).toMatchObject({ state: 'claimed' });
   }, 60_000);
 
-  test('of one caller, however many short ones, leave long ones to a colleague', async () => {
+  test('of one caller, however many short ones, leave room for long ones of another caller', async () => {
     const { teamId } = await setUp();
     const kept = new KeptAnswers(undefined);
     // Together more than long ones may take.
@@ -130,7 +130,7 @@ describeEachDatabase('answers kept for repeats', (open) => {
     expect(kept.hasRoomFor({ teamId, caller: 'colleague' }, 256 * 1024)).toBe(true);
   });
 
-  test('of many callers are bounded for their team', async () => {
+  test('of many callers are limited per team', async () => {
     const { teamId } = await setUp();
     const counters = new Counters();
     const kept = new KeptAnswers(counters);
@@ -149,7 +149,7 @@ describeEachDatabase('answers kept for repeats', (open) => {
     expect(all / KEPT_ANSWERS.all).toBeLessThan(1.01);
   });
 
-  test('make room when they are a day old', async () => {
+  test('expire after a day', async () => {
     const { store, fill, pass, holding } = await setUp();
     await fill(KEPT_ANSWERS.long / 2);
     expect(store.hasRoomFor(holding('hostile'), 256 * 1024)).toBe(false);
@@ -165,7 +165,7 @@ function heldBy(claim: Claim): HeldKey {
 }
 
 describeEachDatabase('campaigns', (open) => {
-  test('that are made and canceled again and again have an end; the next day there is room again', async () => {
+  test('that are created and canceled repeatedly are limited per day', async () => {
     const world = await CampaignWorld.start(await open(), { routers: 3 });
     try {
       await world.campaigns.cancelCampaign(world.fleet.teamId, await world.create());
@@ -184,7 +184,7 @@ describeEachDatabase('campaigns', (open) => {
 });
 
 describeEachDatabase('devices that an agent invents', (open) => {
-  test(`are at most ${MAX_DEVICES_PER_ROUTER} behind a router; those that are known are followed`, async () => {
+  test(`are limited to ${MAX_DEVICES_PER_ROUTER} behind a router; known ones are still updated`, async () => {
     const storage = await open();
     const { teamId, agentId, routerId } = await seedRouter(storage);
     const counters = new Counters();

@@ -66,7 +66,7 @@ describeEachDatabase('a team whose revocations take for ever', (open) => {
     return subjectId;
   };
 
-  test('delays nobody else: neither what is revoked over the API nor what a command revokes', async () => {
+  test('delays no other revocation, by the API or by a command', async () => {
     const { storage, clock, hostile, neighbour, cut, atLast, service } = await setUp();
     const first = await revokeAgent(storage, hostile, clock.now());
     // More of them than one look takes, all due before the neighbour's.
@@ -86,7 +86,7 @@ describeEachDatabase('a team whose revocations take for ever', (open) => {
     await service.stop();
   });
 
-  test('has its other connections cut at once: no revocation waits for the agents of another', async () => {
+  test('closes its other connections at once, without waiting for the agents of another revocation', async () => {
     const { storage, clock, hostile, cut, atLast, service, revoked, openForward } = await setUp();
     const first = await revokeAgent(storage, hostile, clock.now());
     void service.settle(hostile);

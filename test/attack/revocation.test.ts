@@ -232,22 +232,22 @@ function losesEverything(name: string, make: () => Promise<Holder>): void {
     await expect(once(again, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('loses its connections through the WebSocket door', async () => {
+  test('loses its connections through the WebSocket entry', async () => {
     await soon('the door is closed', () => opened.doorCode !== undefined);
     expect(opened.doorCode).toBe(4403);
   });
 
-  test('loses its event stream, unless it may still listen', async () => {
+  test('loses its event stream unless its role still allows one', async () => {
     if (name.includes('viewer')) expect(opened.streamEnded).toBe(false);
     else await soon('the stream ends', () => opened.streamEnded);
   });
 
-  test('loses its jobs that have not begun', () =>
+  test('loses its jobs that have not started', () =>
     soon('the job is taken back', async () => (await jobOf(opened.job)).status === 'deleted'));
 
   test('loses its campaigns', () => soon('the campaign is canceled', async () => (await campaignOf(opened.campaign)).state === 'canceled'));
 
-  test("leaves everybody else's things alone", async () => {
+  test('leaves the resources of others alone', async () => {
     expect(await forwardOf(untouched.forward)).toMatchObject({ closed_at: null });
     expect(untouched.socket.destroyed).toBe(false);
     expect([untouched.doorCode, untouched.streamEnded]).toEqual([undefined, false]);
@@ -274,7 +274,7 @@ function reports(): void {
     return row?.passes ?? 0;
   };
 
-  test('the administrator reads what ended and what goes on, and another team reads nothing of it', async () => {
+  test('the administrator sees what ended and what continues, and another team sees nothing of it', async () => {
     const key = await newKey('admin');
     const opened = await new Opened(key.api_key).open();
     const { data: made } = await opened.post<{ data: { id: string } }>('/api/api-keys', { name: 'made by it' });
@@ -292,7 +292,7 @@ function reports(): void {
     expect((await other.call<{ data: unknown[] }>('GET', '/api/revocations')).body.data).toEqual([]);
   });
 
-  test('the keys that were made with a key are revoked with it when that is asked for, with what they opened', async () => {
+  test('keys created with a key are revoked with it on request, together with what they opened', async () => {
     const key = await newKey('admin');
     const { data: made } = await new Opened(key.api_key).post<{ data: { id: string; api_key: string } }>('/api/api-keys', {
       name: 'made by it',
@@ -304,7 +304,7 @@ function reports(): void {
     opened.close();
   });
 
-  test('what a request that was under way opens after the revocation ends too', async () => {
+  test('what a running request opens after the revocation ends too', async () => {
     const key = await newKey();
     ok(await world.caller.call('DELETE', `/api/api-keys/${key.id}`));
     // As a request does that was let in before.
@@ -328,7 +328,7 @@ function reports(): void {
     await waitUntil('the job is taken back', async () => (await jobOf(id)).status === 'deleted');
   });
 
-  test('what a person opens after a new password stays, and with keep_opened what was open before, but no session', async () => {
+  test('after a password change, new resources stay; keep_opened also keeps earlier ones, but no session', async () => {
     const { id, email } = await newMember('admin');
     const before = await signIn(world, email);
     const opened = await new Opened(before.access_token).open();
@@ -350,7 +350,7 @@ function reports(): void {
     again.close();
   });
 
-  test('somebody who may do less, but still operate routers, keeps what they opened', async () => {
+  test('a user with a reduced role that still operates routers keeps their resources', async () => {
     const { id, email } = await newMember('admin');
     const { access_token: bearer } = await signIn(world, email);
     const opened = await new Opened(bearer).open();

@@ -82,7 +82,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     };
   }
 
-  test('waits while the owner is connected, is told once, and gives it nothing to speak for', async () => {
+  test('waits while the owner is connected, is reported once, and gives the claimant no access', async () => {
     const { say, hostile, owner, holder, speaksFor, told, pending } = await setting();
     expect(await say(hostile, 'SERIAL0')).toBeUndefined();
     expect(await say(hostile, 'SERIAL0')).toBeUndefined();
@@ -93,7 +93,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(told[0]).toMatchObject({ agentId: hostile, ownerId: owner, waiting: [{ agentId: hostile }] });
   });
 
-  test.each(['serial0', ' SERIAL0', 'SERIAL0 ', 'Serial0'])('is the same claim when it is spelt %j', async (spelling) => {
+  test.each(['serial0', ' SERIAL0', 'SERIAL0 ', 'Serial0'])('is the same claim with the spelling %j', async (spelling) => {
     const { say, hostile, owner, holder, pending } = await setting();
     expect(await say(hostile, spelling)).toBeUndefined();
     expect(await holder()).toBe(owner);
@@ -102,7 +102,7 @@ describeEachDatabase('the claim of another agent', (open) => {
 
   const LOOK_ALIKES = ['SERIAL0\u200B', 'SER\u00ADIAL0', 'SERIAL0\u00A0', '\u0405ERIAL0', 'SERIAL\u{1D7D8}', 'SER  IAL0'];
 
-  test.each(LOOK_ALIKES)('by an id that only looks like another one is refused, and shown with its reason: %j', async (spelling) => {
+  test.each(LOOK_ALIKES)('is refused for a look-alike id and shown with its reason: %j', async (spelling) => {
     const { say, hostile, owner, holder, speaksFor, pending, storage, entries } = await setting();
     await say(hostile, 'HONEST');
     expect(await say(hostile, spelling)).toBeUndefined();
@@ -123,7 +123,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect((await entries(hostile))[0]!.reason).toBeNull();
   });
 
-  test('with a serial number or software id that only looks like another one is refused as well', async () => {
+  test('is refused for a look-alike serial number or software id too', async () => {
     const { hostile, takeIn, entries } = await setting();
     expect(await takeIn(hostile, { ...factsOf('OTHER'), serial_number: 'SERIAL0\u200B' })).toBeUndefined();
     expect((await entries(hostile))[0]!.reason).toMatch(/serial_number "SERIAL0\\u200b"/);
@@ -131,14 +131,14 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect((await entries(hostile))[0]!.reason).toMatch(/software_id "\\u0410BCD-1234"/);
   });
 
-  test('on a CHR or x86, known by its system id, waits too', async () => {
+  test('waits for a CHR or x86 router, identified by its system id, too', async () => {
     const { say, hostile, owner } = await setting();
     const chr = (await say(owner, 'Gwwi+l4x6aO', 'chr'))!;
     expect(await say(hostile, 'Gwwi+l4x6aO', 'chr')).toBeUndefined();
     expect((await say(owner, 'Gwwi+l4x6aO', 'chr'))!.id).toBe(chr.id);
   });
 
-  test('waits while the owner reconnects, and while it is away for a minute', async () => {
+  test('waits while the owner reconnects and while it is disconnected for a minute', async () => {
     const { say, hostile, owner, leave, connect, clock, holder, moves } = await setting();
     leave(owner);
     expect(await say(hostile, 'SERIAL0')).toBeUndefined();
@@ -151,7 +151,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(same?.agent_id).toBe(owner);
   });
 
-  test('comes true by itself when the owner has been away for long enough, by a clock that nobody sets', async () => {
+  test('is granted when the owner has been disconnected long enough by the monotonic clock', async () => {
     const { say, hostile, owner, leave, clock, holder, moves, told, speaksFor, router, pending } = await setting();
     await say(hostile, 'SERIAL0');
     leave(owner);
@@ -166,7 +166,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(await pending()).toEqual([]);
   });
 
-  test('does not come true by itself for an agent that is gone again', async () => {
+  test('is not granted to an agent that has disconnected', async () => {
     const { say, hostile, owner, leave, clock, holder, moves } = await setting();
     await say(hostile, 'SERIAL0');
     leave(owner);
@@ -176,7 +176,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(await holder()).toBe(owner);
   });
 
-  test('gains nothing from a restart of the control plane: the time begins anew', async () => {
+  test('starts its waiting time again after a restart of the control plane', async () => {
     const { say, hostile, owner, leave, connect, clock, holder, moves, restart } = await setting();
     leave(owner);
     clock.advance(9 * MINUTE);
@@ -188,7 +188,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(await holder()).toBe(owner);
   });
 
-  test('is granted at once when the owner is revoked, or has another device there', async () => {
+  test('is granted at once when the owner is revoked or reports another device there', async () => {
     const first = await setting();
     await first.storage.db.updateTable('agents').set({ revoked_at: 1 }).where('id', '=', first.owner).execute();
     expect((await first.say(first.hostile, 'SERIAL0'))?.id).toBe(first.router.id);
@@ -197,7 +197,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect((await second.say(second.hostile, 'SERIAL0'))?.id).toBe(second.router.id);
   });
 
-  test('is granted when the owner has long been connected without naming the router', async () => {
+  test('is granted when the owner has been connected for a long time without reporting the router', async () => {
     const { say, hostile, owner, leave, connect, clock, beat, moves, holder } = await setting();
     leave(owner);
     await connect(owner);
@@ -208,7 +208,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(await holder()).toBe(hostile);
   });
 
-  test('is decided by an administrator, once and for every spelling, and can be approved after all', async () => {
+  test('is decided by an administrator once for every spelling, and can be approved later', async () => {
     const { say, hostile, owner, leave, clock, holder, moves, teamId, told, pending, speaksFor } = await setting();
     await say(hostile, 'SERIAL0');
     const { id } = (await moves().list(teamId, { limit: 1, before: undefined }))[0]!;
@@ -228,7 +228,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     });
   });
 
-  test('that was refused is not asked about again once the agent has named another device in between', async () => {
+  test('stays refused when the agent reports another device in between', async () => {
     const { say, hostile, owner, leave, clock, holder, moves, teamId, told } = await setting();
     await say(hostile, 'SERIAL0');
     const { id } = (await moves().list(teamId, { limit: 1, before: undefined }))[0]!;
@@ -243,7 +243,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(await holder()).toBe(owner);
   });
 
-  test('made and withdrawn without end is told a thousand times at once, and then every ten seconds', async () => {
+  test('made and withdrawn repeatedly is logged a thousand times, then every ten seconds', async () => {
     const { say, hostile, told, clock, holder, owner } = await setting();
     const flip = async (): Promise<void> => {
       await say(hostile, 'SERIAL0');
@@ -259,12 +259,12 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(await holder()).toBe(owner);
   }, 120_000);
 
-  test('is granted at once where the operator allows free moves', async () => {
+  test('is granted at once when the operator allows free moves', async () => {
     const { say, hostile, router } = await setting({ free: true, afterMs: 0 });
     expect((await say(hostile, 'SERIAL0'))?.id).toBe(router.id);
   });
 
-  test('that flaps does not wear the rule out: each way waits anew', async () => {
+  test('waits again in each direction when it flaps', async () => {
     const { say, hostile, owner, connect, holder, moves, teamId, leave, clock } = await setting();
     await say(hostile, 'SERIAL0');
     const { id } = (await moves().list(teamId, { limit: 1, before: undefined }))[0]!;
@@ -277,7 +277,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     expect(await holder()).toBe(hostile);
   });
 
-  test('is bounded for each agent', async () => {
+  test('is limited per agent', async () => {
     const { say, hostile, owner, pending, leave, connect } = await setting();
     const again = async (): Promise<void> => {
       for (const agent of [owner, hostile]) {
@@ -329,7 +329,7 @@ describe('a hostile agent in the team', () => {
     (await world.caller.call('POST', `/api/synchronous/${routerId}`, { command: '/system/identity/print', parameters: '' })).status;
   const job = { description: 'x', script: ':put secret', make_backup: false, express_execute: true, needs_acknowledgement: true };
 
-  test('receives no command and no job of its neighbour, and everybody is told', async () => {
+  test('receives no command or job of another agent, and the attempt is reported', async () => {
     claim();
     await claimed();
     expect(await command()).toBe(200);
@@ -354,7 +354,7 @@ describe('a hostile agent in the team', () => {
     expect(await command()).toBe(200);
   });
 
-  test('gains nothing while the neighbour restarts', async () => {
+  test('gains nothing while the other agent restarts', async () => {
     await world.agent!.close();
     claim();
     await claimed();
@@ -367,7 +367,7 @@ describe('a hostile agent in the team', () => {
     expect(hostile.log.filter((line) => line.startsWith('on'))).toEqual([]);
   });
 
-  test('cannot be told from an agent that was installed anew: that one gets its router by one approval', async () => {
+  test('looks the same as a reinstalled agent, which gets its router with one approval', async () => {
     await world.agent!.close();
     world.agent = undefined;
     const { credentials: auth } = world.server.services;

@@ -57,13 +57,13 @@ async function knownBrowser(): Promise<FormBrowser> {
   return browser;
 }
 
-test('51 wrong passwords for invented addresses do not keep out somebody behind the same address whose browser is known', async () => {
+test('51 wrong passwords for invented accounts do not lock out a known browser behind the same address', async () => {
   const browser = await knownBrowser();
   expect((await guess(51, (n) => `invented-${count}-${n}@example.org`)).status).toBe(429);
   expect(isIn(await tryPassword(browser, email, PASSWORD))).toBe(true);
 });
 
-test('wrong passwords for an account do not keep out its owner whose browser is known', async () => {
+test('wrong passwords for an account do not lock out its owner in a known browser', async () => {
   const browser = await knownBrowser();
   expect((await guess(11, () => email)).status).toBe(429);
   expect(isIn(await tryPassword(browser, email, PASSWORD))).toBe(true);
@@ -81,7 +81,7 @@ test.each<[string, (n: number) => string, seconds: number]>([
   expect(isIn(await tryPassword(undefined, email, PASSWORD))).toBe(true);
 });
 
-test('a clock that is set back does not prolong the wait', async () => {
+test('setting the clock back does not prolong the lock', async () => {
   await guess(11, () => email);
   clock.step(-2 * 3600_000);
   try {
@@ -93,7 +93,7 @@ test('a clock that is set back does not prolong the wait', async () => {
   }
 });
 
-test('the way through is for the accounts that signed in there, and for no others', async () => {
+test('a known browser is exempt only for the accounts that signed in there', async () => {
   const attacker = await knownBrowser();
   email = `victim-${count}@example.org`;
   await addUser(world, email, 'viewer');
@@ -102,14 +102,14 @@ test('the way through is for the accounts that signed in there, and for no other
   expect(answers).toEqual([...Array<number>(10).fill(401), 429]);
 });
 
-test('a known browser has ten wrong passwords too', async () => {
+test('a known browser is locked after ten wrong passwords too', async () => {
   const browser = await knownBrowser();
   const answers: number[] = [];
   for (let n = 0; n < 11; n += 1) answers.push((await tryPassword(browser, email, 'a guess')).status);
   expect(answers).toEqual([...Array<number>(10).fill(401), 429]);
 });
 
-test('a new password makes the cookie worthless', async () => {
+test("a new password invalidates the browser's cookie", async () => {
   const browser = await knownBrowser();
   clock.advance(2000);
   await world.server.services.teams.setPassword(userId, 'another password');
@@ -117,7 +117,7 @@ test('a new password makes the cookie worthless', async () => {
   expect((await tryPassword(browser, email, 'another password')).status).toBe(429);
 });
 
-test('the cookie says nothing, and scripts and other sites do not get it', async () => {
+test('the cookie reveals nothing and is hidden from scripts and other sites', async () => {
   const flow = await beginFlow(world);
   const page = await flow.browser.open(await flow.url());
   const action = /<form[^>]* action="([^"]*\/login)"/.exec(page.html)![1]!;
@@ -133,7 +133,7 @@ test('the cookie says nothing, and scripts and other sites do not get it', async
   expect(Buffer.from(cookie.split(/[=;.]/)[3]!, 'base64url').toString('latin1')).not.toContain('person');
 });
 
-test('strangers who guess do not keep a signed-in person from changing the password', async () => {
+test('guesses of others do not prevent a signed-in user from changing the password', async () => {
   const { teams, identity } = world.server.services;
   await guess(11, () => email);
   const principal = { kind: 'user' as const, id: userId, teamId: world.caller.teamId, role: 'viewer' as const };
@@ -141,7 +141,7 @@ test('strangers who guess do not keep a signed-in person from changing the passw
   expect((await teams.checkPassword(email, 'another password')).matches).toBe(true);
 });
 
-test('strangers who ask for pages without end do not keep out somebody behind the same address whose browser is known', async () => {
+test('endless page requests do not lock out a known browser behind the same address', async () => {
   const strict = await World.start({ routers: [], server: { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '5' } });
   try {
     await addUser(strict, email, 'viewer');

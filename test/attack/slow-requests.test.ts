@@ -84,7 +84,7 @@ const CREDENTIALS: Record<string, () => Promise<{ bearer: string; takeAway: () =
 };
 
 describe.each(Object.entries(CREDENTIALS))('%s', (_name, make) => {
-  test('makes no new key with a request that began before', async () => {
+  test('creates no key with a request that started before the revocation', async () => {
     const { bearer, takeAway } = await make();
     const held = await holdBack(bearer, '/api/api-keys', { name: 'kept by mallory', role: 'admin' });
     await takeAway();
@@ -94,7 +94,7 @@ describe.each(Object.entries(CREDENTIALS))('%s', (_name, make) => {
   });
 });
 
-test('a body that comes slowly is taken while the credential is good', async () => {
+test('a slow body is accepted while the credential is valid', async () => {
   const held = await holdBack(world.caller.apiKey, '/api/sites', { name: 'slow' });
   expect(await held.finish()).toBe('HTTP/1.1 200 OK');
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(async () => world.close());
 
-test('what a thief of a session has kept is worth nothing after the member was switched off and on again', async () => {
+test('a stolen session stays invalid after the member was deactivated and activated again', async () => {
   const email = 'robbed@example.org';
   const id = await addUser(world, email, 'operator');
   const flow = await beginFlow(world);
@@ -27,7 +27,7 @@ test('what a thief of a session has kept is worth nothing after the member was s
   expect((await signIn(world, email)).access_token).toBeDefined();
 });
 
-test('an administrator ends no session of the person in another team', async () => {
+test("an administrator cannot end the user's sessions in another team", async () => {
   const south = await world.addTeam('South');
   const email = 'shared@example.org';
   const id = await addUser(world, email, 'operator');

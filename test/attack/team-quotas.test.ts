@@ -241,7 +241,7 @@ const cases: Case[] = [
   },
 ];
 
-test('every quota has its attack', () => {
+test('every quota has an attack in this file', () => {
   expect(cases.map(({ name }) => name).toSorted()).toEqual(Object.keys(QUOTAS).toSorted());
 });
 
@@ -257,7 +257,7 @@ describeEachDatabase('a team that makes more than it may', (open) => {
   });
 
   describe.each(cases)('$name', ({ name, make, fill, free }) => {
-    test('is told the limit and what to do; another team is not; with room again it goes on', async () => {
+    test('reports the limit and the remedy, spares another team, and accepts again when there is room', async () => {
       const { most, what, instead } = QUOTAS[name];
       // The agent of the router counts as one.
       await fill(world, team, name === 'agents_per_team' ? most - 2 : most - 1);
@@ -272,7 +272,7 @@ describeEachDatabase('a team that makes more than it may', (open) => {
     }, 120_000);
   });
 
-  test('a repeat of an earlier job is answered when no further job may be made', async () => {
+  test('a repeat of an earlier job is answered although the quota is full', async () => {
     const wanted = cases.find(({ name }) => name === 'open_jobs_per_team')!;
     await wanted.fill(world, team, QUOTAS.open_jobs_per_team.most);
     const fresh = new World(world.storage);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('a team whose keys use up its share is refused with the time to wait; another team, and a key of each, is not', async () => {
+test('a team that uses up its share is refused with a retry time; another team is not', async () => {
   const hostile = await world.addTeam('Hostile');
   const { credentials: auth } = world.server.services;
   const answers: { status: number; retryAfter: string | null }[] = [];
@@ -39,7 +39,7 @@ test('a team whose keys use up its share is refused with the time to wait; anoth
   expect(world.server.services.counters.get('requests_per_team')).toBe(refused.length);
 });
 
-test('each key of a small team has all of its requests, and a key that has asked little is served in a greedy team', () => {
+test('each key of a small team gets its full limit, and an idle key is served in a greedy team', () => {
   const clock = new ManualClock();
   const teams = new TeamRequests(60, 60_000, () => clock.monotonic());
   const of = (id: string): Principal => ({ kind: 'api_key', id, teamId: 'team', role: 'viewer' });
@@ -52,7 +52,7 @@ test('each key of a small team has all of its requests, and a key that has asked
   expect(teams.take(of('key 0'))).toBe(0);
 });
 
-test('greedy keys leave room for a key that has asked little', () => {
+test('greedy keys leave room for an idle key', () => {
   const clock = new ManualClock();
   const teams = new TeamRequests(60, 60_000, () => clock.monotonic());
   const of = (id: string): Principal => ({ kind: 'api_key', id, teamId: 'team', role: 'viewer' });

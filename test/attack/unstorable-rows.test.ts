@@ -67,7 +67,7 @@ describeEachDatabase('a row that can never be stored', (open) => {
   const removeRouter = ({ db }: Storage, { routerId }: SeededRouter) => db.deleteFrom('routers').where('id', '=', routerId).execute();
   const skipped = ({ lines }: RecordedLog) => lines.filter(({ message }) => message.startsWith('the database can never take'));
 
-  test('does not keep the presence of other routers out of the database, and is not tried every time', async () => {
+  test('does not prevent storing the presence of other routers, and is not retried every time', async () => {
     const { storage, clock, log, counters, routers, seeded } = await setUp();
     for (const each of seeded) await routers.onReady(connectionOf(each));
     await removeRouter(storage, seeded[2]!);
@@ -98,7 +98,7 @@ describeEachDatabase('a row that can never be stored', (open) => {
     expect(counters.refusedRows.presence).toBe(1);
   });
 
-  test('does not keep faults of other routers out of the database', async () => {
+  test('does not prevent storing the faults of other routers', async () => {
     const { storage, clock, log, counters, routers, seeded } = await setUp();
     const faults = new FaultsService({ storage, clock, log, rules: { heartbeatMs: 30_000, offlineAfterMs: 75_000 }, routers, counters });
     await faults.start();
@@ -111,7 +111,7 @@ describeEachDatabase('a row that can never be stored', (open) => {
     expect(counters.refusedRows.faults).toBe(1);
   });
 
-  test('does not cost others their audit entries', async () => {
+  test('does not prevent storing the audit entries of others', async () => {
     const { storage, clock, log, counters, seeded } = await setUp();
     const audit = new AuditService({ storage, clock, log, counters });
     const entry = { actor_kind: 'api_key', actor_id: 'k', source: '192.0.2.1', action: 'a', target: null, result: 200 };
@@ -122,7 +122,7 @@ describeEachDatabase('a row that can never be stored', (open) => {
     expect(counters.refusedRows.audit).toBe(1);
   });
 
-  test('does not keep connections of other forwards out of the database', async () => {
+  test('does not prevent storing the connections of other forwards', async () => {
     const { storage, clock, log, counters, seeded } = await setUp();
     const connections = new ConnectionLog({ storage, clock, log, flushMs: 1000, open: () => [], counters });
     const now = clock.now();
@@ -152,7 +152,7 @@ describeEachDatabase('a row that can never be stored', (open) => {
   });
 });
 
-test('what an overloaded database refuses half-way waits, and what was stored is not stored twice', async () => {
+test('after a failure half-way, the remaining rows wait and the stored rows are not stored twice', async () => {
   let calls = 0;
   const stored: number[] = [];
   const write = async (rows: readonly number[]): Promise<void> => {

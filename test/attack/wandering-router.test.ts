@@ -22,7 +22,7 @@ const readingsAt = (latitude: number): HealthReadings => ({
   position: { latitude, longitude: 0 },
 });
 
-test('a router that is somewhere else in each of ten thousand messages has one write under way, and ends up where it was last', async () => {
+test('a router that changes its position in ten thousand messages has one write at a time and keeps the last position', async () => {
   const storage = await openStorage('sqlite::memory:', { log: silentLog });
   await migrate(storage);
   const { teamId, agentId, routerId } = await seedRouter(storage);

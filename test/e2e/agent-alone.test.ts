@@ -18,7 +18,7 @@ interface Line {
 /** pino's number for lines that are shown unless somebody asks for fewer. */
 const INFO = 30;
 
-it('an agent that reaches neither its control plane nor any router stays and goes on trying, and says so once', async () => {
+it('an agent that reaches neither control plane nor routers keeps trying and logs it once', async () => {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-alone-'));
   const server = `http://127.0.0.1:${NOBODY}`;
   const config = path.join(folder, 'agent.yaml');

@@ -27,7 +27,7 @@ async function connect(port: number, tls?: RouterOsApiOptions['tls']): Promise<R
 const identity = { path: '/system/identity/print', words: [] };
 
 describe('api-ssl', () => {
-  it('with a certificate of the router’s own is trusted by its fingerprint', async () => {
+  it('with a self-signed certificate is trusted by its fingerprint', async () => {
     const simulator = await simulate({ apiTlsPort: 0, tls: 'self-signed' });
     const fingerprint = createHash('sha256')
       .update(new X509Certificate(simulator.tlsCertificate ?? '').raw)
@@ -37,7 +37,7 @@ describe('api-ssl', () => {
     await expect(connect(simulator.apiTlsPort, {})).rejects.toMatchObject({ code: 'router_unreachable' });
   });
 
-  it('without one is spoken to only where that was asked for', async () => {
+  it('without a certificate is used only when the configuration allows it', async () => {
     const simulator = await simulate({ apiTlsPort: 0, version: '6.49.10' });
     const api = await connect(simulator.apiTlsPort, { anonymous: true });
     expect((await api.command(identity, SOON)).rows).toEqual([{ name: 'MikroTik' }]);
@@ -49,7 +49,7 @@ describe.each([
   ['6.49.10', false],
   ['7.18.2', true],
 ])('%s, every byte on its own: %s', (version, splitEveryByte) => {
-  it('a listener hears of what is added and removed until it is cancelled', async () => {
+  it('a listener receives additions and removals until it is cancelled', async () => {
     const simulator = await simulate({ version, splitEveryByte });
     const api = await connect(simulator.apiPort);
     const enough = new AbortController();
@@ -69,7 +69,7 @@ describe.each([
     expect(heard).toHaveLength(before);
   });
 
-  it('a thousand commands at a time are answered each with its own', async () => {
+  it('a thousand concurrent commands each get their own answer', async () => {
     const simulator = await simulate({ version, splitEveryByte });
     const api = await connect(simulator.apiPort);
     const ask = (n: number) =>
@@ -78,7 +78,7 @@ describe.each([
     expect(replies.map(({ rows }) => rows.length)).toEqual(Array.from({ length: 1000 }, (_, n) => (n % 2 === 0 ? 1 : 0)));
   });
 
-  it('garbage from the router ends the session and fails what was under way', async () => {
+  it('garbage from the router ends the session and fails running commands', async () => {
     const simulator = await simulate({ version, splitEveryByte });
     const api = await connect(simulator.apiPort);
     simulator.faults.deaf = true;
@@ -88,7 +88,7 @@ describe.each([
     expect(api.alive).toBe(false);
   });
 
-  it('a reboot ends the session and fails what was under way', async () => {
+  it('a reboot ends the session and fails running commands', async () => {
     const simulator = await simulate({ version, splitEveryByte });
     const api = await connect(simulator.apiPort);
     simulator.faults.deaf = true;
@@ -98,8 +98,8 @@ describe.each([
   });
 });
 
-describe('a login that is refused', () => {
-  it.each(['6.42.12', '6.49.10', '7.18.2'])('is told in the router’s own words, %s', async (version) => {
+describe('a refused login', () => {
+  it.each(['6.42.12', '6.49.10', '7.18.2'])('is reported in the router’s own words, %s', async (version) => {
     const { apiPort } = await simulate({ version });
     const wrong = connectRouterOsApi({ host: '127.0.0.1', port: apiPort, username: 'admin', password: 'wrong', deadline: SOON });
     await expect(wrong).rejects.toMatchObject({

@@ -68,14 +68,14 @@ async function youngGeneration(file: string): Promise<number> {
   return Number(await readFile(report, 'utf8'));
 }
 
-test('from source it has the same small young generation', async () => {
+test('has the same small young generation when run from source', async () => {
   const [fromSource, bundled] = [await youngGeneration(SOURCE), await youngGeneration(bundle)];
   // Two halves and what is being moved between them; left to itself V8 takes 32 MB and more.
   expect(bundled).toBeLessThanOrEqual(4 * 1024 * 1024);
   expect(fromSource).toBeLessThanOrEqual(4 * 1024 * 1024);
 });
 
-test('says which Node it needs to a Node that is too old', async (context) => {
+test('tells an older Node which version it needs', async (context) => {
   const node = oldNode();
   if (node === undefined) return context.skip('this machine has no Node older than 24');
   expect(await run(node.file, 'run')).toEqual({

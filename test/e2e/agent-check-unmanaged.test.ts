@@ -54,7 +54,7 @@ async function claims(): Promise<{ id: string }[]> {
   return (await world.caller.call<{ data: { id: string }[] }>('GET', '/api/router-moves')).body.data;
 }
 
-test('a router whose move waits for approval, then was refused, then approved', async () => {
+test('the check reports a router whose move is pending, refused and approved', async () => {
   const config = await enrolSecond(['claimed']);
   expect(notOk(await checkAgent(config))).toEqual([]);
   second = await startAgent(config, { log: silentLog, random: () => 0 });
@@ -88,7 +88,7 @@ test('a router whose move waits for approval, then was refused, then approved', 
   expect(notOk(await checkAgent(config))).toEqual([]);
 });
 
-test('a second entry for a router that this agent has', async () => {
+test('the check reports a second entry for the same router', async () => {
   await world.agent?.close();
   world.agent = undefined;
   await world.caller.call(
@@ -110,7 +110,7 @@ test('a second entry for a router that this agent has', async () => {
   ]);
 });
 
-test('an agent that was revoked, and one with a wrong secret', async () => {
+test('the check reports a revoked agent and a wrong secret', async () => {
   const config = await enrolSecond(['claimed']);
   const file = path.join(world.folder, 'second.json');
   const credentials = JSON.parse(await readFile(file, 'utf8')) as { agent_id: string; secret: string };
@@ -125,7 +125,7 @@ test('an agent that was revoked, and one with a wrong secret', async () => {
   expect(notOk(await checkAgent(config))).toMatchObject(refused);
 });
 
-test('neither an API key nor an enrolment token nor no credential at all is let in', async () => {
+test('an API key, an enrolment token and a missing credential are refused', async () => {
   const { token } = await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
   for (const bearer of [world.caller.apiKey, token, undefined]) {
     const answer = await fetch(`${world.server.url}/agent/v1/unmanaged`, {
@@ -135,7 +135,7 @@ test('neither an API key nor an enrolment token nor no credential at all is let 
   }
 });
 
-test('a control plane that is older says nothing, and the check says that', async () => {
+test('the check reports that an older control plane does not answer', async () => {
   await enrolSecond(['claimed']);
   const old = http.createServer((request, response) => {
     response.writeHead(request.url === '/healthz' ? 200 : 404).end();

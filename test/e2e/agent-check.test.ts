@@ -30,7 +30,7 @@ async function check(options: Partial<SimulatorOptions>, prepare?: (simulator: S
 const failed = (rows: Record<string, CheckRow>): string[] => Object.values(rows).flatMap(({ what, ok }) => (ok ? [] : [what]));
 
 describe.each(['6.49.10', '7.18.2'])('a healthy router, %s', (version) => {
-  it('has nothing to complain of', async () => {
+  it('has no warnings', async () => {
     const rows = await check({ version });
     expect(failed(rows)).toEqual([]);
     expect(Object.keys(rows)).toEqual(
@@ -56,7 +56,7 @@ describe.each(['6.49.10', '7.18.2'])('a healthy router, %s', (version) => {
 });
 
 describe('a router where', () => {
-  it('the user may only read cannot do jobs, and each row says what is lost', async () => {
+  it('the user may only read lists each missing function', async () => {
     const users = [{ name: 'agent', password: 'Łódź€ secret', group: 'reader' }];
     const rows = await check({ users, groups: { reader: ['read', 'api', 'ssh'] } });
     expect(failed(rows)).toEqual(expect.arrayContaining(['policy write', 'policy ftp', 'scripts', 'scheduler', 'forward rules', 'sftp']));
@@ -64,18 +64,18 @@ describe('a router where', () => {
     expect(rows['policy reboot']?.ok).toBe(true);
   });
 
-  it('device-mode forbids the scheduler has no undo guard', async () => {
+  it('device-mode forbids the scheduler lacks the undo guard', async () => {
     const rows = await check({ deviceMode: 'home' });
     expect(failed(rows)).toEqual(['scheduler']);
     expect(rows['scheduler']?.detail).toMatch(/device-mode.*no undo guard/);
   });
 
-  it('the clock never was set is told to use NTP', async () => {
+  it('the clock was never set gets the advice to use NTP', async () => {
     const rows = await check({ clock: 'unset' });
     expect(rows['clock']).toMatchObject({ ok: false, detail: expect.stringMatching(/^1970-01-0.*NTP/) });
   });
 
-  it('nobody answers has two rows', async () => {
+  it('nothing answers has two rows', async () => {
     const rows = await check({}, (simulator) => {
       simulator.faults.refuseConnections = true;
     });
@@ -93,7 +93,7 @@ describe('the certificate of a router', () => {
     );
   };
 
-  it('that nobody knows is shown with what to put into fingerprint', async () => {
+  it('that is not pinned is shown with the value for fingerprint', async () => {
     const simulator = await routers.simulate({ apiTlsPort: 0, tls: 'self-signed' });
     const rows = await checkTls({}, simulator);
     expect(rows).toMatchObject([
@@ -104,7 +104,7 @@ describe('the certificate of a router', () => {
     expect((await checkTls({ fingerprint }, simulator))[0]).toMatchObject({ what: 'api login', ok: true });
   });
 
-  it('is no question where it is pinned, or where there is none', async () => {
+  it('is not asked for when it is pinned or absent', async () => {
     const pinned = await checkTls({ fingerprint: '00'.repeat(32) }, await routers.simulate({ apiTlsPort: 0, tls: 'self-signed' }));
     expect(pinned).toMatchObject([{ what: 'api login', ok: false }]);
     const without = await checkTls({}, await routers.simulate({ apiTlsPort: 0, version: '6.49.10' }));
@@ -117,7 +117,7 @@ describe('the SSH key of a router', () => {
   const aboutKey = (rows: CheckRow[]): CheckRow | undefined => rows.find(({ what }) => what === 'ssh host key');
   const fingerprintIn = (row: CheckRow | undefined): string => /SHA256:[A-Za-z0-9+/]{43}/.exec(row?.detail ?? '')?.[0] ?? 'none';
 
-  it('that nobody has verified is a warning with what to put into host_key', async () => {
+  it('that is not pinned is a warning with the value for host_key', async () => {
     const config = routers.config(await routers.simulate(), { ssh: true });
     const stateFolder = await routers.stateFolder();
     const row = aboutKey(await tryRouter(config, stateFolder));
@@ -128,13 +128,13 @@ describe('the SSH key of a router', () => {
     expect(aboutKey(rows)).toBeUndefined();
   });
 
-  it('is not recorded: the folder may be another user’s, and the agent’s first connection records it', async () => {
+  it('is not recorded by the check, only by the agent’s first connection', async () => {
     const stateFolder = await routers.stateFolder();
     await tryRouter(routers.config(await routers.simulate(), { ssh: true }), stateFolder);
     expect(await readdir(stateFolder)).toEqual([]);
   });
 
-  it('is shown also where the login was refused, for the password was sent', async () => {
+  it('is shown also when the login is refused, because the password was sent', async () => {
     const config = routers.config(await routers.simulate(), { ssh: true });
     const rows = await tryRouter({ ...config, ssh: { ...config.ssh!, password: 'wrong' } }, await routers.stateFolder());
     expect(rows).toMatchObject([
@@ -143,7 +143,7 @@ describe('the SSH key of a router', () => {
     ]);
   });
 
-  it('that the agent has recorded is still a warning, and a failure where it has changed', async () => {
+  it('that the agent has recorded is a warning, and a failure when it has changed', async () => {
     const config = routers.config(await routers.simulate(), { ssh: true });
     const stateFolder = await routers.stateFolder();
     const session = await openSsh(config, stateFolder, { timeoutMs: 10_000 });

@@ -40,18 +40,18 @@ async function writeConfig(settings: object): Promise<string> {
   return file;
 }
 
-test.each([['--version'], ['-V']])('%s names the version', async (word) => {
+test.each([['--version'], ['-V']])('%s prints the version', async (word) => {
   expect(await run(word)).toEqual({ code: 0, output: `signalbox-agent ${AGENT_VERSION}\n` });
 });
 
-test('a CA file that cannot be read is one line, before the token is spent', async () => {
+test('an unreadable CA file is reported in one line before the token is used', async () => {
   const file = path.join(folder, 'ca.pem');
   expect(await run('enrol', '--server', server, '--token', 't', '--credentials', path.join(folder, 'c.json'), '--server-ca', file)).toEqual(
     { code: 1, output: `signalbox-agent: --server-ca: ${file} cannot be read: no such file or directory (ENOENT)\n` },
   );
 });
 
-test('a state folder that cannot be made is one line at the start', async () => {
+test('a state folder that cannot be created is reported in one line at the start', async () => {
   const config = await writeConfig({ state: 'credentials.json/state' });
   expect(await run('run', '--config', config)).toEqual({
     code: 1,
@@ -59,7 +59,7 @@ test('a state folder that cannot be made is one line at the start', async () => 
   });
 });
 
-test('a check tries the state folder and leaves nothing behind', async () => {
+test('a check tests the state folder and leaves nothing behind', async () => {
   const good = await run('check', '--config', await writeConfig({}));
   expect(good.output).toMatch(new RegExp(`^ok    agent +state +${folder}/state$`, 'm'));
   expect((await readdir(folder)).toSorted()).toEqual(['agent.yaml', 'credentials.json']);

@@ -78,7 +78,7 @@ function firstStart(server: string, signal = AbortSignal.timeout(30_000)): Promi
   );
 }
 
-test('run enrols with the token file, removes it, and its router is listed; the next run has its credentials', async () => {
+test('run enrols with the token file and removes it; the next run uses the stored credentials', async () => {
   await writeFile(tokenFile, `${await newToken()}\n`);
   const config = await writeConfig();
   const output = await startProgram(config);
@@ -101,7 +101,7 @@ test('run enrols with the token file, removes it, and its router is listed; the 
   expect(await readFile(credentialsFile, 'utf8')).toBe(before);
 });
 
-test('a control plane that cannot be reached yet is tried again, and the token stays until then', async () => {
+test('an unreachable control plane is retried, and the token file stays until the enrolment', async () => {
   await writeFile(tokenFile, await newToken());
   const { url } = world.server;
   await world.server.close();
@@ -122,7 +122,7 @@ test('a control plane that cannot be reached yet is tried again, and the token s
   expect([await exists(tokenFile), await exists(credentialsFile)]).toEqual([false, true]);
 });
 
-test('the wait for a control plane ends when the agent is told to end, and the token stays', async () => {
+test('a stop signal ends the wait for a control plane, and the token file stays', async () => {
   await writeFile(tokenFile, await newToken());
   const told = new AbortController();
   const nobody = http.createServer();
@@ -137,7 +137,7 @@ test('the wait for a control plane ends when the agent is told to end, and the t
   expect([await exists(tokenFile), await exists(credentialsFile)]).toEqual([true, false]);
 });
 
-test('a token that is used ends the program with its reason', async () => {
+test('a used token ends the program with the reason', async () => {
   const token = await newToken();
   await world.server.services.credentials.enrolAgent(token, 'another');
   await writeFile(tokenFile, token);
@@ -149,19 +149,19 @@ test('a token that is used ends the program with its reason', async () => {
 test.each([
   ['missing', undefined, /credentials\.json is missing, and so is .*enrol-token: put a new enrolment token there/],
   ['empty', ' \n', /credentials\.json is missing, and .*enrol-token is empty: put a new enrolment token there/],
-])('a token file that is %s is told', async (_what, text, reason) => {
+])('a token file that is %s is reported', async (_what, text, reason) => {
   if (text !== undefined) await writeFile(tokenFile, text);
   await expect(firstStart(world.server.url)).rejects.toThrow(reason);
 });
 
-test('what a power cut left of the token goes at the next start, without another enrolment', async () => {
+test('a token file left by a power cut is removed at the next start, without another enrolment', async () => {
   await writeFile(credentialsFile, '{}');
   await writeFile(tokenFile, 'T0ken');
   expect(await firstStart('http://127.0.0.1:9')).toBe(true);
   expect([await exists(tokenFile), await readFile(credentialsFile, 'utf8')]).toEqual([false, '{}']);
 });
 
-test('check says that the first run will enrol, and leaves the token alone', async () => {
+test('check reports that the first run will enrol, and does not use the token', async () => {
   await writeFile(tokenFile, await newToken());
   const rows = await checkAgent(await loadConfig(await writeConfig()));
   expect(rows.find(({ what }) => what === 'credentials')).toMatchObject({

@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('the archive is one layer, not compressed, with the entry point of the Dockerfile, and its checksum beside it', async () => {
+test('the archive has one uncompressed layer, the entry point of the Dockerfile, and a checksum file', async () => {
   const { stdout } = await promisify(execFile)('tar', ['-tf', archive]);
   expect(stdout.split('\n').filter((name) => name.endsWith('layer.tar'))).toHaveLength(1);
   expect(image).toMatchObject({ architecture: ARCHITECTURE, command: ['run', '--config', '/etc/signalbox/agent.yaml'] });
@@ -40,7 +40,7 @@ test('the archive is one layer, not compressed, with the entry point of the Dock
   expect((await promisify(execFile)('sha256sum', ['-c', `${archive}.sha256`], { cwd: folder })).stdout).toBe('agent.tar: OK\n');
 });
 
-test('the same parts give the same bytes', async () => {
+test('the build is reproducible', async () => {
   const again = path.join(folder, 'again.tar');
   const saidAgain = await buildImage(again, '--arch', ARCHITECTURE, '--system-libraries');
   expect((await readFile(again)).equals(await readFile(archive))).toBe(true);
@@ -48,20 +48,20 @@ test('the same parts give the same bytes', async () => {
   expect(sum.exec(saidAgain)?.[0]).toBe(sum.exec(said)?.[0]);
 }, 120_000);
 
-test('every program in it is for that processor and has all its libraries there', async () => {
+test('every program in the image matches the processor and finds all its libraries', async () => {
   const programs = await inspectPrograms(image.root);
   expect(programs.map(({ file }) => file)).toEqual(expect.arrayContaining(['node', 'libc.so.6', 'libstdc++.so.6', 'libnss_dns.so.2']));
   for (const { file, architecture, missing } of programs)
     expect({ file, architecture, missing }).toEqual({ file, architecture: ARCHITECTURE, missing: [] });
 });
 
-test('its folders have the permissions that temporary files and secrets need', async () => {
+test('the folders of the image have the permissions for temporary files and secrets', async () => {
   const modeOf = async (name: string): Promise<number> => (await stat(path.join(image.root, name))).mode & 0o7777;
   expect(await modeOf('tmp')).toBe(0o1777);
   expect([await modeOf('etc/signalbox'), await modeOf('var/lib/signalbox-agent')]).toEqual([0o700, 0o700]);
 });
 
-test('an agent in it checks its router, enrols by itself, serves, and stops as process 1', async (context) => {
+test('an agent in the image checks its router, enrols, serves, and stops as process 1', async (context) => {
   if (!(await canRunContainers())) return context.skip('this user may not make namespaces');
   await serveFromContainer(image, {}, 30_000);
 }, 120_000);
@@ -70,6 +70,6 @@ test.each([
   [['--arch', 'arm'], '--arch must be amd64 or arm64'],
   [['--arch', ARCHITECTURE === 'amd64' ? 'arm64' : 'amd64', '--system-libraries'], 'this machine has no libraries for'],
   [['--colour'], "Unknown option '--colour'"],
-])('a wrong command line is told: %j', async (words, reason) => {
+])('a wrong command line is reported: %j', async (words, reason) => {
   await expect(buildImage(path.join(folder, 'none.tar'), ...words)).rejects.toThrow(reason);
 });

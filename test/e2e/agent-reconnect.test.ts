@@ -9,7 +9,7 @@ import { silentLog } from '../harness/silent-log.ts';
 import { TunnelServer } from '../harness/tunnel-world.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-test('an agent that comes back introduces the routers that answer, and only tells of the others that they do not', async () => {
+test('a reconnecting agent announces the routers that answer and reports the others as unreachable', async () => {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-reconnect-'));
   const server = await new TunnelServer().listen();
   const url = `http://127.0.0.1:${server.port}`;

@@ -104,7 +104,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     return offered;
   };
 
-  test('a new agent takes the place of one: same id, name, site and routers; waiting jobs go on, begun ones are unknown', async () => {
+  test('a new agent takes over id, name, site and routers; pending jobs continue, started ones are unknown', async () => {
     const { body: site } = await ask<{ data: { id: string } }>('POST', '/api/sites', { name: 'Depot' });
     const old = await firstAgent('uno');
     const { agentId } = old.identity;
@@ -173,7 +173,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(audit.data).toContainEqual(expect.objectContaining({ action: 'POST /api/enrol-tokens', detail: `to replace agent ${agentId}` }));
   });
 
-  test('with the state folder of the old one, the new one reports how its begun job ended', async () => {
+  test('with the old state folder, the new agent reports how the started job ended', async () => {
     const old = await firstAgent('one');
     takesJobs(old);
     const routerId = await report(old, 'one', 'HEX');
@@ -195,7 +195,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(await jobOf(routerId, begun)).toMatchObject({ status: 'completed', output: 'done\n' });
   });
 
-  test('a session that was let in with the old credential does not begin once it is replaced', async () => {
+  test('a session accepted with the old credentials does not start after the replacement', async () => {
     const old = await firstAgent('one');
     const { agentId, secret } = old.identity;
     await old.stop();
@@ -212,7 +212,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(await world.server.services.agentSessions.begin({ agentId, credential: identity!.credential, hello })).toBeUndefined();
   });
 
-  test('only a living agent of the same team can be replaced, and its revocation ends the tokens for it', async () => {
+  test('only an active agent of the same team can be replaced, and its revocation invalidates the tokens', async () => {
     const old = await firstAgent('one');
     const { agentId } = old.identity;
     const other = await world.addTeam('Other');
@@ -231,7 +231,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(await ask('POST', '/api/enrol-tokens', { replaces_agent_id: agentId })).toMatchObject(refused);
   });
 
-  test('an agent is removed with the routers that only it had; what another one reports stays, and so does the agent until then', async () => {
+  test('an agent is removed with the routers that only it reports; routers of other agents stay', async () => {
     const [goes, other] = [await firstAgent('one', 'two'), await firstAgent('three')];
     const { agentId } = goes.identity;
     const [one, two] = [await report(goes, 'one', 'ONE'), await report(goes, 'two', 'TWO')];
@@ -339,7 +339,7 @@ describe.each(databaseKinds())('kill -9 between the steps, on $name', ({ create 
     return program('agent/main.ts', ['run', '--config', config]);
   }
 
-  test('the begun job is unknown, the waiting one runs once, and the old agent never comes back', { timeout: 180_000 }, async () => {
+  test('the started job is unknown, the pending one runs once, and the old agent stays refused', { timeout: 180_000 }, async () => {
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     const server = program('server/main.ts', ['serve'], {

@@ -35,7 +35,7 @@ describe.each([
   ['v6', '6.49.10'],
   ['v7', '7.18.2'],
 ])('%s', (_name, version) => {
-  it('with SSH alone: what the router is, read from its console, is the same as over the API', async () => {
+  it('with SSH alone: the facts from the console equal those from the API', async () => {
     const simulator = await routers.simulate({ version, identity: 'lift north', timeZone: 'Europe/Zurich' });
     const overSsh = await (await routers.adapter(routers.config(simulator, { ssh: true }))).refresh(SOON);
     const overApi = await (await routers.adapter(routers.config(simulator, { api: true }))).refresh(SOON);
@@ -45,13 +45,13 @@ describe.each([
     expect(Math.abs(overSsh.uptimeSeconds! - overApi.uptimeSeconds!)).toBeLessThan(60);
   });
 
-  it('with SSH alone: CHR, whose routerboard menu may be missing', async () => {
+  it('with SSH alone: reads a CHR without a routerboard menu', async () => {
     const simulator = await routers.simulate({ version, model: 'CHR' });
     const facts = await (await routers.adapter(routers.config(simulator, { ssh: true }))).refresh(SOON);
     expect(facts).toMatchObject({ hardwareId: simulator.router.softwareId, hardwareBoard: false });
   });
 
-  it('a console prints what a script prints, and its errors', async () => {
+  it('a console returns the output of a script and its errors', async () => {
     const adapter = await routers.adapter(routers.config(await routers.simulate({ version }), { api: true, ssh: true }));
     await reachable(adapter);
     expect(await adapter.console(':put "one"; :put "two"', TEXT)).toEqual({ text: 'one\ntwo\n', truncated: false });
@@ -72,7 +72,7 @@ describe.each([
     await expect(adapter.readFile('flash/before.backup', { ...SOON, maxBytes: 1 })).rejects.toMatchObject({ code: 'not_allowed' });
   });
 
-  it('a connection through the router needs forwarding to be on, and the error says so', async () => {
+  it('a connection through the router needs SSH forwarding, and the error says so', async () => {
     const simulator = await routers.simulate({ version });
     const adapter = await routers.adapter(routers.config(simulator, { api: true, ssh: true }));
     await reachable(adapter);
@@ -91,7 +91,7 @@ describe.each([
 });
 
 describe('a console', () => {
-  it('needs no SSH from 7.8 on, and cannot be had without it before', async () => {
+  it('needs no SSH from 7.8 on, and is unavailable without it before', async () => {
     const modern = await routers.adapter(routers.config(await routers.simulate({ version: '7.8' })));
     await reachable(modern);
     expect((await modern.console(':put 1', TEXT)).text).toBe('1\n');
@@ -102,7 +102,7 @@ describe('a console', () => {
 });
 
 describe('a router without SSH', () => {
-  it('has no connections through it and no files', async () => {
+  it('offers no connections through it and no files', async () => {
     const adapter = await routers.adapter(routers.config(await routers.simulate()));
     await expect(adapter.openTcp({ host: '10.0.0.1', port: 80 }, SOON)).rejects.toMatchObject({ code: 'unsupported' });
     await expect(adapter.readFile('x', TEXT)).rejects.toMatchObject({ code: 'unsupported' });
@@ -121,7 +121,7 @@ describe('a router with SSH alone', () => {
     await reachable(adapter);
   });
 
-  it.each(['6.49.10', '7.18.2'])('takes commands by its console, %s', async (version) => {
+  it.each(['6.49.10', '7.18.2'])('accepts commands on its console, %s', async (version) => {
     const adapter = await routers.adapter(routers.config(await routers.simulate({ version }), { ssh: true }));
     await reachable(adapter);
     const command = (path: string, ...words: string[]) => adapter.command({ path, words }, SOON);
@@ -146,7 +146,7 @@ describe('a router with SSH alone', () => {
 });
 
 describe('an SSH session that broke', () => {
-  it('is opened anew for the next errand', async () => {
+  it('is opened again for the next operation', async () => {
     const simulator = await routers.simulate({ version: '6.49.10' });
     const adapter = await routers.adapter(routers.config(simulator, { api: true, ssh: true }));
     await reachable(adapter);

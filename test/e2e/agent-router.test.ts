@@ -19,7 +19,7 @@ describe.each([
   { name: 'v7', version: '7.18.2', splitEveryByte: false },
   { name: 'v7, every byte on its own', version: '7.18.2', splitEveryByte: true },
 ])('$name', ({ version, splitEveryByte }) => {
-  it('a router is found, and known for what it is', async () => {
+  it('a router is found and identified', async () => {
     const simulator = await routers.simulate({ version, splitEveryByte, identity: 'Zürich-Łódź 日本', timeZone: 'Europe/Zurich' });
     const adapter = await routers.adapter(routers.config(simulator));
     await reachable(adapter);
@@ -53,7 +53,7 @@ describe.each([
     expect(await find()).toEqual([]);
   });
 
-  it('a wrong command is refused in the router’s own words', async () => {
+  it('a wrong command is refused with the router’s own message', async () => {
     const adapter = await routers.adapter(routers.config(await routers.simulate({ version, splitEveryByte })));
     await adapter.refresh(SOON);
     await expect(adapter.command({ path: '/ip/nonsense/print', words: [] }, SOON)).rejects.toMatchObject({
@@ -68,7 +68,7 @@ describe.each([
   ['CHR', '6.49.10'],
   ['x86', '6.49.10'],
 ])('%s %s', (model, version) => {
-  it('is no board and is known by its software or system id', async () => {
+  it('is not a board and is identified by its software or system id', async () => {
     const simulator = await routers.simulate({ model, version });
     const facts = await (await routers.adapter(routers.config(simulator))).refresh(SOON);
     expect(facts).toMatchObject({ hardwareId: simulator.router.softwareId, serialNumber: null, hardwareBoard: false, model: null });
@@ -76,7 +76,7 @@ describe.each([
 });
 
 describe('a router that', () => {
-  it('drops its sessions is reached again, and everyone is told', async () => {
+  it('drops its sessions is reconnected, and listeners are notified', async () => {
     const simulator = await routers.simulate({});
     const adapter = await routers.adapter(routers.config(simulator));
     const seen: boolean[] = [];
@@ -88,7 +88,7 @@ describe('a router that', () => {
     await vi.waitFor(() => expect(seen).toEqual([true, false, true]));
   });
 
-  it('is not there is reported at once, with the reason, and keeps what was known of it', async () => {
+  it('is absent is reported at once with the reason and keeps its known facts', async () => {
     const simulator = await routers.simulate({});
     const adapter = await routers.adapter(routers.config(simulator));
     await reachable(adapter);
@@ -100,7 +100,7 @@ describe('a router that', () => {
     });
   });
 
-  it('refuses the login says so', async () => {
+  it('refuses the login reports the reason', async () => {
     const simulator = await routers.simulate({});
     const config = routers.config(simulator);
     const adapter = await routers.adapter({ ...config, api: { ...config.api!, password: 'wrong' } });
@@ -108,7 +108,7 @@ describe('a router that', () => {
     await expect(adapter.testLogin(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
   });
 
-  it('takes a command and never answers leaves the outcome open', async () => {
+  it('accepts a command and never answers leaves the outcome unknown', async () => {
     const simulator = await routers.simulate({});
     const adapter = await routers.adapter(routers.config(simulator));
     await reachable(adapter);
@@ -120,7 +120,7 @@ describe('a router that', () => {
     expect(simulator.items('/ip/address')).toContainEqual(expect.objectContaining({ address: '10.9.8.1/24' }));
   });
 
-  it('is renamed is known by its new name after the next ping', async () => {
+  it('is renamed has its new name after the next ping', async () => {
     const simulator = await routers.simulate({});
     const adapter = await routers.adapter(routers.config(simulator));
     await reachable(adapter);
@@ -132,7 +132,7 @@ describe('a router that', () => {
     expect(await changed).toBe('lift-north');
   });
 
-  it('can be reached afresh passes the probe', async () => {
+  it('can be reached again passes the probe', async () => {
     const simulator = await routers.simulate({});
     const adapter = await routers.adapter(routers.config(simulator));
     await reachable(adapter);

@@ -52,7 +52,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
   }
 
   describe('a line', () => {
-    it('is run, its output has LF only', async () => {
+    it('is executed, and its output has LF only', async () => {
       const ssh = await connect();
       expect(await ssh.exec(String.raw`printf 'Zürich\r\nŁódź\n'`, EXEC)).toEqual({
         text: 'Zürich\nŁódź\n',
@@ -61,30 +61,30 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       });
     });
 
-    it('that ends without a status is no error', async () => {
+    it('that ends without a status is not an error', async () => {
       const ssh = await connect();
       expect(await ssh.exec('kill -9 $$', EXEC)).toEqual({ text: '', truncated: false, exitStatus: null });
     });
 
-    it('may print more than is wanted', async () => {
+    it('is cut off when it prints more than the limit', async () => {
       const ssh = await connect();
       const { text, truncated } = await ssh.exec('yes | head -c 3000000', { ...SOON, maxBytes: 1000 });
       expect(text).toHaveLength(1000);
       expect(truncated).toBe(true);
     });
 
-    it('must be one', async () => {
+    it('with a line break is refused', async () => {
       const ssh = await connect();
       await expect(ssh.exec('true\nfalse', EXEC)).rejects.toMatchObject({ code: 'invalid' });
     });
 
-    it('that does not end is given up at the deadline, and the session stays', async () => {
+    it('that does not end is abandoned at the deadline, and the session stays open', async () => {
       const ssh = await connect();
       await expect(ssh.exec('sleep 60', { timeoutMs: 100, maxBytes: 10 })).rejects.toMatchObject({ code: 'outcome_unknown' });
       expect((await ssh.exec('echo still here', EXEC)).text).toBe('still here\n');
     });
 
-    it('is one of a hundred at a time', async () => {
+    it('runs beside a hundred others', async () => {
       // OpenSSH allows ten channels of this kind; the others are refused, not lost.
       const ssh = await connect();
       const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, n) => ssh.exec(`echo ${n}`, EXEC)));
@@ -129,7 +129,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       await vi.waitFor(() => expect(heard).toBe('I was still talking'));
     });
 
-    it('holds the sender back when the target does not read', async () => {
+    it('applies back-pressure to the sender when the target does not read', async () => {
       let target: Socket | undefined;
       const address = await listen((socket) => {
         target = socket.pause();
@@ -160,7 +160,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       expect(got).toBe(accepted);
     });
 
-    it('holds the target back when nobody reads here', async () => {
+    it('applies back-pressure to the target when the local side does not read', async () => {
       let pushed = 0;
       const address = await listen((socket) => {
         const fill = (): void => {
@@ -179,7 +179,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       stream.destroy();
     });
 
-    it('that is busy lets others have their turn after 64 KB', async () => {
+    it('yields to others after 64 KB', async () => {
       const address = await listen((socket) => socket.end(Buffer.alloc(32 * 1024 * 1024)));
       const stream = await (await connect()).openTcp(address, SOON);
       let [bytes, thisTurn, most] = [0, 0, 0];
@@ -232,7 +232,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       });
     });
 
-    it('where forwarding is off is not allowed, and the error says what to set', async () => {
+    it('is refused while forwarding is off, and the error names the setting', async () => {
       const closed = await startOpensshServer(['AllowTcpForwarding no']);
       try {
         const { port, privateKey, hostKey } = closed;
@@ -246,7 +246,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       }
     });
 
-    it('fails, not ends, when the session goes away', async () => {
+    it('fails instead of ending when the session breaks', async () => {
       const target = await listen((socket) => socket.write('first'));
       const ssh = await connect();
       const stream = await ssh.openTcp(target, SOON);
@@ -256,7 +256,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       expect((await failed)[0]).toBeInstanceOf(AgentError);
     });
 
-    it('that is destroyed here is closed there', async () => {
+    it('is closed at the router when destroyed here', async () => {
       let closed: Promise<unknown> | undefined;
       const target = await listen((socket) => {
         closed = once(socket.on('error', () => undefined).resume(), 'close');
@@ -270,7 +270,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
   });
 
   describe('a file', () => {
-    it('is read whole', async () => {
+    it('is read completely', async () => {
       const content = randomBytes(300_000);
       const name = path.join(sshd.folder, 'x.backup');
       await writeFile(name, content);
@@ -312,7 +312,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
 
     afterAll(() => rm(folder, { recursive: true }));
 
-    it('that is not the one required ends the connection before the login', async () => {
+    it('that differs from the pinned one ends the connection before the login', async () => {
       const hostKey = { fingerprint: `SHA256:${'A'.repeat(43)}` };
       await expect(connect({ hostKey })).rejects.toMatchObject({
         code: 'router_unreachable',
@@ -320,7 +320,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       });
     });
 
-    it('first seen is recorded, by whichever of several connections is faster, and required from then on', async () => {
+    it('is pinned on first use, by the fastest of several connections', async () => {
       const hostKey = hostKeyFile(folder, 'a/strange: name');
       await Promise.all([connect({ hostKey }), connect({ hostKey }), connect({ hostKey })]);
       const files = await readdir(path.join(folder, 'host-keys'));
@@ -332,7 +332,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       await expect(connect({ hostKey })).rejects.toMatchObject({ message: expect.stringContaining('has changed') });
     });
 
-    it('that cannot be recorded is not accepted', async () => {
+    it('is refused when it cannot be recorded', async () => {
       const notAFolder = path.join(sshd.folder, 'config');
       await expect(connect({ hostKey: hostKeyFile(notAFolder, 'branch') })).rejects.toMatchObject({
         code: 'router_unreachable',
@@ -342,7 +342,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
   });
 
   describe('the session', () => {
-    it('with a key nobody knows is refused', async () => {
+    it('with an unknown key is refused', async () => {
       const other = await startOpensshServer();
       const { privateKey } = other;
       await other.close();
@@ -353,7 +353,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       await expect(connect({ privateKey: 'not a key' })).rejects.toMatchObject({ code: 'router_unreachable' });
     });
 
-    it('that has ended says so to whoever asks', async () => {
+    it('reports that it has ended', async () => {
       const ssh = await connect();
       const reason = new Promise((resolve) => ssh.onClose(resolve));
       const pending = ssh.exec('sleep 60', EXEC).catch((error: unknown) => error);

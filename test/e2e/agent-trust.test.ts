@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('an enrolment names --server-ca, and leaves nothing behind', async () => {
+test('an untrusted certificate at enrolment names --server-ca and leaves nothing behind', async () => {
   const host = address.slice('https://'.length);
   await expect(
     enrol({ server: address, token: 'T0ken', name: 'depot', credentialsFile: path.join(folder, 'credentials.json') }),
@@ -49,13 +49,13 @@ async function reachable(serverCa: string | undefined): Promise<string | undefin
   return (await checkAgent(config)).find(({ what }) => what === 'reachable')?.detail;
 }
 
-test('a check names server_ca, and finds it good', async () => {
+test('a check names server_ca, and accepts it once it is set', async () => {
   expect(await reachable(undefined)).toMatch(/name the file of its CA with server_ca in agent\.yaml \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/);
   expect(await reachable('ca.pem')).toBe(address);
   expect(await reachable('missing.pem')).toBe(`server_ca: ${folder}/missing.pem cannot be read: no such file or directory (ENOENT)`);
 });
 
-test('a running agent says the same in its log', async () => {
+test('a running agent logs the same advice', async () => {
   const dialer = new Dialer({ server: address, agentId: 'a', secret: 'b' });
   const attach = () => ({ onText: () => undefined, onBinary: () => undefined, onPong: () => undefined, onClosed: () => undefined });
   await expect(dialer.dialTunnel(attach, AbortSignal.timeout(10_000))).rejects.toMatchObject({

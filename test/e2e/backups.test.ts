@@ -41,7 +41,7 @@ describe.each(WAYS)('the backup of a job on RouterOS %s', (_name, options, parts
   });
   afterAll(() => world.close());
 
-  it('is fetched, shown with the job, and then gone from the router', { timeout: 30_000 }, async () => {
+  it('is fetched, shown with the job, and removed from the router', { timeout: 30_000 }, async () => {
     const jobId = await submit(world, routerId, '/system identity set name=before');
     backup = await stored(world, routerId, jobId);
     expect(backup.parts.map(({ part }) => part)).toEqual(parts);
@@ -55,7 +55,7 @@ describe.each(WAYS)('the backup of a job on RouterOS %s', (_name, options, parts
     expect(filesOf(world)).toEqual(left);
   });
 
-  it('is downloaded as it was', async () => {
+  it('is downloaded unchanged', async () => {
     for (const { part, size, sha256 } of backup.parts) {
       const answer = await download(world, `/api/routers/${routerId}/backups/${backup.id}?part=${part}`);
       expect(answer.headers.get('content-disposition')).toMatch(
@@ -69,7 +69,7 @@ describe.each(WAYS)('the backup of a job on RouterOS %s', (_name, options, parts
     }
   });
 
-  it('shows what a job changed, and what changed between two', { timeout: 30_000 }, async () => {
+  it('shows the changes of a job, and between two backups', { timeout: 30_000 }, async () => {
     const jobId = await submit(world, routerId, '/system identity set name=after');
     const next = await stored(world, routerId, jobId);
     const changes = await world.caller.call<{ data: { changed: boolean; diff: string } }>(
@@ -86,7 +86,7 @@ describe.each(WAYS)('the backup of a job on RouterOS %s', (_name, options, parts
 });
 
 describe('a backup', () => {
-  it('that fails keeps the script from running', { timeout: 30_000 }, async () => {
+  it('that fails prevents the script from running', { timeout: 30_000 }, async () => {
     const world = await World.start();
     try {
       const [routerId] = await world.routerIds();
@@ -104,7 +104,7 @@ describe('a backup', () => {
     }
   });
 
-  it('that this way cannot fetch is said to be lost, and stays on the router', { timeout: 30_000 }, async () => {
+  it('that cannot be fetched is reported as lost and stays on the router', { timeout: 30_000 }, async () => {
     const world = await World.start({ routers: [{ version: '6.49.10', sshPort: null }] });
     try {
       const [routerId] = await world.routerIds();
@@ -125,7 +125,7 @@ describe('a backup', () => {
     }
   });
 
-  it('does not hold up its job: what cannot be fetched at once comes later', { timeout: 30_000 }, async () => {
+  it('does not delay its job: what cannot be fetched at once is fetched later', { timeout: 30_000 }, async () => {
     const world = await World.start();
     try {
       const [routerId] = await world.routerIds();

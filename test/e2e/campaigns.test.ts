@@ -57,7 +57,7 @@ describe('campaigns', () => {
     });
   }
 
-  it('run a script on every router, and show who said the same', async () => {
+  it('run a script on every router and group equal outputs', async () => {
     const created = await post({ canary_count: 1, rate_per_minute: 600, most_at_once: 2, abort_after_failures: 1 });
     expect(created.status).toBe(200);
     expect(created.body.data).toMatchObject({
@@ -93,7 +93,7 @@ describe('campaigns', () => {
       expect(simulator.executions.filter(({ name }) => shown.some(({ job_id }) => name === `signalbox-${job_id}`))).toHaveLength(1);
   });
 
-  it('stop at a canary that fails, and touch no other router', async () => {
+  it('stop at a failed canary and touch no other router', async () => {
     const { id } = (await post({ script: ':error "not here"' })).body.data;
     expect(await ended(id)).toMatchObject({
       state: 'stopped',
@@ -105,7 +105,7 @@ describe('campaigns', () => {
     expect(await targets(id, '?status=skipped')).toMatchObject([{ job_id: null }, { job_id: null }]);
   });
 
-  it('go on after a restart of the control plane', async () => {
+  it('continue after a restart of the control plane', async () => {
     const { id } = (await post({ canary_count: 0, rate_per_minute: 40 })).body.data;
     await waitUntil('one has run', async () => (await read(id)).counts['completed'] === 1);
     await world.restartServer();
@@ -168,7 +168,7 @@ describe('campaigns', () => {
     expect(job).toMatchObject({ undo_unless_reachable_seconds: 60, timeout_seconds: 30, status: 'completed' });
   });
 
-  it('are the same for the same key', async () => {
+  it('are created once per idempotency key', async () => {
     const headers = { 'idempotency-key': 'campaign-1' };
     const [first, again] = [await post({}, headers), await post({}, headers)];
     expect(again.body.data.id).toBe(first.body.data.id);
@@ -192,7 +192,7 @@ describe('campaigns', () => {
     ['a share above all', { abort_at_percent: 101 }, 'abort_at_percent'],
     ['a URL that is none', { notify_url: 'x' }, 'notify_url'],
     ['a URL into a private network', { notify_url: 'https://[fd00::1]/' }, 'notify_url'],
-  ])('are refused with %s, by the name of the field', async (_name, some, field) => {
+  ])('are refused with %s, and the error names the field', async (_name, some, field) => {
     const answer = await post(some);
     expect(answer.status).toBe(422);
     const fields = Object.keys(answer.body.errors).map((name) => name.split('.')[0]);

@@ -70,7 +70,7 @@ beforeEach(async () => {
 });
 
 describe('login', () => {
-  test('keeps a key that works in a file that only its owner can read', async () => {
+  test('stores a valid key in a file that only its owner can read', async () => {
     const file = path.join(home, '.config/signalbox/profile.json');
     await rm(file);
     const { code, stdout } = await runWith(['login', '--server', `${world.server.url}/`], { input: `${world.caller.apiKey}\n` });
@@ -79,21 +79,21 @@ describe('login', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ server: world.server.url, key: world.caller.apiKey });
   });
 
-  test('does not keep one that does not work', async () => {
+  test('does not store an invalid key', async () => {
     const wrong = world.caller.apiKey.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));
     const elsewhere = path.join(home, 'elsewhere.json');
     expect(await runWith(['login', '--server', world.server.url, '--key', wrong, '--profile', elsewhere])).toMatchObject({ code: 5 });
     await expect(stat(elsewhere)).rejects.toThrow('ENOENT');
   });
 
-  test('the stored key is not sent to another server', async () => {
+  test('never sends the stored key to another server', async () => {
     expect(await run('routers', '--server', 'http://127.0.0.1:1')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('no API key for http://127.0.0.1:1'),
     });
   });
 
-  test('a profile that was asked for and is not there is named', async () => {
+  test('reports a missing profile by its path', async () => {
     expect(await run('routers', '--profile', '/nowhere.json')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('there is no profile /nowhere.json'),
@@ -103,7 +103,7 @@ describe('login', () => {
     });
   });
 
-  test('options and the environment go before the profile, also in front of the command', async () => {
+  test('prefers options and the environment to the profile, also in front of the command', async () => {
     const other = await world.addTeam('Other');
     expect(await runWith(['--key', other.apiKey, '--server', world.server.url, 'routers'])).toMatchObject({
       code: 0,
@@ -114,7 +114,7 @@ describe('login', () => {
   });
 });
 
-test('half a command names the other halves, and a refusal each field once', async () => {
+test('an incomplete command lists its commands, and a refusal names each field once', async () => {
   expect(await run('job')).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/^signalbox: job needs a command\n\nUsage: signalbox job COMMAND/),
@@ -137,18 +137,18 @@ test('half a command names the other halves, and a refusal each field once', asy
 });
 
 describe('routers', () => {
-  test('are a table for people', async () => {
+  test('are printed as a table', async () => {
     const { stdout } = await run('routers');
     expect(stdout).toMatch(/^ID +IDENTITY +MODEL +VERSION +ONLINE +LAST SEEN +FROM\n/);
     expect(stdout).toMatch(new RegExp(`^${ids[0]} +router-0 .* 7\\.18\\.2 +yes +`, 'm'));
   });
 
-  test('are a list for programs', async () => {
+  test('are printed as a JSON list', async () => {
     const routers = await json<{ id: string }[]>('routers');
     expect(routers.map(({ id }) => id).sort()).toEqual([...ids].sort());
   });
 
-  test('run a command, by name or by id', async () => {
+  test('run a command by identity or id', async () => {
     expect(await json('run', 'router-0', '/ip/address/print', '?interface=nowhere')).toEqual([]);
     const added = await json('run', ids[0]!, '/ip/address/add', 'address=10.66.0.1/24', 'interface=ether2', 'comment=by hand');
     expect(added).toEqual([{ ret: expect.stringMatching(/^\*/) }]);
@@ -158,7 +158,7 @@ describe('routers', () => {
     expect((await run('run', 'router-0', '/system/identity/print')).stdout).toMatch(/^name +router-0$/m);
   });
 
-  test('refuse with a reason, and scripts can tell refusals apart', async () => {
+  test('report refusals with a reason and distinct exit codes', async () => {
     expect(await run('run', 'router-0', '/no/such/thing')).toMatchObject({
       code: 1,
       stdout: '',
@@ -185,7 +185,7 @@ describe('routers', () => {
 });
 
 describe('jobs', () => {
-  test('are submitted and waited for, with progress beside the result', async () => {
+  test('are submitted and awaited, with progress on standard error', async () => {
     const { code, stdout, stderr } = await run('job', 'submit', 'router-0', ':put "hello"', '--wait');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^status +completed$/m);
@@ -194,14 +194,14 @@ describe('jobs', () => {
     expect(stderr).toMatch(/: completed\n$/);
   });
 
-  test('that fail end with 1, and say why', async () => {
+  test('exit with 1 and the reason when they fail', async () => {
     const { job_id: id } = await json<{ job_id: string }>('job', 'submit', 'router-0', ':error "on purpose"');
     const { code, stdout } = await run('job', 'wait', 'router-0', id);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^error +.*on purpose/m);
   });
 
-  test('come from a file or the standard input', async () => {
+  test('are read from a file or standard input', async () => {
     const file = path.join(home, 'script.rsc');
     await writeFile(file, ':put "from a file"\n');
     expect((await run('job', 'submit', 'router-0', '--file', file, '--wait')).stdout).toContain('from a file');
@@ -209,12 +209,12 @@ describe('jobs', () => {
     expect(stdout).toContain('piped');
   });
 
-  test('with the same key are the same job', async () => {
+  test('are submitted once per idempotency key', async () => {
     const submit = () => json<{ job_id: string }>('job', 'submit', 'router-0', ':put 1', '--idempotency-key', 'once');
     expect((await submit()).job_id).toBe((await submit()).job_id);
   });
 
-  test('that wait are listed, shown and taken back', async () => {
+  test('are listed, shown and canceled while pending', async () => {
     world.simulators[1]!.faults.refuseConnections = true;
     world.simulators[1]!.faults.resetConnections();
     await waitUntil('the router is away', async () => (await run('routers')).stdout.includes(' no '));
@@ -226,7 +226,7 @@ describe('jobs', () => {
     world.simulators[1]!.faults.refuseConnections = false;
   });
 
-  test('a wait ends with Ctrl-C', async () => {
+  test('stop waiting on Ctrl-C', async () => {
     const { job_id: id } = await json<{ job_id: string }>('job', 'submit', 'router-0', ':delay 1s');
     const ended = new AbortController();
     const waiting = runWith(['job', 'wait', 'router-0', id], { signal: ended.signal });
@@ -251,7 +251,7 @@ test('forwards are opened, listed, used and closed', async () => {
   target.close();
 });
 
-test("a forward that the agent's rules forbid ends with the refusal, and leaves no port open", async () => {
+test("a forward that the agent's rules forbid is refused and leaves no port open", async () => {
   const refused = await run('forward', 'open', 'router-0', '8.8.8.8:53', '--from', '127.0.0.1');
   expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^the forward to 8\.8\.8\.8:53 is refused: .+\n$/) });
   const here = await run('forward', '--router', 'router-0', '--to', '8.8.8.8:53', '--listen', `127.0.0.1:${await freePort()}`);
@@ -267,7 +267,7 @@ test('an export is printed as text', async () => {
   expect(stdout).not.toMatch(/^line /m);
 });
 
-test('a router that is named by its identity costs one request', async () => {
+test('a router named by its identity costs one request', async () => {
   const key = await world.server.services.credentials.createApiKey({ teamId: world.caller.teamId, name: 'counted', createdBy: null });
   const remaining = async (): Promise<number> => {
     const answer = await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${key.apiKey}` } });
@@ -291,7 +291,7 @@ test('devices are listed, searched and named', async () => {
 });
 
 describe('agents', () => {
-  test('a token to replace one is made; one is revoked and removed, with its routers', async () => {
+  test('are replaced with a token, revoked, and removed with their routers', async () => {
     const { credentials: auth } = world.server.services;
     const made = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
     const { agent_id: id } = await auth.enrolAgent(made.token, 'spare');
@@ -319,7 +319,7 @@ describe('the team', () => {
     ['sites', /^(?:no sites|ID +NAME)/],
     ['audit', /^TIME +ACTOR +FROM +ACTION +TARGET +RESULT +DETAIL\n/],
     ['faults', /^(?:no faults|ROUTER +SINCE)/],
-  ])('%s are a table for people and a list for programs', async (name, table) => {
+  ])('prints %s as a table and as a JSON list', async (name, table) => {
     expect((await run(name)).stdout).toMatch(table);
     expect(await json<unknown[]>(name)).toBeInstanceOf(Array);
   });
@@ -384,7 +384,7 @@ test.each([
   });
 });
 
-test('router moves: listed, refused, and an unknown one named', async () => {
+test('router moves are listed and refused, and an unknown one is reported', async () => {
   expect(await run('router-moves')).toMatchObject({ code: 0, stdout: 'no router moves\n' });
   const { credentials: auth } = world.server.services;
   const { token } = await auth.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
@@ -425,7 +425,7 @@ test('router moves: listed, refused, and an unknown one named', async () => {
   }
 });
 
-test('the program itself finds these commands beside the administration', async () => {
+test('the program offers these commands beside the administration', async () => {
   const signalbox = (...words: string[]) =>
     promisify(execFile)(process.execPath, [path.join(import.meta.dirname, '../../bin/signalbox.mjs'), ...words], {
       env: { ...process.env, HOME: home },

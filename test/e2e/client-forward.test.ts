@@ -61,7 +61,7 @@ test('curl reads through the local port, and Ctrl-C leaves no open forward', asy
   expect(await newest()).toMatchObject({ closed_at: expect.any(String), revoked_early: true });
 });
 
-test('a local port that is taken is an error, and leaves no open forward either', async () => {
+test('a local port in use is an error and leaves no open forward', async () => {
   const { port } = target.address() as AddressInfo;
   const said: string[] = [];
   const code = await runCli(['forward', '--router', routerId, '--to', '127.0.0.1:80', '--listen', `127.0.0.1:${port}`], {

@@ -34,14 +34,14 @@ describe.each([
     ['console style', 'address=10.77.1.1/24 interface=ether2 comment="by hand"', '10.77.1.1/24'],
     ['API words', '=address=10.77.2.1/24\n=interface=ether2', '10.77.2.1/24'],
     ['a JSON array of API words', '["=address=10.77.3.1/24","=interface=ether2"]', '10.77.3.1/24'],
-  ])('an address added with %s is there on the next print', async (_name, parameters, address) => {
+  ])('an address added with %s appears in the next print', async (_name, parameters, address) => {
     const added = await run('/ip address add', parameters);
     expect(added.body.data).toEqual([{ ret: expect.stringMatching(/^\*/) }]);
     const printed = await run('ip address print', `?address=${address}`);
     expect(printed.body.data).toEqual([expect.objectContaining({ id: added.body.data[0]!['ret'], address })]);
   });
 
-  test('an export answers its lines, of everything or of one menu', async () => {
+  test('an export answers the lines of everything or of one menu', async () => {
     const lines = ({ body }: { body: Rows }) => body.data.map(({ line }) => line);
     const everything = await run('/export');
     expect(everything.status).toBe(200);
@@ -53,11 +53,11 @@ describe.each([
     expect((await run('/no/such/export')).status).toBe(422);
   });
 
-  test('a reply with nothing in it is an empty list', async () => {
+  test('an empty reply is an empty list', async () => {
     expect((await run('/ip/address/print', '?address=192.0.2.1/32')).body).toEqual({ status: 'success', data: [] });
   });
 
-  test('what the router refuses is 422 with its own message', async () => {
+  test('a refusal of the router is 422 with its own message', async () => {
     const { status, body } = await run('/ip/nonsense/print');
     expect(status).toBe(422);
     expect(body).toMatchObject({ code: 'rejected_by_router', message: expect.stringMatching(/no such command/) });
@@ -66,7 +66,7 @@ describe.each([
     expect((await run('/ip/address/add', twice)).body).toMatchObject({ message: 'failure: already have such address' });
   });
 
-  test('what can be seen to be wrong never reaches the router', async () => {
+  test('an invalid request never reaches the router', async () => {
     for (const [command, parameters] of [
       ['/quit', ''],
       ['/ip/address/listen', ''],
@@ -85,7 +85,7 @@ describe.each([
   });
 });
 
-describe('when somebody does not answer', () => {
+describe('when router or agent do not answer', () => {
   let world: World;
   let id: string;
   beforeAll(async () => {
@@ -101,7 +101,7 @@ describe('when somebody does not answer', () => {
     return body.data[0]!.has_pulse;
   };
 
-  test('a router that never answers is 504 in the stated time, and says that the outcome is unknown', async () => {
+  test('a router that never answers is 504 within the timeout, with an unknown outcome', async () => {
     world.simulators[0]!.faults.silent = true;
     const started = performance.now();
     const { status, body } = await run({ timeout_seconds: 1 });
@@ -114,7 +114,7 @@ describe('when somebody does not answer', () => {
     world.simulators[0]!.faults.silent = false;
   });
 
-  test('a router its agent cannot reach is 503 at once, and has no pulse', async () => {
+  test('a router that its agent cannot reach is 503 at once and has no pulse', async () => {
     world.simulators[0]!.faults.refuseConnections = true;
     world.simulators[0]!.faults.resetConnections();
     await waitUntil('the pulse is gone', async () => !(await hasPulse()));
@@ -128,7 +128,7 @@ describe('when somebody does not answer', () => {
     expect((await run()).status).toBe(200);
   });
 
-  test('an agent that is gone is 503 at once, and the pulse ends in time', async () => {
+  test('a disconnected agent is 503 at once, and the pulse ends in time', async () => {
     await world.agent!.close();
     world.agent = undefined;
     const { status, body } = await run();

@@ -206,19 +206,19 @@ describe.each(INTERNAL_ROUTES)('%s', (path) => {
     expect(await status()).toBe(401);
   });
 
-  test('is in no document', async () => {
+  test('does not appear in the API document', async () => {
     const document = (await (await fetch(`${world.server.url}/openapi.json`)).json()) as { paths: object };
     expect(Object.keys(document.paths).filter((documented) => documented.startsWith('/internal'))).toEqual([]);
   });
 });
 
-test('the internal status counts what there is', async () => {
+test('the internal status reports the counts', async () => {
   const answer = await fetch(`${world.server.url}/internal/status`, { headers: { authorization: headers['service token']! } });
   const nothing = { connected_agents: 0, open_forwards: 0, queued_jobs: 0, running_jobs: 0, ignored_forwarding: 0, warnings: [] };
   expect(await answer.json()).toEqual({ status: 'success', data: { version: '0.1.0', uptime_seconds: expect.any(Number), ...nothing } });
 });
 
-test('the plant demonstration takes every bearer of the service, and no others', async () => {
+test('the plant demonstration accepts every bearer token of the service and no others', async () => {
   for (const credential of [...STRANGERS, ...SESSIONS, ...ROLES] as const) {
     const authorization = headers[credential];
     const answer = await fetch(`${world.server.sandboxUrl!}/plants`, {

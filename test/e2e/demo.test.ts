@@ -96,7 +96,7 @@ function pidOf(file: string): number | undefined {
 }
 
 describe('npm run demo', () => {
-  test('says in .demo/demo.json what programs need, and its curl lines work', async () => {
+  test('writes .demo/demo.json for programs and prints working curl lines', async () => {
     expect(told).toMatchObject({
       base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       admin_email: 'admin@example.test',
@@ -111,7 +111,7 @@ describe('npm run demo', () => {
   });
 
   test.each(['agent/main.ts', 'server/main.ts'])(
-    'goes on when %s is killed: it is started again, as a service manager would',
+    'restarts %s when it is killed, as a service manager would',
     async (file) => {
       const before = pidOf(file)!;
       process.kill(before, 'SIGKILL');
@@ -123,7 +123,7 @@ describe('npm run demo', () => {
   );
 
   test(
-    'a second demo on the same port proposes a port that works, and neither touches the files of the first',
+    'proposes a free port to a second demo, which does not touch the files of the first',
     async () => {
       const clashing = secondDemo(undefined);
       clashing.start();
@@ -143,14 +143,14 @@ describe('npm run demo', () => {
     2 * START_MS,
   );
 
-  test('ends with Ctrl-C and leaves no process', async () => {
+  test('exits on Ctrl-C and leaves no process', async () => {
     const children = childrenOf(demo.pid);
     expect(children).toHaveLength(4);
     expect(await demo.interrupt()).toBe(0);
     expect(children.filter((pid) => commandLine(pid) !== '')).toEqual([]);
   });
 
-  test.each(['Starting two', 'Creating a team', 'Waiting for both'])('ends with Ctrl-C also in the middle of "%s"', async (words) => {
+  test.each(['Starting two', 'Creating a team', 'Waiting for both'])('exits on Ctrl-C also during "%s"', async (words) => {
     demo.start();
     const before = demo.output.length;
     await waitUntil('it has come so far', () => demo.output.slice(before).includes(words) || failIfOver(), START_MS);

@@ -53,7 +53,7 @@ async function serveOnce(): Promise<void> {
 }
 
 describe('signalbox doctor', () => {
-  test('finds nothing wrong before the first start, and makes neither database tables nor key', async () => {
+  test('finds nothing wrong before the first start and creates neither tables nor key', async () => {
     const { code, all } = await findings();
     expect(code).toBe(0);
     expect(all.filter(({ state }) => state === 'FAIL')).toEqual([]);
@@ -62,11 +62,11 @@ describe('signalbox doctor', () => {
     expect((await findings()).of('database')?.detail).toContain('empty');
   });
 
-  test('is a table for people', async () => {
+  test('prints a table', async () => {
     expect((await run('doctor')).stdout).toMatch(/^ok {4}configuration {2,}all settings are valid\nok {4}database/);
   });
 
-  test('knows the running control plane by its port', async () => {
+  test('recognises the running control plane on its port', async () => {
     const server = await startServer(await loadConfig(env), { log: silentLog });
     try {
       const found = await findings();
@@ -78,7 +78,7 @@ describe('signalbox doctor', () => {
     }
   });
 
-  test('names another program that holds the port', async () => {
+  test('reports another program that uses the port', async () => {
     const other = net.createServer((socket) => socket.destroy()).listen(Number(env['SIGNALBOX_LISTEN']!.split(':')[1]), '127.0.0.1');
     await once(other, 'listening');
     const { code, of } = await findings();
@@ -87,7 +87,7 @@ describe('signalbox doctor', () => {
     other.close();
   });
 
-  test('names every mistake of the configuration', async () => {
+  test('reports every error of the configuration', async () => {
     env = { ...env, SIGNALBOX_LISTEN: 'nowhere', SIGNALBOX_COLOUR: 'blue' };
     const { code, all } = await findings();
     expect(code).toBe(1);
@@ -102,7 +102,7 @@ describe('signalbox doctor', () => {
     expect(of('configuration')).toMatchObject({ state: 'WARN', detail: expect.stringContaining('SIGNALBOX_TRUST_PROXY') });
   });
 
-  test('misses the secret key of a database that holds secrets, and finds one that is open to others', async () => {
+  test('reports a missing secret key, and one that other users can read', async () => {
     await serveOnce();
     await chmod(env['SIGNALBOX_SECRET_KEY_FILE']!, 0o644);
     expect((await findings()).of('secret key')).toMatchObject({ state: 'WARN', detail: expect.stringContaining('chmod 600') });
@@ -112,7 +112,7 @@ describe('signalbox doctor', () => {
     expect(of('secret key')).toMatchObject({ state: 'FAIL', detail: expect.stringContaining('is missing') });
   });
 
-  test('judges the certificate by the host of the public URL', async () => {
+  test('checks the certificate against the host of the public URL', async () => {
     const { cert, key } = await createSelfSigned('control plane');
     await writeFile(path.join(folder, 'cert.pem'), cert);
     await writeFile(path.join(folder, 'key.pem'), key);
@@ -129,7 +129,7 @@ describe('signalbox doctor', () => {
     });
   });
 
-  test('says that a database is not there', async () => {
+  test('reports an unreachable database', async () => {
     env['SIGNALBOX_DATABASE_URL'] = 'postgres://nobody@127.0.0.1:1/none';
     const { code, of } = await findings();
     expect(code).toBe(1);
@@ -151,7 +151,7 @@ describe('a start without the right secret key', () => {
     expect((await findings()).of('secret key')?.state).toBe('FAIL');
   });
 
-  test('works after what the lost key opened was forgotten', async () => {
+  test('works after secret-key forget', async () => {
     await serveOnce();
     await rm(env['SIGNALBOX_SECRET_KEY_FILE']!);
     expect((await run('secret-key', 'forget')).code).toBe(2);
@@ -160,7 +160,7 @@ describe('a start without the right secret key', () => {
   });
 });
 
-test('an export and the secret key file bring a control plane back', async () => {
+test('an export and the secret key file restore a control plane', async () => {
   await serveOnce();
   await run('team', 'create', 'Kept');
   const key = JSON.parse((await run('key', 'create', '--team', 'Kept', '--name', 'kept', '--json')).stdout) as { api_key: string };

@@ -101,7 +101,7 @@ function hasCurl(): boolean {
   return false;
 }
 
-test('each of these documents has examples, and no other document has blocks marked sh', async () => {
+test('only these documents have blocks marked sh, and each has some', async () => {
   for (const [document, own] of examples) expect(own.length, document).toBeGreaterThan(0);
   expect([...examples.values()].flat().length).toBeGreaterThan(12);
   const all = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: ROOT, encoding: 'utf8' })
@@ -112,7 +112,7 @@ test('each of these documents has examples, and no other document has blocks mar
       expect(await readExamples(document), `${document}: mark commands that no test runs as console`).toEqual([]);
 });
 
-test.skipIf(!hasCurl()).each(DOCUMENTS)('the examples of %s run, and answer what it says', async (document) => {
+test.skipIf(!hasCurl()).each(DOCUMENTS)('the examples of %s run and print what the document says', async (document) => {
   const cwd = await mkdtemp(path.join(folder, 'document-'));
   const own = examples.get(document)!;
   // The README says how to ask (`api`) and which router is meant (`$ROUTER`); all other pages build on that.

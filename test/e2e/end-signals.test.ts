@@ -41,14 +41,14 @@ async function serve(settings: Record<string, string> = {}): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-test.each(['SIGINT', 'SIGTERM'] as const)('npx signalbox serve ends in good order with %s', async (signal) => {
+test.each(['SIGINT', 'SIGTERM'] as const)('npx signalbox serve shuts down cleanly on %s', async (signal) => {
   await serve();
   program!.signalGroup(signal);
   expect(await program!.ended()).toBe(0);
   expect(program!.output).not.toContain('second');
 });
 
-test('npx signalbox serve without a terminal reads its certificate again with SIGHUP, and goes on', async () => {
+test('npx signalbox serve without a terminal reloads its certificate on SIGHUP', async () => {
   const [certFile, keyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];
   const write = async (name: string): Promise<void> => {
     const { cert, key } = await createSelfSigned(name);
@@ -68,7 +68,7 @@ test('npx signalbox serve without a terminal reads its certificate again with SI
   expect(await program!.ended()).toBe(0);
 });
 
-test.each(signals)('npx signalbox-agent run ends in good order with %s', async (signal) => {
+test.each(signals)('npx signalbox-agent run shuts down cleanly on %s', async (signal) => {
   const server = `http://127.0.0.1:${await freePort()}`;
   const credentials = path.join(folder, 'credentials.json');
   await writeFile(credentials, JSON.stringify({ server, agent_id: '01890000-0000-7000-8000-000000000000', secret: 'secret' }));

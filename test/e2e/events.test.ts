@@ -64,7 +64,7 @@ const submit = (script: string) =>
     needs_acknowledgement: true,
   });
 
-test('a job is heard of from its beginning to its end', async () => {
+test('a job emits events from start to end', async () => {
   const listener = await Listener.start(world, world.caller);
   const { body } = await submit(':put "hello"');
   const end = await listener.hears('job.completed');
@@ -73,7 +73,7 @@ test('a job is heard of from its beginning to its end', async () => {
   await listener.stop();
 });
 
-test('a campaign is heard of when it starts, is paused, resumed, canceled, aborted and completed', async () => {
+test('a campaign emits events when it starts, is paused, resumed, canceled, aborted and completed', async () => {
   const listener = await Listener.start(world, world.caller, {
     types: ['campaign.started', 'campaign.paused', 'campaign.resumed', 'campaign.canceled', 'campaign.aborted', 'campaign.completed'],
   });
@@ -101,7 +101,7 @@ test('a campaign is heard of when it starts, is paused, resumed, canceled, abort
   await listener.stop();
 });
 
-test('another team hears nothing of it, and those who asked for less hear less', async () => {
+test('another team receives no events, and a filter limits the types', async () => {
   const stranger = await Listener.start(world, other);
   const choosy = await Listener.start(world, world.caller, { types: ['job.completed'] });
   await submit(':put "hello"');
@@ -111,7 +111,7 @@ test('another team hears nothing of it, and those who asked for less hear less',
   await Promise.all([stranger.stop(), choosy.stop()]);
 });
 
-test('a forward is heard of when it is made, when it is open and when it is closed', async () => {
+test('a forward emits events when it is created, opened and closed', async () => {
   const listener = await Listener.start(world, world.caller);
   const target = net.createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
   await waitUntil('the target listens', () => target.listening);
@@ -131,7 +131,7 @@ test('a forward is heard of when it is made, when it is open and when it is clos
   await listener.stop();
 });
 
-test('a router that goes and comes back is heard of, and so is its fault', async () => {
+test('a router that goes offline and returns emits events, and so does its fault', async () => {
   const listener = await Listener.start(world, world.caller);
   world.simulators[0]!.faults.refuseConnections = true;
   world.simulators[0]!.faults.resetConnections();
@@ -143,7 +143,7 @@ test('a router that goes and comes back is heard of, and so is its fault', async
   await listener.stop();
 });
 
-test('whoever was away hears what was missed', async () => {
+test('a reconnecting listener receives the missed events', async () => {
   const first = await Listener.start(world, world.caller);
   await submit(':put 1');
   await first.hears('job.completed');
@@ -159,7 +159,7 @@ test('whoever was away hears what was missed', async () => {
   await again.stop();
 });
 
-test('a restart in between is not noticed: what was missed comes first, and ids go on rising', async () => {
+test('after a restart, missed events come first and ids keep rising', async () => {
   const first = await Listener.start(world, world.caller);
   await submit(':put 1');
   const seen = await first.hears('job.running');
@@ -177,7 +177,7 @@ test('a restart in between is not noticed: what was missed comes first, and ids 
   await again.stop();
 });
 
-test('a router that goes while the server is away is heard of afterwards', async () => {
+test('a router that goes offline while the server is down emits its event afterwards', async () => {
   const first = await Listener.start(world, world.caller);
   await submit(':put 1');
   const seen = await first.hears('job.completed');
@@ -195,14 +195,14 @@ describe('the stream itself', () => {
   const open = (headers: Record<string, string> = {}, query = '') =>
     fetch(`${world.server.url}/api/events${query}`, { headers: { authorization: `Bearer ${world.caller.apiKey}`, ...headers } });
 
-  test('is an event stream that nobody keeps', async () => {
+  test('is an event stream that caches must not store', async () => {
     const answer = await open();
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
     expect(answer.headers.get('cache-control')).toBe('no-store');
     await answer.body!.cancel();
   });
 
-  test('says so when it cannot know what was missed', async () => {
+  test('sends resync when missed events are not known', async () => {
     const answer = await open({ 'last-event-id': 'another-life.7' });
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
@@ -210,7 +210,7 @@ describe('the stream itself', () => {
     await reader.cancel();
   });
 
-  test('is refused without a credential, for kinds that do not exist, and when there are too many', async () => {
+  test('is refused without a credential, for unknown types, and beyond the limit', async () => {
     expect((await open({ authorization: 'Bearer nobody' })).status).toBe(401);
     expect((await open({}, '?types=job.exploded')).status).toBe(422);
     const fifth = await waitUntil('old streams are gone', async () => {
@@ -222,7 +222,7 @@ describe('the stream itself', () => {
     expect(fifth).toContain(409);
   });
 
-  test('a HEAD does not open one', async () => {
+  test('is not opened by a HEAD request', async () => {
     expect(
       (await fetch(`${world.server.url}/api/events`, { method: 'HEAD', headers: { authorization: `Bearer ${world.caller.apiKey}` } }))
         .status,

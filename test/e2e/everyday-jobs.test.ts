@@ -68,7 +68,7 @@ async function checkEffects(index: number, { steps }: EverydayScript, output: st
   }
 }
 
-test('every chosen script is there', () => {
+test('every chosen script exists', () => {
   expect(scripts.map(({ name }) => name)).toEqual(CHOSEN);
 });
 
@@ -76,7 +76,7 @@ describe.each([
   ['RouterOS 6', 0],
   ['RouterOS 7', 1],
 ] as const)('on %s', (_name, index) => {
-  test.each(scripts)('$name does as a job what it does by hand', async (script) => {
+  test.each(scripts)('$name has the same effect as a job as by hand', async (script) => {
     const job = await runJob(index, script.source);
     expect(job).toMatchObject({ status: 'completed', error: null });
     await checkEffects(index, script, job.output);
@@ -87,7 +87,7 @@ describe.each([
     ['/ip route add gateway=999.1.1.1', 'invalid value for argument gateway'],
     ['/ip dns set servers=not-an-ip', 'invalid value for argument servers'],
     ['/system identity set name=two words', 'expected end of command (line 1 column 31)'],
-  ])('%s fails with the words of the router', async (script, message) => {
+  ])('%s fails with the message of the router', async (script, message) => {
     const job = await runJob(index, script);
     expect(job.status).toBe('failed');
     expect(job.error).toContain(message);

@@ -36,7 +36,7 @@ describe('the agent', () => {
     expectNothingLeft(simulator);
   });
 
-  it('gives each of many forwards that are opened together a port of its own, also when chance would not', async () => {
+  it('gives each of many forwards opened together its own port, also when random ports collide', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
     const agent = await branches.agent(router);
@@ -51,7 +51,7 @@ describe('the agent', () => {
     expect(new Set(entryPorts).size).toBe(8);
   });
 
-  it('removes later what it could not remove when the forward ended', async () => {
+  it('retries the removal of rules that it could not remove when the forward ended', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     const agent = await branches.agent(router);
     await agent.open(openParams(router, await branches.echoService()), SOON);
@@ -76,14 +76,14 @@ describe('the agent', () => {
     spy.mockRestore();
   }
 
-  it('undoes a forward whose request was given up while its rules were added', async () => {
+  it('removes a forward whose request was cancelled while its rules were added', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     const agent = await branches.agent(router);
     await openAndGiveUp(agent, router, await branches.echoService());
     expectNothingLeft(simulator);
   });
 
-  it('serves a request for a forward that another one has just given up', async () => {
+  it('serves a request for a forward whose previous request was just cancelled', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     const agent = await branches.agent(router);
     const port = await branches.echoService();
@@ -109,7 +109,7 @@ describe('the agent', () => {
     expect(router.state().reachable).toBe(true);
   }
 
-  it('removes later what it could not remove from a router that was never away', async () => {
+  it('retries the removal on a router that stayed reachable', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     await leaveBehind(router, await branches.agent(router));
     expect(rulesOf(simulator)).toHaveLength(2);
@@ -117,7 +117,7 @@ describe('the agent', () => {
     await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
   });
 
-  it('says that a forward is over only when nothing of it is on a router that answers', async () => {
+  it('reports the end of a forward only when nothing of it is left on an answering router', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     const agent = await branches.agent(router);
     await leaveBehind(router, agent);
@@ -126,7 +126,7 @@ describe('the agent', () => {
     expectNothingLeft(simulator);
   });
 
-  it('opens a forward again although something of it is still on the router, which it replaces', async () => {
+  it('opens a forward again and replaces its leftovers on the router', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     const agent = await branches.agent(router);
     await leaveBehind(router, agent);
@@ -138,7 +138,7 @@ describe('the agent', () => {
     expect(entriesOf(simulator)).toHaveLength(2);
   });
 
-  it('ends a forward by itself when its time is over', async () => {
+  it('ends an expired forward by itself', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     const agent = await branches.agent(router);
     await agent.open(openParams(router, await branches.echoService()), SOON);
@@ -148,7 +148,7 @@ describe('the agent', () => {
     await vi.waitFor(() => expect(rulesOf(simulator)).toEqual([]), { timeout: 5000 });
   });
 
-  it('ends a forward at once when its machine was suspended past the end', async () => {
+  it('ends a forward at once when its machine was suspended past the expiry', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     const agent = await branches.agent(router);
     await agent.open(openParams(router, await branches.echoService()), SOON);
@@ -164,7 +164,7 @@ describe('the agent', () => {
     await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
   });
 
-  it('does not put back what the router took away at the end while the machine of the agent was suspended', async () => {
+  it("does not restore rules that the router removed at expiry while the agent's machine was suspended", async () => {
     const time = new ManualTime();
     const { simulator, router } = await branches.branch({ api: true }, { time });
     const chosen = await branches.choose(router, await branches.echoService());
@@ -178,7 +178,7 @@ describe('the agent', () => {
     expect(asked.mock.calls.filter(([{ path: asks }]) => asks.endsWith('/add'))).toEqual([]);
   });
 
-  it('removes what a run that was killed has left, and only that', async () => {
+  it('removes exactly what a killed run left behind', async () => {
     const { simulator, router } = await branches.branch({ api: true, ssh: true });
     const port = await branches.echoService();
     const killed = await branches.agent(router);
@@ -201,25 +201,22 @@ describe('the agent', () => {
     expect(rulesOf(simulator)).toEqual(['signalbox-00000000-somebody-else']);
   });
 
-  it.each(['both', 'remote', 'no'])(
-    'leaves the SSH forwarding of a router as an administrator has set it meanwhile: %s',
-    async (wanted) => {
-      const { simulator, router } = await branches.branch({ api: true, ssh: true });
-      const agent = await branches.agent(router);
-      await agent.open(openParams(router, await branches.echoService()), SOON);
-      expect(forwardingOf(simulator)).toBe('local');
-      await router.command({ path: '/ip/ssh/set', words: [`=forwarding-enabled=${wanted}`] }, SOON);
-      await agent.close(FORWARD_ID);
-      expect(forwardingOf(simulator)).toBe(wanted);
-      // That was the last word about it: what is set from now on is nobody's but the administrator's.
-      await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=local'] }, SOON);
-      await router.refresh(SOON);
-      await agent.stop();
-      expect(forwardingOf(simulator)).toBe('local');
-    },
-  );
+  it.each(['both', 'remote', 'no'])('keeps the SSH forwarding setting that an administrator has changed meanwhile: %s', async (wanted) => {
+    const { simulator, router } = await branches.branch({ api: true, ssh: true });
+    const agent = await branches.agent(router);
+    await agent.open(openParams(router, await branches.echoService()), SOON);
+    expect(forwardingOf(simulator)).toBe('local');
+    await router.command({ path: '/ip/ssh/set', words: [`=forwarding-enabled=${wanted}`] }, SOON);
+    await agent.close(FORWARD_ID);
+    expect(forwardingOf(simulator)).toBe(wanted);
+    // That was the last word about it: what is set from now on is nobody's but the administrator's.
+    await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=local'] }, SOON);
+    await router.refresh(SOON);
+    await agent.stop();
+    expect(forwardingOf(simulator)).toBe('local');
+  });
 
-  it('leaves it so, too, after a run that was killed', async () => {
+  it('keeps that setting after a killed run too', async () => {
     const { simulator, router } = await branches.branch({ api: true, ssh: true });
     await (await branches.agent(router)).open(openParams(router, await branches.echoService()), SOON);
     branches.killAgents();
@@ -229,7 +226,7 @@ describe('the agent', () => {
     expect(forwardingOf(simulator)).toBe('both');
   });
 
-  it('gives back the last value that an administrator has set, not one from before', async () => {
+  it('restores the last value set by an administrator, not an earlier one', async () => {
     const { simulator, router } = await branches.branch({ api: true, ssh: true });
     await router.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=remote'] }, SOON);
     const agent = await branches.agent(router);
@@ -243,7 +240,7 @@ describe('the agent', () => {
     expect(forwardingOf(simulator)).toBe('no');
   });
 
-  it('gives back what a router of early v6, which knows yes and no, had', async () => {
+  it('restores the yes or no of an early RouterOS v6', async () => {
     const { router } = await branches.branch({ api: true, ssh: true });
     const [command, openTcp] = [
       router.command.bind(router),
@@ -266,7 +263,7 @@ describe('the agent', () => {
     expect(value).toBe('false');
   });
 
-  it('opens forwards again once it can write to its state folder, which it could not at its start', async () => {
+  it('opens forwards again once its state folder becomes writable', async () => {
     const { router } = await branches.branch({ api: true });
     const blocked = path.join(await branches.stateFolder(), 'state');
     await writeFile(blocked, 'not a folder');
@@ -281,7 +278,7 @@ describe('the agent', () => {
     expect(await agent.open(openParams(router, port), SOON)).toMatchObject({ way: 'api' });
   });
 
-  it('leaves nothing on the router of any forward once it is revoked itself', async () => {
+  it('removes all its forwards from the router when the agent is revoked', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     const agent = await branches.agent(router);
     const port = await branches.echoService();

@@ -44,13 +44,13 @@ async function enter(id: string, key: string): Promise<number> {
   return status;
 }
 
-test('a creation names the forward and where it leads', async () => {
+test('a creation records the forward and its target', async () => {
   const id = await makeForward();
   const [made] = await entries('POST /api/routers/:router_id/transient-forwarding');
   expect(made).toMatchObject({ result: 200, detail: `forward ${id} to 127.0.0.1:9 for 192.0.2.1/32` });
 });
 
-test('each entry by the WebSocket door is there, with who, from where, into which forward, and those who were refused', async () => {
+test('the log records each WebSocket connection with user, source and forward, and each refusal', async () => {
   const { services } = world.server;
   const viewer = await services.credentials.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });
   const id = await makeForward();
@@ -72,7 +72,7 @@ test('each entry by the WebSocket door is there, with who, from where, into whic
   expect(listed[1]!.actor_id).not.toBe(listed[2]!.actor_id);
 });
 
-test('a browser’s sixty connections are one entry; after a minute there is another', () => {
+test('sixty connections of a browser make one entry per minute', () => {
   const clock = new ManualClock(1_700_000_000_000);
   const recorded: unknown[] = [];
   const recorder = new EntryRecorder(clock, (entry) => recorded.push(entry));

@@ -76,7 +76,7 @@ describe.each(BEGINNINGS)('a client that %s sees a reset', (_name, begin) => {
 
 describe('a target sees a reset', () => {
   // Of one that has half-closed the target has seen the end before, and the reset says nothing more.
-  it.each(BEGINNINGS.slice(0, 2))('when a client that %s resets as soon as it is in', async (_name, begin) => {
+  it.each(BEGINNINGS.slice(0, 2))('when a client that %s resets right after connecting', async (_name, begin) => {
     const seen: string[] = [];
     const dstPort = await world.target((socket) => {
       sockets.push(socket);

@@ -26,15 +26,15 @@ describe.each([DIRECT, SSH, API])('by the $way way', (place) => {
     await exchangeAtOnce(world, place, { connections: 64, bytes: 2_000_000 });
   });
 
-  test('readers that stall cost bounded memory and delay nobody', async () => {
+  test('stalled readers use bounded memory and delay no other connection', async () => {
     await stallReaders(world, place, { readers: 4, forMs: 2500, mostBytesEach: 4_000_000 });
   });
 
-  test('1,000 connections one after another leave nothing', async () => {
+  test('1,000 consecutive connections leak nothing', async () => {
     await oneAfterAnother(world, place, { warmUp: 250, connections: 1000, mostGrowth: 64_000_000 });
   });
 
-  test('a half-close is passed on, and the other direction goes on', async () => {
+  test('a half-close is forwarded, and the other direction stays open', async () => {
     const target = await TargetServer.listen((socket) => {
       void receiveBytes(socket).then(
         ({ bytes }) => socket.end(`got ${bytes}`),

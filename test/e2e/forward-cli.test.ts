@@ -64,7 +64,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends the transfer and re
 });
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-  '%s from a terminal reaches the wrapper as well, which passes it on: the forward is closed all the same',
+  '%s from a terminal that the wrapper forwards as well closes the forward',
   async (signal) => {
     expect(await cli.interrupt()).toBe(130);
     await start(new Program('bin/signalbox.mjs', words(), { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey }));
@@ -77,22 +77,19 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   },
 );
 
-test.each(['SIGTERM', 'SIGHUP'] as const)(
-  '%s that comes again while the program ends changes nothing, however late it is',
-  async (signal) => {
-    const code = cli.ended();
-    // As a wrapper on a busy machine does; a program whose loop has run out is still there for some milliseconds.
-    const again = setInterval(() => cli.signal(signal), 1);
-    try {
-      expect(await code).toBe(130);
-    } finally {
-      clearInterval(again);
-    }
-    expect(cli.output).toMatch(/the forward is closed\n$/);
-  },
-);
+test.each(['SIGTERM', 'SIGHUP'] as const)('a second %s during the shutdown changes nothing', async (signal) => {
+  const code = cli.ended();
+  // As a wrapper on a busy machine does; a program whose loop has run out is still there for some milliseconds.
+  const again = setInterval(() => cli.signal(signal), 1);
+  try {
+    expect(await code).toBe(130);
+  } finally {
+    clearInterval(again);
+  }
+  expect(cli.output).toMatch(/the forward is closed\n$/);
+});
 
-test('when its key is revoked it ends and says so', async () => {
+test('exits with a message when its key is revoked', async () => {
   expect(await cli.interrupt()).toBe(130);
   const made = await world.call<{ data: { id: string; api_key: string } }>('POST', '/api/api-keys', { name: 'short' });
   await start(new Program('client/main.ts', words(), { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: made.data.api_key }));
@@ -102,7 +99,7 @@ test('when its key is revoked it ends and says so', async () => {
   await world.revoke(await newest());
 });
 
-test('a port of this machine that is taken opens none anywhere', async () => {
+test('opens no forward when the local port is in use', async () => {
   const before = await newest();
   const taken = [...words().slice(0, -1), `127.0.0.1:${target.port}`];
   const second = new Program('client/main.ts', taken, { SIGNALBOX_SERVER: world.url, SIGNALBOX_KEY: world.apiKey });
@@ -116,7 +113,7 @@ test.each([
   ['192.0.2.7:0', 'this machine does not have this address (EADDRNOTAVAIL)'],
   // Longer than a part of a name can be: known to be wrong without asking anybody.
   [`${'x'.repeat(64)}:0`, /the name has no address \(ENOTFOUND\)|DNS does not answer \(EAI_AGAIN\)/],
-] as const)('where it cannot listen it says why, in words: %s', async (place, why) => {
+] as const)('explains why it cannot listen: %s', async (place, why) => {
   const before = await newest();
   const second = new Program('client/main.ts', [...words().slice(0, -1), place], {
     SIGNALBOX_SERVER: world.url,
@@ -129,7 +126,7 @@ test.each([
   expect((await newest()).id).toBe(before.id);
 });
 
-test('a terminal that is gone is no reason to leave the forward open', async () => {
+test('closes the forward when its terminal disappears', async () => {
   const before = await newest();
   const ended = endOf(await transfer());
   // Everything that it says from here on is an error of its output.
@@ -139,7 +136,7 @@ test('a terminal that is gone is no reason to leave the forward open', async () 
   expect(await newest()).toMatchObject({ id: before.id, revoked_early: true });
 });
 
-test('killed, it leaves nothing open but a forward that nobody can enter until its time is over', async () => {
+test('leaves only a closed-off forward until its expiry when killed', async () => {
   const ended = endOf(await transfer());
   await cli.kill();
   await ended;
@@ -153,7 +150,7 @@ test('killed, it leaves nothing open but a forward that nobody can enter until i
 test.each([
   ['is stopped', () => world.server.stop(), /a connection failed: the server is being stopped\n/],
   ['is killed', () => world.server.kill(), /a connection failed: the connection to the server broke \(1006\)\n/],
-] as const)('when the control plane %s it says so, and goes on when it is back', async (_how, happen, message) => {
+] as const)('reports when the control plane %s, and continues when it is back', async (_how, happen, message) => {
   const before = await newest();
   const ended = endOf(await transfer());
   await happen();

@@ -11,7 +11,7 @@ const DAY = 24 * HOUR;
 let world: ForwardWorld;
 afterEach(() => world.close());
 
-it('forgets finished connections after 30 days, and those of one forward beyond a number, oldest first', async () => {
+it('deletes finished connections after 30 days, and the oldest ones beyond the limit of a forward', async () => {
   const clock = new ManualClock(Date.now());
   world = await ForwardWorld.open({ clock, limits: { keepConnections: 600 } });
   const busy = (await world.create({ dstPort: 9 })).record;

@@ -47,7 +47,7 @@ const list = (
 ): Promise<ListedConnection[]> => world.forwards.connections(team, router, id, page);
 
 describe('connections', () => {
-  it('that are open are listed with what they have carried so far, and once only when they are over', async () => {
+  it('are listed with their traffic while open, and only once when finished', async () => {
     const record = await makeForward();
     const first = await enter(record.port, 10);
     const second = await enter(record.port, 20);
@@ -68,7 +68,7 @@ describe('connections', () => {
     expect((await list(record)).map(({ ended_by }) => ended_by)).toEqual(['closed', 'closed']);
   });
 
-  it('are listed page by page, each once, open or not', async () => {
+  it('are listed page by page, each exactly once', async () => {
     const record = await makeForward();
     const all = [];
     for (let bytes = 1; bytes <= 6; bytes += 1) all.push(await enter(record.port, bytes));
@@ -88,7 +88,7 @@ describe('connections', () => {
     ]);
   });
 
-  it('of a control plane that was stopped are over', async () => {
+  it('are finished when the control plane was stopped', async () => {
     const record = await makeForward();
     await enter(record.port, 5);
     await world.restartServer();

@@ -36,7 +36,7 @@ async function traffic(id: string): Promise<object> {
 }
 
 describe('traffic', () => {
-  it('is counted while it flows, when it is over, and after a restart', async () => {
+  it('is counted while it flows, after its end, and across a restart', async () => {
     world = await ForwardWorld.open({ clock: new ManualClock(Date.now()) });
     const { record } = await world.create({ dstPort: await world.target((socket) => socket.pipe(socket)) });
     expect(await traffic(record.id)).toEqual({ connectionCount: 0, bytesIn: 0, bytesOut: 0 });
@@ -57,7 +57,7 @@ describe('traffic', () => {
 });
 
 describe('a refused attempt', () => {
-  it('while those before it are being stored is not forgotten, nor one that could not be stored', async () => {
+  it('is counted while earlier ones are being stored, and after a failed write', async () => {
     world = await ForwardWorld.open({ clock: new ManualClock(Date.now()) });
     const { record } = await world.create({ dstPort: 9, allowFrom: '203.0.113.7' });
     const refused = async (): Promise<number> => (await world.get(record.id)).record.refused_attempts;

@@ -54,7 +54,7 @@ async function echoed(ws: WebSocket): Promise<void> {
 
 const codeOf = async (ws: WebSocket): Promise<number> => ((await once(ws, 'close')) as [number])[0];
 
-test('4408: the time of the forward is over', async () => {
+test('4408: the forward has expired', async () => {
   const ws = await inside(await echoForward());
   await echoed(ws);
   const code = codeOf(ws);
@@ -62,7 +62,7 @@ test('4408: the time of the forward is over', async () => {
   expect(await code).toBe(4408);
 });
 
-test('4410: nothing went either way for as long as the forward allows', async () => {
+test('4410: the connection was idle for longer than the forward allows', async () => {
   const ws = await inside(await echoForward(60));
   await echoed(ws);
   const code = codeOf(ws);
@@ -79,7 +79,7 @@ test('4503: the connection to the agent breaks', async () => {
   expect(await code).toBe(4503);
 });
 
-test('4504: the agent is away and does not come in time', async () => {
+test('4504: the agent is offline and does not connect in time', async () => {
   world.gateway.disconnect();
   const ws = await inside((await world.create({ dstPort: 9 })).record);
   const code = codeOf(ws);

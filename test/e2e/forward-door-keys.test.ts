@@ -51,7 +51,7 @@ async function answer(ws: WebSocket): Promise<string> {
   return data.toString();
 }
 
-test('revoking an API key cuts what it has opened within 25 seconds, and nothing of another key', async () => {
+test('revoking an API key closes its connections within 25 seconds, and none of another key', async () => {
   const key = await newKey();
   const [its, another] = [await connected(key.api_key), await connected(world.caller.apiKey)];
   clock.advance(25_000);
@@ -65,7 +65,7 @@ test('revoking an API key cuts what it has opened within 25 seconds, and nothing
   another.terminate();
 });
 
-test('ten times as many connections as requests may come in a minute; the next is 429, with Retry-After for clients that hold theirs back', async () => {
+test('a key may open ten times as many connections as requests per minute; the next is 429 with Retry-After', async () => {
   const own = await World.start({ routers: [], server: { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '2' } });
   try {
     // Also those count that lead nowhere.

@@ -97,7 +97,7 @@ async function sendAll(ws: WebSocket, bytes: Buffer): Promise<void> {
 }
 
 describe('bytes', () => {
-  test('the client half-closes first, the target answers afterwards, and both are done: 1000', async () => {
+  test('end with 1000 when the client half-closes first and the target answers afterwards', async () => {
     serve = (socket) => void readAll(socket).then((all) => socket.end(`got ${all.length}`));
     const ws = await opened(await makeForward());
     const closed = closeOf(ws);
@@ -108,7 +108,7 @@ describe('bytes', () => {
     expect(await closed).toBe(1000);
   });
 
-  test('the target half-closes first, the client goes on', async () => {
+  test('flow from the client after the target has half-closed', async () => {
     let uploaded: Promise<Buffer> | undefined;
     serve = (socket) => {
       uploaded = readAll(socket);
@@ -123,7 +123,7 @@ describe('bytes', () => {
     expect(String(await uploaded!)).toBe('after the end of the answer');
   });
 
-  test('are 20 MB each way unchanged, both directions at once', async () => {
+  test('arrive unchanged, 20 MB in both directions at once', async () => {
     const upload = randomBytes(20_000_000);
     const download = randomBytes(20_000_000);
     let uploaded: Promise<Buffer> | undefined;
@@ -140,7 +140,7 @@ describe('bytes', () => {
     expect(sha(await uploaded!)).toBe(sha(upload));
   });
 
-  test('to a client that never reads stop flowing after a few megabytes, and others are not delayed', async () => {
+  test('stop after a few megabytes when the client never reads, and delay no other connection', async () => {
     let taken = 0;
     serve = (socket) => {
       const chunk = Buffer.alloc(65_536);
@@ -169,7 +169,7 @@ describe('bytes', () => {
 });
 
 describe('the end', () => {
-  test('is told by the code: a target that refuses or resets is 4502', async () => {
+  test('has code 4502 when the target refuses or resets', async () => {
     const closedServer = servers.at(-1)!;
     const id = await makeForward();
     serve = (socket) => void socket.once('data', () => socket.resetAndDestroy());
@@ -181,7 +181,7 @@ describe('the end', () => {
     expect(await closeOf(await opened(id))).toBe(4502);
   });
 
-  test('a revocation cuts a transfer: 4403; a new connection is refused', async () => {
+  test('has code 4403 after a revocation, and new connections are refused', async () => {
     serve = (socket) => void socket.on('data', () => undefined).write(Buffer.alloc(5_000_000));
     const id = await makeForward();
     const ws = await opened(id);
@@ -192,14 +192,14 @@ describe('the end', () => {
     expect(await refusal(open(id))).toMatchObject({ status: 409, code: 'conflict' });
   });
 
-  test('a text message is no part of this: 4400', async () => {
+  test('has code 4400 after a text message', async () => {
     const ws = await opened(await makeForward());
     const closed = closeOf(ws);
     ws.send('text');
     expect(await closed).toBe(4400);
   });
 
-  test('a client that goes away resets the target, and the connection is in the log', async () => {
+  test('resets the target when the client disconnects, and the connection is recorded', async () => {
     let broken: Promise<unknown> | undefined;
     serve = (socket) => {
       broken = new Promise((resolve) => socket.once('close', resolve));
@@ -235,15 +235,15 @@ async function refusal(ws: WebSocket): Promise<Refused> {
   return { status: answer.statusCode!, type: answer.headers['content-type'], code: problem.code };
 }
 
-describe('who may not come in hears why before the upgrade', () => {
+describe('a refusal before the upgrade', () => {
   const type = 'application/problem+json; charset=utf-8';
 
-  test('a wrong key is 401', async () => {
+  test('is 401 for a wrong key', async () => {
     const key = world.caller.apiKey.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'));
     expect(await refusal(open(await makeForward(), { key }))).toEqual({ status: 401, type, code: 'unauthenticated' });
   });
 
-  test('a viewer is 403', async () => {
+  test('is 403 for a viewer', async () => {
     const viewer = await world.server.services.credentials.createApiKey({
       teamId: world.caller.teamId,
       name: 'viewer',
@@ -253,19 +253,19 @@ describe('who may not come in hears why before the upgrade', () => {
     expect(await refusal(open(await makeForward(), { key: viewer.apiKey }))).toEqual({ status: 403, type, code: 'forbidden' });
   });
 
-  test("another team's forward is 404", async () => {
+  test("is 404 for another team's forward", async () => {
     const other = await world.addTeam('Other');
     expect(await refusal(open(await makeForward(), { key: other.apiKey }))).toEqual({ status: 404, type, code: 'not_found' });
   });
 
-  test('another subprotocol, or none of it at all, is 422', async () => {
+  test('is 422 for another subprotocol or none', async () => {
     const id = await makeForward();
     expect(await refusal(open(id, { subprotocol: 'mqtt' }))).toEqual({ status: 422, type, code: 'invalid' });
     expect((await world.caller.call('GET', `${pathOf(id)}/connect`)).status).toBe(422);
   });
 });
 
-test('a shutdown ends connections with 1001 and does not wait for them', async () => {
+test('a shutdown closes connections with 1001 and does not wait for them', async () => {
   const ws = await opened(await makeForward());
   const closed = closeOf(ws);
   const startedAt = performance.now();

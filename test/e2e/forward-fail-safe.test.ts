@@ -38,7 +38,7 @@ const OPEN = { rules: 2, entries: 0, scripts: 1, running: 1 };
 const NOTHING = { rules: 0, entries: 0, scripts: 0, running: 0 };
 
 describe('where the scheduler is forbidden', () => {
-  it('a script waits on the router, and ends with the forward', async () => {
+  it('a waiting script on the router ends with the forward', async () => {
     const { simulator, router } = await home();
     const agent = await branches.agent(router);
     await agent.open(openParams(router, 443), SOON);
@@ -47,7 +47,7 @@ describe('where the scheduler is forbidden', () => {
     expect(onRouter(simulator)).toEqual(NOTHING);
   });
 
-  it('the router removes the rules by itself when everybody else is gone', async () => {
+  it('the router removes the rules by itself without agent and control plane', async () => {
     const { simulator, router } = await home();
     await (await branches.agent(router)).open(openParams(router, 443), SOON);
     branches.killAgents();
@@ -57,7 +57,7 @@ describe('where the scheduler is forbidden', () => {
     expect(onRouter(simulator)).toEqual(NOTHING);
   });
 
-  it('the next run of an agent that was killed ends the script as well', async () => {
+  it('the next run of a killed agent ends the script too', async () => {
     const { simulator, router } = await home();
     const stateFolder = await branches.stateFolder();
     await (await branches.agent(router, stateFolder)).open(openParams(router, 443), SOON);
@@ -67,7 +67,7 @@ describe('where the scheduler is forbidden', () => {
     await vi.waitFor(() => expect(onRouter(simulator)).toEqual(NOTHING), { timeout: 5000 });
   });
 
-  it('a rebooted router, which keeps the rules and forgets the script, is given another', async () => {
+  it('a rebooted router, which keeps the rules but loses the script, gets a new script', async () => {
     const { simulator, router } = await home();
     await (await branches.agent(router)).open(openParams(router, 443), SOON);
     await simulator.reboot();
@@ -91,7 +91,7 @@ describe('where the scheduler is forbidden', () => {
     expect(onRouter(simulator)).toEqual(NOTHING);
   });
 
-  it('and so are scripts, the forward is opened all the same and tells who removes the rules', async () => {
+  it('and scripts are forbidden too, the forward still opens and states who removes the rules', async () => {
     const { simulator, router } = await home();
     const command = router.command.bind(router);
     vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
@@ -104,7 +104,7 @@ describe('where the scheduler is forbidden', () => {
   });
 });
 
-describe('a router that is left alone', () => {
+describe('a router without agent and control plane', () => {
   const CONNECTIONS = '/ip/firewall/connection';
   const OVER_MS = 660_000 + 35_000;
   const clients: net.Socket[] = [];
@@ -156,7 +156,7 @@ describe('a router that is left alone', () => {
     expect(String((await once(past, 'data'))[0])).toBe('still there?');
   });
 
-  it('knows them also where ports stand apart from the addresses', async () => {
+  it('matches connections whose ports are in separate fields', async () => {
     const { simulator, router } = await branches.branch({ api: true }, { version: '7.20.8', time });
     await (await branches.agent(router)).open(openParams(router, 443), SOON);
     const row = (source: string, port: number): [string, string][] => [
@@ -177,7 +177,7 @@ describe('a router that is left alone', () => {
     expect(left).not.toContain(ours);
   });
 
-  it('removes everything else also where it may not look at connections', async () => {
+  it('removes everything else when it cannot read connections', async () => {
     const { simulator, router } = await branches.branch({ api: true }, { time });
     await (await branches.agent(router)).open(openParams(router, await branches.echoService()), SOON);
     const through = await connected(entryPort(simulator));
@@ -193,7 +193,7 @@ describe('a router that is left alone', () => {
   });
 });
 
-describe('forwarding-enabled of a router that is left alone', () => {
+describe('forwarding-enabled of a router without agent and control plane', () => {
   const OVER_MS = 660_000 + 35_000;
   const value = (simulator: Simulator): string | undefined => simulator.items('/ip/ssh')[0]?.['forwarding-enabled'];
 
@@ -206,7 +206,7 @@ describe('forwarding-enabled of a router that is left alone', () => {
     ['6.49.10', 'scheduler', 'console'],
     ['7.18.2', 'scheduler', 'console'],
     ['7.18.2', 'delayed script', 'console'],
-  ] as const)('with RouterOS %s is set back by itself: %s, %s', async (version, kind, sessions) => {
+  ] as const)('with RouterOS %s is restored by the router: %s, %s', async (version, kind, sessions) => {
     const deviceMode = kind === 'scheduler' ? {} : { deviceMode: 'home' as const };
     const { simulator, router } = await branches.branch(SESSIONS[sessions], { version, time, ...deviceMode });
     const before = value(simulator);
@@ -222,7 +222,7 @@ describe('forwarding-enabled of a router that is left alone', () => {
     expect(onRouter(simulator)).toEqual(NOTHING);
   });
 
-  it('stays as somebody else has set it meanwhile', async () => {
+  it('keeps a value that someone else has set meanwhile', async () => {
     const { simulator, router } = await branches.branch({ api: true, ssh: true }, { time });
     await (await branches.agent(router)).open(openParams(router, await branches.echoService()), SOON);
     branches.killAgents();
@@ -232,7 +232,7 @@ describe('forwarding-enabled of a router that is left alone', () => {
     expect(onRouter(simulator)).toEqual(NOTHING);
   });
 
-  it('waits for the forward that ends last, and nothing is left once all are closed', async () => {
+  it('is restored with the last forward, and nothing is left behind', async () => {
     const { simulator, router } = await branches.branch({ api: true, ssh: true }, { time });
     const agent = await branches.agent(router);
     const other = '01900000-0000-7000-8000-000000000002';
@@ -248,7 +248,7 @@ describe('forwarding-enabled of a router that is left alone', () => {
     expect(onRouter(simulator)).toEqual(NOTHING);
   });
 
-  it('outlives a search for leftovers and a reboot of the router', async () => {
+  it('survives a search for leftovers and a reboot of the router', async () => {
     const { simulator, router } = await branches.branch({ api: true, ssh: true }, { time });
     const agent = await branches.agent(router);
     await agent.open(openParams(router, await branches.echoService()), SOON);

@@ -24,7 +24,7 @@ afterEach(async () => {
   await line.close();
 });
 
-it('its next client is served within the time that clients are given, and the others at once', async () => {
+it('the next client is served within the client timeout, and later ones at once', async () => {
   const chosen: ChosenWay = await branches.choose(router, await branches.echoService());
   expect(chosen.way.name).toBe('ssh');
   expect(await echo(chosen, 'before')).toBe('before');

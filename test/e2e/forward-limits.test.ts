@@ -38,7 +38,7 @@ const logOf = ({ team_id: team, router_id: router, id }: ForwardRecord): Promise
   world.forwards.connections(team, router, id, { limit: 10, before: undefined });
 
 describe('an idle limit', () => {
-  it('ends connections through which nothing goes, and only those', async () => {
+  it('closes idle connections and no others', async () => {
     const clock = new ManualClock(Date.now());
     await open({ clock });
     const { record } = await world.create({ dstPort: await echo(), idleSeconds: 60 });
@@ -61,7 +61,7 @@ describe('an idle limit', () => {
     busy.destroy();
   });
 
-  it('is the configured one where none is asked for, and none where none is wanted', async () => {
+  it('defaults to the configured one and can be switched off', async () => {
     await open({ settings: { idleSeconds: 900 } });
     const target = await echo();
     expect((await world.create({ dstPort: target })).record.idle_seconds).toBe(900);
@@ -71,7 +71,7 @@ describe('an idle limit', () => {
 });
 
 describe('connections at the same time', () => {
-  it('are as many as asked for; one more is reset and counted, also after a restart', async () => {
+  it('are limited to the requested number; one more is reset and counted, also after a restart', async () => {
     await open();
     const view = await world.create({ dstPort: await echo(), maxConnections: 2 });
     expect(view.maxConnections).toBe(2);
@@ -92,7 +92,7 @@ describe('connections at the same time', () => {
 });
 
 describe('open forwards', () => {
-  it('of one router are so many at most, then there is a conflict until one is over', async () => {
+  it('of one router are limited; one more is a conflict until one ends', async () => {
     await open({ limits: { openPerRouter: 2 } });
     const [first] = [await world.create({ dstPort: 9 }), await world.create({ dstPort: 9 })];
     await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({
@@ -103,7 +103,7 @@ describe('open forwards', () => {
     await world.create({ dstPort: 9 });
   });
 
-  it('of one team are so many at most, whatever the router', async () => {
+  it('of one team are limited over all routers', async () => {
     await open({ limits: { openPerTeam: 1 } });
     await world.create({ dstPort: 9 });
     const other = await seedRouter(world.storage);
@@ -115,7 +115,7 @@ describe('open forwards', () => {
     });
   });
 
-  it('leave their port to nobody for ten minutes, and whoever comes meanwhile is told when to come again', async () => {
+  it('keep their port reserved for ten minutes, and requests meanwhile get a retry time', async () => {
     const clock = new ManualClock(Date.now());
     await open({ clock, ports: { from: 41_201, to: 41_202 } });
     const [first, second] = [await world.create({ dstPort: 9 }), await world.create({ dstPort: 9 })];
@@ -140,7 +140,7 @@ describe('sources', () => {
     ['::1/128', '127.0.0.1', false],
     ['127.0.0.1', '127.0.0.1', true],
     ['127.0.0.1', '::1', false],
-  ])('of both kinds are told apart at a port that is open to both: %s from %s', async (allowFrom, from, allowed) => {
+  ])('of IPv4 and IPv6 are distinguished on a dual-stack port: %s from %s', async (allowFrom, from, allowed) => {
     await open({ settings: { listen: '::' } });
     const { record } = await world.create({ dstPort: await echo(), allowFrom });
     const socket = connect(record.port, from);
@@ -158,7 +158,7 @@ describe('sources', () => {
     }
   });
 
-  it('that are refused cost one line of the log, however many they are', async () => {
+  it('that are refused cost one log line in total', async () => {
     const info = vi.fn<Log['info']>();
     await open({ log: { ...silentLog, info } });
     const { record } = await world.create({ dstPort: 9, allowFrom: '203.0.113.7' });

@@ -37,7 +37,7 @@ async function take(port: number): Promise<void> {
 const ofSystem = (code: string, errno: number): Error => Object.assign(new Error(`listen ${code}`), { code, errno, syscall: 'listen' });
 
 describe('a new forward', () => {
-  it('finds the one port of its range that no other program holds', async () => {
+  it('finds the only free port of its range', async () => {
     await open({ ports: { from: 19_210, to: 19_249 } });
     for (let port = 19_210; port <= 19_249; port += 1) if (port !== 19_233) await take(port);
     expect((await world.create({ dstPort: 9 })).record.port).toBe(19_233);
@@ -50,33 +50,30 @@ describe('a new forward', () => {
   it.each([
     ['EMFILE', -24, 'too many open files'],
     ['EADDRNOTAVAIL', -99, 'address not available'],
-  ])(
-    'is refused with the reason where no other port would do better (%s), and leaves no record and no port',
-    async (code, errno, words) => {
-      await open({ ports: { from: 19_250, to: 19_250 } });
-      const { record } = await world.create({ dstPort: 9 });
-      const settings = { ports: { from: 19_250, to: 19_259 } } as ForwardSettings;
-      const deps = {
-        storage: world.storage,
-        clock: systemClock,
-        limits: FORWARD_LIMITS,
-        settings,
-        portsUse: unusedPorts(settings, FORWARD_LIMITS),
-      };
-      const tried: number[] = [];
-      const listen = async (port: number): Promise<void> => {
-        tried.push(port);
-        throw ofSystem(code, errno);
-      };
-      await expect(listenOnFreePort(deps, record, listen)).rejects.toMatchObject({
-        code: 'unavailable',
-        message: `port 19250 cannot be opened: ${words} (${code})`,
-      });
-      expect(tried).toEqual([19_250]);
-    },
-  );
+  ])('is refused with the reason when no other port would work (%s), and leaves no record and no port', async (code, errno, words) => {
+    await open({ ports: { from: 19_250, to: 19_250 } });
+    const { record } = await world.create({ dstPort: 9 });
+    const settings = { ports: { from: 19_250, to: 19_259 } } as ForwardSettings;
+    const deps = {
+      storage: world.storage,
+      clock: systemClock,
+      limits: FORWARD_LIMITS,
+      settings,
+      portsUse: unusedPorts(settings, FORWARD_LIMITS),
+    };
+    const tried: number[] = [];
+    const listen = async (port: number): Promise<void> => {
+      tried.push(port);
+      throw ofSystem(code, errno);
+    };
+    await expect(listenOnFreePort(deps, record, listen)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: `port 19250 cannot be opened: ${words} (${code})`,
+    });
+    expect(tried).toEqual([19_250]);
+  });
 
-  it('that could not be opened is not there afterwards, and its port is not in quarantine', async () => {
+  it('that could not be opened leaves no record and no reserved port', async () => {
     await open({ ports: { from: 19_260, to: 19_260 } });
     await take(19_260);
     await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({ code: 'unavailable' });
@@ -87,7 +84,7 @@ describe('a new forward', () => {
   });
 });
 
-describe('a forward whose port another program took while the control plane was away', () => {
+describe('a forward whose port another program took while the control plane was down', () => {
   async function restartWhileTaken(): Promise<ForwardRecord> {
     await open({ limits: { retryMs: 50 } });
     const { record } = await world.create({ dstPort: await world.target((socket) => socket.end('the target')) });
@@ -97,7 +94,7 @@ describe('a forward whose port another program took while the control plane was 
     return record;
   }
 
-  it('says so and is not authorised, whatever its agent says, until it listens again', async () => {
+  it('reports it and is not authorised until it listens again', async () => {
     const before = await restartWhileTaken();
     const reason = `port ${before.port} is held by another program`;
     const held = async (): Promise<ForwardRecord | false> => {
@@ -120,7 +117,7 @@ describe('a forward whose port another program took while the control plane was 
     client.destroy();
   });
 
-  it('is reached by the other doors all the same', async () => {
+  it('is still reachable through the other entries', async () => {
     const { team_id: team, router_id: router, id } = await restartWhileTaken();
     const entrance = await world.forwards.entrance(team, router, id, 'by WebSocket');
     const stream = Object.assign(new PassThrough(), { resetAndDestroy: () => stream.destroy() });
@@ -129,7 +126,7 @@ describe('a forward whose port another program took while the control plane was 
   });
 });
 
-describe('a control plane whose settings name an address that is not its own', () => {
+describe('a control plane whose settings name a foreign address', () => {
   const doors = (settings: Partial<ForwardSettings>): Doors => {
     const all = {
       host: 'localhost',
@@ -152,7 +149,7 @@ describe('a control plane whose settings name an address that is not its own', (
     });
   };
 
-  it('does not start, and names the setting', async () => {
+  it('refuses to start and names the setting', async () => {
     await open();
     await expect(doors({ listen: '192.0.2.77' }).check()).rejects.toMatchObject({
       message: 'SIGNALBOX_FORWARD_LISTEN: 192.0.2.77 cannot be listened on: address not available (EADDRNOTAVAIL)',
@@ -160,7 +157,7 @@ describe('a control plane whose settings name an address that is not its own', (
     await doors({}).check();
   });
 
-  it('or a port that another program holds, for the door by name, does the same', async () => {
+  it('refuses to start when another program uses the port of the TLS name entry', async () => {
     await open();
     await take(19_279);
     const names = { domain: 'forward.example.net', listen: { host: '127.0.0.1', port: 19_279 }, publicPort: undefined };

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-describe('a way that is lost', () => {
+describe('a lost way', () => {
   async function open(): Promise<{ world: ForwardWorld; clock: ManualClock; changes: string[]; asked: () => number }> {
     const clock = new ManualClock(Date.now());
     const world = await ForwardWorld.open({ clock });
@@ -33,7 +33,7 @@ describe('a way that is lost', () => {
     return socket;
   }
 
-  it('is told on the record, and another is asked for at once', async () => {
+  it('is shown on the record, and another one is requested at once', async () => {
     const { world, clock, changes, asked } = await open();
     const { record } = await world.create({ dstPort: await world.target((socket) => socket.pipe(socket)) });
     const client = await echoed(record.port);
@@ -51,7 +51,7 @@ describe('a way that is lost', () => {
     (await echoed(record.port)).destroy();
   });
 
-  it('soon after it was found is not asked for at once: nothing goes round in circles', async () => {
+  it('is not requested again at once when it was just found, so that no loop starts', async () => {
     const { world, clock, asked } = await open();
     const { record } = await world.create({ dstPort: 9 });
     world.forwards.onForwardLost(world.connection, record.id, 'gone');
@@ -62,7 +62,7 @@ describe('a way that is lost', () => {
     await waitUntil('it is asked for', () => asked() === 2);
   });
 
-  it('is nothing that another agent, or one whose forward is over, can say', async () => {
+  it('cannot be reported by another agent or for an ended forward', async () => {
     const { world, changes } = await open();
     const { record } = await world.create({ dstPort: 9 });
     world.forwards.onForwardLost({ ...world.connection, agentId: 'another' }, record.id, 'gone');
@@ -74,7 +74,7 @@ describe('a way that is lost', () => {
 });
 
 describe('an agent that is revoked', () => {
-  it('leaves its routers as they were, although it is told nothing of each forward', async () => {
+  it('restores its routers without a message for each forward', async () => {
     const hosts = { '192.168.88.10': '127.0.0.1' };
     const world = await World.start({ routers: [{ hosts }] });
     closers.push(() => world.close());

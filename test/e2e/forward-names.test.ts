@@ -73,7 +73,7 @@ const endOf = (socket: net.Socket): Promise<void> =>
 const UNRECOGNISED = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
 describe('a TLS client', () => {
-  it('that asks for a forward by name speaks to the target itself, and is logged and counted like any other', async () => {
+  it('that requests a forward by SNI reaches the target, and is logged and counted like any other', async () => {
     await open();
     const view = await world.create({ dstPort: await tlsTarget() });
     expect(view.entryName).toEqual({ name: `${view.record.id}.forward.example.net`, port: doorPort(view) });
@@ -92,7 +92,7 @@ describe('a TLS client', () => {
     expect(logged!.bytes_in).toBeGreaterThan(200);
   });
 
-  it('may be curl, over HTTP/1.1 or HTTP/2, several requests on one connection', async (context) => {
+  it('can be curl, over HTTP/1.1 or HTTP/2, with several requests per connection', async (context) => {
     const curl = (args: string[]): Promise<{ stdout: string }> => promisify(execFile)('curl', args);
     await curl(['--version']).catch(() => context.skip('curl is not installed'));
     await open();
@@ -115,7 +115,7 @@ describe('a TLS client', () => {
     expect((await world.get(view.record.id)).connectionCount).toBe(2);
   });
 
-  it('may cut its first message as it likes', async () => {
+  it('may fragment its first message in any way', async () => {
     await open();
     const received: Buffer[] = [];
     const view = await world.create({ dstPort: await world.target((socket) => socket.on('data', (data) => received.push(data))) });
@@ -145,7 +145,7 @@ describe('a TLS client', () => {
     expect((await world.get(view.record.id)).record.refused_attempts).toBe(0);
   });
 
-  it('from elsewhere hears the same, and is counted on the record', async () => {
+  it('from a forbidden source gets the same alert and is counted on the record', async () => {
     await open();
     const view = await world.create({ dstPort: await tlsTarget() });
     const client = plain(doorPort(view), '127.0.0.2');
@@ -154,7 +154,7 @@ describe('a TLS client', () => {
     expect((await world.get(view.record.id)).record.refused_attempts).toBe(1);
   });
 
-  it('that asks for no name hears the same', async () => {
+  it('without SNI gets the same alert', async () => {
     await open();
     const view = await world.create({ dstPort: await tlsTarget() });
     const client = plain(doorPort(view));
@@ -162,7 +162,7 @@ describe('a TLS client', () => {
     expect((await readAll(client)).equals(UNRECOGNISED)).toBe(true);
   });
 
-  it('of a forward that is over is not let in, nor one of a forward that is full', async () => {
+  it('of an ended or a full forward is refused', async () => {
     await open();
     const view = await world.create({ dstPort: await tlsTarget(), maxConnections: 1 });
     const first = await tlsThrough(doorPort(view), view.entryName!.name);
@@ -179,8 +179,8 @@ describe('a TLS client', () => {
   });
 });
 
-describe('whoever is no TLS client', () => {
-  it('costs one line of the log with everyone else who led nowhere', async () => {
+describe('a client that does not speak TLS', () => {
+  it('shares one log line with all other refused clients', async () => {
     const clock = new ManualClock(Date.now());
     const info = vi.fn<Log['info']>();
     await open({ clock, log: { ...silentLog, info } });
@@ -196,7 +196,7 @@ describe('whoever is no TLS client', () => {
     ]);
   });
 
-  it('is broken off: another protocol, silence, and half a message', async () => {
+  it('is disconnected after another protocol, silence, or half a message', async () => {
     const clock = new ManualClock(Date.now());
     await open({ clock });
     const view = await world.create({ dstPort: await tlsTarget() });
@@ -215,7 +215,7 @@ describe('whoever is no TLS client', () => {
   });
 });
 
-it('the name stays through a restart, and is absent where there is no such door', async () => {
+it('the name survives a restart and is absent without a TLS name entry', async () => {
   await open();
   const view = await world.create({ dstPort: await tlsTarget() });
   await world.restartServer();
@@ -253,7 +253,7 @@ describe.each(['its own port', 'the door by name'])('behind a load balancer, at 
     return (await world.get(view.record.id)).record.refused_attempts;
   }
 
-  it('the client counts whom it names, and the target sees the client’s bytes only', async () => {
+  it('the client address of the header counts, and the target gets only the client’s bytes', async () => {
     const { view, port, hello } = await echo();
     const socket = plain(port, '127.0.0.2');
     const answer = readAll(socket);
@@ -268,7 +268,7 @@ describe.each(['its own port', 'the door by name'])('behind a load balancer, at 
     expect(await refusals(view)).toBe(0);
   });
 
-  it('the header may come byte by byte, in IPv6', async () => {
+  it('the header may arrive byte by byte, with IPv6', async () => {
     const { port, hello } = await echo({}, '2001:db8::/48');
     const socket = plain(port, '127.0.0.2');
     socket.setNoDelay(true);
@@ -281,7 +281,7 @@ describe.each(['its own port', 'the door by name'])('behind a load balancer, at 
     expect((await answer).equals(hello)).toBe(true);
   });
 
-  it('a client that it names and that may not come in is refused and counted', async () => {
+  it('a forbidden client address in the header is refused and counted', async () => {
     const { view, port, hello } = await echo();
     const socket = plain(port, '127.0.0.2');
     socket.write(Buffer.concat([proxyHeader({ source: '198.51.100.1' }), hello]));
@@ -289,7 +289,7 @@ describe.each(['its own port', 'the door by name'])('behind a load balancer, at 
     expect(await refusals(view)).toBe(1);
   });
 
-  it('no header is no client', async () => {
+  it('a connection without a header is not a client', async () => {
     const { view, port, hello } = await echo({}, '127.0.0.2');
     const socket = plain(port, '127.0.0.2');
     socket.write(hello);
@@ -298,7 +298,7 @@ describe.each(['its own port', 'the door by name'])('behind a load balancer, at 
     expect(await refusals(view)).toBe(byName ? 0 : 1);
   });
 
-  it('its own health check is no attempt', async () => {
+  it('the health check of the load balancer is not counted as an attempt', async () => {
     const { view, port } = await echo();
     const socket = plain(port, '127.0.0.2');
     socket.write(proxyHeader({ command: 0x20 }));
@@ -306,7 +306,7 @@ describe.each(['its own port', 'the door by name'])('behind a load balancer, at 
     expect(await refusals(view)).toBe(0);
   });
 
-  it('nobody else is believed: a header from elsewhere is what the client says', async () => {
+  it('a header from another source is ignored as proxy header', async () => {
     const { view, port, hello } = await echo({}, '127.0.0.1');
     if (byName) {
       const socket = plain(port);
@@ -319,7 +319,7 @@ describe.each(['its own port', 'the door by name'])('behind a load balancer, at 
     expect(await refusals(view)).toBe(0);
   });
 
-  it('silence is cut off', async () => {
+  it('a silent connection is closed', async () => {
     const clock = new ManualClock(Date.now());
     const { view, port } = await echo({ clock });
     const socket = plain(port, '127.0.0.2');

@@ -136,7 +136,7 @@ describe.skipIf(reason !== undefined)('a forward by dst-nat', () => {
     await revoke(forward);
   });
 
-  test("lets nobody but the agent use the router's port", async () => {
+  test("allows only the agent to use the router's port", async () => {
     const forward = await open(7);
     const port = await routersPort();
     expect(await lab.rules()).toContain(`ip saddr ${lab.agentAddress} fib daddr type local tcp dport ${port}`);
@@ -167,7 +167,7 @@ describe.skipIf(reason !== undefined)('a forward by dst-nat', () => {
     expect((await lab.items('/system/scheduler')).map((entry) => entry['name'])).toEqual([]);
   });
 
-  test('is taken off the router, with its connections, by its own scheduler when control plane and agent are dead', async () => {
+  test("is removed by the router's scheduler, with its connections, when control plane and agent are dead", async () => {
     await open(7);
     const port = await routersPort();
     await installation.server.kill();
@@ -189,7 +189,7 @@ describe.skipIf(reason !== undefined)('a forward by dst-nat', () => {
 });
 
 describe.skipIf(reason !== undefined)('the agent alone', () => {
-  test('removes rules and connections at the end of the time', async () => {
+  test('removes rules and connections at expiry', async () => {
     const routers = new AgentRouters();
     const lab = await NetworkLab.open({ users: USERS });
     try {

@@ -83,7 +83,7 @@ function programs(open: () => Promise<ForwardSite>): void {
         `IdentityFile=${host.folder}/user`,
       ].flatMap((option) => ['-o', option]);
 
-    test.runIf(has('ssh'))('ssh runs a command there', async () => {
+    test.runIf(has('ssh'))('ssh runs a command', async () => {
       const { stdout } = await run(
         'ssh',
         [...words(), '-p', port, `${host.username}@127.0.0.1`, 'head -c 3000000 /dev/zero | sha256sum; echo $((6 * 7))'],
@@ -104,7 +104,7 @@ function programs(open: () => Promise<ForwardSite>): void {
     });
   });
 
-  test.runIf(has('curl'))('curl keeps an HTTP/1.1 connection and asks on it again', async () => {
+  test.runIf(has('curl'))('curl reuses an HTTP/1.1 connection', async () => {
     const big = randomBytes(5_000_000);
     const port = await forwardTo(http.createServer((_request, response) => response.end(big)));
     const files = ['one', 'two', 'three'].map((name) => path.join(site.folder, name));
@@ -131,13 +131,13 @@ function programs(open: () => Promise<ForwardSite>): void {
       for (const [n, file] of files.entries()) expect((await readFile(file)).equals(parts[n]!), `part ${n}`).toBe(true);
     }
 
-    test('in the clear', async () => {
+    test('over plain TCP', async () => {
       const port = await forwardTo(http2.createServer().on('stream', serve));
       // One: curl 7.88 fails on the second request of such a connection, without any forward too.
       await fetchParts(`http://127.0.0.1:${port}`, 1, '--http2-prior-knowledge');
     });
 
-    test('under TLS, twenty requests at once', async () => {
+    test('over TLS, twenty requests at once', async () => {
       const certificate = await createSelfSigned('behind');
       const port = await forwardTo(http2.createSecureServer(certificate).on('stream', serve));
       await fetchParts(`https://127.0.0.1:${port}`, parts.length, '--http2', '--insecure', '--parallel', '--parallel-max', '20');
@@ -164,7 +164,7 @@ function programs(open: () => Promise<ForwardSite>): void {
     expect({ count: lines.length, last: lines.at(-1) }).toEqual({ count: 50_000, last: `50000\t${'x'.repeat(100)}` });
   });
 
-  test.runIf(has('iperf3'))('iperf3 measures both directions, four streams at once', async () => {
+  test.runIf(has('iperf3'))('iperf3 runs in both directions with four streams', async () => {
     const listening = await site.freePort();
     const server = site.start('iperf3', ['-s', '-B', site.address, '-p', String(listening), '--forceflush']);
     let said = '';

@@ -42,7 +42,7 @@ async function killBeforeTheAnswer(key: string): Promise<void> {
 const idsOf = async (): Promise<string[]> =>
   (await world.caller.call<{ data: Shown[] }>('GET', `/api/routers/${routerId}/transient-forwarding`)).body.data.map(({ id }) => id);
 
-test('the forward that was made is the answer, and there is no second', async () => {
+test('a repeat answers with the created forward and makes no second one', async () => {
   const first = await ask('killed-behind-the-insert');
   expect(first.status).toBe(200);
   await killBeforeTheAnswer('killed-behind-the-insert');
@@ -54,7 +54,7 @@ test('the forward that was made is the answer, and there is no second', async ()
   expect((await ask('killed-behind-the-insert')).headers.get('idempotency-replayed')).toBe('true');
 });
 
-test('without one it is made now', async () => {
+test('a repeat makes the forward when there is none yet', async () => {
   const first = await ask('killed-before-the-insert');
   await world.caller.call('DELETE', `/api/routers/${routerId}/transient-forwarding/${first.body.id}`);
   await storage.db.deleteFrom('forwards').where('id', '=', first.body.id).execute();
@@ -64,7 +64,7 @@ test('without one it is made now', async () => {
   expect(again.body.id).not.toBe(first.body.id);
 });
 
-test('another key, and none, make another', async () => {
+test('another idempotency key, or none, makes another forward', async () => {
   const before = (await idsOf()).length;
   await ask('one-key');
   await ask('another-key');

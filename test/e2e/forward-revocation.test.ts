@@ -54,7 +54,7 @@ const closedAt = async (record: ForwardRecord): Promise<number | null> => (await
 
 describe('a revocation', () => {
   it.each(['', ', even when the control plane was restarted in between'])(
-    'reaches an agent that was away when it comes back%s',
+    'reaches an agent that was offline when it reconnects%s',
     async (restarted) => {
       await open();
       const record = await echoForward();
@@ -67,7 +67,7 @@ describe('a revocation', () => {
     },
   );
 
-  it('is not repeated to an agent whose forwards have ended by themselves a day ago', async () => {
+  it('is not repeated to an agent whose forwards expired a day ago', async () => {
     const clock = new ManualClock(Date.now());
     await open({ clock });
     const [early, late] = [await echoForward(), (await world.create({ dstPort: 9, expireAfterMinutes: 60 })).record];
@@ -82,7 +82,7 @@ describe('a revocation', () => {
     expect(close.mock.calls.map(([id]) => id)).toEqual([late.id]);
   });
 
-  it('that could not be stored is told to the agent all the same, and stored later', async () => {
+  it('that could not be stored is still sent to the agent, and stored later', async () => {
     const clock = new ManualClock(Date.now());
     await open({ clock });
     const record = await echoForward();
@@ -96,7 +96,7 @@ describe('a revocation', () => {
     expect((await world.get(record.id)).record.revoked_at).not.toBeNull();
   });
 
-  it('that failed works when it is asked for again', async () => {
+  it('that failed succeeds when it is requested again', async () => {
     await open();
     const record = await echoForward();
     failNextWrite();
@@ -105,7 +105,7 @@ describe('a revocation', () => {
     expect(await closedAt(record)).not.toBeNull();
   });
 
-  it('that is repeated tells the agent again', async () => {
+  it('that is repeated is sent to the agent again', async () => {
     await open();
     const record = await echoForward();
     await revoke(record);
@@ -116,7 +116,7 @@ describe('a revocation', () => {
   });
 });
 
-it('an end by time that could not be stored is stored later', async () => {
+it('an expiry that could not be stored is stored later', async () => {
   const clock = new ManualClock(Date.now());
   await open({ clock });
   const record = await echoForward();
@@ -130,7 +130,7 @@ it('an end by time that could not be stored is stored later', async () => {
   expect((await world.get(record.id)).record.revoked_at).toBeNull();
 });
 
-describe('an agent that is not the one any more', () => {
+describe('an agent that no longer has the router', () => {
   it('carries nothing once it is revoked, and its token is refused, also after a restart', async () => {
     await open({ limits: { channelWaitMs: 50 } });
     const asked = vi.spyOn(world.gateway.acceptor!, 'open');
@@ -155,7 +155,7 @@ describe('an agent that is not the one any more', () => {
     expect(world.forwards.authorizeChannel(token)).toBeUndefined();
   });
 
-  it('is cut off when its router has moved to another agent, which takes over', async () => {
+  it('is disconnected from the forward when another agent takes over the router', async () => {
     await open();
     const record = await echoForward();
     const client = await connected(record.port);

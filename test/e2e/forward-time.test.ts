@@ -27,7 +27,7 @@ async function errorOf(port: number): Promise<string | undefined> {
 const isClosed = async (id: string): Promise<boolean> => (await world.get(id)).record.closed_at !== null;
 
 describe('a forward of ten minutes', () => {
-  it('is over half a minute after a clock that jumped past its end, as its record says at once', async () => {
+  it('ends half a minute after a clock jump past its expiry; its record shows it at once', async () => {
     const clock = await open();
     const { record } = await world.create({ dstPort: 9 });
     clock.step(20 * MINUTES);
@@ -36,7 +36,7 @@ describe('a forward of ten minutes', () => {
     expect(await errorOf(record.port)).toBe('ECONNREFUSED');
   });
 
-  it('lets nobody in after its end, even if nobody has looked at the clock yet', async () => {
+  it('accepts no connection after its expiry, even before the next check', async () => {
     const clock = await open();
     let accepted = 0;
     const port = await world.target(() => (accepted += 1));
@@ -47,7 +47,7 @@ describe('a forward of ten minutes', () => {
     expect(accepted).toBe(0);
   });
 
-  it('lasts ten minutes when the clock is set back meanwhile', async () => {
+  it('lasts ten minutes when the clock is set back', async () => {
     const clock = await open();
     const { record } = await world.create({ dstPort: 9 });
     clock.step(-48 * 60 * MINUTES);
@@ -55,7 +55,7 @@ describe('a forward of ten minutes', () => {
     await waitUntil('the forward is closed', () => isClosed(record.id));
   });
 
-  it('made while the clock was two days ahead lasts ten more after a restart, for the agent as well', async () => {
+  it('created while the clock was two days ahead lasts ten more minutes after a restart, also at the agent', async () => {
     const clock = await open();
     clock.step(48 * 60 * MINUTES);
     const { record } = await world.create({ dstPort: 9 });
@@ -68,7 +68,7 @@ describe('a forward of ten minutes', () => {
     await waitUntil('the forward is closed', () => isClosed(record.id));
   });
 
-  it('that ended while the machine of its agent slept is told to the agent when it wakes up', async () => {
+  it("that expired while the agent's machine slept is closed at the agent when it wakes up", async () => {
     const clock = await open();
     const { record } = await world.create({ dstPort: 9 });
     const agent = world.gateway.acceptor!;

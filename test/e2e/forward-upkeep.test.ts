@@ -45,7 +45,7 @@ describe('an open forward', () => {
     return { ...found, agent };
   }
 
-  it('has its rules again after the router was rebooted, which takes them away soon after the start, and its fail-safe with them', async () => {
+  it('restores its rules and fail-safe when the router removes them soon after a reboot', async () => {
     const time = new ManualTime();
     const { simulator, router } = await opened({ api: true }, { time });
     await rebooted({ simulator, router });
@@ -57,7 +57,7 @@ describe('an open forward', () => {
     expect(branches.lost).toEqual([]);
   });
 
-  it('is not opened before a router that has just started has done what it does at its start', async () => {
+  it('waits until a router that has just booted has finished its start-up work', async () => {
     const time = new ManualTime();
     const { simulator, router } = await branches.branch({ api: true }, { time, uptimeMs: 1000 });
     const choosing = branches.choose(router, await branches.echoService());
@@ -70,7 +70,7 @@ describe('an open forward', () => {
     await chosen.way.close();
   });
 
-  it('is lost when the rebooted router does not take the rules any more', async () => {
+  it('is lost when the rebooted router refuses the rules', async () => {
     const time = new ManualTime();
     const { simulator, router } = await opened({ api: true }, { time });
     const command = router.command.bind(router);
@@ -91,7 +91,7 @@ describe('an open forward', () => {
     expect(entriesOf(simulator)).toEqual([]);
   });
 
-  it('has its rules again when somebody took them away and a connection found out', async () => {
+  it('restores removed rules after a failed connection', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     const chosen = await branches.choose(router, await branches.echoService());
     const ids = (await router.command({ path: '/ip/firewall/nat/print', words: [] }, SOON)).rows.map((row) => row['.id']!);
@@ -115,7 +115,7 @@ describe('an open forward', () => {
       .filter((rule) => rule['comment']?.startsWith('signalbox-'))
       .map((rule) => rule['disabled']);
 
-  it('is lost when somebody disabled its rules and a connection found out', async () => {
+  it('is lost when its rules are disabled and a connection fails', async () => {
     const { simulator, router } = await branches.branch({ api: true });
     const onLost = vi.fn<(reason: string) => void>();
     const chosen = await branches.choose(router, await branches.echoService(), LAN_HOST, undefined, { onLost });
@@ -141,7 +141,7 @@ describe('an open forward', () => {
     branches.clock.advance(1000);
   }
 
-  it('whose rules were disabled is refused until they are enabled again, which no restart of the agent does', async () => {
+  it('with disabled rules stays refused until they are enabled, also across restarts of the agent', async () => {
     const { simulator, router, agent } = await opened({ api: true });
     await setRules(router, 'disable');
     await backAgain({ simulator, router });
@@ -162,7 +162,7 @@ describe('an open forward', () => {
     expect(entriesOf(simulator)).toHaveLength(2);
   });
 
-  it('whose rules were disabled leaves none of them behind when it is revoked', async () => {
+  it('with disabled rules leaves none of them behind when revoked', async () => {
     const { simulator, router, agent } = await opened({ api: true });
     await setRules(router, 'disable');
     await backAgain({ simulator, router });
@@ -172,7 +172,7 @@ describe('an open forward', () => {
     expect(entriesOf(simulator)).toEqual([]);
   });
 
-  it('is lost when somebody switches forwarding off, and found again: on again, or by the other way', async () => {
+  it('is lost when SSH forwarding is switched off, and found again when it is on, or by the other way', async () => {
     const { simulator, router } = await branches.branch({ ssh: true, api: true });
     const port = await branches.echoService();
     const onLost = vi.fn<(reason: string) => void>();
@@ -200,7 +200,7 @@ describe('an open forward', () => {
     expect(simulator.items('/ip/firewall/nat').map((item) => item['comment'])).not.toContain('signalbox-test-1');
   });
 
-  it('is lost when SSH alone does not answer any more, but not while the whole router is away', async () => {
+  it('is lost when only SSH stops answering, but not while the whole router is unreachable', async () => {
     const { router } = await branches.branch({ ssh: true, api: true });
     const port = await branches.echoService();
     const onLost = vi.fn<(reason: string) => void>();
@@ -225,7 +225,7 @@ describe('an open forward', () => {
     await other.way.close();
   });
 
-  it('that is closed and opened again at once keeps its new rules', async () => {
+  it('closed and opened again at once keeps its new rules', async () => {
     const { simulator, router, agent } = await opened({ api: true });
     const command = router.command.bind(router);
     const added = Promise.withResolvers<void>();
@@ -243,7 +243,7 @@ describe('an open forward', () => {
     expect(entriesOf(simulator)).toHaveLength(2);
   });
 
-  it('is lost when another device answers in place of the router', async () => {
+  it("is lost when another device answers at the router's address", async () => {
     const { router, simulator } = await opened({ api: true });
     const real = router.state.bind(router);
     vi.spyOn(router, 'state').mockImplementation(() => {

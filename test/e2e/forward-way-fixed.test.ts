@@ -62,13 +62,13 @@ it.each([
 it.each([
   ['api', { api: false, ssh: true }],
   ['ssh', { api: true, ssh: false }],
-])('where %s is fixed and cannot be had, no other way is taken', async (fixed, ways) => {
+])('uses no other way when %s is fixed and unavailable', async (fixed, ways) => {
   const { simulator, router } = await routerOf(fixed, ways);
   await expect(branches.choose(router, await branches.echoService())).rejects.toMatchObject({ code: 'unsupported' });
   expect(rulesOf(simulator)).toEqual([]);
   expect(forwardingOf(simulator)).toBe('no');
 });
 
-it('a word that is no way is refused when the agent starts', async () => {
+it('an unknown way is refused when the agent starts', async () => {
   await expect(routerOf('dst-nat')).rejects.toThrow(/forward_way/);
 });

@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => branches.close());
 
 describe.each(['6.49.10', '7.18.2'])('RouterOS %s', (version) => {
-  it('forwards over SSH, switching it on and back', async () => {
+  it('forwards over SSH, and switches its setting on and back', async () => {
     const { simulator, router } = await branches.branch({ api: true, ssh: true }, { version });
     const before = forwardingOf(simulator);
     expect(before).toBe('no');
@@ -28,7 +28,7 @@ describe.each(['6.49.10', '7.18.2'])('RouterOS %s', (version) => {
     expect(forwardingOf(simulator)).toBe(before);
   });
 
-  it('forwards over SSH where there is no API', async () => {
+  it('forwards over SSH without the API', async () => {
     const { simulator, router } = await branches.branch({ ssh: true }, { version });
     const chosen = await branches.choose(router, await branches.echoService());
     expect(chosen.way.name).toBe('ssh');
@@ -37,7 +37,7 @@ describe.each(['6.49.10', '7.18.2'])('RouterOS %s', (version) => {
     expect(forwardingOf(simulator)).toBe('no');
   });
 
-  it('forwards by dst-nat where there is no SSH, also to targets with another default gateway', async () => {
+  it('forwards by dst-nat without SSH, also to targets with another default gateway', async () => {
     const options = { version, hosts: { [LAN_HOST]: { address: '127.0.0.1', routesBack: false } } };
     const { simulator, router } = await branches.branch({ api: true }, options);
     const rulesBefore = simulator.items('/ip/firewall/nat').length;
@@ -60,7 +60,7 @@ describe.each(['6.49.10', '7.18.2'])('the rules on a router with RouterOS %s', (
     ['has never been set', '1970-01-02T00:10:00Z', right],
     ['was ahead', '2031-01-01T00:00:00Z', right],
     ['was right, and is not any more', right, '1970-01-02T00:00:00Z'],
-  ])('go in time, with nobody else left to remove them, when its clock %s', async (_what, before, after) => {
+  ])('are removed on time by the router alone when its clock %s', async (_what, before, after) => {
     const time = new ManualTime();
     const { simulator, router } = await branches.branch({ api: true }, { version, time, clock: before });
     await branches.choose(router, await branches.echoService());
@@ -86,7 +86,7 @@ describe('the way', () => {
     return port;
   }
 
-  it('says when nothing answers at the target, without refusing', async () => {
+  it('reports that the target does not answer, without refusing the forward', async () => {
     const port = await closedPort();
     // The simulator's NAT accepts before it dials, so only the SSH way can tell here.
     const { router } = await branches.branch({ ssh: true, api: true });
@@ -102,7 +102,7 @@ describe('the way', () => {
     expect(await echo(chosen, 'direct')).toBe('direct');
   });
 
-  it('stays direct when the port of the router itself is closed at the moment and SSH refuses', async () => {
+  it("stays direct when the router's own port is closed for the moment and SSH refuses", async () => {
     const { router } = await branches.branch({ ssh: true, api: true });
     vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
     const chosen = await branches.choose(router, await closedPort(), '127.0.0.1');
@@ -113,7 +113,7 @@ describe('the way', () => {
     });
   });
 
-  it('is not direct when the address under which the agent reaches the router is not allowed', async () => {
+  it("is not direct when the agent's address of the router is not allowed", async () => {
     const { simulator, router } = await branches.branch({ ssh: true, api: true });
     const address = simulator.items('/ip/address')[0]!['address']!.split('/')[0]!;
     const allow = [`${address}/32`];
@@ -124,7 +124,7 @@ describe('the way', () => {
     await expect(branches.choose(apiOnly, await branches.echoService(), address, allow)).rejects.toMatchObject({ code: 'not_allowed' });
   });
 
-  it('falls to dst-nat when the router does not let its user change SSH', async () => {
+  it('falls back to dst-nat when the user may not change SSH', async () => {
     const users = [{ name: 'agent', password: 'Łódź€ secret', group: 'some' }];
     const groups = { some: ['api', 'read', 'write', 'policy', 'test'] };
     const { router } = await branches.branch({ ssh: true, api: true }, { users, groups });
@@ -134,7 +134,7 @@ describe('the way', () => {
     await chosen.way.close();
   });
 
-  it('that cannot be had tells why of all ways, and may be asked for again while one of the reasons passes', async () => {
+  it('that is unavailable reports the reason of each way, and is requested again while a reason is temporary', async () => {
     const { router } = await branches.branch({ ssh: true, api: true });
     const command = router.command.bind(router);
     vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
@@ -153,7 +153,7 @@ describe('the way', () => {
     });
   });
 
-  it('by dst-nat does without the scheduler where device-mode forbids it, and says so', async () => {
+  it('by dst-nat works without the scheduler when device-mode forbids it, and says so', async () => {
     const { simulator, router } = await branches.branch({ api: true }, { deviceMode: 'home' });
     const chosen = await branches.choose(router, await branches.echoService());
     expect(chosen.reason).toBe(

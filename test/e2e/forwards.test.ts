@@ -42,7 +42,7 @@ describe.each([
   { channels: 'streaming', stockWebSockets: false },
   { channels: 'ws', stockWebSockets: true },
 ])('bytes over $channels channels', ({ stockWebSockets }) => {
-  it('are 50 MB each way unchanged, both directions at once', async () => {
+  it('arrive unchanged, 50 MB in both directions at once', async () => {
     await open({ stockWebSockets });
     const upload = randomBytes(50_000_000);
     const download = randomBytes(50_000_000);
@@ -68,7 +68,7 @@ async function readSlowly(socket: net.Socket): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-it('many connections at once, fast and slow, never see a byte of each other', async () => {
+it('never mix between many concurrent connections, fast and slow', async () => {
   await open();
   const port = await world.target((socket) => socket.pipe(socket));
   const { record } = await world.create({ dstPort: port });
@@ -84,7 +84,7 @@ it('many connections at once, fast and slow, never see a byte of each other', as
 });
 
 describe('a forward', () => {
-  it('is authorised with the way that was found and shown with its port', async () => {
+  it('is authorised and shown with its way and its port', async () => {
     await open();
     const { record } = await world.create({ dstPort: await world.target((socket) => socket.pipe(socket)) });
     expect(record.authorized_at).not.toBeNull();
@@ -98,7 +98,7 @@ describe('a forward', () => {
     expect(await exchange(record.port, 'hello')).toEqual(Buffer.from('hello'));
   });
 
-  it('says when nothing listens on the target, and resets whoever tries', async () => {
+  it('reports that nothing listens on the target, and resets clients', async () => {
     await open();
     const server = net.createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -135,7 +135,7 @@ describe('a forward', () => {
     expect(String(await uploaded!)).toBe('after the end of the answer');
   });
 
-  it('passes a reset on as a reset, both ways', async () => {
+  it('forwards a reset as a reset, in both directions', async () => {
     await open();
     const targets: net.Socket[] = [];
     const port = await world.target((socket) => targets.push(socket));
@@ -156,7 +156,7 @@ describe('a forward', () => {
     expect(await targetBroken).toBe('ECONNRESET');
   });
 
-  it('buffers little for a reader that stalls, and delays nobody else', async () => {
+  it('buffers little for a stalled reader and delays no other connection', async () => {
     await open();
     let written = 0;
     const port = await world.target((socket) => {
@@ -186,7 +186,7 @@ describe('a forward', () => {
     stalled.destroy();
   });
 
-  it('refuses a source outside allow_from before anything else, and counts it', async () => {
+  it('refuses a source outside allow_from first, and counts it', async () => {
     await open({ limits: { flushMs: 10 } });
     let reached = 0;
     const port = await world.target(() => (reached += 1));
@@ -196,7 +196,7 @@ describe('a forward', () => {
     expect((await world.get(record.id)).record.refused_attempts).toBe(3);
   });
 
-  it('expires by the clock: connections are cut, the port is closed, the agent is done with it', async () => {
+  it('expires on time: connections and port are closed, and the agent removes it', async () => {
     const clock = new ManualClock(Date.now());
     await open({ clock });
     const sockets: net.Socket[] = [];
@@ -258,7 +258,7 @@ describe('a forward', () => {
     expect(await brokenBy(connect(record.port))).toBe('ECONNREFUSED');
   });
 
-  it('waits for an agent that is away and is opened when it comes', async () => {
+  it('waits for an offline agent and opens when it connects', async () => {
     await open();
     const port = await world.target((socket) => socket.pipe(socket));
     const acceptor = world.gateway.acceptor!;
@@ -283,7 +283,7 @@ describe('a forward', () => {
     expect(String(await exchange(record.port, 'anew'))).toBe('anew');
   });
 
-  it('keeps no client waiting for channels of an agent that lost its power and has started again', async () => {
+  it('keeps no client waiting for channels of an agent that has restarted after a power failure', async () => {
     await open();
     const port = await world.target((socket) => socket.pipe(socket));
     const line = await StallProxy.start(world.channelPort);
@@ -299,14 +299,14 @@ describe('a forward', () => {
     await line.close();
   });
 
-  it('resets a client that no channel comes for', async () => {
+  it('resets a client that gets no channel', async () => {
     await open({ limits: { channelWaitMs: 50 } });
     world.gateway.acceptor = undefined;
     const { record } = await world.create({ dstPort: 9 });
     expect(await brokenBy(connect(record.port))).toBe('ECONNRESET');
   });
 
-  it('carries 1,000 connections one after another on a few channels and leaks none', async () => {
+  it('carries 1,000 consecutive connections on a few channels and leaks none', async () => {
     await open();
     let accepted = 0;
     const port = await world.target((socket) => {

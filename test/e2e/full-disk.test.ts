@@ -50,7 +50,7 @@ describe('a full disk', () => {
       return job.status === 'completed' ? job : undefined;
     });
 
-  it('under the database: a job is refused as unavailable, never acknowledged and lost', async () => {
+  it('under the database refuses a job as unavailable and loses no acknowledged job', async () => {
     world = await World.start({ routers: [{}], databaseUrl: `sqlite:${path.join(volume.folder, 'signalbox.db')}` });
     const [routerId] = (await world.routerIds()) as [string];
     const before = await submit(routerId, ':put before');
@@ -76,7 +76,7 @@ describe('a full disk', () => {
       await completed(routerId, receipt.data.job_id);
   });
 
-  it('under the journal: jobs wait, and a script that has run is reported as soon as there is room', async () => {
+  it('under the journal makes jobs wait, and reports an executed script when there is space', async () => {
     world = await World.start({ routers: [{}, {}, {}] });
     const routerIds = await world.routerIds();
     await world.agent?.close();

@@ -116,7 +116,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
       await database.remove();
     });
 
-    it('identity, serial, version, model and board are cleaned and cut, and times are facts', async () => {
+    it('identity, serial, version, model and board are cleaned and truncated', async () => {
       const texts = Object.values(await get<object>(`/api/routers/${hostile.id}`)).filter((value) => typeof value === 'string');
       expect(texts.filter((text) => UNCLEAN.test(text) || text.length > 255)).toEqual([]);
       expect(hostile['identity']).toMatch(/^router-0\[31m.*yyy$/);
@@ -131,7 +131,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
       ]);
     });
 
-    it('one host name, interface or address costs neither its own device nor the others', async () => {
+    it('one hostile host name, interface or address loses no device', async () => {
       const list = await waitUntil('the devices are listed', async () => {
         const found = await get<{ mac_address: string; hostname: string | null }[]>('/arp/devices?limit=100');
         return (
@@ -155,7 +155,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
       );
     });
 
-    it('a control character in a sensor, a port or its state hides no fault', async () => {
+    it('a control character in a sensor, port or state hides no fault', async () => {
       const expected = version.startsWith('7') ? ['poe_out_failed', 'power_supply_failed'] : ['poe_out_failed'];
       const faults = await waitUntil('the faults are open', async () => {
         const found = (await get<{ type: string; message: string; cause: string }[]>(`/api/routers/${hostile.id}/faults`)).filter(
@@ -180,7 +180,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
         parameters,
       });
 
-    it('the rows of a command are all there, as the router says them', async () => {
+    it('a command returns all rows unchanged', async () => {
       const answer = await run('/interface/print');
       expect(answer.status).toBe(200);
       expect(answer.body.data).toHaveLength(world.simulators[0]!.items('/interface').length);
@@ -198,7 +198,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
       });
     };
 
-    it('a refusal is one of the router, and its words are text', async () => {
+    it('a refusal of the router is reported as plain text', async () => {
       world.simulators[0]!.faults.spoil = (_path, name, value) => (name === 'message' ? `${value}${BYTES}` : value.replaceAll(MARK, BYTES));
       const answer = await run('/ip/address/add', '=address=1.2.3.4/24\n=interface=nowhere');
       expect(answer.status).toBe(422);
@@ -208,13 +208,13 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
       expect(answer.body.message).not.toMatch(UNCLEAN);
     });
 
-    it('a serial number that only looks like one is not taken for one, and that is told', async () => {
+    it('a look-alike serial number is refused and reported', async () => {
       const reason = await reasonOf('router-3');
       expect(reason).toMatch(/^inventory: serial_number "SERIAL.* may hold printable ASCII characters only/);
       expect(reason).not.toMatch(UNCLEAN);
     });
 
-    it('why a router does not let the agent in is text', async () => {
+    it('the reason of a refused login is plain text', async () => {
       const reason = await reasonOf('router-2');
       expect(reason).toMatch(/user name or password|cannot log in/);
       expect(reason).not.toMatch(UNCLEAN);
@@ -250,7 +250,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
       );
     };
 
-    it('the output of a job is kept but for what no database takes', async () => {
+    it('the output of a job is stored without characters that no database accepts', async () => {
       const job = await runJob(`:put "before"; :put "${MARK}"; :put "after"`);
       expect(job).toMatchObject({ status: 'completed', error: null });
       expect(job.output?.startsWith('before\n\uFFFD\u001B[31m\u0007')).toBe(true);
@@ -258,7 +258,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
       expect(job.output?.isWellFormed()).toBe(true);
     });
 
-    it('the error of a job is text, and the next job runs', async () => {
+    it('the error of a job is plain text, and the next job runs', async () => {
       const failed = await runJob(`:error "no way: ${MARK}"`);
       expect(failed).toMatchObject({ status: 'failed' });
       expect(failed.error).toMatch(/^no way: .*y/);
@@ -266,7 +266,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
       expect(await runJob(':put "well"')).toMatchObject({ status: 'completed', output: expect.stringMatching(/^well\n?$/) });
     });
 
-    it('an export with hostile names is printed, backed up, downloaded and compared', async () => {
+    it('an export with hostile names can be printed, backed up, downloaded and compared', async () => {
       const printed = await run('/export');
       expect(printed.status).toBe(200);
       expect(JSON.stringify(printed.body.data)).toContain('router-0');
@@ -291,7 +291,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
       expect(bytes.toString('latin1')).toContain('router-0\0\u001B[31m');
     });
 
-    it('the neighbour has lost nothing', async () => {
+    it('other routers lose nothing', async () => {
       const [neighbour] = (await routers()).filter(({ identity }) => identity === 'router-1');
       expect(neighbour).toMatchObject({ serial_number: 'SERIAL1', has_pulse: true, uptime: expect.any(String) });
       expect(await get<unknown[]>(`/api/routers/${neighbour!.id}/faults`)).toEqual([]);

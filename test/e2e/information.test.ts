@@ -87,7 +87,7 @@ describe('the devices behind a router', () => {
     expect(found).toContainEqual(expect.objectContaining({ hostname: 'Galaxy-S8', router_id: ids[2] }));
   });
 
-  test('follow what happens there', async () => {
+  test('follow changes on the router', async () => {
     const mac = '4C:5E:0C:00:00:99';
     const row = {
       address: '192.168.88.99',
@@ -105,7 +105,7 @@ describe('the devices behind a router', () => {
     expect(device).toMatchObject({ manufacturer: 'Routerboard.com', current_ip: { ip_address: '192.168.88.99' } });
   });
 
-  test('have the names that people give them', async () => {
+  test('have the aliases that users give them', async () => {
     const named = await world.caller.call('PUT', '/arp/devices/dca6.320b.447f', { alias: 'Weather station' });
     expect(named).toMatchObject({ status: 200, body: { mac_address: 'DC:A6:32:0B:44:7F', alias: 'Weather station' } });
     expect(await get('/arp/devices?search=weather')).not.toEqual([]);
@@ -119,7 +119,7 @@ describe('faults', () => {
       (await get(`/api/routers/${ids[index]}/faults?status=${status}`)).find((fault) => fault['type'] === type),
     );
 
-  test('a provider line that goes down and comes back', async () => {
+  test('report a provider line that goes down and comes back', async () => {
     const ether1 = table(0, '/interface').find('name', 'ether1')!;
     ether1.values.set('link', 'down');
     expect(await faultOf(0, 'wan_down', 'open')).toMatchObject({ severity: 'critical', message: 'WAN interface ether1 down', rid: ids[0] });
@@ -130,7 +130,7 @@ describe('faults', () => {
   test.each([
     ['rows of version 7', 0],
     ['the record of version 6', 1],
-  ])('a power supply and a fan that fail, in %s', async (_format, index) => {
+  ])('report a failed power supply and fan, in %s', async (_format, index) => {
     const simulator = world.simulators[index]!;
     simulator.setSensor('psu1-state', 'ok');
     simulator.setSensor('psu2-state', 'fail');
@@ -148,7 +148,7 @@ describe('faults', () => {
     await faultOf(index, 'fan_failed', 'resolved');
   });
 
-  test('a clock that was lost', async () => {
+  test('report a lost clock', async () => {
     const { clock } = world.simulators[1]!.router;
     clock.setUtc(86_400_000);
     expect(await faultOf(1, 'clock_wrong', 'open')).toMatchObject({ cause: expect.stringMatching(/^it is \d+ years .*behind$/) as string });
@@ -156,7 +156,7 @@ describe('faults', () => {
     await faultOf(1, 'clock_wrong', 'resolved');
   });
 
-  test('a router that reboots is offline for a while, and rebooted', async () => {
+  test('report a reboot and the time offline', async () => {
     const rebooting = world.simulators[1]!.reboot({ downMs: 4500 });
     expect(await faultOf(1, 'router_offline', 'open')).toMatchObject({ severity: 'critical', resolved_at: null });
     await rebooting;
@@ -167,7 +167,7 @@ describe('faults', () => {
     });
   });
 
-  test('an agent that is away', async () => {
+  test('report an offline agent', async () => {
     await world.agent!.close();
     expect(await faultOf(0, 'agent_offline', 'open')).toMatchObject({ severity: 'critical' });
     await world.startAgent();

@@ -67,7 +67,7 @@ describe('the job endpoints', () => {
     await finished(answer.body.data['job_id']!);
   });
 
-  it('show a job with every field of the interface', async () => {
+  it('show a job with all documented fields', async () => {
     const { body } = await post(GOOD);
     const job = await finished(body.data['job_id']!);
     expect(job).toMatchObject({
@@ -111,7 +111,7 @@ describe('the job endpoints', () => {
     expect(Object.keys(answer.body.errors)).toEqual([field]);
   });
 
-  it('take the longest script and description there may be', async () => {
+  it('accept the longest allowed script and description', async () => {
     const script = `:put "${'é'.repeat(1992)}"`;
     expect(script).toHaveLength(1999);
     const { status, body } = await post({ ...GOOD, description: 'x'.repeat(100), script });
@@ -132,12 +132,12 @@ describe('the job endpoints', () => {
     await finished(id);
   });
 
-  it('do not find what cannot exist', async () => {
+  it('answer 404 for unknown ids', async () => {
     const answers = await Promise.all([read(randomUUID()), read('nonsense'), remove(randomUUID())]);
     expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404]);
   });
 
-  it('list newest first, page by page and by status', async () => {
+  it('list jobs newest first, page by page and by status', async () => {
     const failing = await post({ ...GOOD, script: ':error "no"' });
     await finished(failing.body.data['job_id']!);
     const all = (await list()).body.data.map((job) => job.id);
@@ -153,7 +153,7 @@ describe('the job endpoints', () => {
     expect((await list('?status=odd')).status).toBe(422);
   });
 
-  it('cancel what waits, and refuse to recall what runs', async () => {
+  it('cancel a pending job, and refuse to cancel a running one', async () => {
     const running = (await post({ ...GOOD, script: ':delay 2s' })).body.data['job_id']!;
     const waiting = (await post(GOOD)).body.data['job_id']!;
     await waitUntil('it runs', async () => (await read(running)).body.data.status === 'running');
@@ -178,7 +178,7 @@ describe('the job endpoints', () => {
         output: 'what was wrong (:error; line 1)\n',
       },
     ],
-  ])('show what a deleted job did: %s', async (script, did) => {
+  ])('show the result of a deleted job: %s', async (script, did) => {
     const id = (await post({ ...GOOD, script })).body.data['job_id']!;
     const before = await finished(id);
     expect(before).toMatchObject(did);
@@ -189,7 +189,7 @@ describe('the job endpoints', () => {
     expect((await list('?status=completed,failed')).body.data.map((job) => job.id)).not.toContain(id);
   });
 
-  it('keep a job over a restart of the control plane in the middle of its script', async () => {
+  it('keep a job across a restart of the control plane during its script', async () => {
     const id = (await post({ ...GOOD, script: ':delay 1500ms; :put "still here"' })).body.data['job_id']!;
     await waitUntil('it runs', () => runs(id).length === 1);
     await world.restartServer();

@@ -88,7 +88,7 @@ describe.each(WAYS)('a job on a router with RouterOS %s', (way, options) => {
     expect(addresses()).not.toContain('10.9.9.9/24');
   });
 
-  it("names the caller's own column also in the first line", async () => {
+  it("reports the caller's own column also in the first line", async () => {
     const job = await finish(await submit(':put before; /ip address frobnicate\n:put after'));
     expect(job).toMatchObject({ status: 'failed', reason: 'script_error' });
     expect(job.error).toContain('(line 1 column 26)');
@@ -101,7 +101,7 @@ describe.each(WAYS)('a job on a router with RouterOS %s', (way, options) => {
     expect(job.error).toMatch(/already have such address/);
   });
 
-  it('keeps quotes, dollars, braces and line ends of the script as they are', async () => {
+  it('keeps quotes, dollars, braces and line ends of the script unchanged', async () => {
     const id = await submit(':local a "x\\"y\\\\z";\n:foreach i in={1;2} do={\n  :put "$a $i {}"\n}\n# the end');
     const job = await finish(id);
     expect(job).toMatchObject({ status: 'completed', error: null });
@@ -113,7 +113,7 @@ describe.each(WAYS)('a job on a router with RouterOS %s', (way, options) => {
     expect(job).toMatchObject({ status: 'completed', reason: null });
   });
 
-  it.skipIf(isBlind)('keeps 64 kB of what it prints, and says when there was more', async () => {
+  it.skipIf(isBlind)('keeps 64 kB of its output and marks longer output as truncated', async () => {
     const print = (lines: number): string => `:for i from=1 to=${lines} do={ :put "${'ä'.repeat(49)}" }`;
     // 99 bytes a line.
     const whole = await finish(await submit(print(661)));
@@ -125,7 +125,7 @@ describe.each(WAYS)('a job on a router with RouterOS %s', (way, options) => {
     expect(cut.output).toMatch(/^(?:ä{49}\n)+ä*$/);
   });
 
-  it('ends honestly when it cuts its own connection', async () => {
+  it('reports the true result when it cuts its own connection', async () => {
     const back = '/ip service set api disabled=no; /ip service set ssh disabled=no; /system scheduler remove back';
     const away = '/ip service set api disabled=yes; /ip service set ssh disabled=yes';
     const id = await submit(`/system scheduler add name=back interval=2s on-event="${back}"; ${away}; :delay 1s; :put done`);
@@ -167,7 +167,7 @@ describe.each(WAYS)('a job on a router with RouterOS %s', (way, options) => {
     expect(job).toMatchObject({ status: 'completed', failed_at: null, reason: 'script_error' });
   });
 
-  it('is the same job when the POST is repeated with its key', async () => {
+  it('is created once when the POST is repeated with its idempotency key', async () => {
     const key = randomUUID();
     const [first, second] = [
       await submit(':put 1', {}, { 'idempotency-key': key }),

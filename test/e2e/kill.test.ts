@@ -149,7 +149,7 @@ describe.each(['server', 'agent'] as const)('kill -9 of the %s', (victim) => {
     if (victim === 'server') expect(job.status).toBe('completed');
   });
 
-  test('in the middle of a command: the caller learns it, and the next command works', async () => {
+  test('during a command is reported to the caller, and the next command works', async () => {
     const route = `/api/synchronous/${routerId}`;
     const body = { command: '/system/identity/print', parameters: '' };
     const isAnswered = async () => (await callAgain<{ status: string }>('POST', route, body)).status === 'success';

@@ -10,7 +10,7 @@ afterAll(async () => world.close());
 
 const read = (bearer: string) => fetch(`${world.server.url}/internal/metrics`, { headers: { authorization: `Bearer ${bearer}` } });
 
-test('a service token reads what happens, by route and not by id', async () => {
+test('a service token reads the metrics, which have routes and no ids', async () => {
   const { token } = await world.server.services.credentials.createServiceToken('prometheus');
   const [id] = await world.routerIds();
   await world.caller.call('GET', `/api/routers/${id}/jobs`);
@@ -26,6 +26,6 @@ test('a service token reads what happens, by route and not by id', async () => {
   expect(text).not.toContain(id);
 });
 
-test('an API key does not', async () => {
+test('an API key cannot read the metrics', async () => {
   expect((await read(world.caller.apiKey)).status).toBe(401);
 });

@@ -50,14 +50,14 @@ async function comeBack(flow: CodeFlow): Promise<string> {
   return outside.signInAt(url);
 }
 
-test('a provider whose keys cannot be read is to blame, and not this server', async () => {
+test('a provider whose keys cannot be read is reported as the cause of the error', async () => {
   // The first of all: keys are kept once they are known.
   outside.keysAreDown = true;
   const flow = await beginFlow(world);
   expect((await flow.browser.open(await comeBack(flow))).status).toBe(502);
 });
 
-test('a verified address signs its person in', async () => {
+test('a verified address signs its user in', async () => {
   outside.claims = { email: 'Ada@Example.org' };
   const flow = await beginFlow(world);
   const tokens = await flow.tokens((await flow.browser.open(await comeBack(flow))).url);
@@ -91,7 +91,7 @@ describe('nobody is signed in', () => {
     expect((await flow.browser.open(await comeBack(flow))).status).toBe(502);
   });
 
-  test('in a browser that did not begin', async () => {
+  test('in a browser that did not start the sign-in', async () => {
     const back = await comeBack(await beginFlow(world));
     expect((await new FormBrowser(world.server.url).open(back)).status).toBe(400);
     const other = await beginFlow(world);
@@ -99,7 +99,7 @@ describe('nobody is signed in', () => {
     expect((await other.browser.open(back)).status).toBe(400);
   });
 
-  test('by an answer with a changed state, or without a code', async () => {
+  test('by an answer with a wrong state or without a code', async () => {
     const flow = await beginFlow(world);
     const back = new URL(await comeBack(flow));
     const state = back.searchParams.get('state')!;
@@ -121,7 +121,7 @@ describe('an invitation', () => {
     return { browser, back: outside.signInAt(authorization) };
   }
 
-  test('is accepted by whom the provider knows by the invited address, whose password is worth nothing then', async () => {
+  test('is accepted by the user with the invited address, whose password then stops working', async () => {
     await addUser(world, 'grace@example.org', 'viewer');
     const south = await world.addTeam('South');
     outside.claims = { email: 'Grace@Example.org' };
@@ -143,7 +143,7 @@ describe('an invitation', () => {
     expect(await world.server.services.teams.hasAccount('linus@example.org')).toBe(false);
   });
 
-  test('is not accepted in a browser that did not begin, or without an answer', async () => {
+  test('is not accepted in a browser that did not start it, or without an answer', async () => {
     outside.claims = { email: 'linus@example.org' };
     const { url } = await invite(world.caller, 'linus@example.org');
     const { browser, back } = await leaveFor(url);

@@ -92,7 +92,7 @@ function times(list: Answer[]): string {
 
 const slowest = (list: Answer[]): number => Math.round(Math.max(...list.map(({ ms }) => ms)));
 
-test('3,000 requests at once are answered soon or refused at once, and hold nobody else up', async ({ annotate }) => {
+test('3,000 concurrent requests are answered soon or refused at once, and delay no other client', async ({ annotate }) => {
   const over = new AbortController();
   // What this machine needs only to connect so often and be turned away: it may be busy with other tests, before or afterwards.
   const before = slowest(await burst('/healthz'));

@@ -144,7 +144,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     { mode: 'immediate', absentMs: 0 },
     { mode: 'fast', absentMs: 12_000 },
   ])(
-    'may restart ($mode, away for $absentMs ms): 503 with Retry-After, nothing lost, nothing twice',
+    'can restart ($mode, down for $absentMs ms): 503 with Retry-After, nothing lost, nothing duplicated',
     { timeout: 90_000 },
     async ({ mode, absentMs }, { annotate }) => {
       const load = new Load();
@@ -172,7 +172,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     },
   );
 
-  test('may be away when the control plane starts: 503 until it is there', { timeout: 60_000 }, async () => {
+  test('can be down when the control plane starts: 503 until it is up', { timeout: 60_000 }, async () => {
     await server.stop();
     await postgres.halt('fast');
     server.start();
@@ -187,7 +187,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     await waitUntil('served', async () => (await fetch(`${url}/api/routers`, { headers })).status === 200);
   });
 
-  test('that stays away does not hold up the end of a start', async () => {
+  test('does not delay the shutdown of a starting control plane when it stays down', async () => {
     await server.stop();
     await postgres.halt('fast');
     server.start();

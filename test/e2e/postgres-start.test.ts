@@ -61,14 +61,14 @@ class BreakingLine {
   }
 }
 
-describe.skipIf(!postgres)('a start in the middle of which PostgreSQL goes away', () => {
+describe.skipIf(!postgres)('a start during which PostgreSQL goes down', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-start-'));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  test('begins anew, each time that it happens', { timeout: 120_000 }, async () => {
+  test('starts again, each time that it happens', { timeout: 120_000 }, async () => {
     const tables = ['delete from "kept_events"', 'select * from "event_positions"'];
     const { url: direct } = await postgres!.create();
     const { pathname, searchParams } = new URL(direct.replace('postgres:///', 'postgres://host/'));

@@ -24,21 +24,21 @@ async function router(options: Partial<SimulatorOptions>): Promise<{ simulator: 
   return { simulator, adapter };
 }
 
-test('binary files come in chunks as they are, from 7.13', async () => {
+test('binary files are read in chunks unchanged, from 7.13 on', async () => {
   const { simulator, adapter } = await router({ version: '7.13' });
   const content = randomBytes(150_001);
   simulator.router.files.write(BINARY.name, content);
   expect(await readRouterFile(adapter, BINARY, LIMIT)).toEqual(content);
 });
 
-test('texts come whole, whichever of their characters a chunk cuts', async () => {
+test('texts are read completely, even if a chunk ends inside a character', async () => {
   const { simulator, adapter } = await router({ version: '7.13' });
   const content = Buffer.from(`x${'Łódź€ '.repeat(15_000)}`);
   simulator.router.files.write(TEXT.name, content);
   expect((await readRouterFile(adapter, TEXT, LIMIT)).equals(content)).toBe(true);
 });
 
-test.each(['6.49.10', '7.12.1'])('RouterOS %s gives short texts only', async (version) => {
+test.each(['6.49.10', '7.12.1'])('RouterOS %s returns short texts only', async (version) => {
   const { simulator, adapter } = await router({ version });
   simulator.router.files.write(TEXT.name, 'short');
   expect(String(await readRouterFile(adapter, TEXT, LIMIT))).toBe('short');

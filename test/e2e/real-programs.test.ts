@@ -59,7 +59,7 @@ describe.each([
   ['the router itself', '127.0.0.1', 'direct'],
   ['a host behind the router', '127.0.0.5', 'ssh'],
 ])('to %s', (_name, address, way) => {
-  test.runIf(has('curl'))('curl downloads and uploads, several requests on one connection', async () => {
+  test.runIf(has('curl'))('curl downloads and uploads with several requests on one connection', async () => {
     const big = Buffer.alloc(5_000_000, 'x');
     const port = await forward(
       address,
@@ -92,7 +92,7 @@ describe.each([
     expect((await run('curl', ['-sS', '--max-time', '20', '-T', file, url])).stdout).toBe('got 5000000');
   });
 
-  test.runIf(has('psql') && inject('postgresPort') !== 0)('psql asks a database', async () => {
+  test.runIf(has('psql') && inject('postgresPort') !== 0)('psql queries a database', async () => {
     const socketFolder = await askForServer(inject('postgresPort'));
     const database = net.createServer({ allowHalfOpen: true }, (client) => {
       const server = net.connect({ path: path.join(socketFolder, '.s.PGSQL.5432'), allowHalfOpen: true });

@@ -71,7 +71,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documents', (program, { config, args }) => {
+describe.each(Object.entries(PROXIES))('behind %s with the documented configuration', (program, { config, args }) => {
   const isMissing = spawnSync('which', [program]).status !== 0;
   if (isMissing) process.stderr.write(`${program} is not installed: its test is skipped\n`);
   let world: World;
@@ -132,7 +132,7 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
     return { status: answer.statusCode!, body: JSON.parse((await buffer(answer)).toString()) as Record<string, unknown> };
   }
 
-  test.skipIf(isMissing)('the audit log has the client’s address, and not the one that the client claims', async () => {
+  test.skipIf(isMissing)('the audit log has the client’s real address, not the claimed one', async () => {
     expect((await ask('POST', '/api/api-keys', { name: `through ${program}` })).status).toBe(200);
     const entry = await waitUntil('it is in the audit log', async () => {
       const { body } = await ask('GET', '/api/audit');
@@ -170,7 +170,7 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
     return answer;
   }
 
-  test.skipIf(isMissing)('a request inside the body of another one is begun only as the proxy has seen it', async () => {
+  test.skipIf(isMissing)('a request hidden in a body runs only in the form that the proxy has seen', async () => {
     const inner =
       'POST /api/sites HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer KEY\r\nContent-Type: application/json\r\nX-Forwarded-For: 203.0.113.66\r\nContent-Length: 19\r\n\r\n{"name":"smuggled"}';
     const outer = (...headers: string[]): string => ['POST /api/topics HTTP/1.1', 'Host: localhost', ...headers, '', ''].join('\r\n');
@@ -202,7 +202,7 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
     expect(await sources()).toEqual(new Set([CLIENT]));
   });
 
-  test.skipIf(isMissing)('a client does not choose the address that it is known by, in whatever header', async () => {
+  test.skipIf(isMissing)('a client cannot choose its address with any header', async () => {
     const names = [
       'X-Forwarded-For: 203.0.113.66\r\nX-Forwarded-For: 203.0.113.67',
       'X_Forwarded_For: 203.0.113.66',
@@ -227,7 +227,7 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
     expect(await sources()).toEqual(new Set([CLIENT]));
   });
 
-  test.skipIf(isMissing)('an agent’s WebSocket is passed on', async () => {
+  test.skipIf(isMissing)('an agent’s WebSocket is forwarded', async () => {
     const { token } = await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
     const { agent_id: agentId, secret } = await world.server.services.credentials.enrolAgent(token, 'behind a proxy');
     const socket = new WebSocket(`wss://localhost:${place.port}/agent/v1/tunnel`, 'signalbox.v1', {
@@ -240,7 +240,7 @@ describe.each(Object.entries(PROXIES))('behind %s with the recipe of the documen
   });
 });
 
-test('a proxy that is not trusted is told of in the status and the metrics', async () => {
+test('a proxy that is not trusted is reported in the status and the metrics', async () => {
   const world = await World.start({ routers: [] });
   try {
     const { token } = await world.server.services.credentials.createServiceToken('prometheus');

@@ -63,7 +63,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     });
   }
 
-  test('a router that left the configuration is removed; its past stays until it is purged, and it can come back as a new one', async () => {
+  test('a router that left the configuration can be removed; its history stays until purged, and it may return as a new one', async () => {
     world = await World.start({ databaseUrl: database.url, routers: [{}, {}] });
     const [stays, goes] = (await world.routerIds()) as [string, string];
     const { job_id: done } = (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${goes}`, { ...JOB, make_backup: true }))
@@ -137,7 +137,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(await list()).toEqual([anew, stays]);
   });
 
-  test('a job under way forbids it, unless its agent is revoked: then nobody knows whether it ran', async () => {
+  test('a running job prevents the removal, unless its agent is revoked; the job is then unknown', async () => {
     world = await World.start({ databaseUrl: database.url, routers: [] });
     const agent = await startAgent('depot', 'one');
     agent.jobs = {
@@ -175,7 +175,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     await waitUntil('the agent is told', () => closed.includes(forwardId));
   });
 
-  test('another agent that reports the router forbids it: it would come back as a new one', async () => {
+  test('another agent that reports the router prevents the removal', async () => {
     world = await World.start({ databaseUrl: database.url, routers: [] });
     const [owner, other] = [await startAgent('owner', 'one'), await startAgent('other', 'two')];
     const id = await report(owner, 'one', 'SHARED');
@@ -196,7 +196,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(await moves()).toEqual([]);
   });
 
-  test('devices that only this router has seen are forgotten', async () => {
+  test('devices that only this router has seen are deleted', async () => {
     world = await World.start({ databaseUrl: database.url, routers: [] });
     const { body: site } = await ask<{ data: { id: string } }>('POST', '/api/sites', { name: 'Depot' });
     const [first, second] = [await startAgent('first', 'one'), await startAgent('second', 'one')];
@@ -226,7 +226,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect((await ask('DELETE', `/api/sites/${site.data.id}`)).status).toBe(204);
   });
 
-  test('what is asked for in the same moment is refused or ends with it', async () => {
+  test('concurrent requests for the router are refused or end with it', async () => {
     world = await World.start({ databaseUrl: database.url, routers: [] });
     const agent = await startAgent('depot');
     const ids: string[] = [];
@@ -246,7 +246,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(await list()).toEqual([]);
   });
 
-  test('an operator may not, and another team does not know it', async () => {
+  test('an operator may not remove it, and another team gets 404', async () => {
     world = await World.start({ databaseUrl: database.url, routers: [] });
     const agent = await startAgent('depot', 'one');
     const id = await report(agent, 'one', 'OLD');

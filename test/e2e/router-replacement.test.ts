@@ -40,7 +40,8 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   const submit = async (id: string) => (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${id}`, JOB)).body.data.job_id;
   const jobs = async (id: string) => (await ask<Rows>('GET', `/api/routers/${id}/jobs`)).body.data;
   const told = (type: string) => world.server.services.events.kept.flatMap(({ entries }) => entries).filter((entry) => entry.type === type);
-  const sendHeartbeat = (...names: string[]) => agent.link.sendHeartbeat(names.map((name) => ({ name, reachable: true, uptime_seconds: 60, reason: null })));
+  const sendHeartbeat = (...names: string[]) =>
+    agent.link.sendHeartbeat(names.map((name) => ({ name, reachable: true, uptime_seconds: 60, reason: null })));
   const sees = (...macs: string[]) =>
     agent.send({
       type: 'devices',
@@ -83,7 +84,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     await database.remove();
   });
 
-  test('the record keeps id, site and past, and has the new hardware with its devices', async () => {
+  test('the record keeps id, site and history, and gets the new hardware with its devices', async () => {
     const [before, own] = [await submit(old), await submit(fresh)];
     const { port } = (await ask<{ port: number }>('POST', `/api/routers/${old}/transient-forwarding`, FORWARD)).body;
     expect(port).toBeGreaterThan(0);
@@ -122,7 +123,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect([old, fresh]).not.toContain(await report('OLD'));
   });
 
-  test('jobs for the old hardware run on the new one only when that is asked for', async () => {
+  test('jobs for the old hardware run on the new one only on request', async () => {
     const waiting = await submit(old);
     expect((await replace({ keep_jobs: true })).body.data).toMatchObject({ jobs_canceled: 0 });
     expect(await jobs(old)).toMatchObject([{ id: waiting, phase: 'queued' }]);
@@ -130,7 +131,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     await waitUntil('it is offered', () => agent.log.some((line) => line === `onOffer ${waiting.slice(0, 4)}`));
   });
 
-  test('is refused while the old one answers, with itself, with nobody, and for a campaign that waits', async () => {
+  test('is refused while the old one answers, with itself, with an unknown router, and during a pending campaign', async () => {
     for (const [body, reason] of [
       [{ replaced_by: old }, 'is this router itself'],
       [{ replaced_by: '01890000-0000-7000-8000-000000000000' }, 'is no router of this team'],
@@ -150,7 +151,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect((await other.call('POST', `/api/routers/${old}/replace`, { replaced_by: fresh })).status).toBe(404);
   });
 
-  test('all of it by command', async () => {
+  test('works from the command line', async () => {
     const type = async (...words: string[]) => {
       let stdout = '';
       const rest = {
@@ -183,7 +184,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(await list()).toEqual([]);
   });
 
-  test('an inventory that comes in the same moment neither undoes it nor makes another router', async () => {
+  test('a concurrent inventory neither reverts it nor creates another router', async () => {
     const stop = new AbortController();
     const talking = (async () => {
       while (!stop.signal.aborted) {

@@ -10,7 +10,7 @@ afterAll(async () => world.close());
 
 const dateTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-test('routers are listed with every field of the interface', async () => {
+test('routers are listed with all documented fields', async () => {
   const ids = await world.routerIds();
   const { status, body } = await world.caller.call<{ status: string; data: Record<string, unknown>[] }>('GET', '/api/routers');
   expect(status).toBe(200);
@@ -34,7 +34,7 @@ test('routers are listed with every field of the interface', async () => {
   });
 });
 
-test('a list has pages', async () => {
+test('the list is paged', async () => {
   await world.routerIds();
   const first = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/routers?limit=1');
   const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')![1]!;
@@ -45,20 +45,20 @@ test('a list has pages', async () => {
   expect((await world.caller.call('GET', '/api/routers?cursor=junk')).status).toBe(422);
 });
 
-test('a router keeps its id when the agent comes again', async () => {
+test('a router keeps its id when the agent reconnects', async () => {
   const before = await world.routerIds();
   await world.agent!.close();
   await world.startAgent();
   expect(await world.routerIds()).toEqual(before);
 });
 
-test('a router keeps its id when the control plane comes again', async () => {
+test('a router keeps its id when the control plane restarts', async () => {
   const before = await world.routerIds();
   await world.restartServer();
   expect(await world.routerIds()).toEqual(before);
 });
 
-test('a router that is off stays off when the control plane comes again, and its fault goes on', async () => {
+test('an offline router stays offline across a restart of the control plane, and its fault stays open', async () => {
   const [dead, alive] = (await world.routerIds()) as [string, string];
   interface Shown {
     id: string;

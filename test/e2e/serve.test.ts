@@ -60,7 +60,7 @@ async function addressOf({ child, ended, stderr }: Served): Promise<string> {
   return Promise.race([found.promise, failed]);
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, then ends in order', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, then shuts down cleanly', async (signal) => {
   const served = serve();
   const address = await addressOf(served);
   expect((await fetch(`${address}/api/routers`)).status).toBe(401);
@@ -69,7 +69,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, then ends in order',
   expect(served.stderr()).toBe('');
 });
 
-test('a port that is taken ends it with 1 and a reason', async () => {
+test('exits with 1 and the reason when its port is in use', async () => {
   const taken = net.createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const served = serve({ SIGNALBOX_LISTEN: `127.0.0.1:${(taken.address() as AddressInfo).port}` });
@@ -78,7 +78,7 @@ test('a port that is taken ends it with 1 and a reason', async () => {
   taken.close();
 });
 
-test('a certificate or key that cannot be used ends it with 1, the setting and the reason', async () => {
+test('exits with 1, the setting and the reason when certificate or key cannot be used', async () => {
   const [own, other] = [await createSelfSigned('own'), await createSelfSigned('other')];
   const file = async (name: string, content: string): Promise<string> => {
     await writeFile(path.join(folder, name), content);
@@ -113,7 +113,7 @@ test('a certificate or key that cannot be used ends it with 1, the setting and t
   expect(await addressOf(served)).toMatch(/^https:/);
 });
 
-test('a signal during the start is not lost', async () => {
+test('handles a signal during the start', async () => {
   const served = serve();
   await once(served.child, 'spawn');
   const database = path.join(folder, 'box.db');

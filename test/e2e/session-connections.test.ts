@@ -47,26 +47,26 @@ async function refusalOf(ws: WebSocket): Promise<number> {
   return answer.statusCode;
 }
 
-describe('the WebSocket door of a forward', () => {
-  test('takes a session in the header', async () => {
+describe('the WebSocket entry of a forward', () => {
+  test('accepts a session in the header', async () => {
     const ws = new WebSocket(connectUrl, 'signalbox.connect.v1', { headers: { authorization: `Bearer ${token}` } });
     expect(await says(ws)).toBe('hello');
   });
 
-  test('takes it as a subprotocol, all that a page in a browser can set, and does not repeat it', async () => {
+  test('accepts it as a subprotocol, which a browser can set, and does not echo it', async () => {
     const ws = new WebSocket(connectUrl, ['signalbox.connect.v1', `signalbox.bearer.${token}`]);
     expect(await says(ws)).toBe('hello');
     expect(ws.protocol).toBe('signalbox.connect.v1');
   });
 
-  test('takes no other token there, and none in the address', async () => {
+  test('accepts no other token there, and none in the URL', async () => {
     expect(await refusalOf(new WebSocket(connectUrl, ['signalbox.connect.v1', `signalbox.bearer.${token}x`]))).toBe(401);
     expect(await refusalOf(new WebSocket(connectUrl, 'signalbox.connect.v1'))).toBe(401);
     expect(await refusalOf(new WebSocket(`${connectUrl}?access_token=${token}`, 'signalbox.connect.v1'))).toBe(401);
   });
 });
 
-test('an open connection outlives its token, until the person is switched off', async () => {
+test("keeps an open connection beyond the token's expiry, until the user is deactivated", async () => {
   const clock = new ManualClock(Date.now());
   const own = await World.start({ routers: [], overrides: { clock } });
   try {

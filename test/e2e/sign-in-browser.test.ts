@@ -73,7 +73,7 @@ describe.skipIf(isMissing).each([
   ['with scripts', { javaScriptEnabled: true }],
   ['without scripts', { javaScriptEnabled: false }],
 ])('in Chromium %s', (_name, options) => {
-  test('a mistake, then the right password, and the application has its code', async () => {
+  test('a wrong password, then the right one, gives the application its code', async () => {
     const { context, page, complaints } = await person(options);
     const flow = await beginFlow(world);
     await page.goto(await flow.url());
@@ -95,7 +95,7 @@ describe.skipIf(isMissing).each([
 });
 
 describe.skipIf(isMissing)('in Chromium', () => {
-  test('another program is allowed by the person, and the way back to it is open', async () => {
+  test("another program gets the user's consent, and the redirect to it works", async () => {
     const { context, page, complaints } = await person();
     const wanted = {
       teamId: world.caller.teamId,
@@ -122,7 +122,7 @@ describe.skipIf(isMissing)('in Chromium', () => {
     await context.close();
   });
 
-  test('signing out, and staying', async () => {
+  test('a sign-out can be confirmed or declined', async () => {
     const { context, page, complaints } = await person();
     const flow = await beginFlow(world);
     await page.goto(await flow.url());
@@ -146,7 +146,7 @@ describe.skipIf(isMissing)('in Chromium', () => {
     await context.close();
   });
 
-  test('another person takes over the browser without seeing more than the sign-in page', async () => {
+  test('another user takes over the browser and sees only the sign-in page', async () => {
     const { context, page, complaints } = await person();
     for (const email of ['ada@example.org', 'bob@example.org']) {
       const flow = await beginFlow(world);
@@ -190,7 +190,7 @@ describe.skipIf(isMissing)('in Chromium', () => {
     await context.close();
   });
 
-  test('a page elsewhere does not answer an invitation in the name of who opens it', async () => {
+  test('a foreign page cannot answer an invitation for the user', async () => {
     const { context, page } = await person();
     const link = await invite(world.caller, 'carol@example.org');
     const code = link.url.split('/').at(-1)!;
@@ -207,7 +207,7 @@ describe.skipIf(isMissing)('in Chromium', () => {
     await context.close();
   });
 
-  test('the sign-in page shows in no frame', async () => {
+  test('the sign-in page cannot be framed', async () => {
     const { context, page } = await person();
     const flow = await beginFlow(world);
     await page.goto(callback);

@@ -127,7 +127,7 @@ const rows = (kind: RouteRow['kind']): [string, string, unknown][] =>
 
 describe('the other team', () => {
   // First: its own audit log shows what it asks for later on.
-  test.each(rows('list'))('%s %s shows nothing of the first', async (method, path) => {
+  test.each(rows('list'))('%s %s shows nothing of the first team', async (method, path) => {
     const { status, body } = await other.call<{ data: unknown[] }>(method, path);
     expect(status).toBe(200);
     const shown = JSON.stringify(body);
@@ -142,7 +142,7 @@ describe('the other team', () => {
     expect(JSON.stringify(problem)).not.toMatch(/no route/);
   });
 
-  test('cannot name records of the first in its own', async () => {
+  test('cannot refer to records of the first team in its own', async () => {
     const links = { recipients: [ids['member_id']], topics: [ids['topic_id']], sites: [ids['site_id']], schedule_id: ids['schedule_id'] };
     const { status, body } = await other.call<{ errors: object }>('POST', '/api/groups', { name: 'x', ...links });
     expect(status).toBe(422);
@@ -159,7 +159,7 @@ describe('the other team', () => {
   });
 });
 
-describe('the owner is answered on the same routes', () => {
+describe('the owner gets answers on the same routes', () => {
   // No device is behind the simulated router.
   // A router that went over to the other agent, which is gone, would answer nothing more.
   // The campaign has ended, so that there is nothing to pause any more. No router replaces itself.
@@ -174,7 +174,7 @@ describe('the owner is answered on the same routes', () => {
   });
 });
 
-describe('at last the owner removes what was made', () => {
+describe('finally the owner deletes the created records', () => {
   // A router stays as long as an agent may have it.
   beforeAll(async () => {
     const { body } = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/agents');
@@ -187,7 +187,7 @@ describe('at last the owner removes what was made', () => {
   });
 });
 
-test('every route of the OpenAPI document is in the table, and every route of the table in the document', async () => {
+test('the table and the OpenAPI document have the same routes', async () => {
   const document = (await (await fetch(`${world.server.url}/openapi.json`)).json()) as { paths: Record<string, Record<string, unknown>> };
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),

@@ -47,7 +47,7 @@ const statusOf = async (token: string, path = '/api/me', method = 'GET'): Promis
   (await fetch(`${world.server.url}${path}`, { method, headers: { authorization: `Bearer ${token}` } })).status;
 
 describe('a web client', () => {
-  test('asks, is allowed, and may do what both it and the person may', async () => {
+  test('requests consent, and may do what both it and the user may do', async () => {
     const client = await register();
     expect(client.client_secret).toMatch(/^sbx_cli_\w{62}$/);
     const flow = await flowOf(client);
@@ -70,7 +70,7 @@ describe('a web client', () => {
     expect((await flow.browser.open(await again.url())).url).toContain('code=');
   });
 
-  test('gets no refresh token without asking for it in the person’s sight', async () => {
+  test("gets no refresh token without the user's explicit consent", async () => {
     const flow = await flowOf(await register());
     const page = await consentPage(flow);
     expect(page.html).not.toContain('while you are away');
@@ -78,7 +78,7 @@ describe('a web client', () => {
     expect(tokens.refresh_token).toBeUndefined();
   });
 
-  test('that does not ask for the API may only know who it is', async () => {
+  test("without the API scope only learns the user's identity", async () => {
     const flow = await flowOf(await register());
     const page = await consentPage(flow, { scope: 'openid email' });
     expect(page.html).not.toContain('run commands');
@@ -87,13 +87,13 @@ describe('a web client', () => {
     expect(await statusOf(tokens.access_token)).toBe(401);
   });
 
-  test('is told when the person does not want it', async () => {
+  test('is informed when the user declines', async () => {
     const flow = await flowOf(await register());
     const { url } = await flow.browser.submit(await consentPage(flow), '/abort');
     expect(url).toMatch(/^https:\/\/tickets\.example\.net\/callback\?error=access_denied/);
   });
 
-  test('is nothing to people of other teams', async () => {
+  test('is unknown to users of other teams', async () => {
     const south = await world.addTeam('South');
     await addUser(world, 'bob@example.org', 'admin', south.teamId);
     const flow = await flowOf(await register());
@@ -102,7 +102,7 @@ describe('a web client', () => {
     expect(page.html).toContain('You are no member of the team');
   });
 
-  test('needs its secret, of which only the newest counts', async () => {
+  test('needs its secret, and only the newest one is valid', async () => {
     const client = await register();
     await expect(tokensOf({ ...client, client_secret: 'wrong' })).rejects.toMatchObject({ status: 401 });
     await expect(tokensOf({ ...client, client_secret: null })).rejects.toMatchObject({ status: 401 });
@@ -112,7 +112,7 @@ describe('a web client', () => {
     expect((await tokensOf(renewed.body.data)).access_token).toBeDefined();
   });
 
-  test('changes take effect at once, and its end too', async () => {
+  test('is changed and deleted with immediate effect', async () => {
     const client = await register();
     const { access_token: token } = await tokensOf(client);
     expect(await statusOf(token, '/api/routers/x/transient-forwarding/y', 'DELETE')).toBe(404);
@@ -127,7 +127,7 @@ describe('a web client', () => {
 });
 
 describe('other kinds', () => {
-  test('an old browser application: tokens in the fragment, without a code', async () => {
+  test('a legacy browser application gets tokens in the fragment, without a code', async () => {
     const client = await register({ kind: 'implicit' });
     const browser = new FormBrowser(world.server.url);
     const query = {
@@ -156,7 +156,7 @@ describe('other kinds', () => {
       expect(Object.keys(key).filter((name) => ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'].includes(name))).toEqual([]);
   });
 
-  test('only registered for it: others are refused the implicit flow', async () => {
+  test('clients not registered for it are refused the implicit flow', async () => {
     const client = await register({ kind: 'browser' });
     const query = {
       client_id: client.id,
@@ -171,7 +171,7 @@ describe('other kinds', () => {
     expect(url).not.toContain('token=');
   });
 
-  test('a program on a person’s machine: any port of its own, no secret', async () => {
+  test('a native program may use any local port and no secret', async () => {
     const client = await register({ kind: 'native', redirect_uris: ['http://127.0.0.1/callback'] });
     expect(client.client_secret).toBeNull();
     expect((await tokensOf(client, 'http://127.0.0.1:54321/callback')).access_token).toBeDefined();
@@ -179,7 +179,7 @@ describe('other kinds', () => {
     expect((await flow.browser.open(await flow.url())).status).toBe(400);
   });
 
-  test('a browser application elsewhere: its own origin may ask for tokens, another may not', async () => {
+  test('a browser application may request tokens from its own origin only', async () => {
     const client = await register({ kind: 'browser' });
     const ask = async (origin: string) => {
       const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x', client_id: client.id });
@@ -192,7 +192,7 @@ describe('other kinds', () => {
   });
 });
 
-test('the first-party application is not to be had under its name elsewhere', async () => {
+test('no other client can take the name of the first-party application', async () => {
   const flow = await beginFlow(world, { redirectUri: CALLBACK });
   expect((await flow.browser.open(await flow.url())).status).toBe(400);
 });

@@ -20,7 +20,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-test('while lines are cut under load, every request ends, no answer reaches another caller, and epochs only rise', async () => {
+test('when tunnels are cut under load, every request ends, answers reach their own caller, and epochs only rise', async () => {
   const random = seeded(7);
   const server = await new TunnelServer({ pingMs: 200, silenceMs: 500 }).listen();
   const proxy = await StallProxy.start(server.port);

@@ -38,7 +38,7 @@ async function startSecure() {
 
 const open = (dialer: Dialer): Promise<ChannelSocket> => dialer.dialChannel('forward-1', (socket) => socket);
 
-test('the certificate must be signed by the authority that the agent was given', async () => {
+test("the certificate must be signed by the CA of the agent's configuration", async () => {
   const { address } = await startSecure();
   const stranger = new Dialer({ server: address, agentId: 'a', secret: 's' });
   await expect(open(stranger)).rejects.toMatchObject({ code: 'unreachable' });

@@ -45,7 +45,7 @@ async function connected(server: TunnelServer, agent: TestAgent): Promise<void> 
 const command = { router: 'one', hardware_id: 'HW1', path: '/ip/address/print', words: [] };
 
 describe('a command over the tunnel', () => {
-  test('gets its rows and its reply', async () => {
+  test('returns its rows and its reply', async () => {
     const server = await startServer();
     const agent = startAgent(server);
     agent.requests.command = async (params, { sendRows }) => {
@@ -62,7 +62,7 @@ describe('a command over the tunnel', () => {
     expect(rows).toEqual([{ '.id': '*1', path: '/ip/address/print' }]);
   });
 
-  test("brings the router's refusal as an error with its category", async () => {
+  test("reports the router's refusal as an error with its category", async () => {
     const server = await startServer();
     const agent = startAgent(server);
     agent.requests.command = () => Promise.reject(new AgentError('rejected', 'no such command', { category: 0 }));
@@ -82,8 +82,8 @@ describe('a command over the tunnel', () => {
   });
 });
 
-describe('a command that is not answered', () => {
-  test('ends in the stated time, and the agent stops waiting too', async () => {
+describe('an unanswered command', () => {
+  test('ends at its timeout, at the agent too', async () => {
     const server = await startServer();
     const agent = startAgent(server);
     const aborted = Promise.withResolvers<never>();
@@ -100,7 +100,7 @@ describe('a command that is not answered', () => {
     await expect(aborted.promise).rejects.toThrow('no answer');
   });
 
-  test('ends at once when the agent goes away', async () => {
+  test('ends at once when the agent disconnects', async () => {
     const server = await startServer();
     const agent = startAgent(server);
     agent.requests.command = () => new Promise(() => undefined);
@@ -135,7 +135,7 @@ test('16 MB of rows arrive in order while heartbeats pass between them', async (
 });
 
 describe('one agent, several connections', () => {
-  test('the second one wins; the first hears why and stays away for a while', async () => {
+  test('the second one wins; the first gets the reason and waits before it reconnects', async () => {
     const server = await startServer();
     const first = startAgent(server);
     await connected(server, first);
@@ -147,7 +147,7 @@ describe('one agent, several connections', () => {
     expect(first.link.epoch).toBeUndefined();
   });
 
-  test('a cut tunnel is dialled again and gets a new epoch', async () => {
+  test('a broken tunnel is dialled again and gets a new epoch', async () => {
     const server = await startServer();
     const proxy = await startProxy(server.port);
     const agent = startAgent(server, proxy.port);
@@ -159,7 +159,7 @@ describe('one agent, several connections', () => {
     expect(server.events.story).toEqual(['ready #1', 'gone #1', 'ready #2']);
   });
 
-  test('a line that swallows everything is found dead by both ends', async () => {
+  test('both ends detect a connection that drops everything', async () => {
     const server = await startServer({ pingMs: 100, silenceMs: 300 });
     const proxy = await startProxy(server.port);
     const agent = startAgent(server, proxy.port);
@@ -174,7 +174,7 @@ describe('one agent, several connections', () => {
   });
 });
 
-test('at shutdown agents hear goaway, and come back to the next server', async () => {
+test('at shutdown agents receive goaway and reconnect to the next server', async () => {
   const gone: number[] = [];
   const events = new RecordedEvents({ onGone: ({ epoch }) => gone.push(epoch) });
   const server = await new TunnelServer({}, events).listen();
@@ -211,7 +211,7 @@ test('100 agents at once, each with its own answers', async () => {
 });
 
 describe('channels', () => {
-  test('reach their forward with its token, as a WebSocket that is ready for messages at once', async () => {
+  test('reach their forward with its token, as a WebSocket that accepts messages at once', async () => {
     const server = await startServer();
     const agent = startAgent(server);
     const received = new Promise<string>((resolve) => {
@@ -227,13 +227,13 @@ describe('channels', () => {
     expect(await received).toBe('down');
   });
 
-  test('need a good token', async () => {
+  test('need a valid token', async () => {
     const server = await startServer();
     const agent = startAgent(server);
     await expect(agent.dialer.dialChannel('nonsense', () => undefined)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  test('are cut by a message over their limit', async () => {
+  test('are closed by a message over the limit', async () => {
     const server = await startServer();
     const agent = startAgent(server);
     const closed = new Promise<number>((resolve) => {
@@ -245,7 +245,7 @@ describe('channels', () => {
     expect(await closed).toBe(1009);
   });
 
-  test('a dial is given up with its signal', async () => {
+  test('abort their dial with its signal', async () => {
     const silent = net.createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     cleanups.push(async () => void silent.close());
@@ -326,7 +326,7 @@ describe('bad peers', () => {
     expect(body.length).toBeGreaterThan(10);
   });
 
-  test('wrong credentials of one address are checked sixty times a minute; its good agent gets in all the same', async () => {
+  test('get sixty credential checks a minute per address; a valid agent behind it still connects', async () => {
     const server = await startServer();
     const dialAs = async (bearer: string) =>
       (await answer(server, upgrade('/agent/v1/tunnel', 'Sec-WebSocket-Protocol: signalbox.v1', `Authorization: ${bearer}`))).split(
@@ -349,7 +349,7 @@ describe('bad peers', () => {
     await once(dial(server, 'Bearer forward-1:secret', 'signalbox.v1', '/agent/v1/channel'), 'open');
   });
 
-  test('one that hangs up during the check leaves nothing', async () => {
+  test('leave nothing behind when they hang up during the check', async () => {
     const checks: PromiseWithResolvers<void>[] = [];
     const server = await startServer();
     const { authenticateAgent } = server.callbacks;
@@ -391,7 +391,7 @@ describe('bad peers', () => {
     await waitUntil('nothing is left', () => server.registry.size === 0);
   });
 
-  test('bytes that are no WebSocket frames: cut', async () => {
+  test('bytes that are not WebSocket frames: closed', async () => {
     const server = await startServer();
     const socket = net.connect(server.port, '127.0.0.1');
     socket.write(
@@ -424,7 +424,7 @@ describe('bad peers', () => {
     await waitUntil('welcome came', () => text.includes('"welcome"'));
   });
 
-  test('an agent whose secret is wrong keeps trying, and gets in once it is right', async () => {
+  test('an agent with a wrong secret keeps trying and connects once the secret is right', async () => {
     const server = await startServer();
     const identity = server.sessions.add();
     const known = server.sessions.agents.get(identity.agentId)!;

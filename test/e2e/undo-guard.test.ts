@@ -62,7 +62,7 @@ describe('an undo guard', () => {
   afterAll(() => world.close());
 
   it.each(CASES.map(({ name }, index) => ({ name, index })))(
-    'brings back a router when the script $name',
+    'restores a router when the script $name',
     { timeout: 60_000 },
     async ({ index }) => {
       const simulator = world.simulators[index]!;
@@ -80,8 +80,8 @@ describe('an undo guard', () => {
   );
 });
 
-describe('an undo guard whose script does no harm', () => {
-  it.each(Object.entries(ROUTERS))('is disarmed on RouterOS %s, and nothing is left', { timeout: 60_000 }, async (_name, options) => {
+describe('an undo guard of a harmless script', () => {
+  it.each(Object.entries(ROUTERS))('is disarmed on RouterOS %s and leaves nothing behind', { timeout: 60_000 }, async (_name, options) => {
     await withWorld(options, async (world, routerId) => {
       const job = await finish(world, routerId, await submit(world, routerId, '/system identity set name=renamed; :put done'));
       expect(job).toMatchObject({ status: 'completed', reason: null, undo_unless_reachable_seconds: GUARD_SECONDS });
@@ -115,7 +115,7 @@ describe('a router that cannot be guarded', () => {
     });
   });
 
-  it('because another guard is armed on it refuses the job', { timeout: 60_000 }, async () => {
+  it('with another armed guard refuses the job', { timeout: 60_000 }, async () => {
     await withWorld({}, async (world, routerId) => {
       const simulator = world.simulators[0]!;
       simulator.router.table('/system/scheduler').add([
@@ -143,7 +143,7 @@ describe('a guarded script', () => {
     });
   });
 
-  it('is undone when the control plane stays away', { timeout: 60_000 }, async () => {
+  it('is undone when the control plane stays unreachable', { timeout: 60_000 }, async () => {
     await withWorld({}, async (world, routerId) => {
       const jobId = await begin(world, routerId);
       await world.server.close();
@@ -154,7 +154,7 @@ describe('a guarded script', () => {
     });
   });
 
-  it('is undone when its agent stays away', { timeout: 60_000 }, async () => {
+  it('is undone when its agent stays offline', { timeout: 60_000 }, async () => {
     await withWorld({}, async (world, routerId) => {
       const jobId = await begin(world, routerId);
       await world.agent?.close();
@@ -165,7 +165,7 @@ describe('a guarded script', () => {
     });
   });
 
-  it('stays when its agent comes back in time', { timeout: 60_000 }, async () => {
+  it('is kept when its agent returns in time', { timeout: 60_000 }, async () => {
     await withWorld({}, async (world, routerId) => {
       const jobId = await begin(world, routerId);
       await world.agent?.close();

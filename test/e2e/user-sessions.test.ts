@@ -35,7 +35,7 @@ async function signInPage(): Promise<{ flow: CodeFlow; page: Awaited<ReturnType<
 }
 
 describe('the authorization code flow', () => {
-  test('ends in a short-lived token of type at+jwt, which the API takes', async () => {
+  test('gives a short-lived token of type at+jwt that the API accepts', async () => {
     const tokens = await signIn(world, 'ada@example.org');
     expect(decodeProtectedHeader(tokens.access_token)).toMatchObject({ typ: 'at+jwt', alg: 'RS256', kid: expect.any(String) });
     const claims = decodeJwt(tokens.access_token);
@@ -48,7 +48,7 @@ describe('the authorization code flow', () => {
     });
   });
 
-  test('the discovery document tells the whole way', async () => {
+  test('is described completely by the discovery document', async () => {
     const { url } = world.server;
     expect(await (await fetch(`${url}/oidc/.well-known/openid-configuration`)).json()).toMatchObject({
       issuer: `${url}/oidc`,
@@ -63,13 +63,13 @@ describe('the authorization code flow', () => {
     });
   });
 
-  test('addresses in it are the public ones, whatever the request claims of itself', async () => {
+  test('advertises the public URLs, whatever the request claims', async () => {
     const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' };
     const text = await (await fetch(`${world.server.url}/oidc/.well-known/openid-configuration`, { headers })).text();
     expect(text).not.toContain('evil');
   });
 
-  test('PKCE is needed, and S256 at that', async () => {
+  test('requires PKCE with S256', async () => {
     const flow = await beginFlow(world);
     for (const parameters of [{ code_challenge: '', code_challenge_method: '' }, { code_challenge_method: 'plain' }]) {
       const url = new URL(await flow.url(parameters));
@@ -79,7 +79,7 @@ describe('the authorization code flow', () => {
     }
   });
 
-  test('a code without its verifier is worth nothing', async () => {
+  test('refuses a code without its verifier', async () => {
     const { flow, page } = await signInPage();
     const { url } = await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD });
     const stranger = await beginFlow(world);
@@ -91,7 +91,7 @@ describe('the authorization code flow', () => {
     await expect(stolen).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
-  test('a code that is shown twice takes with it what the first time gave', async () => {
+  test('revokes the tokens of a code that is used twice', async () => {
     const { flow, page } = await signInPage();
     const { url } = await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD });
     const tokens = await flow.tokens(url);
@@ -99,7 +99,7 @@ describe('the authorization code flow', () => {
     await expect(oidc.refreshTokenGrant(flow.config, tokens.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
-  test('of two who show one code at once, one is refused', async () => {
+  test('refuses one of two concurrent uses of a code', async () => {
     const { flow, page } = await signInPage();
     const { url } = await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD });
     const results = await Promise.allSettled([flow.tokens(url), flow.tokens(url), flow.tokens(url)]);
@@ -107,7 +107,7 @@ describe('the authorization code flow', () => {
   });
 });
 
-describe('where the answer goes', () => {
+describe('redirects', () => {
   const base = (): string => world.server.url;
 
   test.each([
@@ -129,7 +129,7 @@ describe('where the answer goes', () => {
     expect(html).toContain('redirect_uri');
   });
 
-  test('after a sign-out only to a registered address', async () => {
+  test('after a sign-out go only to a registered URI', async () => {
     const tokens = await signIn(world, 'ada@example.org');
     const url = `${base()}/oidc/session/end?id_token_hint=${tokens.id_token}&post_logout_redirect_uri=${encodeURIComponent('https://evil.example/')}`;
     const { status, html } = await new FormBrowser(base()).open(url);
@@ -137,7 +137,7 @@ describe('where the answer goes', () => {
     expect(html).not.toContain('href');
   });
 
-  test('what an error says is shown as text', async () => {
+  test('show error messages as plain text', async () => {
     const { html } = await new FormBrowser(base()).open(`${base()}/oidc/auth?client_id=${encodeURIComponent('<script>alert(1)</script>')}`);
     expect(html).toContain('This did not work');
     expect(html).not.toContain('<script>');
@@ -145,7 +145,7 @@ describe('where the answer goes', () => {
 });
 
 describe('the sign-in page', () => {
-  test('holds no script, loads nothing and may not be framed', async () => {
+  test('contains no script, loads nothing and cannot be framed', async () => {
     const { page } = await signInPage();
     expect(page.status).toBe(200);
     expect(page.headers.get('content-security-policy')).toMatch(
@@ -156,7 +156,7 @@ describe('the sign-in page', () => {
     expect(page.html).not.toMatch(/<script|<link|<img|url\(|@import|https?:/);
   });
 
-  test('a wrong password and an unknown person look the same', async () => {
+  test('answers a wrong password and an unknown user alike', async () => {
     const { flow, page } = await signInPage();
     const { email } = await newUser();
     const wrong = await flow.browser.submit(page, '/login', { email, password: 'wrong password' });
@@ -168,7 +168,7 @@ describe('the sign-in page', () => {
     expect(wrong.html).not.toContain('wrong password');
   });
 
-  test('after ten wrong passwords the right one is refused too, known or not; others may go on', async () => {
+  test('locks an account after ten wrong passwords, existing or not; others may continue', async () => {
     const { email } = await newUser();
     const { flow, page } = await signInPage();
     for (const account of [email, 'never-seen@example.org']) {
@@ -186,7 +186,7 @@ describe('the sign-in page', () => {
     expect((await signIn(world, other)).access_token).toBeDefined();
   });
 
-  test('a new password ends that rest', async () => {
+  test('unlocks an account that gets a new password', async () => {
     const { id, email } = await newUser();
     const { flow, page } = await signInPage();
     await Promise.all(Array.from({ length: 11 }, () => flow.browser.submit(page, '/login', { email, password: 'guess' })));
@@ -194,7 +194,7 @@ describe('the sign-in page', () => {
     expect((await signIn(world, email, 'another password')).access_token).toBeDefined();
   });
 
-  test('belongs to the browser that began', async () => {
+  test('belongs to the browser that started the sign-in', async () => {
     const { page } = await signInPage();
     const elsewhere = new FormBrowser(world.server.url);
     expect(await elsewhere.open(page.url)).toMatchObject({ status: 400, html: expect.stringContaining('in another browser') as string });
@@ -214,13 +214,13 @@ describe('the sign-in page', () => {
     expect(answer.html).toContain('did not come from our page');
   });
 
-  test('somebody who cancels goes back with access_denied', async () => {
+  test('returns access_denied to a user who cancels', async () => {
     const { flow, page } = await signInPage();
     const { url } = await flow.browser.submit(page, '/abort');
     expect(new URL(url).searchParams.get('error')).toBe('access_denied');
   });
 
-  test('takes forms only, and small ones', async () => {
+  test('accepts only small forms', async () => {
     const { page } = await signInPage();
     const post = async (type: string, body: string) =>
       (await fetch(`${page.url}/login`, { method: 'POST', headers: { 'content-type': type }, body })).status;
@@ -229,8 +229,8 @@ describe('the sign-in page', () => {
   });
 });
 
-describe('what a session is worth', () => {
-  test('the plant demonstration takes it as any bearer of the service, and no other token', async () => {
+describe('a session', () => {
+  test('is accepted by the plant demonstration like any bearer token of the service', async () => {
     const { email } = await newUser();
     const { access_token: token } = await signIn(world, email);
     const plant = async (bearer: string) =>
@@ -247,7 +247,7 @@ describe('what a session is worth', () => {
     ]);
   });
 
-  test('a role that changes counts from the next request on, and a member who is switched off is nobody', async () => {
+  test('follows a changed role from the next request on, and ends for a deactivated member', async () => {
     const { id, email } = await newUser('operator');
     // A team is never left without an administrator.
     await newUser('admin');
@@ -264,7 +264,7 @@ describe('what a session is worth', () => {
     await expect(oidc.refreshTokenGrant(await discover(world), refreshToken!)).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
-  test('refresh tokens are good once; the second use ends them all', async () => {
+  test('has refresh tokens for one use; a second use revokes them all', async () => {
     const { email } = await newUser();
     const config = await discover(world);
     const first = (await signIn(world, email)).refresh_token!;
@@ -275,14 +275,14 @@ describe('what a session is worth', () => {
     await expect(oidc.refreshTokenGrant(config, second.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
-  test('a refresh token that is given back is worth nothing', async () => {
+  test('refuses a revoked refresh token', async () => {
     const config = await discover(world);
     const { refresh_token: token } = await signIn(world, (await newUser()).email);
     await oidc.tokenRevocation(config, token!);
     await expect(oidc.refreshTokenGrant(config, token!)).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
-  test('a new password, by oneself or by a link, ends every session', async () => {
+  test('ends with a new password, by the user or by a link', async () => {
     const { id, email } = await newUser('viewer');
     const { access_token: token, refresh_token: refreshToken } = await signIn(world, email);
     const change = (current: string) =>
@@ -306,7 +306,7 @@ describe('what a session is worth', () => {
     expect((await world.caller.call('POST', '/api/me/password', { current_password: PASSWORD, new_password: PASSWORD })).status).toBe(403);
   });
 
-  test('what a person does is in the audit log under their name', async () => {
+  test("records the user's actions in the audit log under their name", async () => {
     const { id, email } = await newUser('admin');
     const { flow, page } = await signInPage();
     const again = await flow.browser.submit(page, '/login', { email, password: 'wrong password' });
@@ -333,7 +333,7 @@ describe('what a session is worth', () => {
 });
 
 describe('one sign-in', () => {
-  test('serves until the sign-out, which ends refresh tokens too', async () => {
+  test('lasts until the sign-out, which ends refresh tokens too', async () => {
     const { email } = await newUser();
     const { flow, page } = await signInPage();
     const tokens = await flow.tokens((await flow.browser.submit(page, '/login', { email, password: PASSWORD })).url);
@@ -357,7 +357,7 @@ describe('one sign-in', () => {
     expect(new URL((await flow.browser.open(await third.url({ prompt: 'none' }))).url).searchParams.get('error')).toBe('login_required');
   });
 
-  test('a person of two teams chooses one, and no other', async () => {
+  test('lets a user of two teams choose one of them and no other', async () => {
     const { id, email } = await newUser('operator');
     const south = await world.addTeam(`South ${id}`);
     const stranger = await world.addTeam(`Stranger ${id}`);
@@ -377,7 +377,7 @@ describe('one sign-in', () => {
     expect(new URL(denied.url).searchParams.get('error')).toBe('access_denied');
   });
 
-  test('another person in the same browser takes over, and the first one is signed out', async () => {
+  test('ends when another user signs in with the same browser', async () => {
     const [one, two] = [await newUser(), await newUser()];
     const { flow, page } = await signInPage();
     const first = await flow.tokens((await flow.browser.submit(page, '/login', { email: one.email, password: PASSWORD })).url);
@@ -390,7 +390,7 @@ describe('one sign-in', () => {
   });
 });
 
-test('two restarts of the control plane keep sessions', async () => {
+test('survives two restarts of the control plane', async () => {
   const own = await World.start({ routers: [] });
   try {
     await addUser(own, 'ada@example.org', 'viewer');
@@ -414,7 +414,7 @@ test('two restarts of the control plane keep sessions', async () => {
 test.each([
   ['a proxy that ends TLS', 'https://signalbox.example.net', ''],
   ['a proxy that takes a folder off', 'https://example.net/signalbox', '/signalbox'],
-])('behind %s addresses and cookies are those of the public URL', async (_name, publicUrl, folder) => {
+])('behind %s uses URLs and cookies of the public URL', async (_name, publicUrl, folder) => {
   const own = await World.start({ routers: [], server: { SIGNALBOX_PUBLIC_URL: publicUrl } });
   try {
     await addUser(own, 'ada@example.org', 'viewer');
@@ -457,7 +457,7 @@ test.each([
   }
 });
 
-test('keys are changed while the server runs: published first, then in use, then all replaced', async () => {
+test('follows key changes of the running server: published, then in use, then replaced', async () => {
   const clock = new ManualClock(Date.now());
   const own = await World.start({ routers: [], overrides: { clock } });
   try {
@@ -503,7 +503,7 @@ test('keys are changed while the server runs: published first, then in use, then
   }
 });
 
-test('a person has the same number of requests as a key, in however many sessions', async () => {
+test('has one request limit per user, the same as a key, over all sessions', async () => {
   const own = await World.start({ routers: [], server: { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '30' } });
   try {
     await addUser(own, 'ada@example.org', 'viewer');

@@ -64,7 +64,7 @@ async function newSecret(body?: object): Promise<string> {
 }
 
 describe('a job with a notify_url', () => {
-  test('is told of at each step, and the published library verifies what is told', async () => {
+  test('delivers each step, and the published library verifies the signature', async () => {
     const secret = await newSecret({});
     const jobId = await submit(':put "a word that stays here"');
     await until(jobId, 'completed delivered, running delivered, loaded delivered');
@@ -91,7 +91,7 @@ describe('a job with a notify_url', () => {
     expect(JSON.stringify(receiver.received)).not.toContain('a word that stays here');
   });
 
-  test('is told of after a restart of the control plane, when its receiver was down meanwhile', async () => {
+  test('delivers after a restart of the control plane when its receiver was down', async () => {
     receiver.reply = 500;
     const jobId = await submit(':put 1');
     await waitUntil('the job is done', async () => {
@@ -107,7 +107,7 @@ describe('a job with a notify_url', () => {
     expect(receiver.types.replace(/(loaded ?)+/, 'loaded ')).toBe('loaded running completed');
   });
 
-  test('that fails, is deleted, and sent again on request', async () => {
+  test('delivers failure and deletion, and repeats a delivery on request', async () => {
     const jobId = await submit(':error "no"');
     await until(jobId, 'failed delivered, running delivered, loaded delivered');
     await world.caller.call('DELETE', `/api/routers/${routerId}/jobs/${jobId}`);
@@ -120,7 +120,7 @@ describe('a job with a notify_url', () => {
     expect(receiver.received[4]!.headers['webhook-id']).toBe(deleted!.id);
   });
 
-  test('is refused when its receiver is not to be reached', async () => {
+  test('is refused when its receiver address is forbidden', async () => {
     const urls = [
       'http://10.0.0.1/',
       'http://example.com/',
@@ -142,7 +142,7 @@ describe('a job with a notify_url', () => {
     }
   });
 
-  test('has a log in pages, newest first', async () => {
+  test('has a delivery log in pages, newest first', async () => {
     const jobId = await submit(':put 1');
     await until(jobId, 'completed delivered, running delivered, loaded delivered');
     const first = await world.caller.call<{ data: Delivery[] }>('GET', `${logOf(jobId)}?limit=2`);
@@ -153,7 +153,7 @@ describe('a job with a notify_url', () => {
 });
 
 describe('the secret of a team', () => {
-  test('is shown once, and known only by its age afterwards', async () => {
+  test('is shown once; afterwards only its age is visible', async () => {
     expect((await world.caller.call('GET', '/api/webhook-secret')).body).toEqual({ status: 'success', data: null });
     const secret = await newSecret();
     expect(secret).toMatch(/^whsec_/);
@@ -162,13 +162,13 @@ describe('the secret of a team', () => {
     expect(JSON.stringify(state.body)).not.toContain(secret);
   });
 
-  test('is not repeated for the same Idempotency-Key', async () => {
+  test('is not shown again for the same Idempotency-Key', async () => {
     const rotate = () => world.caller.call('POST', '/api/webhook-secret', {}, { 'idempotency-key': 'rotate-1' });
     expect((await rotate()).status).toBe(200);
     expect((await rotate()).status).toBe(409);
   });
 
-  test('signs beside its successor for as long as was asked', async () => {
+  test('signs beside its successor for the requested time', async () => {
     const old = await newSecret({});
     const fresh = await newSecret({ overlap_minutes: 5 });
     await until(await submit(':put 1'), 'completed delivered, running delivered, loaded delivered');
@@ -177,7 +177,7 @@ describe('the secret of a team', () => {
     expect((await world.caller.call('POST', '/api/webhook-secret', { overlap_minutes: 10_081 })).status).toBe(422);
   });
 
-  test('is for administrators only', async () => {
+  test('is available to administrators only', async () => {
     const { credentials: auth } = world.server.services;
     const { apiKey } = await auth.createApiKey({ teamId: world.caller.teamId, name: 'operator', role: 'operator', createdBy: null });
     for (const method of ['GET', 'POST']) {
@@ -186,7 +186,7 @@ describe('the secret of a team', () => {
     }
   });
 
-  test('needs a key file, which the first start makes', async () => {
+  test('needs a key file, which the first start creates', async () => {
     await access(path.join(world.folder, 'secret.key'));
   });
 });

@@ -105,7 +105,7 @@ async function measure(how: keyof typeof PROGRAMS): Promise<Memory> {
   }
 }
 
-test(`an agent beside ${HOSTILE} hostile routers for ${SECONDS} s: from source as small as the bundle, but for its sources`, async () => {
+test(`an agent beside ${HOSTILE} hostile routers for ${SECONDS} s needs little more memory from source than as a bundle`, async () => {
   const bundle = await measure('bundle');
   const source = await measure('source');
   const withoutFlags = await measure('source without flags');

@@ -36,7 +36,7 @@ describe.each([DIRECT, SSH, API])('by the $way way', (place) => {
   );
 
   test(
-    'readers that stall for a minute cost bounded memory and delay nobody',
+    'readers that stall for a minute use bounded memory and delay no other connection',
     async () => {
       await stallReaders(world, place, { readers: 16, forMs: MINUTES, mostBytesEach: 4_000_000 });
     },
@@ -44,7 +44,7 @@ describe.each([DIRECT, SSH, API])('by the $way way', (place) => {
   );
 
   test(
-    '10,000 connections one after another leave nothing',
+    '10,000 consecutive connections leak nothing',
     async () => {
       await oneAfterAnother(world, place, { warmUp: 10_000, connections: 10_000, mostGrowth: 64_000_000 });
     },

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => world.close());
 
-test(`${REQUESTS} requests made from the document, seed ${SEED}`, async () => {
+test(`${REQUESTS} requests generated from the document get documented answers, seed ${SEED}`, async () => {
   const targets = await fuzzTargets(world);
   const operations = targets.flatMap(({ url, api }) => fuzzedOperations(api).map((operation) => ({ url, api, operation })));
   const runs = Math.ceil(REQUESTS / operations.length);
