@@ -24,6 +24,19 @@ export interface Agent {
   revoked_at: string | null;
   /** Since when it is in no list; null for an agent of the team */
   removed_at: string | null;
+  /** Of its session, or of its last one, as the control plane sees it */
+  address: string | null;
+  /** Of its session; null while it is away */
+  epoch: number | null;
+  /** Since when it is connected, or away; null before its first session */
+  since: string | null;
+  /** To the agent and back, measured last in its session, every 20 to 25 s; milliseconds */
+  round_trip_ms: number | null;
+  router_count: number;
+  /** Sessions opened in the last 24 hours */
+  sessions_24h: number;
+  /** How its last session ended that has ended */
+  last_ended_by: 'left' | 'restart' | 'replaced' | 'revoked' | 'protocol' | 'version' | 'handshake_timeout' | 'silence' | 'network' | 'server_stopped' | 'unknown' | null;
 }
 
 export interface AgentChange {
@@ -54,6 +67,38 @@ export interface AgentRouter {
 
 export interface AgentRouters {
   routers: AgentRouter[];
+}
+
+export interface AgentSession {
+  id: string;
+  /** Counts the connections of an agent; null when it ended before the agent was greeted */
+  epoch: number | null;
+  opened_at: string;
+  /** Null: the agent never got so far */
+  ready_at: string | null;
+  /** Null while it is open. After `silence` the last moment at which anything was heard */
+  closed_at: string | null;
+  /** Where it came from, as the control plane sees it */
+  address: string;
+  agent_version: string | null;
+  /** The agent's memory of jobs could not be trusted */
+  reset: boolean;
+  /** Null while it is open; `unknown` after the control plane was killed */
+  ended_by: 'left' | 'restart' | 'replaced' | 'revoked' | 'protocol' | 'version' | 'handshake_timeout' | 'silence' | 'network' | 'server_stopped' | 'unknown' | null;
+  /** Of the pings that find dead links; null before the first answer */
+  round_trip_ms: {
+    /** Milliseconds */
+    min: number;
+    /** Milliseconds */
+    p50: number;
+    /** Milliseconds */
+    p95: number;
+  } | null;
+  /** No answer came before the next ping */
+  pings_lost: number;
+  /** From the agent; null when the control plane was killed */
+  bytes_in: number | null;
+  bytes_out: number | null;
 }
 
 export interface ApiKey {
@@ -836,6 +881,13 @@ export interface Router {
   agent_id: string;
   /** Since when only its past is shown; null for a router of the team */
   removed_at: string | null;
+  /** What is known now of the router and its agent together; null for a removed router. See docs/states.md */
+  state: 'answering' | 'not_answering' | 'agent_away' | 'never_seen' | null;
+  /** After a silent cut the last moment at which anything was heard */
+  state_since: string | null;
+  /** `not_answering`: the word of the agent. `agent_away`: how its last session ended */
+  state_reason: string | null;
+  agent_name: string | null;
 }
 
 export interface RouterChange {
@@ -1157,6 +1209,8 @@ export interface Operations {
   listAgentRouters: { input: { path: { agent_id: string } }; result: Success<AgentRouters> };
   /** List the agents of the team, newest first, revoked ones included */
   listAgents: { input: { query?: { limit?: number; cursor?: string; removed?: 'true' | 'false' } }; result: Success<Agent[]> };
+  /** List the sessions of an agent, newest first: when it was connected, from where, how well, and how each session ended */
+  listAgentSessions: { input: { path: { agent_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<AgentSession[]> };
   /** List the API keys of the team, newest first, without their secrets */
   listApiKeys: { input: { query?: { limit?: number; cursor?: string } }; result: Success<ApiKey[]> };
   /** List audit entries, newest first */
@@ -1194,7 +1248,7 @@ export interface Operations {
   /** List agents' claims on routers of other agents that wait for a decision or were refused, newest first */
   listRouterMoves: { input: { query?: { limit?: number; cursor?: string } }; result: Success<RouterMove[]> };
   /** List the routers of the team, newest first unless asked otherwise */
-  listRouters: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at' | 'identity' | '-identity' | 'model' | '-model' | 'version' | '-version'; fields?: ('id' | 'identity' | 'serial_number' | 'software_version' | 'software_id' | 'has_pulse' | 'uptime' | 'last_seen' | 'last_seen_from' | 'hardware_board' | 'model' | 'board_name' | 'last_seen_at' | 'created_at' | 'site_id' | 'agent_id' | 'removed_at')[]; total?: 'true' | 'false'; removed?: 'true' | 'false'; site_id?: string[]; agent_id?: string[]; version?: string[]; model?: string[]; q?: string } }; result: {
+  listRouters: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at' | 'identity' | '-identity' | 'model' | '-model' | 'version' | '-version'; fields?: ('id' | 'identity' | 'serial_number' | 'software_version' | 'software_id' | 'has_pulse' | 'uptime' | 'last_seen' | 'last_seen_from' | 'hardware_board' | 'model' | 'board_name' | 'last_seen_at' | 'created_at' | 'site_id' | 'agent_id' | 'removed_at' | 'state' | 'state_since' | 'state_reason' | 'agent_name')[]; total?: 'true' | 'false'; removed?: 'true' | 'false'; site_id?: string[]; agent_id?: string[]; version?: string[]; model?: string[]; q?: string } }; result: {
       status: 'success';
       data: Router[];
       /** Records that match, with `total=true` */
@@ -1243,7 +1297,7 @@ export interface Operations {
   /** Run a command on a router and wait for its answer */
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
   /** Listen to what happens to the records of the team */
-  streamEvents: { input: { query?: { types?: ('router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
+  streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
   /** Submit a script; when this answers, the job is on disk */
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Update a notification group */
@@ -1304,6 +1358,7 @@ export const ROUTES = {
   leaveTeam: { method: 'DELETE', path: '/api/me/membership' },
   listAgentRouters: { method: 'GET', path: '/api/agents/{agent_id}/routers' },
   listAgents: { method: 'GET', path: '/api/agents' },
+  listAgentSessions: { method: 'GET', path: '/api/agents/{agent_id}/sessions' },
   listApiKeys: { method: 'GET', path: '/api/api-keys' },
   listAuditEntries: { method: 'GET', path: '/api/audit' },
   listBackups: { method: 'GET', path: '/api/routers/{router_id}/backups' },

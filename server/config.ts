@@ -38,6 +38,8 @@ const MAX_IDLE_SECONDS = 86_400;
 
 /** An agent that was away for a long weekend still has results to tell. */
 const LEAST_JOB_RETENTION_DAYS = 7;
+/** What is shown of an agent counts its sessions of the last 24 hours. */
+const LEAST_HISTORY_RETENTION_DAYS = 2;
 
 /** Every setting with its default. docs/settings.md lists them; a test compares the two. */
 export const settingsSchema = z.strictObject({
@@ -76,6 +78,7 @@ export const settingsSchema = z.strictObject({
   SIGNALBOX_ROUTER_MOVES: z.enum(['approve', 'free'], { error: 'must be approve or free' }).default('approve'),
   SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS: wholeNumber(600, 60, 604_800),
   SIGNALBOX_JOB_RETENTION_DAYS: wholeNumber(400, LEAST_JOB_RETENTION_DAYS, 3650),
+  SIGNALBOX_HISTORY_RETENTION_DAYS: wholeNumber(400, LEAST_HISTORY_RETENTION_DAYS, 3650),
   SIGNALBOX_MAX_ROUTERS_PER_TEAM: wholeNumber(20_000, 1, 1_000_000),
   SIGNALBOX_CATALOG_FILE: z.string().optional(),
   SIGNALBOX_CATALOG_IMAGES_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
@@ -136,6 +139,8 @@ export interface Config {
   readonly maxRoutersPerTeam: number;
   /** How long a finished job is kept. */
   readonly keepJobsMs: number;
+  /** States of routers and sessions of agents that ended longer ago are forgotten. */
+  readonly keepHistoryMs: number;
   /** When a router may go over to another agent of its team. */
   readonly routerMoves: { readonly free: boolean; readonly afterMs: number };
   readonly heartbeatMs: number;
@@ -299,6 +304,7 @@ function toConfig(checked: Checked): Config {
     catalog: { file: checked.SIGNALBOX_CATALOG_FILE, imagesUrl: checked.SIGNALBOX_CATALOG_IMAGES_URL },
     maxRoutersPerTeam: checked.SIGNALBOX_MAX_ROUTERS_PER_TEAM,
     keepJobsMs: checked.SIGNALBOX_JOB_RETENTION_DAYS * 24 * 3600_000,
+    keepHistoryMs: checked.SIGNALBOX_HISTORY_RETENTION_DAYS * 24 * 3600_000,
     routerMoves: { free: checked.SIGNALBOX_ROUTER_MOVES === 'free', afterMs: checked.SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS * 1000 },
     heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,
     offlineAfterMs: checked.SIGNALBOX_OFFLINE_AFTER_SECONDS * 1000,

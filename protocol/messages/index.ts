@@ -47,6 +47,7 @@ export type Hello = z.infer<typeof hello>;
 export type Welcome = z.infer<typeof welcome>;
 export type Ready = z.infer<typeof ready>;
 export type Heartbeat = z.infer<typeof heartbeat>;
+export type RouterReason = NonNullable<RouterHeartbeat['reason_code']>;
 export type RouterHeartbeat = z.infer<typeof routerHeartbeat>;
 export type Inventory = z.infer<typeof inventory>;
 export type RouterFactsMessage = z.infer<typeof routerFacts>;
@@ -66,5 +67,6 @@ export type BackupPart = z.infer<typeof backupPart>;
 export type Devices = z.infer<typeof devices>;
 export type SeenDevice = z.infer<typeof seenDevice>;
 
+export { ROUTER_REASONS } from './session.ts';
 /** For the agent's journal, which keeps results on disk. */
 export { jobResult } from './jobs.ts';

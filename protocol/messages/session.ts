@@ -45,6 +45,24 @@ const uptimeSeconds = z
   .nullable()
   .catch(null);
 
+/**
+ * Why a router does not answer its agent, in one word. New words may be added: whoever does not know one takes it for `unknown`.
+ * `starting`: the agent has not tried it yet.
+ */
+export const ROUTER_REASONS = [
+  'starting',
+  'refused',
+  'timeout',
+  'no_route',
+  'name_unknown',
+  'login_refused',
+  'tls',
+  'host_key',
+  'closed',
+  'credentials',
+  'unknown',
+] as const;
+
 export const routerHeartbeat = z.object({
   name: routerName,
   reachable: z.boolean(),
@@ -52,6 +70,8 @@ export const routerHeartbeat = z.object({
   uptime_seconds: uptimeSeconds,
   /** Why it is not reachable, as text for people. */
   reason: routerText(300).nullable(),
+  /** The same for programs. Absent: it is reachable, or the agent is older. */
+  reason_code: z.enum(ROUTER_REASONS).optional().catch('unknown'),
 });
 
 /** Agent: every `heartbeat_ms`, and at once when the reachability of a router changes (then with that router only). */

@@ -12,7 +12,9 @@ import { faults } from '../fleet/faults/feature.ts';
 import { metadata } from '../fleet/metadata/feature.ts';
 import { removals } from '../fleet/removals/feature.ts';
 import { routers } from '../fleet/routers/feature.ts';
+import { sessions } from '../fleet/sessions/feature.ts';
 import { sites } from '../fleet/sites/feature.ts';
+import { states } from '../fleet/states/feature.ts';
 import { monitoring } from '../operations/monitoring/feature.ts';
 import { retention } from '../operations/retention/feature.ts';
 import { events } from '../outbound/events/feature.ts';
@@ -50,8 +52,10 @@ export function buildFeatures(prepared: Prepared) {
     .add(agents)
     .add(sites)
     .add(repeatedPosts)
+    .add(sessions)
     .add(tunnels)
     .add(routers)
+    .add(states)
     // Before the features whose changes it publishes.
     .add(events)
     .add(catalog)

@@ -85,7 +85,15 @@ async function startOnce(config: Config, { log, upstream, signal, ...overrides }
     const secrets = await openSecretsOf(storage, config.secretKeyFile);
     const platform = platformOf({ config, storage, secrets, clock, log });
     const { features, services } = buildFeatures({ ...platform, catalog: await loadCatalog(config.catalog), upstream });
-    clock.follow((stepMs, now) => storage.writes.write((tx) => movePlans(tx, stepMs, now)), log);
+    clock.follow(async (stepMs, now) => {
+      const settle = await storage.writes.write(async (tx) => {
+        await movePlans(tx, stepMs, now);
+        return services.serverRuns.onClockStep(tx, stepMs, now);
+      });
+      settle();
+      services.sessions.onClockStep(stepMs);
+      services.states.onClockStep(stepMs);
+    }, log);
     closers.push(() => clock.stop());
     await features.start(closers);
     closers.push(sweepHourly(features, clock, log));

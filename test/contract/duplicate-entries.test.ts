@@ -48,6 +48,7 @@ describeEachDatabase('entries of an agent', (open) => {
         audit: { record: nothing },
         eventSources: { onInventory: nothing, onMove: nothing },
         tunnels: { notify: () => true },
+        states: { onInventory: nothing, onNameLost: nothing },
       };
       announceChanges(audience);
       return { routers, faults, audience };

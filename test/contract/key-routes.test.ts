@@ -46,6 +46,7 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
       agentRoutes(scope, {
         agents: new AgentsService(storage),
         credentials: auth,
+        sessions: { lines: async () => new Map() },
         gateway,
         sites: new SitesService({ storage, clock }),
         removals: { removeAgent: async () => 0 },

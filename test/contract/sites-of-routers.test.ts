@@ -43,10 +43,11 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
     const sites = new SitesService({ storage, clock });
     const gateway = { epoch: () => undefined, disconnect: () => undefined };
     app = new TeamApp((scope) => {
-      routerRoutes(scope, { routers, sites, now: () => clock.now() });
+      routerRoutes(scope, { routers, agents: new AgentsService(storage), states: { of: () => undefined }, sites, now: () => clock.now() });
       agentRoutes(scope, {
         agents: new AgentsService(storage),
         credentials: auth,
+        sessions: { lines: async () => new Map() },
         gateway,
         sites,
         removals: { removeAgent: async () => 0 },
@@ -172,7 +173,10 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
     const theirs = await createSite('Theirs', stranger.teamId);
     for (const site of [theirs, UNKNOWN]) {
       expect(await moveRouter(first, site)).toMatchObject({ status: 422, body: { errors: { site_id: ['is not a site of this team'] } } });
-      expect(await moveAgent({ site_id: site })).toMatchObject({ status: 422, body: { errors: { site_id: ['is not a site of this team'] } } });
+      expect(await moveAgent({ site_id: site })).toMatchObject({
+        status: 422,
+        body: { errors: { site_id: ['is not a site of this team'] } },
+      });
     }
     expect(await moveRouter(first, theirs, stranger.teamId)).toMatchObject({ status: 404, body: { detail: 'router not found' } });
     expect(await moveAgent({ site_id: theirs }, stranger.teamId)).toMatchObject({ status: 404, body: { detail: 'agent not found' } });

@@ -7,6 +7,7 @@ export class FakeTunnelSocket implements TunnelSocket {
   readonly sent: ServerMessage[] = [];
   bufferedAmount = 0;
   bytesRead = 0;
+  bytesWritten = 0;
   pings = 0;
   pongs = 0;
   paused = false;

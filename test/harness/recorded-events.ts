@@ -17,9 +17,9 @@ export class RecordedEvents implements AgentEvents {
     await this.overrides.onReady?.(connection, jobs);
   };
 
-  onGone: AgentEvents['onGone'] = (connection) => {
+  onGone: AgentEvents['onGone'] = (connection, end) => {
     this.#note('gone', connection);
-    this.overrides.onGone?.(connection);
+    this.overrides.onGone?.(connection, end);
   };
 
   onHeartbeat: AgentEvents['onHeartbeat'] = (connection, heartbeat) => {

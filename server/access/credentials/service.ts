@@ -11,6 +11,7 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, invalidField, notFound } from '../../platform/core/errors.ts';
 import { hashSecret, newId, newSecret, secretMatches } from '../../platform/core/ids.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { FIRST_PAGE } from '../../platform/core/page.ts';
 import type { Page } from '../../platform/core/page.ts';
@@ -51,6 +52,7 @@ import {
   selectTeamOfEnrolToken,
 } from './store.ts';
 import type {
+  AgentEnrolment,
   AgentIdentity,
   ApiKey,
   EnrolToken,
@@ -81,6 +83,8 @@ export interface CredentialsDeps {
  * other team, wrong secret, revoked, expired), so that a refusal reveals nothing.
  */
 export class CredentialsService {
+  /** Agents that got a credential, after it is stored. */
+  readonly enrolments = new Listeners<AgentEnrolment>();
   readonly #deps: CredentialsDeps;
   readonly #lastUsed: LastUsed;
 
@@ -274,7 +278,7 @@ export class CredentialsService {
     const agentId = newId(now);
     const secret = newSecret(API_KEY_SECRET_LENGTH);
     const secretHash = hashSecret(token);
-    return this.#deps.storage.writes.write(async (tx) => {
+    const enrolment = await this.#deps.storage.writes.write<Enrolment>(async (tx) => {
       const claimed = await claimEnrolToken(tx, { secretHash, agentId, now });
       if (claimed) {
         await lockTeam(tx, claimed.teamId);
@@ -287,6 +291,14 @@ export class CredentialsService {
       const status = found && this.enrolTokenStatus(found);
       return found && status && status !== 'open' ? { status, token: found } : { status: 'unknown' };
     });
+    if (enrolment.status === 'enrolled')
+      this.enrolments.publish({
+        teamId: enrolment.token.teamId,
+        agentId: enrolment.agentId,
+        name,
+        replaced: enrolment.token.replacesAgentId !== null,
+      });
+    return enrolment;
   }
 
   async #addAgent(

@@ -77,3 +77,13 @@ export interface AgentIdentity {
   /** Hash of the presented secret: a session begins only while it is still the agent's secret. */
   credential: string;
 }
+
+/** A machine has got the credential of an agent. */
+export interface AgentEnrolment {
+  teamId: string;
+  agentId: string;
+  /** As it calls itself. One that replaces another keeps the name of that one. */
+  name: string;
+  /** It goes on as an agent that was there before. */
+  replaced: boolean;
+}

@@ -1,6 +1,7 @@
 import type { Devices, Health, Heartbeat, Inventory, JobDeclined, JobResult, OpenJob } from '../../../protocol/index.ts';
 import type { AgentListener } from '../../feature.ts';
 import type { AgentConnection, AgentEvents } from '../../platform/core/agent-gateway.ts';
+import type { TunnelEnd } from '../../platform/core/tunnel-record.ts';
 import { InventoryOrder } from './inventory-order.ts';
 
 interface Audience {
@@ -24,9 +25,9 @@ export class AgentEventFanOut implements AgentEvents {
   }
 
   /** In the reverse order: what builds on the routers goes before them. */
-  onGone(connection: AgentConnection): void {
+  onGone(connection: AgentConnection, end: TunnelEnd): void {
     this.#order.forget(connection.agentId);
-    for (const listener of this.#listeners.toReversed()) listener.onGone?.(connection);
+    for (const listener of this.#listeners.toReversed()) listener.onGone?.(connection, end);
   }
 
   onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void {

@@ -1,4 +1,5 @@
 import type { AuditService } from '../../access/audit/service.ts';
+import type { CredentialsService } from '../../access/credentials/service.ts';
 import type { RevocationsService } from '../../access/revocations/service.ts';
 import type { TeamsService } from '../../access/teams/service.ts';
 import { feature } from '../../feature.ts';
@@ -8,6 +9,8 @@ import type { FaultEvent } from '../../fleet/faults/types.ts';
 import type { MetadataService } from '../../fleet/metadata/service.ts';
 import type { RemovalsService } from '../../fleet/removals/service.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { SessionsService } from '../../fleet/sessions/service.ts';
+import type { StatesService } from '../../fleet/states/service.ts';
 import type { EventsService } from '../../outbound/events/service.ts';
 import type { EventSources } from '../../outbound/events/sources.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
@@ -21,6 +24,7 @@ import { announceRemoval } from './removal-announcements.ts';
 interface Needs {
   audit: AuditService;
   campaigns: CampaignsService;
+  credentials: CredentialsService;
   devices: DevicesService;
   events: EventsService;
   eventSources: EventSources;
@@ -33,6 +37,8 @@ interface Needs {
   removals: RemovalsService;
   revocations: RevocationsService;
   routers: RoutersService;
+  sessions: SessionsService;
+  states: StatesService;
   teams: TeamsService;
   tunnels: AgentGateway;
 }
@@ -40,8 +46,9 @@ interface Needs {
 /** Which features learn of the changes of others that come before them in the list, or that must not know them. */
 export const announcements = feature({
   create: (services: Needs) => {
-    const { teams, revocations, events, forwardDoor, faultEvents, eventSources, removals } = services;
+    const { credentials, teams, revocations, events, forwardDoor, faultEvents, eventSources, removals } = services;
     eventSources.listenTo(services);
+    credentials.enrolments.subscribe((enrolment) => eventSources.onEnrolment(enrolment));
     faultEvents.subscribe((event) => eventSources.onFault(event));
     announceChanges(services);
     removals.changes.subscribe((change) => announceRemoval(change, services));

@@ -4,12 +4,14 @@ import type { EventSources } from '../../outbound/events/sources.ts';
 import type { FaultsService } from '../../fleet/faults/service.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { StatesService } from '../../fleet/states/service.ts';
 
 interface Audience {
   routers: Pick<RoutersService, 'onInventory' | 'duplicates'>;
   eventSources: Pick<EventSources, 'onInventory'>;
   faults: Pick<FaultsService, 'onInventory' | 'onNameLost'>;
   forwards: Pick<ForwardsService, 'onRouterSeen'>;
+  states: Pick<StatesService, 'onInventory' | 'onNameLost'>;
 }
 
 /** Who answers behind a name of an agent, told to everybody who goes by it. @throws AppError as `RoutersService.onInventory` */
@@ -24,14 +26,16 @@ export async function takeInInventory(connection: AgentConnection, inventory: In
 async function takeIn(
   connection: AgentConnection,
   inventory: Inventory,
-  { routers, eventSources, faults, forwards }: Audience,
+  { routers, eventSources, faults, forwards, states }: Audience,
 ): Promise<void> {
   const router = await routers.onInventory(connection, inventory);
   if (!router) {
     faults.onNameLost(connection, inventory.router);
+    states.onNameLost(connection, inventory.router);
     return;
   }
   eventSources.onInventory(router);
   faults.onInventory(connection, router);
+  states.onInventory(router);
   forwards.onRouterSeen(connection, router.id);
 }

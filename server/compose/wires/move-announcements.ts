@@ -6,6 +6,7 @@ import type { Finding } from '../../fleet/faults/types.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { DuplicateChange, EntryAddress } from '../../fleet/routers/entries/duplicates.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { StatesService } from '../../fleet/states/service.ts';
 import type { MoveChange } from '../../fleet/routers/types.ts';
 
 interface Audience {
@@ -15,6 +16,7 @@ interface Audience {
   audit: Pick<AuditService, 'record'>;
   eventSources: Pick<EventSources, 'onMove'>;
   tunnels: Pick<AgentGateway, 'notify'>;
+  states: Pick<StatesService, 'onInventory'>;
 }
 
 /** Longest reason in a message to an agent (protocol). */
@@ -29,7 +31,7 @@ export function announceChanges(audience: Audience): void {
 
 function announceMove(change: MoveChange, audience: Audience): void {
   const { kind, router, agentId, agentRouter, reason } = change;
-  const { routers, faults, forwards, audit, eventSources, tunnels } = audience;
+  const { routers, faults, forwards, audit, eventSources, tunnels, states } = audience;
   if (kind === 'requested' || kind === 'reported_again' || kind === 'refused') {
     tunnels.notify(agentId, {
       type: 'router.waiting',
@@ -51,6 +53,7 @@ function announceMove(change: MoveChange, audience: Audience): void {
       detail: `from agent ${change.ownerId}: ${reason}`,
     });
   }
+  if (kind === 'moved') states.onInventory(router);
   const connection = kind === 'moved' ? routers.connectionOf(agentId) : undefined;
   if (connection) {
     faults.onInventory(connection, router);

@@ -16,7 +16,7 @@ export const replacedAgents = feature({
      * secret, and an entry port that could not be noted as lost is cut all the same.
      */
     endReplacedAgent: async (teamId: string, agentId: string): Promise<void> => {
-      tunnels.disconnect(agentId, 'revoked');
+      tunnels.disconnect(agentId, 'revoked', 'replaced');
       await forwards.dropAgent(teamId, agentId, 'the agent was replaced').catch((error: unknown) => {
         log.warn({ err: error, agent_id: agentId }, 'not every forward of a replaced agent is noted as lost');
       });

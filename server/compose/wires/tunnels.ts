@@ -2,17 +2,19 @@ import type { CredentialsService } from '../../access/credentials/service.ts';
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import type { AgentSessions } from '../../fleet/agents/sessions.ts';
+import type { SessionsService } from '../../fleet/sessions/service.ts';
 import { TunnelRegistry } from '../../platform/tunnel/registry.ts';
 import { AgentEventFanOut } from './agent-events.ts';
 
 interface Needs extends Pick<Platform, 'config' | 'clock' | 'log' | 'counters'> {
   credentials: CredentialsService;
   agentSessions: AgentSessions;
+  sessions: SessionsService;
 }
 
 /** The connected agents. Features need the tunnels, and tunnels call the features: `agentEvents` learns of them at the end. */
 export const tunnels = feature({
-  create: ({ config, clock, log, counters, credentials, agentSessions }: Needs) => {
+  create: ({ config, clock, log, counters, credentials, agentSessions, sessions }: Needs) => {
     const agentEvents = new AgentEventFanOut();
     const tunnels = new TunnelRegistry({
       callbacks: {
@@ -21,6 +23,7 @@ export const tunnels = feature({
         confirmSession: (agentId, epoch, journalId) => agentSessions.confirm(agentId, epoch, journalId),
         endSession: (agentId, epoch) => agentSessions.end(agentId, epoch),
         events: agentEvents,
+        tunnels: sessions,
       },
       clock,
       log: log.child({ component: 'tunnel' }),

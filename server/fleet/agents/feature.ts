@@ -5,7 +5,7 @@ import type { AgentRoutesDeps } from './routes.ts';
 import { AgentsService } from './service.ts';
 import { AgentSessions } from './sessions.ts';
 
-interface Routes extends Pick<AgentRoutesDeps, 'agents' | 'credentials' | 'sites' | 'removals'> {
+interface Routes extends Pick<AgentRoutesDeps, 'agents' | 'credentials' | 'sessions' | 'sites' | 'removals'> {
   tunnels: AgentRoutesDeps['gateway'];
   revocations: { settle(teamId: string): Promise<void> };
 }

@@ -10,6 +10,9 @@ import { nameField, pathId, uuidField } from '../../platform/http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
 import type { AgentsService } from './service.ts';
 import type { Agent } from './types.ts';
+import { TUNNEL_ENDS } from '../../platform/core/tunnel-record.ts';
+import type { SessionsService } from '../sessions/service.ts';
+import type { AgentLine } from '../sessions/types.ts';
 import type { SitesService } from '../sites/service.ts';
 import type { RemovalsService } from '../removals/service.ts';
 
@@ -24,6 +27,13 @@ const agentExample = {
   created_at: '2031-01-15T10:00:00.000Z',
   revoked_at: null,
   removed_at: null,
+  address: '203.0.113.7',
+  epoch: 17,
+  since: '2031-05-01T08:30:00.000Z',
+  round_trip_ms: 13.9,
+  router_count: 3,
+  sessions_24h: 2,
+  last_ended_by: 'silence' as const,
 };
 const tokenExample = {
   id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
@@ -49,6 +59,13 @@ const agentSchema = z
     created_at: dateTime,
     revoked_at: dateTime.nullable(),
     removed_at: dateTime.nullable().describe('Since when it is in no list; null for an agent of the team'),
+    address: z.string().nullable().describe('Of its session, or of its last one, as the control plane sees it'),
+    epoch: z.int().nullable().describe('Of its session; null while it is away'),
+    since: dateTime.nullable().describe('Since when it is connected, or away; null before its first session'),
+    round_trip_ms: z.number().nullable().describe('To the agent and back, measured last in its session, every 20 to 25 s; milliseconds'),
+    router_count: z.int(),
+    sessions_24h: z.int().describe('Sessions opened in the last 24 hours'),
+    last_ended_by: z.enum(TUNNEL_ENDS).nullable().describe('How its last session ended that has ended'),
   })
   .meta({ id: 'Agent', examples: [agentExample] });
 
@@ -87,6 +104,7 @@ type Gateway = Pick<AgentGateway, 'epoch' | 'disconnect'>;
 
 export interface AgentRoutesDeps {
   agents: AgentsService;
+  sessions: Pick<SessionsService, 'lines'>;
   credentials: CredentialsService;
   gateway: Gateway;
   sites: SitesService;
@@ -97,7 +115,7 @@ export interface AgentRoutesDeps {
 
 /** Agents, and the tokens with which they enrol. */
 export function agentRoutes(app: App, deps: AgentRoutesDeps): void {
-  agentList(app, deps.agents, deps.gateway);
+  agentList(app, deps);
   oneAgent(app, deps);
   agentRevocation(app, deps);
   tokenList(app, deps.credentials);
@@ -105,7 +123,7 @@ export function agentRoutes(app: App, deps: AgentRoutesDeps): void {
   tokenRevocation(app, deps.credentials);
 }
 
-function agentList(app: App, service: AgentsService, gateway: Gateway): void {
+function agentList(app: App, deps: AgentRoutesDeps): void {
   app.get(
     '/api/agents',
     {
@@ -120,18 +138,22 @@ function agentList(app: App, service: AgentsService, gateway: Gateway): void {
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const agents = await service.list(principalOf(request).teamId, page, request.query.removed === 'true');
+      const { teamId } = principalOf(request);
+      const agents = await deps.agents.list(teamId, page, request.query.removed === 'true');
       linkNext(request, reply, page, agents, (agent) => ({ at: agent.createdAt, id: agent.id }));
-      return success(agents.map((agent) => presentAgent(agent, gateway.epoch(agent.id) !== undefined)));
+      return success(await presentAgents(teamId, agents, deps));
     },
   );
 }
 
-function oneAgent(app: App, { agents, gateway, sites }: AgentRoutesDeps): void {
+function oneAgent(app: App, deps: AgentRoutesDeps): void {
+  const { agents, sites } = deps;
   const params = z.object({ agent_id: pathId });
   const response = { 200: envelope(agentSchema), ...commonErrors };
-  const read = async (teamId: string, agentId: string) =>
-    success(presentAgent(await agents.get(teamId, agentId), gateway.epoch(agentId) !== undefined));
+  const read = async (teamId: string, agentId: string) => {
+    const [agent] = await presentAgents(teamId, [await agents.get(teamId, agentId)], deps);
+    return success(agent!);
+  };
   app.get('/api/agents/:agent_id', { schema: { tags: ['agents'], summary: 'Read one agent', params, response } }, async (request) =>
     read(principalOf(request).teamId, request.params.agent_id),
   );
@@ -269,7 +291,19 @@ function tokenRevocation(app: App, credentials: CredentialsService): void {
   );
 }
 
-function presentAgent(agent: Agent, connected: boolean): z.infer<typeof agentSchema> {
+async function presentAgents(
+  teamId: string,
+  agents: readonly Agent[],
+  { sessions, gateway }: Pick<AgentRoutesDeps, 'sessions' | 'gateway'>,
+) {
+  const lines = await sessions.lines(
+    teamId,
+    agents.map(({ id }) => id),
+  );
+  return agents.map((agent) => presentAgent(agent, gateway.epoch(agent.id) !== undefined, lines.get(agent.id)));
+}
+
+function presentAgent(agent: Agent, connected: boolean, line: AgentLine | undefined): z.infer<typeof agentSchema> {
   return {
     id: agent.id,
     name: agent.name,
@@ -281,6 +315,13 @@ function presentAgent(agent: Agent, connected: boolean): z.infer<typeof agentSch
     created_at: toDateTime(agent.createdAt),
     revoked_at: toDateTimeOrNull(agent.revokedAt),
     removed_at: toDateTimeOrNull(agent.removedAt),
+    address: line?.address ?? null,
+    epoch: line?.epoch ?? null,
+    since: toDateTimeOrNull(line?.since ?? null),
+    round_trip_ms: line?.roundTripMs ?? null,
+    router_count: line?.routerCount ?? 0,
+    sessions_24h: line?.sessions24h ?? 0,
+    last_ended_by: line?.lastEndedBy ?? null,
   };
 }
 

@@ -2,7 +2,7 @@ import { notFound } from '../../platform/core/errors.ts';
 import { FIRST_PAGE } from '../../platform/core/page.ts';
 import type { Page } from '../../platform/core/page.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import { selectAgent, selectAgents } from './store.ts';
+import { selectAgent, selectAgentNames, selectAgents } from './store.ts';
 import type { Agent } from './types.ts';
 
 /** What other features do to the record of an agent inside their own transactions. Nobody else writes the table. */
@@ -30,6 +30,11 @@ export class AgentsService {
   /** Newest first. @param removed those that were removed, instead of the others */
   async list(teamId: string, page: Page = FIRST_PAGE, removed = false): Promise<Agent[]> {
     return selectAgents(this.#storage.db, teamId, page, removed);
+  }
+
+  /** Names by id, of those of these agents that are the team's. */
+  async names(teamId: string, agentIds: readonly string[]): Promise<Map<string, string>> {
+    return selectAgentNames(this.#storage.db, teamId, agentIds);
   }
 
   /** @throws AppError `not_found`, also for another team's agent */

@@ -227,3 +227,14 @@ export async function clearSiteOfRevoked(tx: DbOrTx, teamId: string, siteId: str
   const revoked = tx.updateTable('agents').set({ site_id: null }).where('revoked_at', 'is not', null);
   await revoked.where('team_id', '=', teamId).where('site_id', '=', siteId).execute();
 }
+
+export async function selectAgentNames(db: DbOrTx, teamId: string, agentIds: readonly string[]): Promise<Map<string, string>> {
+  if (agentIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('agents')
+    .select(['id', 'name'])
+    .where('team_id', '=', teamId)
+    .where('id', 'in', [...new Set(agentIds)])
+    .execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

@@ -167,6 +167,7 @@ export async function purgeSome(tx: Tx, teamId: string, routerId: string, limit:
 export async function purgeRest(tx: Tx, teamId: string, routerId: string): Promise<void> {
   await tx.deleteFrom('forwards').where('team_id', '=', teamId).where('router_id', '=', routerId).execute();
   await tx.deleteFrom('faults').where('team_id', '=', teamId).where('router_id', '=', routerId).execute();
+  await tx.deleteFrom('router_state_changes').where('team_id', '=', teamId).where('router_id', '=', routerId).execute();
   await tx
     .deleteFrom('routers')
     .where('team_id', '=', teamId)

@@ -1,3 +1,4 @@
+import type { RouterReason } from '../../../protocol/index.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Presence } from './types.ts';
 
@@ -12,6 +13,8 @@ export interface RouterHeartbeat {
   uptimeSeconds: number | null;
   /** Why it does not answer, or cannot be read, for people. */
   reason?: string | null;
+  /** The same in one word. */
+  reasonCode?: RouterReason;
   /** When it came, milliseconds since 1970, and from which address. */
   at: number;
   from: string;

@@ -4,6 +4,9 @@ import type { App } from '../../platform/http/app.ts';
 import { principalOf } from '../../platform/http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../../platform/http/envelope.ts';
 import { uuidField } from '../../platform/http/fields.ts';
+import type { AgentsService } from '../agents/service.ts';
+import type { StatesService } from '../states/service.ts';
+import { ROUTER_STATES } from '../states/types.ts';
 import type { SitesService } from '../sites/service.ts';
 import type { RoutersService } from './service.ts';
 import type { RouterRecord } from './types.ts';
@@ -29,6 +32,13 @@ export const routerSchema = z
     site_id: z.string().nullable(),
     agent_id: z.string(),
     removed_at: dateTime.nullable().describe('Since when only its past is shown; null for a router of the team'),
+    state: z
+      .enum(ROUTER_STATES)
+      .nullable()
+      .describe('What is known now of the router and its agent together; null for a removed router. See docs/states.md'),
+    state_since: dateTime.nullable().describe('After a silent cut the last moment at which anything was heard'),
+    state_reason: z.string().nullable().describe('`not_answering`: the word of the agent. `agent_away`: how its last session ended'),
+    agent_name: z.string().nullable(),
   })
   .meta({
     id: 'Router',
@@ -51,6 +61,10 @@ export const routerSchema = z
         site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
         agent_id: '01a1fb91-22bb-7e3d-8a1f-4b2d6f8c0e35',
         removed_at: null,
+        state: 'answering',
+        state_since: '2031-05-01T08:30:00.000Z',
+        state_reason: null,
+        agent_name: 'gw-depot',
       },
     ],
   });
@@ -61,12 +75,15 @@ const changeBody = z
 
 export interface RouterRoutesDeps {
   routers: RoutersService;
+  agents: Pick<AgentsService, 'names'>;
+  states: Pick<StatesService, 'of'>;
   sites: SitesService;
   now: () => number;
 }
 
 /** One router; the list of all is in list/routes.ts. */
-export function routerRoutes(app: App, { routers, sites, now }: RouterRoutesDeps): void {
+export function routerRoutes(app: App, deps: RouterRoutesDeps): void {
+  const { routers, sites } = deps;
   const tags = ['routers'];
   const response = { 200: envelope(routerSchema), ...commonErrors };
   app.get(
@@ -74,7 +91,7 @@ export function routerRoutes(app: App, { routers, sites, now }: RouterRoutesDeps
     { schema: { tags, summary: 'Read one router, also one that was removed', params: routerParams, response } },
     async (request) => {
       const router = await routers.getRouter(principalOf(request).teamId, request.params.router_id, { orRemoved: true });
-      return success(presentRouter(router, routers, now()));
+      return success(await present(router, deps));
     },
   );
 
@@ -96,12 +113,22 @@ export function routerRoutes(app: App, { routers, sites, now }: RouterRoutesDeps
       const { router_id: routerId } = request.params;
       const { site_id: siteId } = request.body;
       if (siteId !== undefined) await sites.moveRouter(teamId, routerId, siteId);
-      return success(presentRouter(await routers.getRouter(teamId, routerId), routers, now()));
+      return success(await present(await routers.getRouter(teamId, routerId), deps));
     },
   );
 }
 
-export function presentRouter(record: RouterRecord, routers: RoutersService, now: number): z.infer<typeof routerSchema> {
+async function present(record: RouterRecord, deps: RouterRoutesDeps): Promise<z.infer<typeof routerSchema>> {
+  return presentRouter(record, deps, await deps.agents.names(record.team_id, [record.agent_id]));
+}
+
+/** @param agentNames by id, at least the name of its agent */
+export function presentRouter(
+  record: RouterRecord,
+  { routers, states, now }: Pick<RouterRoutesDeps, 'routers' | 'states' | 'now'>,
+  agentNames: ReadonlyMap<string, string>,
+): z.infer<typeof routerSchema> {
+  const state = states.of(record.id);
   const presence = routers.presence.get(record.id);
   const uptime = routers.presence.uptimeSeconds(record.id);
   return {
@@ -112,7 +139,7 @@ export function presentRouter(record: RouterRecord, routers: RoutersService, now
     software_id: record.software_id,
     has_pulse: routers.presence.isAnswering(record.id),
     uptime: uptime === null ? null : formatDuration(uptime),
-    last_seen: formatAgo(presence.lastSeenAt, now),
+    last_seen: formatAgo(presence.lastSeenAt, now()),
     last_seen_from: presence.lastSeenFrom,
     hardware_board: record.hardware_board === 1,
     model: record.model,
@@ -122,5 +149,9 @@ export function presentRouter(record: RouterRecord, routers: RoutersService, now
     site_id: record.site_id,
     agent_id: record.agent_id,
     removed_at: toDateTimeOrNull(record.removed_at),
+    state: state?.state ?? null,
+    state_since: toDateTimeOrNull(state?.since ?? null),
+    state_reason: state?.reason ?? null,
+    agent_name: agentNames.get(record.agent_id) ?? null,
   };
 }

@@ -151,6 +151,11 @@ export class RoutersService {
     return this.#reports.get(agentId)?.ids.get(name);
   }
 
+  /** What the agent said last of a name on its present tunnel, whether or not it is known which router that is. */
+  lastHeartbeatOf(agentId: string, name: string): RouterHeartbeat | undefined {
+    return this.#reports.get(agentId)?.heartbeats.get(name);
+  }
+
   /** The agent's present tunnel. */
   connectionOf(agentId: string): AgentConnection | undefined {
     return this.#reports.get(agentId)?.connection;
@@ -197,8 +202,8 @@ export class RoutersService {
     const reports = this.#reports.get(connection.agentId);
     if (!reports) return;
     const at = this.#deps.clock.now();
-    for (const { name, reachable, uptime_seconds: uptimeSeconds, reason } of message.routers) {
-      const heartbeat = { reachable, uptimeSeconds, reason, at, from: connection.address };
+    for (const { name, reachable, uptime_seconds: uptimeSeconds, reason, reason_code: reasonCode = 'unknown' } of message.routers) {
+      const heartbeat = { reachable, uptimeSeconds, reason, reasonCode, at, from: connection.address };
       if (reports.heartbeats.has(name) || reports.heartbeats.size < MAX_ROUTERS_PER_AGENT) reports.heartbeats.set(name, heartbeat);
       const routerId = reports.ids.get(name);
       if (routerId !== undefined) this.presence.record(routerId, heartbeat);

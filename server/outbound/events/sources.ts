@@ -16,6 +16,10 @@ import { statusOf } from '../../work/jobs/service.ts';
 import type { JobRecord } from '../../work/jobs/types.ts';
 import type { RemovalChange } from '../../fleet/removals/types.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { SessionsService } from '../../fleet/sessions/service.ts';
+import type { LineChange } from '../../fleet/sessions/types.ts';
+import type { StatesService } from '../../fleet/states/service.ts';
+import type { StateChange } from '../../fleet/states/types.ts';
 import type { MoveChange, RouterRecord } from '../../fleet/routers/types.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 
@@ -35,6 +39,8 @@ export interface EventSourcesDeps {
 interface Sources {
   jobs: Pick<JobsService, 'changes'>;
   campaigns: Pick<CampaignsService, 'changes'>;
+  sessions: Pick<SessionsService, 'changes'>;
+  states: Pick<StatesService, 'changes'>;
   forwards: Pick<ForwardsService, 'changes'>;
 }
 
@@ -58,11 +64,13 @@ export class EventSources {
   }
 
   /** Before the start of these features. */
-  listenTo({ jobs, campaigns, forwards }: Sources): void {
+  listenTo({ jobs, campaigns, forwards, sessions, states }: Sources): void {
     this.#unsubscribe = [
       jobs.changes.subscribe((job) => this.#job(job)),
       campaigns.changes.subscribe((change) => this.#campaign(change)),
       forwards.changes.subscribe((change) => this.#forward(change)),
+      sessions.changes.subscribe((change) => this.#line(change)),
+      states.changes.subscribe((change) => this.#state(change)),
     ];
   }
 
@@ -143,6 +151,27 @@ export class EventSources {
     const { id, team_id: teamId, state, stop_reason, stop_message, description, target_count } = campaign;
     const data = { campaign_id: id, state, stop_reason, stop_message, description, target_count };
     this.#deps.events.publish({ teamId, type: `campaign.${kind}`, data });
+  }
+
+  onEnrolment({ teamId, agentId, name, replaced }: { teamId: string; agentId: string; name: string; replaced: boolean }): void {
+    this.#deps.events.publish({ teamId, type: 'agent.enrolled', data: { agent_id: agentId, name, replaced } });
+  }
+
+  #line({ kind, teamId, agentId, address, epoch, endedBy, since }: LineChange): void {
+    const data = { agent_id: agentId, address, epoch, ended_by: endedBy, since: new Date(since).toISOString() };
+    this.#deps.events.publish({ teamId, type: `agent.${kind}`, data });
+  }
+
+  #state({ teamId, routerId, identity, agentId, state, since, reason }: StateChange): void {
+    const data = {
+      router_id: routerId,
+      identity,
+      agent_id: agentId,
+      state,
+      state_since: new Date(since).toISOString(),
+      state_reason: reason,
+    };
+    this.#deps.events.publish({ teamId, type: 'router.changed', data });
   }
 
   #forward({ kind, forward }: ForwardChange): void {

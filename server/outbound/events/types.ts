@@ -1,5 +1,9 @@
 /** What the event stream tells of. The part before the dot says whose record it is about. */
 export const EVENT_TYPES = [
+  'agent.enrolled',
+  'agent.online',
+  'agent.offline',
+  'router.changed',
   'router.online',
   'router.offline',
   'router.move_requested',

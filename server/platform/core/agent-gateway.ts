@@ -10,6 +10,7 @@ import type {
   Request,
   ServerMessage,
 } from '../../../protocol/index.ts';
+import type { EndedBy, TunnelEnd } from './tunnel-record.ts';
 
 /**
  * The tunnel as the features see it: a port. Features call it to reach an agent; what agents say comes to
@@ -52,8 +53,12 @@ export interface AgentGateway {
   /** The epoch of the agent's ready tunnel on this node, undefined when it has none. */
   epoch(agentId: string): number | undefined;
 
-  /** Ends an agent's tunnel (revoked agent). */
-  disconnect(agentId: string, reason: 'revoked' | 'restart'): void;
+  /**
+   * Ends an agent's tunnel.
+   * @param reason what the agent is told
+   * @param endedBy what the record of the tunnel says, where that is something else
+   */
+  disconnect(agentId: string, reason: 'revoked' | 'restart', endedBy?: EndedBy): void;
 }
 
 /** One tunnel, as handed to the features with everything an agent says on it. */
@@ -85,7 +90,7 @@ export interface AgentEvents {
    */
   onReady(connection: AgentConnection, jobs: OpenJob[]): Promise<void>;
   /** Once for every onReady and after it has settled; before the onReady of the agent's next tunnel on this node. */
-  onGone(connection: AgentConnection): void;
+  onGone(connection: AgentConnection, end: TunnelEnd): void;
   onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void;
   onInventory(connection: AgentConnection, inventory: Inventory): Promise<void>;
   /** At once when an inventory of this router arrives; it is handled later. Left out: nobody wants to know. */

@@ -37,9 +37,9 @@ export const LIMITS = [
 export type Limit = (typeof LIMITS)[number];
 
 /** What is written in batches, each of which holds rows of many peers. */
-export const BATCHED_ROWS = ['presence', 'faults', 'audit', 'connections'] as const;
+export const BATCHED_ROWS = ['presence', 'faults', 'audit', 'connections', 'states', 'sessions'] as const;
 
-type BatchedRows = (typeof BATCHED_ROWS)[number];
+export type BatchedRows = (typeof BATCHED_ROWS)[number];
 
 /** How often each limit was reached since the start, for the metrics. */
 export class Counters {
@@ -49,7 +49,7 @@ export class Counters {
   cleanedMessages = 0;
 
   /** Rows that the database can never take, which were left out of their batch. */
-  readonly refusedRows: Record<BatchedRows, number> = { presence: 0, faults: 0, audit: 0, connections: 0 };
+  readonly refusedRows: Record<BatchedRows, number> = { presence: 0, faults: 0, audit: 0, connections: 0, states: 0, sessions: 0 };
 
   add(limit: Limit): void {
     this.#counts.set(limit, this.get(limit) + 1);

@@ -50,6 +50,17 @@ export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<vo
     .updateTable('idempotency_keys')
     .set((eb) => ({ created_at: eb('created_at', '+', stepMs) }))
     .execute();
+  // What goes on began so long ago as before; what is over stays where it was told to be.
+  await tx
+    .updateTable('router_state_changes')
+    .set((eb) => ({ since: eb('since', '+', stepMs) }))
+    .where('until', 'is', null)
+    .execute();
+  await tx
+    .updateTable('agent_sessions')
+    .set((eb) => ({ opened_at: eb('opened_at', '+', stepMs), ready_at: eb('ready_at', '+', stepMs) }))
+    .where('closed_at', 'is', null)
+    .execute();
   // While its port is in quarantine, how long it has been closed counts for more than when.
   await tx
     .updateTable('forwards')

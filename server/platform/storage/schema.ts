@@ -4,6 +4,7 @@ import type { CampaignsTable, CampaignTargetsTable } from './schema-campaigns.ts
 import type { DeviceAliasesTable, DeviceReportsTable, DeviceSightingsTable, DevicesTable } from './schema-devices.ts';
 import type { EventPositionsTable, KeptEventsTable } from './schema-events.ts';
 import type { ForwardConnectionsTable, ForwardsTable } from './schema-forwards.ts';
+import type { AgentSessionsTable, RouterStateChangesTable, ServerRunsTable } from './schema-history.ts';
 import type { ClientsTable, ProviderKeysTable, ProviderRecordsTable } from './schema-identity.ts';
 import type { JobsTable } from './schema-jobs.ts';
 import type {
@@ -78,4 +79,7 @@ export interface Schema {
   invitations: InvitationsTable;
   password_links: PasswordLinksTable;
   router_moves: RouterMovesTable;
+  server_runs: ServerRunsTable;
+  router_state_changes: RouterStateChangesTable;
+  agent_sessions: AgentSessionsTable;
 }

@@ -48,6 +48,9 @@ export const TABLES = {
   invitations: ['id'],
   password_links: ['user_id'],
   router_moves: ['id'],
+  server_runs: ['id'],
+  router_state_changes: ['id'],
+  agent_sessions: ['id'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];

@@ -172,11 +172,14 @@ export class TunnelGateway<C extends ChannelOwner> {
       socket.prependListener('data', () => session.beginRead());
       socket.on('data', (bytes: Buffer) => session.endRead(bytes.length));
       ws.on('ping', (data) => session.onPing(data));
+      ws.on('pong', (data) => session.onPong(data));
+      let errorCode: string | undefined;
+      socket.once('error', (error: NodeJS.ErrnoException) => (errorCode = error.code));
       ws.on('message', (data, isBinary) => {
         if (isBinary) session.onBinary();
         else session.onText((data as Buffer).toString());
       });
-      ws.on('close', () => session.onClosed());
+      ws.on('close', () => session.onClosed(errorCode));
     });
     return true;
   }
@@ -279,12 +282,16 @@ class WsTunnelSocket implements TunnelSocket {
     return this.#transport.bytesRead;
   }
 
+  get bytesWritten(): number {
+    return this.#transport.bytesWritten;
+  }
+
   send(text: string): void {
     this.#ws.send(text);
   }
 
-  ping(): void {
-    this.#ws.ping();
+  ping(mark: Buffer): void {
+    this.#ws.ping(mark);
   }
 
   pong(data: Buffer): void {

@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { Counters } from '../core/counters.ts';
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import type { EndedBy } from '../core/tunnel-record.ts';
 import { AgentBudgets } from './budget.ts';
 import { ReplyMemory } from './reply-memory.ts';
 import { TunnelSession } from './session.ts';
@@ -82,7 +83,7 @@ export class TunnelRegistry implements AgentGateway {
     this.#sessions.add(session);
     void session.ended.then(() => this.#sessions.delete(session));
     this.#makeRoom(identity.agentId).add(session);
-    if (this.#closing) session.close('restart', this.#reconnectAfter());
+    if (this.#closing) this.#closeForStop(session);
     return session;
   }
 
@@ -105,14 +106,14 @@ export class TunnelRegistry implements AgentGateway {
     return this.#newest.get(agentId)?.epoch;
   }
 
-  disconnect(agentId: string, reason: 'revoked' | 'restart'): void {
-    for (const session of this.#sessions) if (session.identity.agentId === agentId) session.close(reason);
+  disconnect(agentId: string, reason: 'revoked' | 'restart', endedBy?: EndedBy): void {
+    for (const session of this.#sessions) if (session.identity.agentId === agentId) session.close(reason, { endedBy });
   }
 
   /** Tells every agent to come back later and waits until all they said is handled. */
   async close(): Promise<void> {
     this.#closing = true;
-    for (const session of this.#sessions) session.close('restart', this.#reconnectAfter());
+    for (const session of this.#sessions) this.#closeForStop(session);
     await Promise.all([...this.#sessions].map((session) => session.ended));
   }
 
@@ -128,8 +129,8 @@ export class TunnelRegistry implements AgentGateway {
     return open;
   }
 
-  #reconnectAfter(): number {
-    return Math.floor(this.#deps.random() * RECONNECT_SPREAD_MS);
+  #closeForStop(session: TunnelSession): void {
+    session.close('restart', { reconnectAfterMs: Math.floor(this.#deps.random() * RECONNECT_SPREAD_MS), endedBy: 'server_stopped' });
   }
 
   #claim(session: TunnelSession): Promise<void> | undefined {

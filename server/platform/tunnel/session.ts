@@ -1,8 +1,9 @@
 import { CLOSE, decodeAgentMessage, HELLO_TIMEOUT_MS, Liveness, READY_TIMEOUT_MS } from '../../../protocol/index.ts';
-import type { AgentMessage, Decoded, Hello, Ready, Request, ServerMessage } from '../../../protocol/index.ts';
+import type { AgentMessage, Decoded, Hello, Ready, Request, ServerMessage, Welcome } from '../../../protocol/index.ts';
 import type { Notice, RequestOptions, RequestParams, RequestResult } from '../core/agent-gateway.ts';
 import type { Timer } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import type { EndedBy } from '../core/tunnel-record.ts';
 import { CLOSED_FOR_PROTOCOL } from './budget.ts';
 import type { AgentBudget } from './budget.ts';
 import { goaway } from './closing.ts';
@@ -12,6 +13,7 @@ import type { EventMessage } from './events.ts';
 import { Handshake } from './handshake.ts';
 import { Intake } from './intake.ts';
 import type { LaneName } from './intake.ts';
+import { Logbook } from './logbook.ts';
 import { Outbox } from './outbox.ts';
 import type { Sent } from './outbox.ts';
 import { Pacing } from './pacing.ts';
@@ -44,6 +46,7 @@ export class TunnelSession {
   readonly #intake: Intake;
   readonly #handshake: Handshake;
   readonly #liveness: Liveness;
+  readonly #logbook: Logbook;
   readonly #resolveEnded: () => void;
   #state: 'connecting' | 'welcomed' | 'settling' | 'ready' | 'closed' = 'connecting';
   /** For hello, then for ready. */
@@ -67,6 +70,7 @@ export class TunnelSession {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#resolveEnded = resolve;
+    this.#logbook = new Logbook({ identity, address, socket, clock: deps.clock, listener: deps.callbacks.tunnels });
     this.#outbox = new Outbox(socket);
     this.#handshake = new Handshake(deps.callbacks, deps.settings);
     this.#valve = new Valve(socket);
@@ -86,7 +90,7 @@ export class TunnelSession {
       periodMs: deps.settings.pingMs,
       bytesRead: () => socket.bytesRead,
       paused: () => this.#valve.isClosed,
-      ping: () => socket.ping(),
+      ping: () => this.#logbook.ping(),
       onDead: () => this.#onDead(),
     });
   }
@@ -120,19 +124,26 @@ export class TunnelSession {
     return this.#send(message) === 'sent';
   }
 
-  /** Closes on purpose. `reconnectAfterMs`: when the agent may come back, instead of the reason's own pause. */
-  close(reason: CloseReason, reconnectAfterMs?: number): void {
+  /**
+   * Closes on purpose.
+   * @param reconnectAfterMs when the agent may come back, instead of the reason's own pause
+   * @param endedBy for the record, instead of the reason's own word
+   */
+  close(
+    reason: CloseReason,
+    { reconnectAfterMs, endedBy }: { reconnectAfterMs?: number | undefined; endedBy?: EndedBy | undefined } = {},
+  ): void {
     if (this.#state === 'closed') return;
     if (reason === 'protocol' || reason === 'handshakeTimeout') this.#budget.offend(CLOSED_FOR_PROTOCOL, this.#deps.clock.monotonic());
     const last = goaway(reason, reconnectAfterMs);
     if (last) this.#send(last);
     this.#socket.close(CLOSE[reason], reason);
-    this.#end();
+    this.#end(endedBy ?? Logbook.endedBy(reason));
   }
 
-  /** The socket is closed, for whatever reason. What came before is handled first. */
-  onClosed(): void {
-    this.#pacing.whenEmpty(() => this.#end());
+  /** The socket is closed, for whatever reason. What came before is handled first. @param errorCode what the operating system said */
+  onClosed(errorCode?: string): void {
+    this.#pacing.whenEmpty(() => this.#end(Logbook.lostBy(errorCode)));
   }
 
   /** Bytes have come: those of them that are messages follow at once. */
@@ -144,18 +155,26 @@ export class TunnelSession {
   endRead(bytes: number): void {
     if (this.#ping && this.#state !== 'closed' && this.#socket.bufferedAmount < MAX_UNSENT_PONGS) this.#socket.pong(this.#ping);
     this.#ping = undefined;
+    this.#logbook.heard();
     this.#pacing.endRead(bytes);
   }
 
   /** A text message came. Never throws. */
   onText(text: string): void {
-    if (this.#state !== 'closed') this.#pacing.take(text);
+    if (this.#state === 'closed') return;
+    this.#logbook.heard();
+    this.#pacing.take(text);
   }
 
   /** A ping came, in the read that is being parsed. */
   onPing(data: Buffer): void {
     this.#ping = data;
     this.#pacing.count();
+  }
+
+  /** The agent has answered a ping. */
+  onPong(data: Buffer): void {
+    this.#logbook.onPong(data);
   }
 
   #handle(text: string): void {
@@ -247,18 +266,20 @@ export class TunnelSession {
       this.#ignore('hello');
       return;
     }
+    this.#logbook.said(hello.agent_version);
     const welcome = await this.#handshake.greet(this.identity, this.address, hello);
     if (typeof welcome === 'string') this.close(welcome);
-    else if (this.#claim()) {
+    else if (this.#claim(welcome)) {
       this.#send(welcome);
       this.#startDeadline(READY_TIMEOUT_MS);
     }
   }
 
   /** Takes over from the agent's older session. @returns false when this session is over itself */
-  #claim(): boolean {
+  #claim(welcome: Welcome): boolean {
     // The socket may have closed while the epoch was being raised.
     if (this.#state !== 'connecting') return false;
+    this.#logbook.greeted(welcome);
     this.#older = this.#deps.place.claim(this);
     if (!this.#older) {
       this.close('replaced');
@@ -291,6 +312,7 @@ export class TunnelSession {
     this.#older = undefined;
     this.#announced = true;
     this.#state = 'settling';
+    this.#logbook.ready();
     return true;
   }
 
@@ -324,7 +346,7 @@ export class TunnelSession {
       { agent_id: this.identity.agentId, team_id: this.identity.teamId, duration_ms: pauseMs },
       'agent sent too many unreadable messages and has to stay away',
     );
-    this.close('abuse', pauseMs);
+    this.close('abuse', { reconnectAfterMs: pauseMs });
     this.#socket.pause();
   }
 
@@ -359,12 +381,13 @@ export class TunnelSession {
   #onDead(): void {
     this.#deps.log.info({ agent_id: this.identity.agentId, reason: 'silent' }, 'agent connection is dead');
     this.#socket.terminate();
-    this.#end();
+    this.#end('silence');
   }
 
-  #end(): void {
+  #end(endedBy: EndedBy): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
+    this.#logbook.close(endedBy);
     this.#deadline?.cancel();
     this.#liveness.stop();
     this.#requests?.close();
@@ -380,9 +403,10 @@ export class TunnelSession {
     await this.#intake.done('ordered');
     await this.#intake.done('facts');
     const { connection } = this.#handshake;
-    if (!connection) return;
+    const { end } = this.#logbook;
+    if (!connection || !end) return;
     try {
-      if (this.#announced) this.#deps.callbacks.events.onGone(connection);
+      if (this.#announced) this.#deps.callbacks.events.onGone(connection, end);
       await this.#deps.callbacks.endSession(connection.agentId, connection.epoch);
     } catch (error) {
       this.#deps.log.error({ err: error, agent_id: connection.agentId, epoch: connection.epoch }, 'session end not recorded');

@@ -3,6 +3,7 @@ import type { AgentEvents } from '../core/agent-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Counters } from '../core/counters.ts';
 import type { Log } from '../core/log.ts';
+import type { TunnelListener } from '../core/tunnel-record.ts';
 import type { AgentBudgets } from './budget.ts';
 import type { ReplyMemory } from './reply-memory.ts';
 import type { Turns } from './turns.ts';
@@ -21,6 +22,8 @@ export interface TunnelCallbacks {
   /** The tunnel of this epoch is over; without effect once a newer one has begun. */
   endSession(agentId: string, epoch: number): Promise<void>;
   events: AgentEvents;
+  /** Hears of every tunnel, also of those that never become ready. Left out: nobody wants to know. */
+  tunnels?: TunnelListener;
 }
 
 export interface AgentIdentity {
@@ -48,7 +51,8 @@ export interface SessionStart {
 /** A WebSocket as the tunnel's logic sees it: gateway.ts makes one from `ws`, unit tests from memory. */
 export interface TunnelSocket {
   send(text: string): void;
-  ping(): void;
+  /** @param mark comes back with the answer */
+  ping(mark: Buffer): void;
   pong(data: Buffer): void;
   /** Starts the closing handshake; the owner cuts the connection if the other side does not finish it. */
   close(code: number, reason: string): void;
@@ -58,6 +62,7 @@ export interface TunnelSocket {
   /** Bytes handed over and not yet taken by the kernel. */
   readonly bufferedAmount: number;
   readonly bytesRead: number;
+  readonly bytesWritten: number;
 }
 
 export interface TunnelSettings {

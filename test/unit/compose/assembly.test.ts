@@ -80,7 +80,7 @@ test('features hear an agent in the order of the list, and of its end in the rev
   agents.connect({ listeners: features.listeners, takeInInventory: () => Promise.resolve() });
   await agents.onReady(connection, []);
   agents.onHeartbeat(connection, { type: 'heartbeat', routers: [] });
-  agents.onGone(connection);
+  agents.onGone(connection, { endedBy: 'left', at: 0, lastHeardAt: 0 });
   expect(log).toEqual(['ready first', 'ready second', 'ready third', 'heartbeat first', 'heartbeat third', 'gone second', 'gone first']);
 });
 

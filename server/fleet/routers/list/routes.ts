@@ -53,7 +53,8 @@ const query = listQuery(shape).extend({
   q: searchField.optional().describe('Text in the identity, serial number, software id, model, board name or version'),
 });
 
-export function routerListRoute(app: App, { routers, now }: RouterRoutesDeps): void {
+export function routerListRoute(app: App, deps: RouterRoutesDeps): void {
+  const { routers, agents } = deps;
   app.get(
     '/api/routers',
     {
@@ -70,7 +71,11 @@ export function routerListRoute(app: App, { routers, now }: RouterRoutesDeps): v
       const wantsTotal = request.query.total === 'true';
       const found = await routers.listRouters(principalOf(request).teamId, readFilter(request.query), page, { wantsTotal });
       const keyOf = (router: RouterRecord) => ({ value: VALUE_OF[page.sort](router), id: router.id });
-      return answerList({ request, reply, shape, page }, found, keyOf, (router) => presentRouter(router, routers, now()));
+      const names = await agents.names(
+        principalOf(request).teamId,
+        found.rows.map((router) => router.agent_id),
+      );
+      return answerList({ request, reply, shape, page }, found, keyOf, (router) => presentRouter(router, deps, names));
     },
   );
 }

@@ -25,6 +25,7 @@ import { memberSessions } from './0024-member-sessions.ts';
 import { keyCallers } from './0025-key-callers.ts';
 import { replacementTokens } from './0026-replacement-tokens.ts';
 import { lists } from './0027-lists.ts';
+import { connectionHistory } from './0028-connection-history.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   keyCallers,
   replacementTokens,
   lists,
+  connectionHistory,
 ];

@@ -1,0 +1,93 @@
+import type { Clock } from '../../platform/core/clock.ts';
+import { newId } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
+import type { Storage, Tx } from '../../platform/storage/db.ts';
+import { closeOpenSessions, selectLastRun, upsertRun } from './store.ts';
+import type { FormerRun, KnownRuns, ServerRun } from './types.ts';
+
+/** How exactly it is known later when a control plane was killed. One row, 43,000 small writes a day. */
+const ALIVE_EVERY_MS = 2000;
+
+interface Deps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * When a control plane was there to notice anything. What lies between two runs is unknown: neither up nor down. A step of the clock ends
+ * a run, too: the time that it leaves out has never been.
+ */
+export class ServerRuns implements KnownRuns {
+  readonly #deps: Deps;
+  readonly #alive: Periodic;
+  #run: ServerRun | undefined;
+  #former: FormerRun | undefined;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#alive = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: ALIVE_EVERY_MS,
+      failure: 'that the control plane is alive could not be noted',
+      run: () => this.#store({ alive_at: deps.clock.now() }),
+    });
+  }
+
+  /** The run before this one; undefined for the first. Known after {@link start}. */
+  get former(): FormerRun | undefined {
+    return this.#former;
+  }
+
+  /** Ends what a former run has left open. */
+  async start(): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const last = await selectLastRun(storage.db);
+    this.#former = last && endOf(last);
+    const now = clock.now();
+    const run = newRun(now);
+    await storage.writes.write(async (tx) => {
+      if (this.#former) await closeOpenSessions(tx, this.#former);
+      await upsertRun(tx, run);
+    });
+    this.#run = run;
+    this.#alive.start();
+  }
+
+  /** After everything else of the history has been written. Never rejects. */
+  async stop(): Promise<void> {
+    await this.#alive.stop();
+    const now = this.#deps.clock.now();
+    await this.#store({ alive_at: now, stopped_at: now }).catch((error: unknown) =>
+      this.#deps.log.warn({ err: error }, 'the stop of the control plane could not be noted'),
+    );
+  }
+
+  /** The wall clock was set by `stepMs` at `now`, by the time from before. @returns to be called when it is stored */
+  async onClockStep(tx: Tx, stepMs: number, now: number): Promise<() => void> {
+    if (!this.#run) return () => undefined;
+    const next = newRun(now + stepMs);
+    await upsertRun(tx, { ...this.#run, alive_at: now, stopped_at: now });
+    await upsertRun(tx, next);
+    return () => {
+      this.#run = next;
+    };
+  }
+
+  async #store(change: Partial<ServerRun>): Promise<void> {
+    if (!this.#run) return;
+    this.#run = { ...this.#run, ...change };
+    const run = this.#run;
+    await this.#deps.storage.writes.write((tx) => upsertRun(tx, run));
+  }
+}
+
+function newRun(now: number): ServerRun {
+  return { id: newId(now), started_at: now, alive_at: now, stopped_at: null };
+}
+
+function endOf({ alive_at: aliveAt, stopped_at: stoppedAt }: ServerRun): FormerRun {
+  return stoppedAt === null ? { endedAt: aliveAt, endedBy: 'unknown' } : { endedAt: stoppedAt, endedBy: 'server_stopped' };
+}

@@ -1,0 +1,206 @@
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import { newId } from '../../platform/core/ids.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Page } from '../../platform/core/page.ts';
+import { RecordWriter } from '../../platform/core/record-writer.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
+import type { TunnelEnd, TunnelListener, TunnelRecord } from '../../platform/core/tunnel-record.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { RoundTrips } from './round-trips.ts';
+import { deleteRuns, deleteSessions, selectLines, selectSessions, upsertSessions } from './store.ts';
+import type { AgentLine, LineChange, SessionRow } from './types.ts';
+
+/** A killed control plane loses so much of the sessions. */
+const FLUSH_EVERY_MS = 2000;
+/** Sessions that wait while the database is away: 20,000 agents that come and go twice; 1 kB each. */
+const MOST_WAITING = 40_000;
+const DAY_MS = 24 * 3_600_000;
+/** Rows of one delete. */
+const CHUNK = 500;
+
+export interface SessionsDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  counters?: Counters | undefined;
+  /** Sessions that ended longer ago are forgotten, milliseconds. */
+  keepMs: number;
+}
+
+interface Live {
+  row: SessionRow;
+  trips: RoundTrips;
+}
+
+/** The sessions of agents: those that are open, and for a time those that have ended. Tunnels never wait for the database here. */
+export class SessionsService implements TunnelListener {
+  /** Tunnels that became ready, and ready ones that ended. */
+  readonly changes = new Listeners<LineChange>();
+  readonly #deps: SessionsDeps;
+  readonly #writer: RecordWriter<SessionRow>;
+  readonly #live = new Map<TunnelRecord, Live>();
+  /** The open tunnel of an agent that was ready last. */
+  readonly #newest = new Map<string, TunnelRecord>();
+  readonly #flush: Periodic;
+
+  constructor(deps: SessionsDeps) {
+    this.#deps = deps;
+    const { storage, clock, log, counters } = deps;
+    this.#writer = new RecordWriter({
+      log,
+      counters,
+      upsert: (rows) => storage.writes.write((tx) => upsertSessions(tx, rows)),
+      most: MOST_WAITING,
+      kind: 'sessions',
+    });
+    this.#flush = new Periodic({
+      clock,
+      log,
+      everyMs: FLUSH_EVERY_MS,
+      failure: 'sessions could not be stored',
+      run: () => this.#writer.flush(),
+    });
+  }
+
+  start(): void {
+    this.#flush.start();
+  }
+
+  /** Writes what is still in memory; when every tunnel has ended. */
+  async stop(): Promise<void> {
+    await this.#flush.stop();
+    await this.#writer.flush();
+  }
+
+  /** Of one agent, newest first; open ones as they stand now. The caller knows that the agent is the team's. */
+  async list(teamId: string, agentId: string, page: Page): Promise<SessionRow[]> {
+    await this.#writer.flush();
+    const live = new Map(
+      [...this.#live]
+        .filter(([{ agentId: id }]) => id === agentId)
+        .map(([tunnel, { row, trips }]) => [row.id, measured(row, tunnel, trips)]),
+    );
+    const rows = await selectSessions(this.#deps.storage.db, teamId, agentId, page);
+    return rows.map((row) => live.get(row.id) ?? row);
+  }
+
+  /** How agents of a team are connected. */
+  async lines(teamId: string, agentIds: readonly string[]): Promise<Map<string, AgentLine>> {
+    await this.#writer.flush();
+    const stored = await selectLines(this.#deps.storage.db, teamId, agentIds, this.#deps.clock.now() - DAY_MS);
+    return new Map(agentIds.map((id) => [id, this.#line(id, stored.get(id))]));
+  }
+
+  #line(
+    agentId: string,
+    stored: Awaited<ReturnType<typeof selectLines>> extends Map<string, infer Line> ? Line | undefined : never,
+  ): AgentLine {
+    const tunnel = this.#newest.get(agentId);
+    const live = tunnel && this.#live.get(tunnel);
+    const known = { routerCount: stored?.routers ?? 0, sessions24h: stored?.sessions ?? 0, lastEndedBy: stored?.ended_by ?? null };
+    if (!live) return { ...known, address: stored?.address ?? null, epoch: null, since: stored?.closed_at ?? null, roundTripMs: null };
+    return { ...known, address: live.row.address, epoch: live.row.epoch, since: live.row.ready_at, roundTripMs: rounded(live.trips.last) };
+  }
+
+  onOpened(tunnel: TunnelRecord): void {
+    const { agentId, teamId, address, openedAt } = tunnel;
+    const row: SessionRow = {
+      id: newId(openedAt),
+      team_id: teamId,
+      agent_id: agentId,
+      epoch: null,
+      opened_at: openedAt,
+      ready_at: null,
+      closed_at: null,
+      address,
+      agent_version: null,
+      reset: 0,
+      ended_by: null,
+      round_trip_min_us: null,
+      round_trip_p50_us: null,
+      round_trip_p95_us: null,
+      pings_answered: 0,
+      pings_lost: 0,
+      bytes_in: null,
+      bytes_out: null,
+    };
+    this.#live.set(tunnel, { row, trips: new RoundTrips() });
+    this.#writer.put(row);
+  }
+
+  onProgress(tunnel: TunnelRecord): void {
+    const live = this.#live.get(tunnel);
+    if (!live) return;
+    const { agentId, teamId, address, epoch, agentVersion, reset, readyAt } = tunnel;
+    const isReady = readyAt !== null && live.row.ready_at === null;
+    live.row = { ...live.row, epoch, agent_version: agentVersion, reset: reset ? 1 : 0, ready_at: live.row.ready_at ?? readyAt };
+    this.#writer.put(live.row);
+    if (!isReady) return;
+    this.#newest.set(agentId, tunnel);
+    this.changes.publish({ kind: 'online', teamId, agentId, address, epoch, endedBy: null, since: readyAt });
+  }
+
+  onPing(tunnel: TunnelRecord, roundTripMs: number | null): void {
+    const live = this.#live.get(tunnel);
+    if (!live) return;
+    if (roundTripMs === null) live.row = { ...live.row, pings_lost: live.row.pings_lost + 1 };
+    else live.trips.add(roundTripMs);
+  }
+
+  onEnded(tunnel: TunnelRecord): void {
+    const live = this.#live.get(tunnel);
+    const { end, agentId, teamId, address, epoch } = tunnel;
+    if (!live || !end) return;
+    this.#live.delete(tunnel);
+    const since = Math.max(live.row.opened_at, momentOf(end));
+    this.#writer.put({ ...measured(live.row, tunnel, live.trips), closed_at: since, ended_by: end.endedBy });
+    if (this.#newest.get(agentId) !== tunnel) return;
+    this.#newest.delete(agentId);
+    this.changes.publish({ kind: 'offline', teamId, agentId, address, epoch, endedBy: end.endedBy, since });
+  }
+
+  /** The wall clock was set: what is open began so long ago as before. The database's rows are moved by storage/move-plans.ts. */
+  onClockStep(stepMs: number): void {
+    for (const live of this.#live.values()) {
+      const { opened_at: openedAt, ready_at: readyAt } = live.row;
+      live.row = { ...live.row, opened_at: openedAt + stepMs, ready_at: readyAt === null ? null : readyAt + stepMs };
+      this.#writer.put(live.row);
+    }
+  }
+
+  /** Deletes what ended long ago. */
+  async sweep(): Promise<void> {
+    const { storage, clock, keepMs } = this.#deps;
+    const before = clock.now() - keepMs;
+    for (let deleted = CHUNK; deleted === CHUNK;) deleted = await storage.writes.write((tx) => deleteSessions(tx, before, CHUNK));
+    await storage.writes.write((tx) => deleteRuns(tx, before));
+  }
+}
+
+/** Since when a tunnel was of no use: after a silent cut, since the last byte. */
+export function momentOf({ endedBy, at, lastHeardAt }: TunnelEnd): number {
+  return endedBy === 'silence' ? lastHeardAt : at;
+}
+
+function measured(row: SessionRow, { bytesIn, bytesOut }: TunnelRecord, trips: RoundTrips): SessionRow {
+  return {
+    ...row,
+    round_trip_min_us: micros(trips.min),
+    round_trip_p50_us: micros(trips.quantile(0.5)),
+    round_trip_p95_us: micros(trips.quantile(0.95)),
+    pings_answered: trips.count,
+    bytes_in: bytesIn,
+    bytes_out: bytesOut,
+  };
+}
+
+function micros(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 1000);
+}
+
+/** Milliseconds with one digit: more would be luck. */
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 10) / 10;
+}

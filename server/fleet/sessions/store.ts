@@ -1,0 +1,110 @@
+import { sql } from 'kysely';
+import type { EndedBy } from '../../platform/core/tunnel-record.ts';
+import type { Page } from '../../platform/core/page.ts';
+import { storableText } from '../../platform/storage/columns.ts';
+import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
+import { newestFirst } from '../../platform/storage/paging.ts';
+import type { FormerRun, ServerRun, SessionRow } from './types.ts';
+
+/** Inserts, or overwrites what changes while a tunnel lives. */
+export async function upsertSessions(tx: Tx, rows: readonly SessionRow[]): Promise<void> {
+  const changing = [
+    'epoch',
+    'opened_at',
+    'ready_at',
+    'closed_at',
+    'agent_version',
+    'reset',
+    'ended_by',
+    'round_trip_min_us',
+    'round_trip_p50_us',
+    'round_trip_p95_us',
+    'pings_answered',
+    'pings_lost',
+    'bytes_in',
+    'bytes_out',
+  ] as const;
+  await tx
+    .insertInto('agent_sessions')
+    .values(rows.map((row) => ({ ...row, agent_version: row.agent_version === null ? null : storableText(row.agent_version) })))
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((eb) => Object.fromEntries(changing.map((column) => [column, eb.ref(`excluded.${column}`)]))),
+    )
+    .execute();
+}
+
+/** Of one agent, newest first. */
+export async function selectSessions(db: DbOrTx, teamId: string, agentId: string, page: Page): Promise<SessionRow[]> {
+  return db
+    .selectFrom('agent_sessions')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('agent_id', '=', agentId)
+    .$call(newestFirst(page, 'opened_at'))
+    .execute();
+}
+
+export interface StoredLine {
+  agent_id: string;
+  address: string | null;
+  closed_at: number | null;
+  ended_by: EndedBy | null;
+  sessions: number;
+  routers: number;
+}
+
+/** What the database knows of the lines of some agents of a team. @param since sessions opened from then on are counted */
+export async function selectLines(
+  db: DbOrTx,
+  teamId: string,
+  agentIds: readonly string[],
+  since: number,
+): Promise<Map<string, StoredLine>> {
+  if (agentIds.length === 0) return new Map();
+  const { rows } = await sql<StoredLine>`
+    select agents.id as agent_id,
+      (select address from agent_sessions where agent_id = agents.id order by opened_at desc, id desc limit 1) as address,
+      (select closed_at from agent_sessions where agent_id = agents.id and closed_at is not null order by opened_at desc, id desc limit 1) as closed_at,
+      (select ended_by from agent_sessions where agent_id = agents.id and closed_at is not null order by opened_at desc, id desc limit 1) as ended_by,
+      (select count(*) from agent_sessions where agent_id = agents.id and opened_at > ${since}) as sessions,
+      (select count(*) from routers where team_id = ${teamId} and agent_id = agents.id and removed_at is null) as routers
+    from agents where team_id = ${teamId} and id in (${sql.join(agentIds)})`.execute(db);
+  return new Map(rows.map((row) => [row.agent_id, row]));
+}
+
+/** Nobody knows how these ended: they were open when the control plane was. */
+export async function closeOpenSessions(tx: Tx, { endedAt, endedBy }: FormerRun): Promise<void> {
+  await tx
+    .updateTable('agent_sessions')
+    .set((eb) => ({
+      closed_at: eb.case().when('opened_at', '>', endedAt).then(eb.ref('opened_at')).else(endedAt).end(),
+      ended_by: endedBy,
+    }))
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
+/** Forgets at most `limit` sessions that ended before then. @returns how many */
+export async function deleteSessions(tx: Tx, before: number, limit: number): Promise<number> {
+  const old = tx.selectFrom('agent_sessions').select('id').where('closed_at', '<', before).orderBy('closed_at').limit(limit);
+  const { numDeletedRows } = await tx.deleteFrom('agent_sessions').where('id', 'in', old).executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+export async function selectLastRun(db: DbOrTx): Promise<ServerRun | undefined> {
+  return db.selectFrom('server_runs').selectAll().orderBy('id', 'desc').limit(1).executeTakeFirst();
+}
+
+export async function upsertRun(tx: Tx, run: ServerRun): Promise<void> {
+  const { alive_at, stopped_at } = run;
+  await tx
+    .insertInto('server_runs')
+    .values(run)
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ alive_at, stopped_at }))
+    .execute();
+}
+
+export async function deleteRuns(tx: Tx, before: number): Promise<void> {
+  await tx.deleteFrom('server_runs').where('stopped_at', '<', before).execute();
+  await tx.deleteFrom('server_runs').where('alive_at', '<', before).execute();
+}

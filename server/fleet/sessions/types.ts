@@ -1,0 +1,49 @@
+import type { Selectable } from 'kysely';
+import type { EndedBy } from '../../platform/core/tunnel-record.ts';
+import type { AgentSessionsTable, ServerRunsTable } from '../../platform/storage/schema-history.ts';
+
+export type SessionRow = Selectable<AgentSessionsTable>;
+export type ServerRun = Selectable<ServerRunsTable>;
+
+/** How the life of the control plane before this one ended. */
+export interface FormerRun {
+  /** Milliseconds since 1970: its stop, or the last sign of life of one that was killed. */
+  endedAt: number;
+  endedBy: Extract<EndedBy, 'server_stopped' | 'unknown'>;
+}
+
+/** What is known of the time before this control plane. */
+export interface KnownRuns {
+  /** Undefined for the first one. */
+  readonly former: FormerRun | undefined;
+}
+
+/** An agent's line to the control plane, as of now. */
+export interface AgentLine {
+  /** Of its tunnel, or of its last one; null before the first. */
+  address: string | null;
+  /** Of its tunnel that is ready; null without one. */
+  epoch: number | null;
+  /** Since when it is connected or away, milliseconds since 1970; null before its first tunnel. */
+  since: number | null;
+  /** The last measured one of its tunnel. */
+  roundTripMs: number | null;
+  routerCount: number;
+  /** Tunnels opened in the last 24 hours. */
+  sessions24h: number;
+  /** How the last one ended that has ended. */
+  lastEndedBy: EndedBy | null;
+}
+
+/** An agent has a tunnel that is ready, or has it no more. */
+export interface LineChange {
+  kind: 'online' | 'offline';
+  teamId: string;
+  agentId: string;
+  address: string;
+  epoch: number | null;
+  /** Null for `online`. */
+  endedBy: EndedBy | null;
+  /** Milliseconds since 1970. */
+  since: number;
+}

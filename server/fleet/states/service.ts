@@ -1,0 +1,298 @@
+import type { Heartbeat } from '../../../protocol/index.ts';
+import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { Periodic } from '../../platform/core/periodic.ts';
+import type { TunnelEnd } from '../../platform/core/tunnel-record.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import type { RoutersService } from '../routers/service.ts';
+import type { RouterRecord } from '../routers/types.ts';
+import { momentOf } from '../sessions/service.ts';
+import type { FormerRun, KnownRuns } from '../sessions/types.ts';
+import { StateHistory } from './history.ts';
+import { stateOf } from './rule.ts';
+import type { RouterFacts, Verdict } from './rule.ts';
+import { selectOpenStates, selectWatched } from './store.ts';
+import type { RouterState, RouterStateName, StateChange, StateRow } from './types.ts';
+
+/** How often silence is looked for, so that an event comes about when the list says so. */
+const LOOK_EVERY_MS = 1000;
+
+export interface StatesDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  counters?: Counters | undefined;
+  routers: Pick<RoutersService, 'routerIdOf' | 'lastHeartbeatOf'>;
+  runs: KnownRuns;
+  /** An agent that does not speak of a router for so long has lost it, milliseconds. */
+  offlineAfterMs: number;
+  /** States that ended longer ago are forgotten, milliseconds. */
+  keepMs: number;
+}
+
+/** Moments of facts are of the clock that nobody sets, those of the state are since 1970. */
+interface Tracked extends Omit<RouterFacts, 'agent'> {
+  id: string;
+  teamId: string;
+  identity: string;
+  agentId: string;
+  /** Its name at the agent. */
+  name: string;
+  current: StateRow;
+}
+
+/** The one state of each router: computed here from what is known, and nowhere else. It never waits for the database. */
+export class StatesService {
+  /** In the turn in which a state changes. */
+  readonly changes = new Listeners<StateChange>();
+  readonly history: StateHistory;
+  readonly #deps: StatesDeps;
+  readonly #routers = new Map<string, Tracked>();
+  readonly #byAgent = new Map<string, Set<Tracked>>();
+  /** Those heard of since the start: until then the states of their routers stay as they were. */
+  readonly #agents = new Map<string, RouterFacts['agent']>();
+  readonly #look: Periodic;
+
+  constructor(deps: StatesDeps) {
+    this.#deps = deps;
+    this.history = new StateHistory(deps);
+    this.#look = new Periodic({
+      clock: deps.clock,
+      log: deps.log,
+      everyMs: LOOK_EVERY_MS,
+      failure: 'states of routers could not be looked at',
+      run: () => this.#settleAll(),
+    });
+  }
+
+  /** Nobody knows what happened since the control plane ended: until its agent is back, a router's agent is away since then. */
+  async start(): Promise<void> {
+    const { storage, clock, runs } = this.#deps;
+    const open = new Map((await selectOpenStates(storage.db)).map((row) => [row.router_id, row]));
+    const former = runs.former ?? { endedAt: clock.now(), endedBy: 'unknown' as const };
+    for (const router of await selectWatched(storage.db)) {
+      const stored = open.get(router.id);
+      open.delete(router.id);
+      const { since, ...rest } = stored ? resumed(stored, router, former) : firstState(router, former);
+      const isSame = stored !== undefined && rest.state === stored.state;
+      const current = isSame
+        ? stored
+        : this.history.begin({ teamId: router.team_id, routerId: router.id, ...rest, since: Math.min(since, clock.now()) }, stored);
+      this.#track({
+        id: router.id,
+        teamId: router.team_id,
+        identity: router.identity,
+        agentId: router.agent_id,
+        name: router.agent_router,
+        current,
+      });
+    }
+    // Of routers that were removed while this could not be written.
+    for (const row of open.values()) this.history.end(row, former.endedAt);
+    this.history.start();
+    this.#look.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#look.stop();
+    await this.history.stop();
+  }
+
+  /** The state of a router now; undefined for one that was removed. Reading it takes no query. */
+  of(routerId: string): RouterState | undefined {
+    const router = this.#routers.get(routerId);
+    if (!router) return undefined;
+    this.#settle(router);
+    const { state, since, reason } = router.current;
+    return { state: state as RouterStateName, since, reason };
+  }
+
+  /** How many routers of each team are in each state. */
+  counts(): Map<string, Record<RouterStateName, number>> {
+    const counts = new Map<string, Record<RouterStateName, number>>();
+    for (const { teamId, current } of this.#routers.values()) {
+      const ofTeam = counts.get(teamId) ?? { answering: 0, not_answering: 0, agent_away: 0, never_seen: 0 };
+      ofTeam[current.state as RouterStateName] += 1;
+      counts.set(teamId, ofTeam);
+    }
+    return counts;
+  }
+
+  onReady({ agentId }: AgentConnection): void {
+    this.#agents.set(agentId, { connected: true, since: this.#deps.clock.monotonic() });
+  }
+
+  onGone({ agentId }: AgentConnection, end: TunnelEnd): void {
+    this.#agents.set(agentId, { connected: false, since: this.#elapsedAt(momentOf(end)), reason: end.endedBy });
+    for (const router of this.#byAgent.get(agentId) ?? []) {
+      router.heartbeat = undefined;
+      this.#settle(router);
+    }
+  }
+
+  onHeartbeat({ agentId }: AgentConnection, { routers: reports }: Heartbeat): void {
+    const { routers, clock } = this.#deps;
+    for (const { name, reachable, reason_code: reason } of reports) {
+      const router = this.#routers.get(routers.routerIdOf(agentId, name) ?? '');
+      if (router) this.#hear(router, { reachable, reason: reason ?? 'unknown', at: clock.monotonic() });
+    }
+  }
+
+  /** Who the router behind a name is: the same one, one that moved here, or another device in its place. */
+  onInventory(record: RouterRecord): void {
+    const agentId = record.agent_id;
+    this.#loseName(agentId, record.agent_router, record.id);
+    const router = this.#routers.get(record.id) ?? this.#takeIn(record);
+    if (router.agentId !== agentId) this.#move(router, agentId);
+    Object.assign(router, { name: record.agent_router, identity: record.identity, named: true });
+    // Before the inventory it was not known which router the agent spoke of.
+    const heartbeat = this.#deps.routers.lastHeartbeatOf(agentId, record.agent_router);
+    if (heartbeat && !router.heartbeat)
+      this.#hear(router, { reachable: heartbeat.reachable, reason: heartbeat.reasonCode ?? 'unknown', at: this.#elapsedAt(heartbeat.at) });
+    else this.#settle(router);
+  }
+
+  /** Something else answers behind this name: what is said of the name is no word on the router that had it. */
+  onNameLost({ agentId }: AgentConnection, name: string): void {
+    this.#loseName(agentId, name, undefined);
+  }
+
+  /** The router is no more. Its successor goes on with the present; the past stays where it is. */
+  forget(routerId: string, successor?: RouterRecord): void {
+    const gone = this.#drop(routerId);
+    const former = successor && this.#drop(successor.id);
+    const now = this.#deps.clock.now();
+    if (former) this.history.end(former.current, now);
+    if (!gone) return;
+    this.history.end(gone.current, now);
+    if (!successor) return;
+    const { state, reason } = gone.current;
+    const current = this.history.begin({ teamId: successor.team_id, routerId: successor.id, state, reason, since: now });
+    const next = this.#track({
+      ...gone,
+      id: successor.id,
+      identity: successor.identity,
+      agentId: successor.agent_id,
+      name: successor.agent_router,
+      current,
+    });
+    this.#tell(next, (former?.current.state ?? state) as RouterStateName);
+  }
+
+  /** The wall clock was set: a state goes on for so long as before. The database's rows are moved by storage/move-plans.ts. */
+  onClockStep(stepMs: number): void {
+    for (const router of this.#routers.values())
+      router.current = this.history.change(router.current, { since: router.current.since + stepMs });
+  }
+
+  async sweep(): Promise<void> {
+    await this.history.sweep();
+  }
+
+  #hear(router: Tracked, heartbeat: NonNullable<Tracked['heartbeat']>): void {
+    router.heartbeat = heartbeat;
+    router.heardAt = heartbeat.at;
+    this.#settle(router);
+  }
+
+  #settleAll(): void {
+    for (const router of this.#routers.values()) this.#settle(router);
+  }
+
+  /** Writes down what follows from the facts by now, and tells of it. */
+  #settle(router: Tracked): void {
+    const { clock, offlineAfterMs } = this.#deps;
+    const { current } = router;
+    const agent = this.#agents.get(router.agentId);
+    if (!agent) return;
+    const before: Verdict = { state: current.state as RouterStateName, since: this.#elapsedAt(current.since), reason: current.reason };
+    const next = stateOf(before, { ...router, agent }, clock.monotonic(), offlineAfterMs);
+    if (next.state === current.state && next.reason === current.reason) return;
+    if (next.state === current.state) {
+      router.current = this.history.change(current, { reason: next.reason });
+    } else {
+      const since = Math.round(clock.now() - (clock.monotonic() - next.since));
+      router.current = this.history.begin(
+        { teamId: router.teamId, routerId: router.id, state: next.state, reason: next.reason, since },
+        current,
+      );
+    }
+    this.#tell(router, current.state as RouterStateName);
+  }
+
+  #tell({ id, teamId, identity, agentId, current }: Tracked, before: RouterStateName): void {
+    const { state, since, reason } = current;
+    this.changes.publish({ teamId, routerId: id, identity, agentId, before, state: state as RouterStateName, since, reason });
+  }
+
+  #takeIn(record: RouterRecord): Tracked {
+    const { id, team_id: teamId, identity, agent_id: agentId, agent_router: name } = record;
+    const current = this.history.begin({ teamId, routerId: id, state: 'never_seen', reason: null, since: record.created_at });
+    return this.#track({ id, teamId, identity, agentId, name, current });
+  }
+
+  #track(router: Omit<Tracked, 'heartbeat' | 'named' | 'heardAt'> & Partial<Tracked>): Tracked {
+    const tracked: Tracked = { heartbeat: undefined, heardAt: this.#elapsedAt(router.current.since), ...router, named: router.name !== '' };
+    this.#routers.set(tracked.id, tracked);
+    this.#ofAgent(tracked.agentId).add(tracked);
+    return tracked;
+  }
+
+  #drop(routerId: string): Tracked | undefined {
+    const router = this.#routers.get(routerId);
+    if (!router) return undefined;
+    this.#routers.delete(routerId);
+    const others = this.#ofAgent(router.agentId);
+    others.delete(router);
+    if (others.size === 0) this.#byAgent.delete(router.agentId);
+    return router;
+  }
+
+  #move(router: Tracked, agentId: string): void {
+    this.#ofAgent(router.agentId).delete(router);
+    this.#ofAgent(agentId).add(router);
+    router.agentId = agentId;
+    router.heartbeat = undefined;
+    if (!this.#agents.has(agentId)) this.#agents.set(agentId, { connected: false, since: this.#deps.clock.monotonic(), reason: 'unknown' });
+  }
+
+  #loseName(agentId: string, name: string, exceptId: string | undefined): void {
+    for (const router of this.#byAgent.get(agentId) ?? []) {
+      if (router.name !== name || router.id === exceptId) continue;
+      Object.assign(router, { name: '', named: false, heartbeat: undefined });
+      this.#settle(router);
+    }
+  }
+
+  #ofAgent(agentId: string): Set<Tracked> {
+    const routers = this.#byAgent.get(agentId) ?? new Set<Tracked>();
+    this.#byAgent.set(agentId, routers);
+    return routers;
+  }
+
+  /** A moment of the past, by elapsed time. */
+  #elapsedAt(wallMs: number): number {
+    const { clock } = this.#deps;
+    return clock.monotonic() - Math.max(0, clock.now() - wallMs);
+  }
+}
+
+/** What is left of a stored state after a time without a control plane. */
+function resumed({ state, reason, since }: StateRow, router: { agent_router: string }, { endedAt, endedBy }: FormerRun): RouterState {
+  const isKept = state === 'agent_away' || state === 'never_seen' || (state === 'not_answering' && router.agent_router === '');
+  if (isKept) return { state: state, reason, since };
+  return { state: 'agent_away', reason: endedBy, since: Math.max(since, endedAt) };
+}
+
+/** Of a router that is older than the history. */
+function firstState(
+  { last_seen_at: seenAt, created_at: createdAt }: { last_seen_at: number | null; created_at: number },
+  { endedBy }: FormerRun,
+): RouterState {
+  return seenAt === null
+    ? { state: 'never_seen', reason: null, since: createdAt }
+    : { state: 'agent_away', reason: endedBy, since: seenAt };
+}

@@ -1,0 +1,26 @@
+import type { Selectable } from 'kysely';
+import type { RouterStateChangesTable } from '../../platform/storage/schema-history.ts';
+
+export const ROUTER_STATES = ['answering', 'not_answering', 'agent_away', 'never_seen'] as const;
+
+export type RouterStateName = (typeof ROUTER_STATES)[number];
+
+export type StateRow = Selectable<RouterStateChangesTable>;
+
+/** The one state of a router. */
+export interface RouterState {
+  state: RouterStateName;
+  /** Milliseconds since 1970. */
+  since: number;
+  /** `not_answering`: the agent's word. `agent_away`: how the agent's last tunnel ended. Otherwise null. */
+  reason: string | null;
+}
+
+/** The state of a router, or the reason for it, has become another one. */
+export interface StateChange extends RouterState {
+  teamId: string;
+  routerId: string;
+  identity: string;
+  agentId: string;
+  before: RouterStateName;
+}

@@ -1,0 +1,49 @@
+import type { Fixed, Flag, Millis } from './schema-columns.ts';
+
+/** What was: states of routers, sessions of agents, and the times in which nobody was there to notice. */
+
+/** One time in which a control plane ran, and its clock was not set. Outside of these nothing is known of any router. */
+export interface ServerRunsTable {
+  id: Fixed<string>;
+  started_at: Fixed<Millis>;
+  /** Written every few seconds: where it ended when the program was killed. */
+  alive_at: Millis;
+  stopped_at: Millis | null;
+}
+
+/** One state of a router, from then to then. The one without an end is the present one. */
+export interface RouterStateChangesTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  router_id: Fixed<string>;
+  /** answering, not_answering, agent_away or never_seen. */
+  state: Fixed<string>;
+  reason: string | null;
+  since: Millis;
+  until: Millis | null;
+}
+
+/** One tunnel of an agent. */
+export interface AgentSessionsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  agent_id: Fixed<string>;
+  /** Null: it ended before the agent was greeted. */
+  epoch: number | null;
+  opened_at: Millis;
+  ready_at: Millis | null;
+  closed_at: Millis | null;
+  address: Fixed<string>;
+  agent_version: string | null;
+  reset: Flag;
+  ended_by: string | null;
+  /** Microseconds; null without an answered ping. */
+  round_trip_min_us: number | null;
+  round_trip_p50_us: number | null;
+  round_trip_p95_us: number | null;
+  pings_answered: number;
+  pings_lost: number;
+  /** Null while it is open, and when the control plane was killed. */
+  bytes_in: number | null;
+  bytes_out: number | null;
+}
