@@ -49,16 +49,25 @@ describe.each(databaseKinds())('the state of a router on $name', (kind) => {
       return router.state === state && router.state_reason === reason ? router : undefined;
     });
   const agent = async () => (await world.caller.call<{ data: Record<string, unknown>[] }>('GET', '/api/agents')).body.data[0]!;
-  const sessions = async (query = '') => world.caller.call<{ data: Session[] }>('GET', `/api/agents/${String((await agent())['id'])}/sessions${query}`);
+  const sessions = async (query = '') =>
+    world.caller.call<{ data: Session[] }>('GET', `/api/agents/${String((await agent())['id'])}/sessions${query}`);
   const since = (at: number) => {
     const moment = new Date(at).toISOString();
-    return { within: (shown: string) => expect(Math.abs(Date.parse(shown) - at), `${shown} instead of ${moment}`).toBeLessThan(RIGHT_TO_MS) };
+    return {
+      within: (shown: string) => expect(Math.abs(Date.parse(shown) - at), `${shown} instead of ${moment}`).toBeLessThan(RIGHT_TO_MS),
+    };
   };
 
   test('answering while its agent is connected and it answers', async () => {
     const router = await becomes('answering', null);
     expect(router).toMatchObject({ has_pulse: true, agent_name: 'test' });
-    expect(await agent()).toMatchObject({ connected: true, epoch: expect.any(Number), address: '127.0.0.1', router_count: 1, last_ended_by: null });
+    expect(await agent()).toMatchObject({
+      connected: true,
+      epoch: expect.any(Number),
+      address: '127.0.0.1',
+      router_count: 1,
+      last_ended_by: null,
+    });
     const list = await world.caller.call<{ data: Shown[] }>('GET', '/api/routers');
     expect(list.body.data[0]).toMatchObject({ state: 'answering', state_since: router.state_since, state_reason: null });
   });
