@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream';
 
 /**
- * The only view that the agent's work (commands, jobs, forwards, inventory) has of a router. Which of the
- * two sessions, RouterOS API or SSH, does an errand is this layer's business.
+ * The interface of a router for the agent's features (commands, jobs, forwards, telemetry). It hides which of the two sessions,
+ * RouterOS API or SSH, executes an operation.
  */
 
 export interface Deadline {
-  /** Milliseconds from now; every errand has one. */
+  /** Milliseconds from now; every operation has one. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 }
@@ -27,9 +27,9 @@ export interface ApiCommand {
   words: readonly string[];
 }
 
-/** What is known of a router since its last successful inventory. */
+/** Facts about a router from its last successful inventory. */
 export interface RouterFacts {
-  /** Routerboard serial number, else the CHR/x86 software or system id: who this router is. */
+  /** Identifies the router: its serial number, on CHR and x86 its software id or system id. */
   hardwareId: string;
   serialNumber: string | null;
   softwareId: string | null;
@@ -44,23 +44,23 @@ export interface RouterFacts {
   timeZone: string | null;
   /** Uptime when read, as the router prints it: `1w3d15h41m57s`. */
   uptime: string;
-  /** Null: it prints none, or one that cannot be. */
+  /** Null: the router prints none, or an impossible one. */
   uptimeSeconds: number | null;
-  /** Properties that were no text or no fact, by their names on the router; absent when there was none. */
+  /** Properties with invalid text or values, by their names on the router; absent when there are none. */
   cleaned?: readonly string[];
 }
 
 export interface RouterState {
   reachable: boolean;
-  /** Why not, as a short text for people. */
+  /** Why it is not reachable, as a short text for people. */
   reason: string | null;
   facts: RouterFacts | null;
 }
 
 export interface ConsoleOutput {
-  /** Text as the router printed it, line ends normalised to LF. Success and failure are the caller's to read from it. */
+  /** The router's output with line ends as LF. The caller must determine success or failure from it. */
   text: string;
-  /** Set when more came than `maxBytes`; the rest was dropped. */
+  /** True when there were more than `maxBytes` bytes; the rest was dropped. */
   truncated: boolean;
 }
 
@@ -73,19 +73,19 @@ export interface RouterAdapter {
   readonly forwardWay: 'auto' | 'ssh' | 'api' | 'direct';
   readonly hasApi: boolean;
   readonly hasSsh: boolean;
-  /** The name under which the agent logs in to the API; left out where there is none. */
+  /** The agent's user name for the API; absent without API. */
   readonly apiUser?: string | undefined;
 
   state(): RouterState;
-  /** Called after every change of reachability or facts. Returns a function that ends the subscription. */
+  /** Calls the listener after every change of reachability or facts. @returns a function that unsubscribes */
   onState(listener: (state: RouterState) => void): () => void;
   /** Reads the inventory now, connecting if needed. @throws AgentError `router_unreachable` */
   refresh(deadline: Deadline): Promise<RouterFacts>;
 
   /**
-   * One command over the RouterOS API. Fails at once with `router_unreachable` while there is no session,
-   * with `rejected` when the router says no, with `outcome_unknown` when no answer came in time. With SSH alone it
-   * is put as a console line, and what a console cannot say (queries beyond equality, listen) is `unsupported`.
+   * One command over the RouterOS API. Fails at once with `router_unreachable` while there is no session, with `rejected` when the
+   * router refuses, with `outcome_unknown` when no answer came in time. With SSH only it is converted to a console line; what a
+   * console cannot express (queries beyond equality, listen) is `unsupported`.
    */
   command(command: ApiCommand, deadline: Deadline): Promise<CommandReply>;
 
@@ -101,7 +101,7 @@ export interface RouterAdapter {
   /** Reads a file from the router by SFTP, checked against its size. */
   readFile(name: string, deadline: Deadline & { maxBytes: number }): Promise<Buffer>;
 
-  /** Opens a session of its own, logs in and closes it: proves that the router can still be reached afresh. */
+  /** Opens a new session, logs in and closes it: proves that the router accepts new sessions. @throws AgentError */
   testLogin(deadline: Deadline): Promise<void>;
 
   close(): Promise<void>;

@@ -4,26 +4,25 @@ import { parseAttribute } from './routeros-api/index.ts';
 import { quote } from '../../routeros-text/quote.ts';
 
 /**
- * API commands for a router that is reached by SSH alone: written as one console line, answered from its output.
- * Printing, adding and every command that just does something; queries as far as they are equalities joined by
- * AND. What this cannot say faithfully is refused as `unsupported` rather than guessed.
+ * Converts API commands to console lines, and their output to replies, for routers with SSH only. Supports print, add and commands
+ * without output; queries only as equalities joined by AND. Anything that cannot be converted exactly is refused as `unsupported`.
  */
 
 export interface ConsoleCommand {
   line: string;
-  /** Reads the reply from what the line printed. @throws AgentError `rejected` with the router's own text */
+  /** Converts the output to a reply. @throws AgentError `rejected` with the router's own text */
   read: (output: string) => CommandReply;
 }
 
-/** Flags of `print` that only widen what is printed. */
+/** Flags of `print` that only add to the output. */
 const PRINT_FLAGS = new Set(['detail', 'stats', 'terse', 'without-paging']);
-/** They do not end by themselves. */
+/** Commands that do not end by themselves. */
 const ENDLESS = new Set(['listen', 'monitor', 'monitor-traffic', 'torch', 'sniffer']);
 
 const NAME = /^[a-z0-9.-]+$/i;
 
 /**
- * @param nonce printed last: without it the line did not get to its end
+ * @param nonce printed last: if it is missing, the line did not run to its end
  * @throws AgentError `unsupported`, `invalid`
  */
 export function toConsole({ path, words }: ApiCommand, nonce: string): ConsoleCommand {
@@ -41,7 +40,7 @@ export function toConsole({ path, words }: ApiCommand, nonce: string): ConsoleCo
   return { line: `${command}${done}`, read: (output) => withoutRows(upTo(output, nonce)) };
 }
 
-/** Commands of the API's root that belong to the language of a console and not to a menu. */
+/** Commands of the API's root that belong to the console language, not to a menu. */
 function rootCommand(verb: string): string {
   return verb === 'execute' ? `:${verb}` : `/${verb}`;
 }
@@ -54,7 +53,7 @@ function withoutRows(printed: string): CommandReply {
   return printed === '' ? { rows: [] } : { rows: [], ret: printed };
 }
 
-/** `=address=10.0.0.1/24` as `address="10.0.0.1/24"`; `.id` is what a console calls `numbers`, unquoted. */
+/** `=address=10.0.0.1/24` as `address="10.0.0.1/24"`; `.id` becomes `numbers`, unquoted. */
 function argument(word: string): string {
   const [name, value] = parseAttribute(word.startsWith('.') ? `=${word}` : word) ?? [];
   if (name === undefined || value === undefined || !NAME.test(name)) throw unsupported(`the word ${JSON.stringify(word)}`);
@@ -78,12 +77,12 @@ function printing(menu: string, words: readonly string[], nonce: string, done: s
   return { line, read: (output) => ({ rows: parseAsValue(upTo(output, nonce)).map((row) => only(row, properties)) }) };
 }
 
-/** `?type=ether` and `?=type=ether`; the rest of the query language is a stack that a console does not have. */
+/** `?type=ether` and `?=type=ether`; a console has no equivalent for other queries. */
 function condition(word: string): string {
   const match = /^\?=?([a-z.][a-z0-9.-]*)=(.*)$/is.exec(word);
   if (!match) throw unsupported(`the query ${JSON.stringify(word)}`);
   const [, name = '', value = ''] = match;
-  // Numbers, addresses and booleans compare as what they are only unquoted.
+  // Numbers, addresses and booleans must be unquoted to compare by value.
   return `${name}=${/^(?:\*[0-9A-F]+|[0-9.:/]+|true|false|yes|no)$/i.test(value) ? value : quote(value)}`;
 }
 
@@ -92,7 +91,7 @@ function only(row: RouterRow, properties: string[] | undefined): RouterRow {
   return Object.fromEntries(Object.entries(row).filter(([name]) => properties.includes(name)));
 }
 
-/** What was printed before the nonce. @throws AgentError `rejected` where it is missing: the line stopped there */
+/** The output before the nonce. @throws AgentError `rejected` when it is missing: the line stopped early */
 function upTo(output: string, nonce: string): string {
   const end = output.trimEnd();
   if (end === nonce) return '';
@@ -107,8 +106,8 @@ function upTo(output: string, nonce: string): string {
 }
 
 /**
- * `.id=*1;address=10.0.0.1/24;…;.id=*2;…` as rows. A value that holds `;name=` itself cannot be told from the next
- * property; the console has no other form.
+ * `.id=*1;address=10.0.0.1/24;…;.id=*2;…` as rows. A value that contains `;name=` cannot be distinguished from the next property; the
+ * console has no other format.
  */
 export function parseAsValue(text: string): RouterRow[] {
   if (text.trim() === '') return [];

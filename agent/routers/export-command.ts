@@ -4,8 +4,8 @@ import type { ApiCommand, CommandReply } from './adapter.ts';
 import { parseAttribute } from './routeros-api/index.ts';
 
 /**
- * `export` of the whole configuration or of one menu, as text. Only a console prints it; `file=` writes a file instead,
- * which works over the API like any other command.
+ * `export` of the whole configuration or of one menu, as text. Only a console prints it. With `file=` it writes a file, which works
+ * over the API like any other command.
  */
 
 /** Flags of `export` in RouterOS 6 and 7; the router refuses those that its version does not have. */
@@ -17,7 +17,7 @@ export function printsExport({ path, words }: ApiCommand): boolean {
   return path.endsWith('/export') && !words.some((word) => word.startsWith('=file='));
 }
 
-/** @throws AgentError `invalid` for what is no menu, or no flag of `export` */
+/** @throws AgentError `invalid` for an invalid path or flag of `export` */
 export function exportLine({ path, words }: ApiCommand): string {
   if (!MENU.test(path)) throw new AgentError('invalid', `not a command path: ${JSON.stringify(path)}`);
   const flags = words.map((word) => {
@@ -29,8 +29,8 @@ export function exportLine({ path, words }: ApiCommand): string {
 }
 
 /**
- * One row for each line, so that a large export travels in batches.
- * @throws AgentError `rejected` with the router's words: an export always begins with its header
+ * One row for each line, so that a large export is sent in batches.
+ * @throws AgentError `rejected` with the router's text when the output is not an export
  */
 export function readExport(text: string): CommandReply {
   const lines = text.trimEnd().split('\n');

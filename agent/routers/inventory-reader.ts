@@ -7,11 +7,11 @@ import { inventoryLines, parseConsoleFacts, parseFacts, parseSections, uptimeSec
 import type { RouterOsApi } from './routeros-api/index.ts';
 import type { SshSession } from './ssh/index.ts';
 
-/** Reads who and what a router is, over either session. Both readers look the same to the router adapter. */
+/** Reads a router's inventory over one kind of session. */
 export interface InventoryReader<S> {
-  /** Everything. @throws AgentError */
+  /** Reads the full inventory. @throws AgentError */
   read(session: S, deadline: Deadline): Promise<RouterFacts>;
-  /** The cheap part that serves as ping, and tells when everything has to be read again. */
+  /** Reads the cheap part, which serves as ping and shows when the full inventory must be read again. @throws AgentError */
   probe(session: S, deadline: Deadline): Promise<ProbeResult>;
 }
 
@@ -22,7 +22,7 @@ export interface ProbeResult {
   identity: string;
 }
 
-/** Far beyond any of these menus. */
+/** Largest console output, far above that of these menus. */
 const CONSOLE_BYTES = 64 * 1024;
 
 const FEW = { maxRows: 100, maxBytes: 256 * 1024 };
@@ -32,7 +32,7 @@ async function firstRow(api: RouterOsApi, path: string, deadline: Deadline, word
   return rows[0] ?? {};
 }
 
-/** A menu that this version or board does not have is no failure. */
+/** Undefined when this version or board does not have the menu. */
 async function optionalRow(api: RouterOsApi, path: string, deadline: Deadline): Promise<RouterRow | undefined> {
   try {
     return await firstRow(api, path, deadline);

@@ -5,7 +5,7 @@ import { plainVersion } from '../../routeros-text/versions.ts';
 import { AgentError } from '../core/errors.ts';
 import type { RouterFacts, RouterRow } from './adapter.ts';
 
-/** What an inventory is made of: the first record of each menu, or nothing where the menu has none. */
+/** The records of an inventory: the first one of each menu, or undefined. */
 export interface InventoryRecords {
   resource: RouterRow;
   identity: RouterRow;
@@ -18,11 +18,11 @@ export interface InventoryRecords {
 
 const orNull = (text: string | undefined): string | null => (text === undefined || text === '' ? null : text);
 
-/** As long as the control plane takes them. */
+/** Longest values that the protocol accepts. */
 const LONGEST: Readonly<Record<string, number>> = { name: 255, version: 64, 'architecture-name': 64, uptime: 64 };
 const LONGEST_OTHER = 128;
 
-/** A record without what no text may hold; the names of its properties that did are added to `cleaned`. */
+/** A cleaned copy of a record. Adds the names of changed properties to `cleaned`. */
 function cleanRecord(record: RouterRow, cleaned: string[]): RouterRow {
   const clean: RouterRow = {};
   for (const [name, value] of Object.entries(record)) {
@@ -32,7 +32,7 @@ function cleanRecord(record: RouterRow, cleaned: string[]): RouterRow {
   return clean;
 }
 
-/** v6 names the zone `manual` where only an offset was set; that is no name of a zone. */
+/** v6 prints `manual` when only an offset is set, which is not a zone name. */
 function timeZone(clock: RouterRow | undefined, cleaned: string[]): string | null {
   const name = orNull(clock?.['time-zone-name']);
   if (name === null || name === 'manual') return null;
@@ -41,15 +41,15 @@ function timeZone(clock: RouterRow | undefined, cleaned: string[]): string | nul
   return zone ?? null;
 }
 
-/** Whole seconds of what a router prints as its uptime; null for what cannot be one. */
+/** Whole seconds of an uptime as a router prints it; null for an impossible value. */
 export function uptimeSeconds(uptime: string): number | null {
   const seconds = uptimeFact(parseDuration(uptime));
   return seconds === undefined ? null : Math.floor(seconds);
 }
 
 /**
- * Who and what a router is, from its own records.
- * @throws AgentError `unsupported` when it shows nothing that tells it from another router, or an id with other than ASCII characters
+ * A router's facts from its records.
+ * @throws AgentError `unsupported` when the router shows no id, or an id with other than ASCII characters
  */
 export function parseFacts(records: InventoryRecords): RouterFacts {
   const cleaned: string[] = [];
@@ -86,12 +86,12 @@ export function parseFacts(records: InventoryRecords): RouterFacts {
   };
 }
 
-/** Starts a section of {@link inventoryLines} output. No line a menu prints begins so. */
+/** Starts a section in the output of {@link inventoryLines}. No menu prints a line with this prefix. */
 const SECTION = '#signalbox ';
 
 /**
- * Console lines that print an inventory. Two, because a menu that does not exist (routerboard on CHR) is a syntax
- * error, which keeps its whole line from running.
+ * Console lines that print an inventory. Two, because a missing menu (routerboard on CHR) is a syntax error, and then the whole line
+ * does not run.
  */
 export function inventoryLines(): string[] {
   const section = (name: string, command: string): string => `:put "${SECTION}${name}"; ${command}`;
@@ -106,7 +106,7 @@ export function inventoryLines(): string[] {
   ];
 }
 
-/** Reads the `name: value` lines of such output, section by section. */
+/** Parses the `name: value` lines of such output by section. */
 export function parseSections(text: string): Partial<Record<string, RouterRow>> {
   const sections: Partial<Record<string, RouterRow>> = {};
   let current: RouterRow | undefined;

@@ -1,7 +1,7 @@
 const NO_AUTHORITY = 'the certificate is not from a known authority: set ca or fingerprint';
 const NO_HANDSHAKE = 'TLS handshake refused: a router without a certificate in /ip/service offers only anonymous TLS (anonymous_tls)';
 
-/** What the codes of a failed connection mean to the person who has to mend it. */
+/** Explanations of connection error codes, for the person who fixes the configuration. */
 const MEANINGS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused: is the service enabled on this port?',
   ECONNRESET: 'the router reset the connection',
@@ -33,7 +33,7 @@ function codeOf(error: Error): string | undefined {
 }
 
 /**
- * One readable line for a socket, DNS, TLS or SSH transport error, with its code for the search engine.
+ * One readable line for a socket, DNS, TLS or SSH transport error, with its code.
  * A host with several addresses fails with an AggregateError whose own message is empty: its parts are named.
  */
 export function describeNetworkError(error: Error): string {

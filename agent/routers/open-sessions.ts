@@ -5,7 +5,7 @@ import { AgentError } from '../core/errors.ts';
 import { connectRouterOsApi, type RouterOsApi } from './routeros-api/index.ts';
 import { connectSsh, hostKeyFile, type SshSession } from './ssh/index.ts';
 
-/** The part of a router's configuration that says how to reach it (agent/config.ts, `routers[]`). */
+/** The part of a router's configuration for its sessions (agent/config.ts, `routers[]`). */
 export interface RouterAccess {
   name: string;
   host: string;
@@ -42,7 +42,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** The line end that editors and `echo` leave in the file is no part of the password. */
+/** Removes the line end that editors and `echo` add to the file. */
 async function readPassword({ password, password_file: file }: Secret): Promise<string | undefined> {
   return file === undefined ? password : (await readText(file)).replace(/\r?\n$/, '');
 }
@@ -50,7 +50,7 @@ async function readPassword({ password, password_file: file }: Secret): Promise<
 /** @throws AgentError `router_unreachable`, `invalid` when api is not configured */
 export async function openApi({ host, api }: RouterAccess, deadline: Deadline): Promise<RouterOsApi> {
   if (!api) throw new AgentError('unsupported', 'no api is configured for this router');
-  // Whoever names a certificate or a pin wants TLS, also where `tls` was forgotten.
+  // A configured CA or fingerprint implies TLS, even without `tls`.
   const useTls = api.tls || api.anonymous_tls || api.ca !== undefined || api.fingerprint !== undefined;
   const trust = {
     ca: api.ca === undefined ? undefined : await readText(api.ca),

@@ -10,7 +10,7 @@ import { RouterStateTracker } from './state-tracker.ts';
 import { type KeptSession, SessionKeeper } from './session-keeper.ts';
 
 export interface PresenceOptions<S> {
-  /** Its name in the configuration. */
+  /** The router's name in the configuration. */
   router: string;
   open: (deadline: Deadline) => Promise<S>;
   reader: InventoryReader<S>;
@@ -19,28 +19,28 @@ export interface PresenceOptions<S> {
   log: Log;
 }
 
-/** Everything is read again this often, although a change is noticed by the ping. */
+/** How often to read the full inventory, in milliseconds, besides reading it when a probe shows a change. */
 const INVENTORY_INTERVAL_MS = 24 * 60 * 60_000;
 
-/** A reason with a number in it would be another one every time. */
+/** Limit of reasons logged as warnings: a reason with a number in it would be new every time. */
 const MOST_REASONS = 4;
-/** Of a router's own words, which may be as long as it likes, in a line of the log. */
+/** Characters of a router's own text in a log line. */
 const LONGEST_WORDS = 300;
 
 const TEXTS = { away: 'router unreachable', stillAway: 'router still unreachable', back: 'router reachable' };
 
 /**
- * Whether a router is there, and what it is. Keeps one session, reads the inventory when it comes up, when the
- * ping shows a change (new identity or version, uptime gone back) and daily.
+ * A router's reachability and facts. Keeps one session open. Reads the inventory when the session opens, when a probe shows a change
+ * (new identity or version, decreased uptime), and daily.
  */
 export class RouterPresence<S extends KeptSession> {
   readonly #options: PresenceOptions<S>;
   readonly #tracker: RouterStateTracker;
   readonly #absence: AbsenceLog;
   readonly #keeper: SessionKeeper<S>;
-  /** What of its inventory had to be cleaned when it was read last. */
+  /** Properties that were cleaned in the last inventory. */
   #cleaned = '';
-  /** Why its inventory could not be read, since it could be the last time. */
+  /** Reasons why the inventory could not be read since the last success. */
   readonly #unreadable = new Set<string>();
   #readAt = Number.NEGATIVE_INFINITY;
 
@@ -79,7 +79,7 @@ export class RouterPresence<S extends KeptSession> {
     return this.#keeper.get(deadline);
   }
 
-  /** Reads everything now, connecting at once if there is no session. @throws AgentError */
+  /** Reads the inventory now, connecting at once if there is no session. @throws AgentError */
   async refresh(deadline: Deadline): Promise<RouterFacts> {
     const session = await this.#keeper.getFresh(deadline);
     return this.#read(session, deadline);
@@ -89,7 +89,7 @@ export class RouterPresence<S extends KeptSession> {
     return this.#keeper.stop();
   }
 
-  /** A router whose inventory cannot be read is reachable all the same; the reason is shown. */
+  /** A router whose inventory cannot be read still counts as reachable, with the reason. */
   async #up(session: S, deadline: Deadline): Promise<void> {
     try {
       const facts = await this.#read(session, deadline);
@@ -103,7 +103,7 @@ export class RouterPresence<S extends KeptSession> {
     }
   }
 
-  /** Once for each reason: a router may come and go with it every few seconds, and counts as away until it can be read. */
+  /** Logs each reason once, because a router may reconnect every few seconds. The outage ends with the first one. */
   #logUnreadable(reason: string): void {
     const { log, router } = this.#options;
     const isNew = !this.#unreadable.has(reason) && this.#unreadable.size < MOST_REASONS;
@@ -120,12 +120,12 @@ export class RouterPresence<S extends KeptSession> {
     return facts;
   }
 
-  /** Once for each such state: it is read again and again. */
+  /** Logs each set of cleaned properties once, although the inventory is read repeatedly. */
   #logCleaned({ cleaned = [] }: RouterFacts): void {
     const properties = cleanText(cleaned.join(', '), LONGEST_WORDS);
     if (properties !== this.#cleaned && properties !== '') {
       const { log, router } = this.#options;
-      log.warn({ router, properties }, 'what the router tells of itself is no text or no fact in part, and was cleaned');
+      log.warn({ router, properties }, 'the inventory of the router has invalid text or values, which were cleaned');
     }
     this.#cleaned = properties;
   }
@@ -139,7 +139,7 @@ export class RouterPresence<S extends KeptSession> {
   }
 }
 
-/** A reboot seen without a lost session (the clock is the router's own) shows as an uptime that went back. */
+/** A decreased uptime shows a reboot, even if the session survived. */
 function hasChanged(facts: RouterFacts, probed: ProbeResult): boolean {
   return (
     facts.identity !== probed.identity ||
@@ -148,7 +148,7 @@ function hasChanged(facts: RouterFacts, probed: ProbeResult): boolean {
   );
 }
 
-/** The ping itself was answered; what the inventory lacks was said when the session came up. */
+/** Ignores refusals: the router answered, and the error was logged when the session opened. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof AgentError) || error.code === 'outcome_unknown') throw error;
 }

@@ -20,22 +20,22 @@ export interface RouterConfig extends RouterAccess {
 }
 
 export interface RouterDeps {
-  /** Where first-seen host keys are recorded. */
+  /** Folder for first-seen host keys. */
   stateFolder: string;
   log: Log;
   clock?: Clock;
   random?: () => number;
 }
 
-/** `/execute as-string` exists from here on; before it a console needs SSH. */
+/** First version with `/execute as-string`; before it a console needs SSH. */
 const AS_STRING_SINCE = '7.8';
 
-/** What one command may print over a console; about 50,000 rows. */
+/** Largest console output of one command: about 50,000 rows. */
 const CONSOLE_REPLY_BYTES = 16 * 1024 * 1024;
 
 /**
- * Everything the agent does with one router. It begins to connect at once; {@link RouterAdapter.close} ends it.
- * The API session is the router's presence where there is one, else the SSH session.
+ * Creates the adapter of one router. It starts connecting at once; {@link RouterAdapter.close} ends it. The API session, or the SSH
+ * session without API, determines the router's presence.
  */
 export function createRouterAdapter(config: RouterConfig, deps: RouterDeps): RouterAdapter {
   const clock = deps.clock ?? systemClock;
@@ -57,7 +57,7 @@ export function createRouterAdapter(config: RouterConfig, deps: RouterDeps): Rou
   return new Router(config, { presence, api: presence, ssh, open });
 }
 
-/** Where a session comes from when an errand needs one. */
+/** Provides a session for an operation. */
 interface SessionSource<S> {
   get(deadline: Deadline): Promise<S>;
   close(): Promise<void>;
@@ -143,7 +143,7 @@ class Router implements RouterAdapter {
     await Promise.all([this.#parts.presence.close(), this.#parts.ssh?.close()]);
   }
 
-  /** The API prints nothing for `export` (docs/routeros-facts.md), so it goes to a console, by SSH where there is one. */
+  /** The API prints nothing for `export` (docs/routeros-facts.md), so it uses a console, over SSH if configured. */
   async #export(command: ApiCommand, deadline: Deadline): Promise<CommandReply> {
     const line = exportLine(command);
     const options = { ...deadline, maxBytes: CONSOLE_REPLY_BYTES };
@@ -154,11 +154,11 @@ class Router implements RouterAdapter {
 
   async #consoleBySsh(line: string, deadline: Deadline & { maxBytes: number }): Promise<ConsoleOutput> {
     const startedAt = performance.now();
-    const ssh = await this.#ssh(deadline, 'its version has no /execute as-string (7.8), and no ssh is configured');
+    const ssh = await this.#ssh(deadline, 'this version has no /execute as-string (from 7.8), and ssh is not configured');
     const options = { ...remaining(deadline, startedAt), maxBytes: deadline.maxBytes };
     const { text, truncated, exitStatus } = await ssh.exec(line, options);
-    // A channel that a broken connection closed looks the same but for this: the line may still be running, or be cut off.
-    if (exitStatus === null) throw new AgentError('outcome_unknown', 'the console closed without saying that the line had ended');
+    // Only the missing exit status shows that the connection broke: the line may still be running, or be cut off.
+    if (exitStatus === null) throw new AgentError('outcome_unknown', 'the console closed before the command had ended');
     return { text, truncated };
   }
 
@@ -169,7 +169,7 @@ class Router implements RouterAdapter {
     return read(text);
   }
 
-  /** Unknown version: the API session has just come up and its inventory is not read yet. */
+  /** False while the version is unknown, before the inventory of a new session is read. */
   #canExecuteAsString(): boolean {
     const version = this.state().facts?.softwareVersion;
     return this.hasApi && version !== undefined && isAtLeast(version, AS_STRING_SINCE);
@@ -188,7 +188,7 @@ class Router implements RouterAdapter {
   }
 }
 
-/** Line ends to LF, and no more than `maxBytes` of UTF-8. */
+/** The text with line ends as LF, and at most `maxBytes` of UTF-8. */
 function bounded(text: string, maxBytes: number): ConsoleOutput {
   const lines = text.replaceAll('\r\n', '\n');
   const bytes = Buffer.from(lines);

@@ -5,20 +5,20 @@ import { AgentError } from '../core/errors.ts';
 /** Any session with a router: RouterOS API or SSH. */
 export interface KeptSession {
   readonly alive: boolean;
-  /** Called once with the reason when the session has ended, at once if it has. */
+  /** Calls the listener once with the reason when the session ends, at once if it has ended. */
   onClose(listener: (reason: string) => void): () => void;
   close(): Promise<void>;
 }
 
 export interface KeeperEvents<S> {
-  /** A session is there; awaited before the keeper goes on to watch it. */
+  /** A session was opened; awaited before the keeper watches it. */
   up: (session: S, deadline: Deadline) => Promise<void>;
   down: (reason: string) => void;
 }
 
 export interface KeeperOptions<S> {
   open: (deadline: Deadline) => Promise<S>;
-  /** A cheap real request; any answer will do. */
+  /** A cheap real request; any answer counts. */
   ping: (session: S, deadline: Deadline) => Promise<void>;
   events: KeeperEvents<S>;
   clock: Clock;
@@ -27,26 +27,25 @@ export interface KeeperOptions<S> {
 }
 
 const OPEN_TIMEOUT_MS = 15_000;
-/** NAT entries on the way live for 60 s and more; a dead router is noticed within two heartbeats. */
+/** Ping interval: NAT entries live for 60 s or more, and a dead router is detected within two heartbeats. */
 const PING_INTERVAL_MS = 20_000;
 const PING_TIMEOUT_MS = 10_000;
-/** A router at full load may miss one answer, and ending the session would interrupt what runs in it. */
+/** Unanswered pings that end a session: a router at full load may miss one, and the end would interrupt running commands. */
 const PINGS_MISSED = 2;
 const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 30_000;
-/** A session that lasted this long was a good one: the next failure starts the back-off anew. */
+/** After a session that lasted this long, in milliseconds, the back-off starts again. */
 const STABLE_MS = 60_000;
-/** How long an errand waits for a session that is just being opened. */
+/** How long an operation waits for a session that is being opened, in milliseconds. */
 export const OPENING_GRACE_MS = 500;
 
-/** Milliseconds before try number `attempt` (0 = first repetition), full jitter. */
+/** Milliseconds before retry number `attempt` (0 = first retry), with full jitter. */
 export function backoffMs(attempt: number, random: () => number): number {
   return random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempt, 16));
 }
 
 /**
- * Keeps one session open: opens it, pings it, opens the next when it ends. Owns the session and its loop;
- * {@link stop} ends both.
+ * Keeps one session open: opens it, pings it, and opens the next when it ends. Owns the session and its loop; {@link stop} ends both.
  */
 export class SessionKeeper<S extends KeptSession> {
   readonly #options: KeeperOptions<S>;
@@ -55,9 +54,9 @@ export class SessionKeeper<S extends KeptSession> {
   #session: S | undefined;
   #reason = 'not connected yet';
   #opening = false;
-  /** Cuts the present back-off short. */
+  /** Ends the current back-off. */
   #wake = new AbortController();
-  /** Those who wait for the next outcome of opening. */
+  /** Callers that wait for the next opening to succeed or fail. */
   readonly #waiting = new Set<() => void>();
 
   constructor(options: KeeperOptions<S>) {
@@ -73,7 +72,7 @@ export class SessionKeeper<S extends KeptSession> {
     return this.#session?.alive ? this.#session : undefined;
   }
 
-  /** The session now, or within half a second if it is just being opened. @throws AgentError `router_unreachable` */
+  /** The session, waiting half a second if it is being opened. @throws AgentError `router_unreachable` */
   async get(deadline: Deadline): Promise<S> {
     if (!this.current && this.#opening) {
       await this.#nextOutcome({ ...deadline, timeoutMs: Math.min(deadline.timeoutMs, OPENING_GRACE_MS) }).catch(() => undefined);
@@ -83,7 +82,7 @@ export class SessionKeeper<S extends KeptSession> {
     return session;
   }
 
-  /** The session, opening it now rather than after the back-off. @throws AgentError `router_unreachable` */
+  /** The session, opening it now instead of after the back-off. @throws AgentError `router_unreachable` */
   async getFresh(deadline: Deadline): Promise<S> {
     if (!this.current && !this.#stopping.signal.aborted) {
       this.#wake.abort();
@@ -117,7 +116,7 @@ export class SessionKeeper<S extends KeptSession> {
       const openedAt = clock.monotonic();
       const session = await this.#open();
       if (session) {
-        // stop() has already been through and closed what it knew of.
+        // stop() ran before this session was known.
         if (this.#stopping.signal.aborted) await session.close();
         await this.#watch(session);
         if (clock.monotonic() - openedAt >= STABLE_MS) attempt = 0;
@@ -160,7 +159,7 @@ export class SessionKeeper<S extends KeptSession> {
       if (ended.signal.aborted) break;
       missed = (await this.#answers(session, ended.signal)) ? 0 : missed + 1;
       if (missed >= PINGS_MISSED) {
-        this.#lose(session, 'the router does not answer any more');
+        this.#lose(session, 'the router no longer answers');
         await session.close();
       }
     }
@@ -176,7 +175,7 @@ export class SessionKeeper<S extends KeptSession> {
     }
   }
 
-  /** The first reason counts: closing a dead session would add another. */
+  /** The first reason counts: closing a dead session would report another. */
   #lose(session: S | undefined, reason: string): void {
     if (this.#session !== session) return;
     this.#session = undefined;

@@ -2,10 +2,10 @@ import { type Deadline, settleBy, toError } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
 import type { KeptSession } from './session-keeper.ts';
 
-/** For connecting and logging in; old boards need seconds for a key exchange. */
+/** For connecting and logging in, in milliseconds; old boards need seconds for a key exchange. */
 const OPEN_TIMEOUT_MS = 20_000;
 
-/** One session for all who need one, opened when first needed and again after it has ended. */
+/** A session shared by all callers, opened on first use and again after it has ended. */
 export class SharedSession<S extends KeptSession> {
   readonly #openSession: (deadline: Deadline) => Promise<S>;
   readonly #closing = new AbortController();
@@ -19,7 +19,7 @@ export class SharedSession<S extends KeptSession> {
   /** @throws AgentError `router_unreachable` */
   get(deadline: Deadline): Promise<S> {
     if (this.#session?.alive) return Promise.resolve(this.#session);
-    // Not under the first caller's deadline or signal: others wait for the same session.
+    // Independent of the first caller's deadline and signal, because others wait for the same session.
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
     });

@@ -2,7 +2,7 @@ import { toError } from '../core/deadline.ts';
 import type { RouterFacts, RouterState } from './adapter.ts';
 import type { Log } from '../core/log.ts';
 
-/** A router's state and those who want to hear of its changes. */
+/** A router's state and the listeners for its changes. */
 export class RouterStateTracker {
   readonly #log: Log;
   readonly #listeners = new Set<(state: RouterState) => void>();
@@ -25,12 +25,12 @@ export class RouterStateTracker {
     this.#change({ reachable: true, reason, facts: facts ?? this.#state.facts });
   }
 
-  /** The facts stay: they are what was last known. */
+  /** Keeps the last known facts. */
   unreachable(reason: string): void {
     this.#change({ reachable: false, reason, facts: this.#state.facts });
   }
 
-  /** Takes a newer uptime without telling anybody: it changes all the time. */
+  /** Stores a newer uptime without calling listeners, because it changes all the time. */
   updateUptime(uptime: Pick<RouterFacts, 'uptime' | 'uptimeSeconds'>): void {
     if (this.#state.facts) this.#state = { ...this.#state, facts: { ...this.#state.facts, ...uptime } };
   }

@@ -149,7 +149,7 @@ describe('the SSH key of a router', () => {
     const session = await openSsh(config, stateFolder, { timeoutMs: 10_000 });
     await session.close();
     const row = aboutKey(await tryRouter(config, stateFolder));
-    expect(row).toMatchObject({ ok: true, warning: true, detail: expect.stringMatching(/first connection.*set host_key: "SHA256:/) });
+    expect(row).toMatchObject({ ok: true, warning: true, detail: expect.stringMatching(/trusted on first use.*set host_key: "SHA256:/) });
     const other = { ...routers.config(await routers.simulate(), { ssh: true }), name: config.name };
     const rows = await tryRouter(other, stateFolder);
     expect(rows).toMatchObject([{ what: 'ssh login', ok: false, detail: expect.stringContaining('has changed') }]);

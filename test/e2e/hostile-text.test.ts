@@ -126,7 +126,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
           .filter(({ level, router }) => level === 'warn' && router === 'router-0')
           .map(({ message, properties }) => [message, properties]),
       ).toContainEqual([
-        'what the router tells of itself is no text or no fact in part, and was cleaned',
+        'the inventory of the router has invalid text or values, which were cleaned',
         expect.stringMatching(/version.*board-name.*name.*serial-number.*uptime/),
       ]);
     });

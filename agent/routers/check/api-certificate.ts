@@ -3,13 +3,13 @@ import { type Deadline, onExpiry } from '../../core/deadline.ts';
 import type { RouterAccess } from '../open-sessions.ts';
 import type { Finding } from './types.ts';
 
-/** RouterOS's own; as `openApi` takes it where none is configured. */
+/** RouterOS's default port, which `openApi` uses too. */
 const API_TLS_PORT = 8729;
 
 /**
- * What to put into `fingerprint` where the login failed because nothing vouches for the router's certificate. Nothing
- * is sent to the router: it is only asked for its certificate once more.
- * @returns undefined where the certificate is trusted, is not the question, or cannot be had
+ * The value for `fingerprint` when the login failed because the router's certificate is not trusted. Connects again only to read the
+ * certificate, and sends no credentials.
+ * @returns undefined when the certificate is trusted, is not the cause, or cannot be read
  */
 export async function unknownCertificate({ host, api }: RouterAccess, deadline: Deadline): Promise<Finding | undefined> {
   if (!api?.tls || api.anonymous_tls || api.ca !== undefined || api.fingerprint !== undefined) return undefined;

@@ -3,9 +3,9 @@ import { AgentError } from '../../core/errors.ts';
 import { dateFor } from '../../../routeros-text/clock.ts';
 import type { Check, CheckContext, Finding } from './types.ts';
 
-/** Checks that change something on the router, and take it back. */
+/** Checks that change something on the router and undo it. */
 
-/** Adds an item and removes it, whatever happens in between. @throws AgentError the router's refusal */
+/** Adds an item and removes it. @throws AgentError with the router's refusal */
 async function addAndRemove({ api, deadline }: CheckContext, menu: string, words: string[]): Promise<Finding> {
   if (!api) throw new AgentError('unsupported', 'no api');
   const { ret } = await api.command({ path: `${menu}/add`, words }, deadline);
@@ -18,7 +18,7 @@ async function addAndRemove({ api, deadline }: CheckContext, menu: string, words
   return { ok: true, detail: 'added and removed again' };
 }
 
-/** Disabled and far in the future: it could not run even if it were left behind. The date has the version's form. */
+/** Disabled and far in the future, so that it could not run even if it were left behind. The date has the version's format. */
 function schedulerWords({ nonce, facts }: CheckContext): string[] {
   const date = dateFor(facts?.softwareVersion ?? '', '2037-01-01');
   return [`=name=${nonce}`, `=start-date=${date}`, '=start-time=00:00:00', '=on-event=:put 1', '=policy=read', '=disabled=yes'];

@@ -7,8 +7,8 @@ import { hostKeyFile } from '../ssh/index.ts';
 import type { Finding } from './types.ts';
 
 /**
- * The host key of a router during a check. A first-seen key is recorded in a folder that is gone afterwards: whoever
- * runs the check may be another user than the agent's, and what he records the agent could not read.
+ * The host key of a router during a check. A first-seen key is recorded in a temporary folder: the check may run as another user, and
+ * the agent could not read a file of that user.
  */
 export class HostKeyTrial {
   /** For `openSsh`. */
@@ -24,7 +24,7 @@ export class HostKeyTrial {
     this.#temporary = temporary;
   }
 
-  /** Never throws: without a temporary folder the state folder serves. */
+  /** Never throws: falls back to the state folder if there is no temporary one. */
   static async open(config: RouterAccess, stateFolder: string): Promise<HostKeyTrial> {
     const isNew = config.ssh !== undefined && config.ssh.host_key === undefined && (await isMissing(stateFolder, config.name));
     const temporary = isNew ? await mkdtemp(path.join(os.tmpdir(), 'signalbox-check-')).catch(() => undefined) : undefined;
@@ -32,14 +32,14 @@ export class HostKeyTrial {
   }
 
   /**
-   * What there is to say after the login was tried: a key that no `host_key` vouches for was given the password.
-   * @returns undefined where the key is pinned, or was not seen, or is the reason of the failure
+   * The warning after the login: the password was sent to a host whose key is not pinned by `host_key`.
+   * @returns undefined when the key is pinned, was not seen, or caused the failure
    */
   async finding(loggedIn: boolean): Promise<Finding | undefined> {
     if (this.#pinned || (!loggedIn && this.#temporary === undefined)) return undefined;
     const seen = await recordedKey(this.stateFolder, this.#name).catch(() => undefined);
     if (seen === undefined) return undefined;
-    const trust = this.#temporary === undefined ? 'taken on trust at the first connection' : 'not verified';
+    const trust = this.#temporary === undefined ? 'trusted on first use' : 'not verified';
     return { ok: true, warning: true, detail: `${trust}: if this is the router's key, set host_key: "${seen}"` };
   }
 

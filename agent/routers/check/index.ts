@@ -12,11 +12,11 @@ import type { Check, CheckContext, CheckRow, Finding } from './types.ts';
 
 export type { CheckRow } from './types.ts';
 
-/** Each step has this long; a router that answers at all answers in a second or two. */
+/** Time of each step, in milliseconds; a router that answers at all needs a second or two. */
 const STEP_TIMEOUT_MS = 10_000;
 
 export interface CheckOptions {
-  /** Where the agent has recorded first-seen host keys; a check only reads there. */
+  /** Folder with the agent's recorded host keys; a check only reads it. */
   stateFolder: string;
   signal?: AbortSignal;
   /** Milliseconds since 1970. */
@@ -24,8 +24,7 @@ export interface CheckOptions {
 }
 
 /**
- * Tries everything the agent will want of a router, one thing after another, and takes back what it changes.
- * Never throws: what fails is a row.
+ * Tests everything that the agent needs of a router, one check after another, and undoes its changes. Never throws: a failure is a row.
  */
 export async function checkRouter(config: RouterAccess, { stateFolder, signal, now = Date.now }: CheckOptions): Promise<CheckRow[]> {
   const deadline: Deadline = { timeoutMs: STEP_TIMEOUT_MS, signal };
@@ -55,7 +54,7 @@ export async function checkRouter(config: RouterAccess, { stateFolder, signal, n
   const context: CheckContext = { config, api, ssh, facts: undefined, policies: undefined, deadline, now, nonce };
   try {
     if (api ?? ssh) {
-      context.facts = await note('inventory', 'the router cannot be told from another', () => readFacts(context), describeFacts);
+      context.facts = await note('inventory', 'the router cannot be identified', () => readFacts(context), describeFacts);
       context.policies = await readPolicies(context).catch(() => undefined);
     }
     for (const check of checksFor(context))

@@ -1,16 +1,16 @@
 import type { Check, CheckContext } from './types.ts';
 
-/** Policies the agent's user needs, and what it costs to do without. */
+/** Policies that the agent's user needs, and what does not work without them. */
 const NEEDED: Readonly<Record<string, string>> = {
-  read: 'nothing can be read: no inventory, no commands, no jobs',
-  write: 'nothing can be changed: no jobs, no forwards, only commands that print',
+  read: 'no inventory, no commands, no jobs',
+  write: 'no jobs, no forwards, only commands that print',
   api: 'no commands and no jobs',
   ssh: 'no forwards by ssh, no consoles before 7.8',
   ftp: 'files cannot be read over SFTP: no backups before jobs',
   sensitive: 'backups cannot be saved or read, exports have no secrets',
 };
 
-/** Works as well without it; said, because it decides what a script may do. */
+/** Optional policies, reported because they limit what a script may do. */
 const WELCOME: Readonly<Record<string, string>> = {
   test: 'not needed by the agent; scripts that ping, trace or fetch will fail, and undo guards are refused',
   policy: 'not needed by the agent; scripts that manage users will fail, and undo guards are refused',
@@ -50,7 +50,7 @@ export function parsePolicies(list: string): ReadonlySet<string> {
   return new Set(list.split(',').filter((name) => name !== '' && !name.startsWith('!')));
 }
 
-/** Asks the router for the policies of the user it is asked by. @throws AgentError */
+/** Reads the policies of the agent's own user. @throws AgentError */
 export async function readPolicies({ config, api, deadline }: CheckContext): Promise<ReadonlySet<string> | undefined> {
   if (!api || !config.api) return undefined;
   const user = await api.command({ path: '/user/print', words: [`?name=${config.api.username}`, '=.proplist=group'] }, deadline);

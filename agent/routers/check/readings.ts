@@ -3,12 +3,12 @@ import { isMissingFile } from '../ssh/index.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { Check, CheckContext, Finding } from './types.ts';
 
-/** Checks that only look. */
+/** Checks that only read. */
 
-/** Certificates, schedules and logs are off by as much; NTP keeps well within it. */
+/** Largest clock error that passes. Certificates, schedules and logs tolerate it; NTP keeps well within it. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
-/** Far more than the one word that is printed. */
+/** Largest output of the test command, which prints one word. */
 const CONSOLE_BYTES = 4096;
 
 async function readClock({ api, deadline, now }: CheckContext): Promise<Finding> {
@@ -29,7 +29,7 @@ async function readForwarding({ api, deadline }: CheckContext): Promise<Finding>
   return { ok: true, detail: on ? value : `${value}: switched to local while a forward by ssh is open` };
 }
 
-/** A file that is not there is looked for: "no such file" needs the whole of SFTP to be said. */
+/** Reads a missing file: the answer "no such file" proves that SFTP works. */
 async function trySftp({ ssh, deadline, nonce }: CheckContext): Promise<Finding> {
   try {
     await ssh!.readFile(nonce, { ...deadline, maxBytes: 1 });
@@ -42,7 +42,7 @@ async function trySftp({ ssh, deadline, nonce }: CheckContext): Promise<Finding>
 async function tryConsole({ ssh, deadline }: CheckContext): Promise<Finding> {
   const { text } = await ssh!.exec(':put ok', { ...deadline, maxBytes: CONSOLE_BYTES });
   if (text.trim() !== 'ok') throw new AgentError('rejected', `answered ${JSON.stringify(text.slice(0, 100))}`);
-  return { ok: true, detail: 'lines can be run' };
+  return { ok: true, detail: 'commands can be run' };
 }
 
 export const readingChecks: readonly Check[] = [

@@ -9,24 +9,24 @@ export interface CheckRow {
   router: string;
   what: string;
   ok: boolean;
-  /** It works, but somebody should look at it. */
+  /** It works, but needs attention. */
   warning?: boolean;
-  /** What was found; where it is not ok, what that costs. */
+  /** The finding and, when it is not ok, what does not work. */
   detail: string;
 }
 
-/** What the checks of one router share. Sessions are absent where they could not be had or are not configured. */
+/** Shared by the checks of one router. A session is undefined when it could not be opened or is not configured. */
 export interface CheckContext {
   config: RouterAccess;
   api: RouterOsApi | undefined;
   ssh: SshSession | undefined;
   facts: RouterFacts | undefined;
-  /** The policies of the configured user, if the router let itself be asked. */
+  /** The policies of the configured user, if the router allowed to read them. */
   policies: ReadonlySet<string> | undefined;
   deadline: Deadline;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Part of every name made on the router, so that two checks at a time do not meet. */
+  /** Part of every name created on the router, so that concurrent checks do not collide. */
   nonce: string;
 }
 
@@ -36,12 +36,12 @@ export interface Finding {
   detail: string;
 }
 
-/** One thing to try. `run` may throw: that is a failure, told with `costs`. */
+/** One check. `run` may throw: that is a failure, reported with `costs`. */
 export interface Check {
   what: string;
   /** What does not work without it. */
   costs: string;
-  /** False: there is nothing to try here. */
+  /** False: the check does not apply to this router. */
   applies: (context: CheckContext) => boolean;
   run: (context: CheckContext) => Promise<Finding>;
 }

@@ -10,21 +10,21 @@ import { Channel } from './library.ts';
 export interface ReplyLimits {
   /** Rows of one reply. */
   maxRows: number;
-  /** Bytes of one reply, as text plus what an object costs. */
+  /** Bytes of one reply: its text plus an overhead per row. */
   maxBytes: number;
 }
 
 export interface ChannelOptions {
   deadline: Deadline;
   limits: ReplyLimits;
-  /** Gets the rows as they come; without it they are collected into the reply. */
+  /** Called for each row as it arrives; without it rows are collected in the reply. */
   onRow?: ((row: RouterRow) => void) | undefined;
 }
 
-/** What a row costs beside its text: the object and the strings' headers. */
+/** Memory of a row beside its text: the object and string headers. */
 const ROW_OVERHEAD_BYTES = 64;
 
-/** Words to properties. Words that are not attributes carry nothing we know of. */
+/** Converts words to properties. Ignores words that are not attributes. */
 export function toRow(words: readonly string[]): RouterRow {
   const row: RouterRow = {};
   for (const word of words) {
@@ -35,8 +35,8 @@ export function toRow(words: readonly string[]): RouterRow {
 }
 
 /**
- * One command on one tag. Its promise always settles: by `!done`, by the deadline or the signal (the router is
- * told with /cancel), by a limit, or by the end of the connection.
+ * One command on one tag. Its promise always settles: by `!done`, by the deadline or the signal (with /cancel to the router), by a
+ * limit, or by the end of the connection.
  */
 export class GuardedChannel extends Channel {
   readonly #connector: GuardedConnector;
@@ -55,7 +55,10 @@ export class GuardedChannel extends Channel {
     this.id = connector.nextTag();
   }
 
-  /** Sends the sentence; the array is the channel's from now on, the library appends to it. @throws AgentError by the promise: rejected, outcome_unknown, router_unreachable, not_allowed */
+  /**
+   * Sends the sentence. Takes over the array, because the library appends to it.
+   * @throws AgentError `rejected`, `outcome_unknown`, `router_unreachable`, `not_allowed`
+   */
   start(words: string[]): Promise<CommandReply> {
     return new Promise((resolve, reject) => {
       const refusal = tooLate(this.#options.deadline) ?? this.#connector.unwritableReason();
@@ -92,10 +95,10 @@ export class GuardedChannel extends Channel {
     if (reply === '!re') this.#row(words);
     else if (reply === '!trap') this.#trap(toRow(words));
     else if (reply === '!done') this.#done(toRow(words));
-    // `!empty` (7.18+) says that there is nothing to say; words of the future are met the same way. `!done` follows.
+    // Ignores `!empty` (7.18+) and unknown reply words: `!done` follows.
   }
 
-  /** False when the answer is too long and was given up. Of one whose rows are handed on as they come nothing is kept. */
+  /** @returns false when the answer is too long and was aborted. Rows for `onRow` are not kept, so they do not count. */
   #admit(words: string[]): boolean {
     const { limits, onRow } = this.#options;
     if (onRow) return true;
@@ -108,7 +111,7 @@ export class GuardedChannel extends Channel {
       return false;
     }
     if (this.#room.grow(bytes)) return true;
-    this.#abandon(new AgentError('not_allowed', 'there is no room for an answer this long beside those of other routers'));
+    this.#abandon(new AgentError('not_allowed', 'not enough memory for an answer this long beside those of other routers'));
     return false;
   }
 
@@ -119,7 +122,7 @@ export class GuardedChannel extends Channel {
   }
 
   #trap({ message = 'no reason given', category }: RouterRow): void {
-    // A listen may be answered by any number of them; the first hundred tell enough.
+    // Limited, because a listen may be answered by any number of traps.
     if (this.#traps.length >= 100) return;
     this.#traps.push({ message, category: category === undefined ? undefined : Number(category) });
   }
@@ -133,12 +136,12 @@ export class GuardedChannel extends Channel {
     this.#abandon(this.#failure(reason));
   }
 
-  /** A trap that was not followed by `!done` in time is still the router's answer. */
+  /** A trap counts as the router's answer even if `!done` did not follow in time. */
   #failure(reason: string): AgentError {
     return this.#traps.length > 0 ? new RouterTraps(this.#traps) : new AgentError('outcome_unknown', reason);
   }
 
-  /** Guard: a command nobody waits for any more is stopped on the router; what it still sends is ignored. */
+  /** Guard: cancels an abandoned command on the router and ignores what it still sends. */
   #abandon(outcome: AgentError): void {
     if (!this.#settle) return;
     this.#finish(outcome);

@@ -6,13 +6,13 @@ import { Connector, type ConnectorOptions, Transmitter } from './library.ts';
 import { GuardedReceiver } from './receiver.ts';
 
 /**
- * Bytes that may wait for a router that has stopped reading. Beyond it new commands fail at once instead of
- * growing the queue; the longest word a caller can send is far smaller.
+ * Unsent bytes for a router that has stopped reading. Above it new commands fail at once; the longest word that a caller can send is
+ * far smaller.
  */
 const MAX_UNSENT_BYTES = 8 * 1024 * 1024;
 
 export interface GuardedConnectorOptions extends ConnectorOptions {
-  /** Looks at the TLS peer before a single byte of the login is sent; returns why it is refused. */
+  /** Verifies the TLS peer before any byte of the login is sent. @returns why it is refused, undefined when it is accepted */
   verifyPeer?: (connector: GuardedConnector) => string | undefined;
 }
 
@@ -24,23 +24,23 @@ class GuardedTransmitter extends Transmitter {
     this.#socket = socket;
   }
 
-  /** Guard: the library shows every word, passwords included, to whoever sets DEBUG. */
+  /** Guard: the library prints every word, including passwords, when DEBUG is set. */
   override write(word: string | null): void {
     this.#socket.write(this.encodeString(word));
   }
 
-  /** Guard: UTF-8 instead of windows-1252, which garbles text and sends unknown letters, in passwords too, as `?`. */
+  /** Guard: UTF-8 instead of windows-1252, which sends unknown characters, also in passwords, as `?`. */
   override encodeString(word: string | null): Buffer {
     return word === null ? Buffer.of(0) : encodeWord(word);
   }
 }
 
 /**
- * The library's connector, with an end that everyone hears of. However the connection ends, {@link end} runs
- * once: every waiting tag is failed, `down` is emitted with the reason, and the socket is destroyed.
+ * The library's connector with a reliable end. However the connection ends, {@link end} runs once: it fails every waiting tag, emits
+ * `down` with the reason, and destroys the socket.
  */
 export class GuardedConnector extends Connector {
-  /** What each tag in flight does when the connection is gone. */
+  /** Failure callback of each tag in flight. */
   readonly waiting = new Map<string, (reason: string) => void>();
   readonly #verifyPeer: GuardedConnectorOptions['verifyPeer'];
   #downReason: string | undefined;
@@ -56,7 +56,7 @@ export class GuardedConnector extends Connector {
     return this.#downReason;
   }
 
-  /** A tag never used before on this connection. The library's are random and may be empty. */
+  /** A tag that is unique on this connection. The library's are random and may be empty. */
   nextTag(): string {
     return `s${++this.#commands}`;
   }
@@ -89,12 +89,12 @@ export class GuardedConnector extends Connector {
     }
     // Guard: with Nagle's algorithm on, a command costs about 44 ms.
     this.socket.setNoDelay(true);
-    // Guard: the library's idle timeout would end a session for being quiet. Deadlines belong to commands.
+    // Guard: the library's idle timeout would end a quiet session. Deadlines belong to commands.
     this.socket.setTimeout(0);
     super.onConnect();
   }
 
-  /** Guard: one segment for a sentence; the library writes every word on its own. */
+  /** Guard: one segment per sentence; the library writes every word separately. */
   override write(words: string[]): this {
     this.socket.cork();
     super.write(words);
@@ -104,7 +104,7 @@ export class GuardedConnector extends Connector {
 
   /** Why nothing can be sent now; undefined when it can. */
   unwritableReason(): string | undefined {
-    // Guard: the library's write after a drop goes to a pool that nobody empties, and never settles.
+    // Guard: after a disconnect the library queues writes for ever.
     if (this.#downReason !== undefined) return this.#downReason;
     if (!this.socket.writable) return 'the session is closing';
     return this.socket.writableLength > MAX_UNSENT_BYTES ? 'the router has stopped reading' : undefined;
@@ -114,7 +114,7 @@ export class GuardedConnector extends Connector {
     this.end('the router closed the connection');
   }
 
-  /** Guard: the library emits an error with a number for a name and no text, and dies where nobody listens. */
+  /** Guard: the library emits an error without text, which ends the process if there is no listener. */
   override onError(error: Error): void {
     this.end(describeNetworkError(error));
   }
@@ -127,7 +127,7 @@ export class GuardedConnector extends Connector {
     this.end('the session was closed');
   }
 
-  /** Guard: fails every tag in flight; the library leaves their promises pending for ever. */
+  /** Guard: fails every tag in flight, whose promises the library would leave pending. */
   end(reason: string): void {
     if (this.#downReason !== undefined) return;
     this.#downReason = reason;

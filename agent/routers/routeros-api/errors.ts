@@ -7,8 +7,8 @@ export interface Trap {
 }
 
 /**
- * The router said no. One command may be answered by several traps: `message` joins their texts, `category` is
- * the first one given, `traps` keeps them all.
+ * The router refused. One command may be answered by several traps: `message` joins their texts, `category` is the first one given,
+ * `traps` has them all.
  */
 export class RouterTraps extends AgentError {
   readonly traps: readonly Trap[];

@@ -6,12 +6,12 @@ import { decodeWireText } from '../../core/wire-text.ts';
  * A word is a length prefix of one to five bytes and that many bytes; a sentence ends with a word of length zero.
  */
 
-/** The API documentation allows 4 GiB words; the largest seen is a file's contents of 5 MB. */
+/** Largest sentence. The API documentation allows words of 4 GiB; the largest seen is a file of 5 MB. */
 const MAX_SENTENCE_BYTES = 8 * 1024 * 1024;
-/** The widest print known has about 120 properties. */
+/** Largest number of words: the widest known print has about 120 properties. */
 const MAX_SENTENCE_WORDS = 4096;
 
-/** The peer does not speak the protocol; nothing after it can be understood. */
+/** The peer violates the protocol; later bytes cannot be decoded. */
 export class FramingError extends Error {
   constructor(message: string) {
     super(message);
@@ -55,8 +55,8 @@ function decodeLength(prefix: Buffer, at: number, size: number): number {
 }
 
 /**
- * Cuts a byte stream into sentences, however the bytes are split over `push` calls. The decoder is always in
- * one of two states: collecting a length prefix (`#missing` = 0) or collecting a word (`#missing` > 0).
+ * Splits a byte stream into sentences, independent of how the bytes are split over `push` calls. The decoder is always in one of two
+ * states: collecting a length prefix (`#missing` = 0) or collecting a word (`#missing` > 0).
  */
 export class SentenceDecoder {
   #words: string[] = [];
@@ -67,10 +67,10 @@ export class SentenceDecoder {
   #parts: Buffer[] = [];
   #missing = 0;
   readonly #room: Claim | undefined;
-  /** Sentences without a word so far; they mean nothing, and a router that sends many of them nothing good. */
+  /** Number of sentences without words. They have no meaning, but many of them are abuse. */
   emptySentences = 0;
 
-  /** @param room for sentences that are not complete yet */
+  /** @param room memory for incomplete sentences */
   constructor(room?: Claim) {
     this.#room = room;
   }
@@ -131,7 +131,8 @@ export class SentenceDecoder {
   }
 
   #keep(part: Buffer): void {
-    if (this.#room?.grow(part.length) === false) throw new FramingError('no room for a sentence this long beside what other routers send');
+    if (this.#room?.grow(part.length) === false)
+      throw new FramingError('not enough memory for a sentence this long beside those of other routers');
     this.#parts.push(Buffer.from(part));
   }
 
@@ -147,12 +148,12 @@ export class SentenceDecoder {
     this.#sentenceBytes = 0;
     this.#room?.release();
     if (words.length === 0) this.emptySentences += 1;
-    // An empty sentence means nothing and is skipped, as the protocol says.
+    // The protocol says to skip empty sentences.
     if (words.length > 0) onSentence(words);
   }
 }
 
-/** `=name=value` split on the second `=`: the value may hold more of them. Undefined for words of another form. */
+/** `=name=value`, split at the second `=` because the value may contain more. Undefined for other words. */
 export function parseAttribute(word: string): [name: string, value: string] | undefined {
   if (!word.startsWith('=')) return undefined;
   const second = word.indexOf('=', 1);

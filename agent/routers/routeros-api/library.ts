@@ -7,9 +7,9 @@ import { Receiver as LibraryReceiverClass } from 'node-routeros/dist/connector/R
 import { Transmitter as LibraryTransmitterClass } from 'node-routeros/dist/connector/Transmitter.js';
 
 /**
- * The door to node-routeros 1.6.9. Its own types hide as private what our subclasses have to replace, so the
- * shapes are written out here, once; nothing else imports the package. Its top class RouterOSAPI is not used:
- * it brings the bogus `#` idle commands, string errors, a login that may never settle and a wrong MD5 hash.
+ * The only import of node-routeros 1.6.9. Its types declare as private what our subclasses must override, so this file declares the
+ * interfaces. Its main class RouterOSAPI is not used: it sends invalid `#` idle commands, throws strings, has a login that may never
+ * settle, and computes a wrong MD5 hash.
  */
 
 export interface LibraryReceiver {
@@ -18,7 +18,7 @@ export interface LibraryReceiver {
   read(tag: string, callback: (packet: string[]) => void): void;
   stop(tag: string): void;
   processRawData(data: Buffer): void;
-  /** Hands `currentPacket` to the tag's reader; throws when nobody reads that tag. */
+  /** Passes `currentPacket` to the tag's reader; throws when the tag has none. */
   sendTagData(tag: string): void;
 }
 

@@ -11,8 +11,8 @@ export interface Credentials {
 type Ask = (words: string[], deadline: Deadline) => Promise<CommandReply>;
 
 /**
- * The answer to the challenge of a router before 6.43: `00` and MD5 over a zero byte, the password and the
- * challenge. Guard: over the password's UTF-8 bytes; the library hashes its windows-1252 form.
+ * The response to the challenge of a router before 6.43: `00` and the MD5 hash of a zero byte, the password and the challenge.
+ * Guard: it hashes the password in UTF-8; the library hashes it in windows-1252.
  */
 export function md5Response(password: string, challengeHex: string): string {
   const challenge = Buffer.from(challengeHex, 'hex');
@@ -21,7 +21,7 @@ export function md5Response(password: string, challengeHex: string): string {
 }
 
 /**
- * Logs in by name and password, and answers the challenge if an old router sends one.
+ * Logs in with name and password, and answers the challenge of an old router.
  * @throws AgentError `router_unreachable`; its cause is the router's refusal where it gave one
  */
 export async function login(ask: Ask, credentials: Credentials, deadline: Deadline): Promise<void> {

@@ -7,22 +7,22 @@ import { SentenceDecoder } from './framing.ts';
 import { Receiver } from './library.ts';
 
 /**
- * Bytes parsed in one turn of the event loop before other work gets its chance: half a millisecond of parsing or so.
- * libuv reads up to 2 MB from one socket in a row, which would be 15 ms and more.
+ * Bytes parsed in one turn of the event loop: about half a millisecond. libuv reads up to 2 MB from one socket in a row, which would
+ * take 15 ms and more.
  */
 const TURN_BYTES = 64 * 1024;
 
-/** What a sentence costs beside its bytes, so that empty ones count too. */
+/** Cost of a sentence beside its bytes, so that empty ones count too. */
 const SENTENCE_OVERHEAD_BYTES = 64;
 
 export interface ReceiverEvents {
   /** `!fatal` with its bare reason: the router is about to close the connection. */
   fatal: (reason: string) => void;
-  /** The stream cannot be understood any more. */
+  /** The stream can no longer be decoded. */
   broken: (reason: string) => void;
 }
 
-/** The library's table of tags behind framing of our own. Never throws: it runs inside a socket callback. */
+/** The library's receiver with our own framing. Never throws, because it runs inside a socket callback. */
 export class GuardedReceiver extends Receiver {
   readonly #socket: Socket;
   readonly #events: ReceiverEvents;
@@ -41,14 +41,14 @@ export class GuardedReceiver extends Receiver {
     this.#events = events;
   }
 
-  /** Nothing more comes. */
+  /** The connection has ended: releases its memory. */
   end(): void {
     this.#room.release();
   }
 
   /**
-   * Guard: own framing. The library misses a reply whose last zero byte comes in a segment of its own, and
-   * loses the stream when a length prefix is split between two segments.
+   * Guard: own framing. The library misses a reply whose last zero byte arrives in a separate segment, and loses synchronisation when
+   * a length prefix is split between two segments.
    */
   override processRawData(data: Buffer): void {
     const startedAt = performance.now();
@@ -76,7 +76,7 @@ export class GuardedReceiver extends Receiver {
     if (reason !== undefined) this.#events.broken(reason);
   }
 
-  /** A router that has used up its time is read when the others have had theirs. */
+  /** Pauses a router without CPU budget until the others were read. */
   #waitForTurn(): void {
     if (this.#waits) return;
     this.#waits = true;
@@ -92,10 +92,10 @@ export class GuardedReceiver extends Receiver {
       this.#events.fatal(words.slice(1).join(' '));
       return;
     }
-    // The tag follows the reply word in practice, but its place is not promised.
+    // The tag follows the reply word in practice, but its position is not guaranteed.
     const index = words.findIndex((word) => word.startsWith('.tag='));
     const tag = words[index]?.slice('.tag='.length);
-    // Guard: the library throws UNREGISTEREDTAG from the socket callback for a late reply, which ends the process.
+    // Guard: for a late reply the library throws UNREGISTEREDTAG from the socket callback, which ends the process.
     if (tag === undefined || !this.tags.has(tag)) {
       this.#countUnsolicited(words.reduce((sum, word) => sum + Buffer.byteLength(word), SENTENCE_OVERHEAD_BYTES));
       return;
@@ -105,7 +105,7 @@ export class GuardedReceiver extends Receiver {
     this.sendTagData(tag);
   }
 
-  /** Guard: a reply of 50,000 rows is parsed in slices instead of as fast as the kernel delivers it. */
+  /** Guard: parses a reply of 50,000 rows in slices, so that other work can run. */
   #yieldAfter(bytes: number): void {
     if (this.#turnBytes === 0) {
       setImmediate(() => {

@@ -10,18 +10,18 @@ import { type TlsTrust, tlsOptions, verifyPin } from './tls.ts';
 const API_PORT = 8728;
 const API_TLS_PORT = 8729;
 
-/** A full export of a large lease table is about 50,000 rows and 15 MB, and the control plane takes 16 MB. */
+/** Default limits. A full print of a large lease table has 50,000 rows and 15 MB, and the control plane accepts 16 MB. */
 const DEFAULT_LIMITS: ReplyLimits = { maxRows: 200_000, maxBytes: 32 * 1024 * 1024 };
 
-/** A login is answered by a sentence or two. */
+/** Limits of the answer to a login, which has one or two sentences. */
 const LOGIN_LIMITS: ReplyLimits = { maxRows: 10, maxBytes: 64 * 1024 };
 
-/** A peer that does not answer our FIN is given this long. */
+/** Wait for a peer that does not answer our FIN, in milliseconds. */
 const CLOSE_GRACE_MS = 1000;
 
 export interface RouterOsApiOptions extends Credentials {
   host: string;
-  /** Default 8728, with `tls` 8729. */
+  /** Default: 8728, with `tls` 8729. */
   port?: number | undefined;
   tls?: TlsTrust | undefined;
   /** For the connection and the login together. */
@@ -30,7 +30,7 @@ export interface RouterOsApiOptions extends Credentials {
 
 export interface CommandOptions extends Deadline {
   limits?: Partial<ReplyLimits> | undefined;
-  /** Gets the rows as they come; the reply then has none, and no limit holds. */
+  /** Called for each row as it arrives; the reply then has no rows, and limits do not apply. */
   onRow?: ((row: RouterRow) => void) | undefined;
 }
 
@@ -45,22 +45,22 @@ export interface RouterOsApi {
   command(command: ApiCommand, options: CommandOptions): Promise<CommandReply>;
   /** Runs a never-ending command until `signal` aborts, which resolves. @throws AgentError like {@link command} */
   listen(command: ApiCommand, onRow: (row: RouterRow) => void, signal: AbortSignal): Promise<void>;
-  /** Called once with the reason when the session has ended, at once if it has. Returns the way to unsubscribe. */
+  /** Calls the listener once with the reason when the session ends, at once if it has ended. @returns a function that unsubscribes */
   onClose(listener: (reason: string) => void): () => void;
   /** Ends the session; settles within a second even if the peer does not answer. */
   close(): Promise<void>;
 }
 
-/** The sentence of a command. @throws AgentError `invalid` for words that would not stay within one sentence */
+/** The sentence of a command. @throws AgentError `invalid` for words that would end the sentence */
 export function toSentence({ path, words }: ApiCommand): string[] {
   if (!/^\/[^\s=?]+$/.test(path)) throw new AgentError('invalid', `not a command path: ${JSON.stringify(path)}`);
   for (const word of words) {
-    // An empty word would end the sentence, and what follows would be a command of its own.
+    // An empty word would end the sentence, and the next words would be another command.
     if (!/^[=?.]/.test(word)) throw new AgentError('invalid', `not an API word: ${JSON.stringify(word)}`);
     if (word.startsWith('.tag=')) throw new AgentError('invalid', '.tag belongs to the session');
   }
   // Guard: an array of our own, because the library appends `.tag=…` to the one it is given.
-  // `.proplist` and `.id` are attributes to RouterOS; people write them without the sign.
+  // `.proplist` and `.id` are attributes for RouterOS; people write them without `=`.
   return [path, ...words.map((word) => (word.startsWith('.') ? `=${word}` : word))];
 }
 

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type ConnectionOptions, TLSSocket } from 'node:tls';
 
-/** How the router proves who it is on api-ssl. Without any of them the system's authorities decide. */
+/** How to authenticate the router on api-ssl. Default: the system's authorities. */
 export interface TlsTrust {
   /** PEM of the authority that signed the router's certificate. */
   ca?: string | undefined;
-  /** SHA-256 of the certificate in hex, colons allowed. Alone it replaces the authority. */
+  /** Pinned SHA-256 of the certificate in hex, colons allowed. Without `ca` it replaces the authority. */
   fingerprint?: string | undefined;
-  /** Accept a router without a certificate: encrypted, but anyone may answer. */
+  /** Accepts a router without a certificate: encrypted, but not authenticated. */
   anonymous?: boolean | undefined;
 }
 
@@ -17,7 +17,7 @@ export function tlsOptions({ ca, fingerprint, anonymous }: TlsTrust): Connection
   // Anonymous Diffie-Hellman is below OpenSSL's default security level and does not exist in TLS 1.3.
   if (anonymous) return { ciphers: 'ADH:HIGH:@SECLEVEL=0', rejectUnauthorized: false };
   if (fingerprint === undefined) return { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca: [ca] }) };
-  // The pin says which certificate it must be, so its name says nothing more. verifyPin runs before the login.
+  // The pin identifies the certificate, so its name is not checked. verifyPin runs before the login.
   if (ca === undefined) return { rejectUnauthorized: false };
   return { rejectUnauthorized: true, ca: [ca], checkServerIdentity: () => undefined };
 }
@@ -26,9 +26,9 @@ function normalise(fingerprint: string): string {
   return fingerprint.replaceAll(':', '').toLowerCase();
 }
 
-/** Compares the peer's certificate with the pin. @returns why the peer is refused; undefined if it is the one */
+/** Compares the peer's certificate with the pin. @returns why the peer is refused; undefined when it matches */
 export function verifyPin(socket: Socket, fingerprint: string): string | undefined {
-  // `getPeerCertificate` is null, whatever its type says, where the connection has ended meanwhile.
+  // Undefined, despite its type, when the connection has ended.
   const raw = socket instanceof TLSSocket ? socket.getPeerX509Certificate()?.raw : undefined;
   if (raw === undefined) return 'the router showed no certificate, but a fingerprint is required';
   const seen = createHash('sha256').update(raw).digest('hex');

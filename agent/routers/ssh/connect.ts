@@ -21,22 +21,22 @@ export interface SshOptions {
   deadline: Deadline;
 }
 
-/** Idle NAT entries are kept alive, and a dead peer is noticed after three of them. */
+/** Keeps NAT entries alive; a dead peer is detected after three unanswered keepalives. */
 const KEEPALIVE_INTERVAL_MS = 15_000;
 const KEEPALIVES_MISSED = 3;
 
 /**
- * What is read has to be decrypted as well, which takes twice as long as to pass it on: with two reads in a turn the p99 of
- * commands beside a saturated forward is more than half as high again, and no more bytes pass. While bytes go up the router
- * answers with windows, which are short but no messages.
+ * One read per turn, because decrypting takes twice as long as passing bytes on: with two reads the p99 of commands beside a
+ * saturated forward is over 50 % higher, without more throughput. Short reads are not short messages here: during an upload the
+ * router answers with window updates.
  */
 const READS = { fullReadsPerTurn: 1, signalsShortMessages: false };
 
-/** Beside ssh2's own list what very old v6 offers alone; last, so that nobody else ends up with it. */
+/** Adds algorithms of very old v6 to ssh2's own list; at the end, so that no other router uses them. */
 const ALGORITHMS = {
   kex: { append: ['diffie-hellman-group14-sha1', 'diffie-hellman-group-exchange-sha1'] },
   cipher: { append: ['aes128-cbc', 'aes256-cbc'] },
-  // RouterOS has no compression, and what unpacks to a thousand times its size would pass every limit.
+  // RouterOS has no compression, and data that expands a thousandfold would bypass the limits.
   compress: ['none'],
   // The declaration wants all three of append, prepend and remove; the library takes any of them.
 } as unknown as Algorithms;
@@ -66,10 +66,10 @@ function unreachable({ host, port }: { host: string; port: number }, reason: str
 
 async function connectTcp(target: { host: string; port: number }, deadline: Deadline): Promise<Socket> {
   const reads = pooledReads(READS);
-  // Declared for connections that are there already, it works for those that are dialled as well.
+  // Documented for existing connections, but it also works for those that are dialled.
   const socket = new Socket({ onread: reads.onread });
   reads.attach(socket);
-  // The greeting waits until somebody listens.
+  // Keeps the greeting until there is a listener.
   socket.pause();
   const connected = new Promise<void>((resolve, reject) => {
     socket.once('error', (error) => {
@@ -84,18 +84,18 @@ async function connectTcp(target: { host: string; port: number }, deadline: Dead
     await settleBy(connected, deadline, (reason) => unreachable(target, reason));
     return socket;
   } catch (error) {
-    // An error that comes after the deadline has a listener still: the one above.
+    // Errors after the deadline still have the listener above.
     socket.destroy();
     throw error;
   }
 }
 
-/** Longer than what ssh2 may still want of the read before: the rest of a packet's MAC. */
+/** Longer than what ssh2 may still need of the previous read: the rest of a packet's MAC. */
 const WHOLE_MAC_BYTES = 64;
 
 /**
- * ssh2 decrypts into new memory, so a buffer can be read into again, but only after the next read: a packet whose MAC had not
- * come yet may still be looked at in it.
+ * ssh2 decrypts into new memory, so a read buffer can be reused, but only after the next read: ssh2 may still need a packet in it
+ * whose MAC is incomplete.
  */
 function giveBuffersBack(socket: Socket): void {
   let before: Release | undefined;
@@ -105,7 +105,7 @@ function giveBuffersBack(socket: Socket): void {
   });
 }
 
-/** Does an SSH server say hello there? Never rejects. */
+/** Whether an SSH server sends its greeting. Never rejects. */
 async function greets(target: { host: string; port: number }, deadline: Deadline): Promise<boolean> {
   const startedAt = performance.now();
   const socket = await connectTcp(target, deadline).catch(() => undefined);
@@ -152,7 +152,7 @@ function loggedIn(client: Client, connection: SshConnection, socket: Socket, opt
 
 function clientConfig(socket: Socket, connection: SshConnection, options: SshOptions, deadline: Deadline): ConnectConfig {
   const { username, password, privateKey } = options;
-  // The key first: RouterOS refuses passwords to users who have one.
+  // The key first: RouterOS refuses passwords of users with a key.
   const ways: AuthenticationType[] = [];
   if (privateKey !== undefined) ways.push('publickey');
   if (password !== undefined) ways.push('password', 'keyboard-interactive');
@@ -172,7 +172,7 @@ function clientConfig(socket: Socket, connection: SshConnection, options: SshOpt
   };
 }
 
-/** Never rejects, whatever has become of the connection while the key was looked up. */
+/** Never rejects, even if the connection ended while the key was read. */
 async function verifyHostKey(
   key: Buffer,
   connection: SshConnection,
@@ -180,14 +180,14 @@ async function verifyHostKey(
   verify: (valid: boolean) => void,
 ): Promise<void> {
   const refusal = await checkHostKey(key, policy).catch((error: unknown) => `the host key cannot be checked: ${toError(error).message}`);
-  // Ended first, because ssh2's own words for it do not say what is wrong.
+  // Ended first, because ssh2's own message does not name the cause.
   if (refusal !== undefined) connection.end(refusal);
-  // ssh2 takes its protocol apart when the connection ends, and a verdict given after that is an exception.
+  // ssh2 discards its protocol when the connection ends; calling `verify` after that throws.
   if (!connection.alive) return;
   try {
     verify(true);
   } catch (error) {
-    // Nobody else would catch it: ssh2 does so only for what it does when bytes arrive.
+    // ssh2 catches errors only while it handles received bytes.
     connection.end(`the key exchange failed: ${toError(error).message}`);
   }
 }

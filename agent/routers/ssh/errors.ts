@@ -9,7 +9,7 @@ function reasonOf(error: Error): unknown {
   return 'reason' in error ? error.reason : undefined;
 }
 
-/** Why a TCP connection through the router could not be had. */
+/** The error for a failed TCP connection through the router. */
 export function forwardFailure(error: Error): AgentError {
   const reason = reasonOf(error);
   if (reason === ADMINISTRATIVELY_PROHIBITED) {
@@ -21,16 +21,16 @@ export function forwardFailure(error: Error): AgentError {
   return channelFailure(error);
 }
 
-/** Why a channel (exec, sftp) could not be had. */
+/** The error for a failed channel (exec, sftp). */
 export function channelFailure(error: Error): AgentError {
   const refused = reasonOf(error) !== undefined || error.message.startsWith('Unable to ');
   return new AgentError(refused ? 'rejected' : 'outcome_unknown', describeNetworkError(error), { cause: error });
 }
 
-/** What ended the connection, for people. `level` is how ssh2 says which part of it failed. */
+/** Why the connection ended, as text for people. ssh2's `level` names the part that failed. */
 export function describeSshError(error: Error): string {
   const level = 'level' in error ? error.level : undefined;
   if (level === 'client-authentication') return 'login refused';
-  if (level === 'client-timeout') return 'the router does not answer any more';
+  if (level === 'client-timeout') return 'the router no longer answers';
   return describeNetworkError(error);
 }

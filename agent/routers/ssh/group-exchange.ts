@@ -1,6 +1,6 @@
 import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-/** RFC 8270 and what ssh2 asks for: no more than 8192 bits, which take 150 ms. */
+/** Limits of RFC 8270 and ssh2: at most 8192 bits, which take 150 ms. */
 const LARGEST_PRIME_BYTES = 1024;
 const SMALLEST_PRIME_BYTES = 256;
 const LARGEST_GENERATOR_BYTES = 4;
@@ -10,7 +10,7 @@ const INTEGER = 0x02;
 const BIT_STRING = 0x03;
 const SEQUENCE = 0x30;
 
-/** The declarations of Node know no `dh` here. */
+/** Node's type declarations lack `dh` here. */
 const generateDhPair = generateKeyPairSync as unknown as (
   type: 'dh',
   group: { prime: Buffer; generator: number },
@@ -25,10 +25,10 @@ export interface GroupKeys {
 }
 
 /**
- * Keys in a group that the router chose. `createDiffieHellman` first checks that the prime is one, in one piece: 1.5 s for
- * 3072 bits and 30 s for 8192, while nothing else of this process runs. Nothing is lost without the check: the router's host
- * key signs the exchange, and a router that wants to betray its own session need not choose a bad prime for it.
- * @throws Error for a group that is too small, too large or none
+ * Keys in a group that the router chose. `createDiffieHellman` first checks synchronously that the prime is one, which blocks the
+ * process for 1.5 s with 3072 bits and 30 s with 8192. The check adds no security: the router's host key signs the exchange, and a
+ * malicious router can expose its own session without a bad prime.
+ * @throws Error for an invalid group, or one that is too small or too large
  */
 export function createGroupKeys(prime: Buffer, generator: Buffer): GroupKeys {
   const p = withoutLeadingZeros(prime);
@@ -40,7 +40,7 @@ export function createGroupKeys(prime: Buffer, generator: Buffer): GroupKeys {
   const [algorithm, publicKey] = partsOf(own.publicKey);
   return {
     publicKey,
-    // As long as the prime: `DiffieHellman` does the same, and ssh2 makes the number of it.
+    // As long as the prime, as with `DiffieHellman`; ssh2 converts it to a number.
     computeSecret: (other) => diffieHellman({ privateKey: own.privateKey, publicKey: toKey(algorithm, other) }),
     getPrime: () => p,
     getGenerator: () => g,

@@ -4,13 +4,13 @@ import path from 'node:path';
 import { fileNameOf } from '../../core/file-name.ts';
 import { syncFolder } from '../../core/sync-folder.ts';
 
-/** Which host key is accepted: one that is known, or the first one seen, recorded in a file. */
+/** Which host key is accepted: a pinned one, or the first one seen (trust on first use), recorded in a file. */
 export type HostKeyPolicy = { fingerprint: string } | { file: string };
 
-/** With the ending of the draft it is as long as a file's name may be. */
+/** With the draft's suffix it has the largest length of a file name. */
 const LONGEST_NAME = 210;
 
-/** The recording of a router's first key, in the agent's state folder. The name may hold any character. */
+/** The file with a router's first-seen key, in the agent's state folder. The name may contain any character. */
 export function hostKeyFile(stateFolder: string, routerName: string): { file: string } {
   return { file: path.join(stateFolder, 'host-keys', `${fileNameOf(encodeURIComponent(routerName), LONGEST_NAME)}.hostkey`) };
 }
@@ -21,8 +21,8 @@ export function keyFingerprint(key: Buffer): string {
 }
 
 /**
- * Checks a key, recording it if it is the first one. @returns why it is refused; undefined if it is the right one
- * @throws Error when the recording cannot be read or written: then nobody can say whether the key is right
+ * Checks a key, and records the first one. @returns why it is refused; undefined when it is accepted
+ * @throws Error when the file cannot be read or written, so that the key cannot be checked
  */
 export async function checkHostKey(key: Buffer, policy: HostKeyPolicy): Promise<string | undefined> {
   const seen = keyFingerprint(key);
@@ -43,8 +43,8 @@ async function recorded(file: string): Promise<string | undefined> {
 }
 
 /**
- * Writes the fingerprint durably, unless another connection was faster. A file that exists is whole: it gets its
- * name only after its content is on disk. @returns what is recorded now
+ * Writes the fingerprint durably, unless another connection was faster. An existing file is always complete: it gets its name only
+ * after its content is on disk. @returns the recorded fingerprint
  */
 async function record(file: string, fingerprint: string): Promise<string> {
   const folder = path.dirname(file);

@@ -5,11 +5,11 @@ import { UnsolicitedBytes } from '../../core/unsolicited.ts';
 import { createGroupKeys, type GroupKeys } from './group-exchange.ts';
 
 /**
- * What ssh2 does with input that a router should not send, and the cure of each. Its own checks end the connection with an
- * error event; these are the cases that it does not check.
+ * Guards against invalid input that ssh2 does not check. For the input that it does check, ssh2 ends the connection with an error
+ * event.
  */
 
-/** The parts of ssh2 that it offers no public way to; their names are those of 1.17. */
+/** Private parts of ssh2, by their names in 1.17. */
 interface GuardedProtocol {
   _kex: unknown;
   /** Absent before the greeting. */
@@ -21,7 +21,7 @@ interface GuardedProtocol {
   };
 }
 
-/** Of a channel that is open: how many bytes it may still be sent. */
+/** An open channel; `window` is the number of bytes that it may still receive. */
 interface OpenChannel {
   incoming?: { window: number };
 }
@@ -31,7 +31,7 @@ interface GuardedClient {
   _chanMgr: { get(id: number): OpenChannel | undefined };
 }
 
-/** What a packet costs beside its data: the cipher, padding, MAC and the object. */
+/** Cost of a packet beside its data: cipher, padding, MAC and the object. */
 const PACKET_OVERHEAD_BYTES = 256;
 
 interface GroupExchange {
@@ -44,8 +44,8 @@ interface GroupExchange {
 }
 
 /**
- * The smallest packet that a peer may ask for. RFC 4253 has everybody take 32 KB. ssh2 cuts what it sends into packets of the
- * size the peer names: for ever when that is 0, and a packet for every byte when it is 1.
+ * The smallest maximum packet size that a peer may set. RFC 4253 requires support for 32 KB. ssh2 splits its data into packets of the
+ * peer's size: an endless loop for 0, and a packet for every byte for 1.
  */
 const SMALLEST_PACKET_BYTES = 256;
 
@@ -57,7 +57,7 @@ export interface GuardOptions {
   end: (reason: string) => void;
 }
 
-/** Call it after `connect`, which makes the protocol. */
+/** Call it after `connect`, which creates the protocol. */
 export function guardProtocol(client: Client, options: GuardOptions): void {
   const guarded = client as unknown as GuardedClient;
   guardPacketSize(guarded._protocol, options.end);
@@ -66,8 +66,8 @@ export function guardProtocol(client: Client, options: GuardOptions): void {
 }
 
 /**
- * Banners, keepalives, data for channels that are closed: ssh2 takes any number of them. What a channel is sent within its
- * window somebody reads; of everything else a router may send so much, and the time that it takes is the router's own.
+ * Limits banners, keepalives and data for closed channels, of which ssh2 accepts any number. Data within a channel's window was
+ * requested. Everything else counts as unsolicited, and its processing time counts against the router's CPU budget.
  */
 function guardEndless({ _protocol: protocol, _chanMgr: channels }: GuardedClient, { socket, budget, end }: GuardOptions): void {
   const unsolicited = new UnsolicitedBytes();
@@ -93,10 +93,10 @@ function guardEndless({ _protocol: protocol, _chanMgr: channels }: GuardedClient
     const packetsBefore = protocol._decipher?.inSeqno ?? 0;
     asked = 0;
     parse.call(protocol, chunk, from, to);
-    // The count begins anew after a key exchange.
+    // The packet count restarts after a key exchange.
     const packets = Math.max(0, (protocol._decipher?.inSeqno ?? 0) - packetsBefore);
     const cost = chunk.length + packets * PACKET_OVERHEAD_BYTES;
-    // What is sent to the router is answered: by windows for more, in the first place.
+    // The router answers what it receives, mostly with window updates.
     asked += socket.bytesWritten - written;
     written = socket.bytesWritten;
     if (asked >= cost / 2) return;
@@ -115,7 +115,7 @@ function guardPacketSize({ _handlers: handlers }: GuardedProtocol, end: (reason:
   };
 }
 
-/** Every key exchange of the connection is put into `_kex` when it begins. */
+/** ssh2 assigns every key exchange to `_kex` when it begins. */
 function guardGroupExchange(protocol: GuardedProtocol): void {
   let exchange = protocol._kex;
   Object.defineProperty(protocol, '_kex', {
@@ -132,7 +132,7 @@ function isGroupExchange(exchange: unknown): exchange is GroupExchange {
   return typeof exchange === 'object' && exchange !== null && 'type' in exchange && exchange.type === 'groupex';
 }
 
-/** See {@link createGroupKeys}. What it throws, ssh2 shows as an error of the connection. */
+/** See {@link createGroupKeys}. ssh2 reports what it throws as an error of the connection. */
 function withoutPrimeCheck(exchange: GroupExchange): void {
   exchange.generateKeys = () => {
     if (exchange._dh || !exchange._prime || !exchange._generator) return;
@@ -142,8 +142,8 @@ function withoutPrimeCheck(exchange: GroupExchange): void {
 }
 
 /**
- * Data behind the end of a channel's data is an error of its stream, and of a second stream for stderr; an error that nobody
- * listens to ends the process. What the request needs to know, the channel's close tells.
+ * Data after the end of a channel's data is an error of its stream, and of the stderr stream; without a listener it would end the
+ * process. The request only needs the channel's close event.
  */
 export function ignoreStreamErrors(channel: ClientChannel): void {
   channel.on('error', () => undefined);

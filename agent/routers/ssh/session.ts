@@ -11,11 +11,11 @@ import { readWholeFile } from './sftp.ts';
 import { TcpChannel } from './tcp-channel.ts';
 
 export interface ExecOutput {
-  /** Line ends normalised to LF. */
+  /** Output with line ends as LF. */
   text: string;
-  /** Set when more came than `maxBytes`; the rest was dropped. */
+  /** True when there were more than `maxBytes` bytes; the rest was dropped. */
   truncated: boolean;
-  /** RouterOS sends 0 also for failures, and sometimes none, which says nothing (null). */
+  /** RouterOS sends 0 even for failures; null when it sent none. */
   exitStatus: number | null;
 }
 
@@ -36,7 +36,7 @@ export interface SshSession {
   close(): Promise<void>;
 }
 
-/** A peer that does not answer our FIN is given this long. */
+/** Wait for a peer that does not answer our FIN, in milliseconds. */
 const CLOSE_GRACE_MS = 1000;
 
 /** One request in flight, settled once: by an answer, the deadline or the end of the connection. */
@@ -44,7 +44,7 @@ interface Ask<T> {
   readonly settled: boolean;
   readonly succeed: (value: T) => void;
   readonly fail: (error: AgentError) => void;
-  /** Runs when the request is given up; at once if it already is. */
+  /** Calls `stop` when the request is cancelled; at once if it already is. */
   readonly onGivenUp: (stop: () => void) => void;
 }
 
@@ -57,8 +57,8 @@ export class SshConnection implements SshSession {
   #reason: string | undefined;
 
   /**
-   * Takes over both; listens from now on, so that no error of either is ever without a listener.
-   * @param greetsAfresh does the router's SSH server greet a new connection? Never rejects
+   * Takes over both, and listens from now on so that no error is ever without a listener.
+   * @param greetsAfresh whether the router's SSH server greets a new connection; never rejects
    */
   constructor(client: Client, socket: Socket, greetsAfresh: (deadline: Deadline) => Promise<boolean>) {
     this.#client = client;
@@ -71,11 +71,11 @@ export class SshConnection implements SshSession {
     client.on('error', (error) => {
       this.end(describeSshError(error));
     });
-    // ssh2 takes its protocol apart here, before the socket is closed: nothing may be asked of it from now on.
+    // ssh2 discards its protocol here, before the socket is closed: it must not be used from now on.
     client.on('end', () => {
       this.end('the router closed the connection');
     });
-    // Emitted before ssh2 shows the open channels an ordinary end, so they are failed first.
+    // Emitted before ssh2 ends the open channels normally, so they fail first.
     client.on('close', () => {
       this.end('the router closed the connection');
     });
@@ -132,7 +132,7 @@ export class SshConnection implements SshSession {
           else ask.succeed(this.#adopt(new TcpChannel(channel, this.#gather)));
         });
       });
-      // What came with the confirmation may have broken it already, before anybody could listen.
+      // Data that arrived with the confirmation may have broken it before there was a listener.
       if (stream.destroyed) throw brokenAtOnce(stream.errored);
       return stream;
     } finally {
@@ -173,7 +173,7 @@ export class SshConnection implements SshSession {
   }
 
   async #readAndClose(sftp: SFTPWrapper, name: string, maxBytes: number, ask: Ask<Buffer>): Promise<void> {
-    // An error of the subsystem also fails the request that was waiting for it.
+    // An error of the subsystem also fails the waiting request.
     sftp.on('error', () => undefined);
     try {
       ask.succeed(await readWholeFile(sftp, name, maxBytes));
@@ -184,7 +184,7 @@ export class SshConnection implements SshSession {
     }
   }
 
-  /** ssh2 writes every packet in three pieces, which would be a system call and a segment each. All of a turn leave at its end. */
+  /** Sends all packets of a turn at its end: ssh2 writes each in three pieces, which would be a system call and a segment each. */
   readonly #gather = (): void => {
     if (this.#isGathering) return;
     this.#isGathering = true;
@@ -195,13 +195,13 @@ export class SshConnection implements SshSession {
     });
   };
 
-  /** The end of the connection is an error for the streams in it, not an end of their data. */
+  /** The end of the connection is an error for its streams, not an end of their data. */
   #adopt(stream: TcpChannel): TcpChannel {
     const unsubscribe = this.onClose((reason) => {
       stream.destroy(new AgentError('outcome_unknown', reason));
     });
     stream.once('close', unsubscribe);
-    // Until it is handed out nobody else listens.
+    // Until it is returned there is no other listener.
     stream.on('error', () => undefined);
     return stream;
   }
@@ -246,28 +246,28 @@ export class SshConnection implements SshSession {
           },
         });
       } catch (error) {
-        // ssh2 throws where the socket is not writable any more: nothing was sent.
+        // ssh2 throws when the socket is not writable: nothing was sent.
         if (settle()) reject(new AgentError('router_unreachable', toError(error).message, { cause: error }));
       }
     });
   }
 }
 
-/** The parts of a client that its own keepalive uses; it offers no public way to send one now. */
+/** Private parts of a client that its keepalive uses; there is no public method to send one. */
 interface Pinging {
   _protocol: { ping(): void };
-  /** Called in the order of the requests, one for each answer. */
+  /** Called in the order of the requests, one per answer. */
   _callbacks: (() => void)[];
 }
 
-/** Sends what ssh2's keepalive sends. Never throws. */
+/** Sends a keepalive as ssh2 does. Never throws. */
 function ping(client: Client): void {
   const { _protocol: protocol, _callbacks: callbacks } = client as unknown as Pinging;
   try {
     protocol.ping();
     callbacks.push(() => undefined);
   } catch {
-    // The session is about to say that it has ended.
+    // The session is about to report its end.
   }
 }
 
@@ -289,7 +289,7 @@ function collect(channel: ClientChannel, maxBytes: number, done: (output: ExecOu
     room -= kept.length;
     if (kept.length > 0) chunks.push(kept);
   });
-  // RouterOS sends nothing there, but unread it would hold up the channel's end.
+  // RouterOS sends nothing on stderr, but the channel ends only when it is read.
   channel.stderr.resume();
   channel.on('exit', (code: number | null) => {
     exitStatus = code;

@@ -3,7 +3,7 @@ import type { SFTPWrapper, Stats } from 'ssh2';
 import { toError } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 
-/** What every SFTP server answers in one packet. */
+/** Size of one read, which every SFTP server supports. */
 const CHUNK_BYTES = 32 * 1024;
 
 /** SSH_FXP_STATUS codes. */
@@ -26,14 +26,14 @@ function refusal(name: string, error: unknown): AgentError {
   return new AgentError(status === undefined ? 'outcome_unknown' : 'rejected', `${name}: ${text}`, { cause: error });
 }
 
-/** True for the answer that SFTP works but the file is not there. */
+/** True when SFTP works but the file does not exist. */
 export function isMissingFile(error: unknown): boolean {
   return error instanceof AgentError && statusOf(error.cause) === NO_SUCH_FILE;
 }
 
 /**
- * Reads a file to its end and compares the length with what the router says it is: the router's flash is
- * written back late, and a file read too early is short.
+ * Reads a file to its end and compares its length with the size that the router reports: flash is written late, and a file that is
+ * read too early is short.
  * @throws AgentError `rejected` (no such file, no permission, lengths differ), `not_allowed` (larger than `maxBytes`)
  */
 export async function readWholeFile(sftp: SFTPWrapper, name: string, maxBytes: number): Promise<Buffer> {
@@ -63,7 +63,7 @@ async function readToEnd(sftp: SFTPWrapper, handle: Buffer, maxBytes: number): P
   }
 }
 
-/** Empty at the end of the file. */
+/** Reads one chunk; empty at the end of the file. */
 function readChunk(sftp: SFTPWrapper, handle: Buffer, position: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const buffer = Buffer.alloc(CHUNK_BYTES);
@@ -75,7 +75,7 @@ function readChunk(sftp: SFTPWrapper, handle: Buffer, position: number): Promise
   });
 }
 
-/** A short answer is copied: a file told in single bytes would hold a whole buffer for each of them. */
+/** Copies a short answer: a file sent in single bytes would keep a whole buffer for each. */
 function kept(buffer: Buffer, bytes: number): Buffer {
   const read = buffer.subarray(0, bytes);
   return bytes < CHUNK_BYTES ? Buffer.from(read) : read;

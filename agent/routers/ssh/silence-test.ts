@@ -1,29 +1,29 @@
 import { type Clock, sleep } from '../../core/clock.ts';
 import type { Deadline } from '../../core/deadline.ts';
 
-/** What the test needs of the session that it looks after. */
+/** The part of a session that the test uses. */
 export interface TestedSession {
-  /** Bytes received so far, of whatever kind. */
+  /** Bytes received so far, of any kind. */
   bytesReceived(): number;
-  /** Asks for an answer of any kind. */
+  /** Requests an answer of any kind. */
   ping(): void;
-  /** Does the router's SSH server greet a new connection? Never rejects. */
+  /** Whether the router's SSH server greets a new connection. Never rejects. */
   greetsAfresh(deadline: Deadline): Promise<boolean>;
-  /** The router is there, but it knows nothing of this session. */
+  /** The router answers, but no longer knows this session. */
   forgotten(): void;
 }
 
-/** What the router itself answers has come long before; longer waits are for targets that do not answer. */
+/** Wait before the test, in milliseconds: the router itself answers faster, so the target may not answer. */
 const PATIENCE_MS = 1000;
-/** For the answer to a ping: a busy board and a line that loses packets need a while. */
+/** For the answer to a ping, in milliseconds: a busy board or a lossy line needs some time. */
 const ANSWER_MS = 2000;
-/** For a new connection's greeting. All three together leave a client that waits (10 s) the time to be served after all. */
+/** For a new connection's greeting, in milliseconds. All three together leave time to serve a client that waits 10 s. */
 const GREETING_MS = 2000;
 
 /**
- * Finds a session that its router has forgotten (a power cut: nobody said goodbye) as soon as a request stays unanswered,
- * long before the keepalive would. Forgotten means that the router greets a new connection while this one is silent: as
- * long as it is away as a whole nothing is ended, because connections outlive a line that comes back.
+ * Detects a session that its router has lost (after a power failure) when a request stays unanswered, long before the keepalive
+ * would. A session is lost when the router greets a new connection while this one is silent. While the router does not answer at
+ * all, nothing is ended, because connections survive a line that comes back.
  */
 export class SilenceTest {
   readonly #session: TestedSession;
@@ -37,7 +37,7 @@ export class SilenceTest {
     this.#clock = clock;
   }
 
-  /** A request was sent. @returns a function to call once, when it was answered or given up */
+  /** A request was sent. @returns a function to call once, when it was answered or cancelled */
   expectAnswer(): () => void {
     this.#waiting += 1;
     const timer = this.#clock.setTimeout(() => void this.#test(), PATIENCE_MS);
@@ -52,7 +52,7 @@ export class SilenceTest {
     this.#stopping.abort();
   }
 
-  /** Never rejects, and ends with the session or with the last request that waits. */
+  /** Never rejects. Ends with the session or with the last waiting request. */
   async #test(): Promise<void> {
     if (this.#testing) return;
     this.#testing = true;
@@ -61,7 +61,7 @@ export class SilenceTest {
     this.#testing = false;
   }
 
-  /** False when something came, or when the session is over: nothing will come. */
+  /** False when bytes were received, or when the session is over. */
   async #isAway(): Promise<boolean> {
     const { signal } = this.#stopping;
     const before = this.#session.bytesReceived();

@@ -3,13 +3,13 @@ import type { ClientChannel } from 'ssh2';
 
 type Done = (error?: Error | null) => void;
 
-/** Buffered here beside what ssh2 keeps (its window is 2 MB): enough to keep both sides busy. */
+/** Bytes buffered here besides ssh2's window of 2 MB: enough to keep both sides busy. */
 const HIGH_WATER_MARK = 64 * 1024;
 
 /**
- * A direct-tcpip channel as an ordinary Duplex. ssh2's own stream never calls back a write after the peer has
- * closed, shows a lost connection as an ordinary end, and does not destroy; this one does all three right.
- * Half-close is kept: `end()` sends EOF and reading goes on.
+ * A direct-tcpip channel as a normal Duplex. It fixes three defects of ssh2's own stream, which never calls back a write after the
+ * peer has closed, shows a lost connection as a normal end, and does not destroy. Supports half-close: `end()` sends EOF and
+ * reading continues.
  */
 export class TcpChannel extends Duplex {
   readonly #channel: ClientChannel;
@@ -17,7 +17,7 @@ export class TcpChannel extends Duplex {
   #writing: Done | undefined;
   #closed = false;
 
-  /** @param gather has what is written to the connection from now on leave together, at the end of this turn */
+  /** @param gather sends everything written to the connection from now on together, at the end of this turn */
   constructor(channel: ClientChannel, gather: () => void) {
     super({ allowHalfOpen: true, highWaterMark: HIGH_WATER_MARK });
     this.#channel = channel;
@@ -34,7 +34,7 @@ export class TcpChannel extends Duplex {
     channel.on('error', (error: Error) => {
       this.destroy(error);
     });
-    // Nothing comes on it for a forwarded connection, but unread it would hold up the channel's end.
+    // A forwarded connection has no stderr data, but the channel ends only when stderr is read.
     channel.stderr.resume();
     channel.stderr.on('error', (error: Error) => {
       this.destroy(error);
@@ -55,13 +55,13 @@ export class TcpChannel extends Duplex {
 
   override _final(done: Done): void {
     if (this.#closed) done();
-    // EOF is out when this calls back. Sooner, the close that follows could overtake it.
+    // Calls back once EOF is sent; earlier, the following close could overtake it.
     else this.#channel.end(() => done());
   }
 
   override _destroy(error: Error | null, done: Done): void {
     this.#written(error ?? closedError());
-    // ssh2's destroy() would first flush what is written; a reset must not wait for a peer that does not read.
+    // ssh2's destroy() would flush first; a reset must not wait for a peer that does not read.
     if (!this.#closed) this.#channel.close();
     this.#channel.resume();
     done(error);
@@ -73,7 +73,7 @@ export class TcpChannel extends Duplex {
     done?.(error);
   }
 
-  /** The peer takes and sends nothing any more. What was received stays readable. */
+  /** The peer has closed the channel. Received data stays readable. */
   #onClose(): void {
     this.#closed = true;
     this.#written(closedError());

@@ -155,7 +155,7 @@ describe('a kept session', () => {
     await settled();
     expect(keeper.current).toBeUndefined();
     expect(sessions[0]?.closed).toBe(1);
-    expect(downs).toEqual(['the router does not answer any more']);
+    expect(downs).toEqual(['the router no longer answers']);
   });
 
   it('is kept when the ping is refused: that is an answer', async () => {
