@@ -334,17 +334,17 @@ export interface Command {
 export interface Delivery {
   /** `webhook-id` of every attempt */
   id: string;
-  /** What happened: `job.completed` */
+  /** Event type: `job.completed` */
   type: string;
   /** Rises with every event of the job */
   seq_id: number;
   state: 'pending' | 'resending' | 'delivered' | 'failed' | 'gone';
   created_at: string;
-  /** Not before this moment, and not before the events ahead of it */
+  /** Earliest time of the next attempt; earlier events of the job come first */
   next_attempt_at: string | null;
-  /** When it was delivered or given up */
+  /** Time of delivery, or of giving up */
   settled_at: string | null;
-  /** Oldest first; of each event the last 50 */
+  /** Oldest first; the last 50 of each event */
   attempts: DeliveryAttempt[];
 }
 
@@ -353,7 +353,7 @@ export interface DeliveryAttempt {
   /** HTTP status; null when no answer came */
   status: number | null;
   duration_ms: number;
-  /** Why it failed, as a stable word; null when it did not */
+  /** Stable error code of a failed attempt; null for a successful one */
   error: 'http_status' | 'redirected' | 'gone' | 'timed_out' | 'url_refused' | 'address_refused' | 'name_not_found' | 'connect_failed' | 'tls_failed' | 'connection_lost' | 'answer_invalid' | 'signing_failed' | null;
 }
 
@@ -672,11 +672,11 @@ export interface NewlyMadeEnrolToken {
 
 export interface NewlyMadeWebhookSecret {
   created_at: string;
-  /** False: it was made for the first update to be signed, and nobody has seen it */
+  /** False: created automatically to sign the first update, and never shown */
   shown: boolean;
-  /** Until when updates are signed with the one before it as well */
+  /** Until this time updates are also signed with the previous secret */
   previous_valid_until: string | null;
-  /** `whsec_` and base64, as Standard Webhooks has it; shown only here */
+  /** `whsec_` and base64, as in Standard Webhooks; shown only in this answer */
   secret: string;
 }
 
@@ -689,7 +689,7 @@ export interface NewNotificationGroup {
   name: string;
   /** Null: no schedule */
   schedule_id?: string | null;
-  /** When the group keeps silent. `schedule-active`: while its schedule is **inactive**, that is outside the windows; `schedule-inactive`: inside them (the names are historic: the schedule says when the group is active). Without a schedule neither mutes. */
+  /** When the group is muted. `schedule-active`: while its schedule is **inactive**, that is outside the windows; `schedule-inactive`: inside them (the names are historic: the schedule says when the group is active). Without a schedule neither mutes. */
   mute?: 'never' | 'always' | 'schedule-active' | 'schedule-inactive';
   /** Ids of active members */
   recipients?: string[];
@@ -702,7 +702,7 @@ export interface NewSchedule {
   name: string;
   /** IANA name */
   time_zone: string;
-  /** When the schedule is active, each week, by the wall clock of its time zone */
+  /** Weekly windows in which the schedule is active, in local time of its time zone */
   windows: ScheduleWindow[];
 }
 
@@ -718,7 +718,7 @@ export interface NewSite {
 
 export interface NewTopic {
   name: string;
-  /** Kinds of events it stands for; a last part of * is every kind that begins so */
+  /** Event types of the topic; a final * matches every type with that prefix */
   events?: string[];
 }
 
@@ -736,7 +736,7 @@ export interface NewTransientForward {
 export interface Notifiable {
   /** Id of an active member */
   id: string;
-  /** How to reach them */
+  /** Channel to reach them */
   channel: 'email' | 'sms' | 'whatsapp' | 'telegram' | 'slack' | 'teams' | 'push' | 'webhook';
 }
 
@@ -744,9 +744,9 @@ export interface NotificationGroup {
   id: string;
   name: string;
   schedule_id: string | null;
-  /** When the group keeps silent. `schedule-active`: while its schedule is **inactive**, that is outside the windows; `schedule-inactive`: inside them (the names are historic: the schedule says when the group is active). Without a schedule neither mutes. */
+  /** When the group is muted. `schedule-active`: while its schedule is **inactive**, that is outside the windows; `schedule-inactive`: inside them (the names are historic: the schedule says when the group is active). Without a schedule neither mutes. */
   mute: 'never' | 'always' | 'schedule-active' | 'schedule-inactive';
-  /** Members who are switched off are left out */
+  /** Inactive members are left out */
   recipients: string[];
   notifiables: {
     id: string;
@@ -763,7 +763,7 @@ export interface NotificationGroupChange {
   name?: string;
   /** Null: no schedule */
   schedule_id?: string | null;
-  /** When the group keeps silent. `schedule-active`: while its schedule is **inactive**, that is outside the windows; `schedule-inactive`: inside them (the names are historic: the schedule says when the group is active). Without a schedule neither mutes. */
+  /** When the group is muted. `schedule-active`: while its schedule is **inactive**, that is outside the windows; `schedule-inactive`: inside them (the names are historic: the schedule says when the group is active). Without a schedule neither mutes. */
   mute?: 'never' | 'always' | 'schedule-active' | 'schedule-inactive';
   /** Ids of active members */
   recipients?: string[];
@@ -1015,7 +1015,7 @@ export interface ScheduleChange {
   name?: string;
   /** IANA name */
   time_zone?: string;
-  /** When the schedule is active, each week, by the wall clock of its time zone */
+  /** Weekly windows in which the schedule is active, in local time of its time zone */
   windows?: ScheduleWindow[];
 }
 
@@ -1023,7 +1023,7 @@ export interface ScheduleWindow {
   day: 'sunday' | 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday';
   /** Minutes since midnight */
   from: number;
-  /** Minutes since midnight, not included; if not after `from`, of the next day */
+  /** Minutes since midnight, exclusive; on the next day if not after `from` */
   to: number;
 }
 
@@ -1059,7 +1059,7 @@ export interface Topic {
 
 export interface TopicChange {
   name?: string;
-  /** Kinds of events it stands for; a last part of * is every kind that begins so */
+  /** Event types of the topic; a final * matches every type with that prefix */
   events?: string[];
 }
 
@@ -1100,14 +1100,14 @@ export interface TransientForward {
 
 export interface WebhookSecret {
   created_at: string;
-  /** False: it was made for the first update to be signed, and nobody has seen it */
+  /** False: created automatically to sign the first update, and never shown */
   shown: boolean;
-  /** Until when updates are signed with the one before it as well */
+  /** Until this time updates are also signed with the previous secret */
   previous_valid_until: string | null;
 }
 
 export interface WebhookSecretRotation {
-  /** How long updates are signed with the old secret as well; 1440 when missing, 0: not at all */
+  /** How long updates are also signed with the old secret. Default: 1440; 0 stops at once */
   overlap_minutes?: number;
 }
 
@@ -1129,11 +1129,11 @@ export interface Operations {
   changeOwnPassword: { input: { body: PasswordChange }; result: undefined };
   /** Put a router into another site */
   changeRouter: { input: { path: { router_id: string }; body: RouterChange }; result: Success<Router> };
-  /** Change a schedule; what is not given stays */
+  /** Change a schedule; missing fields stay unchanged */
   changeSchedule: { input: { path: { schedule_id: string }; body: ScheduleChange }; result: Success<Schedule> };
   /** Change a site; missing fields stay unchanged */
   changeSite: { input: { path: { site_id: string }; body: SiteChange }; result: Success<Site> };
-  /** Change a topic; what is not given stays */
+  /** Change a topic; missing fields stay unchanged */
   changeTopic: { input: { path: { topic_id: string }; body: TopicChange }; result: Success<Topic> };
   /** Show what changed on the router from one backup to another */
   compareBackups: { input: { path: { router_id: string; backup_id: string; other_id: string } }; result: Success<BackupDiff> };
@@ -1155,17 +1155,17 @@ export interface Operations {
   createSite: { input: { body: NewSite }; result: Success<Site> };
   /** Create a topic that groups can follow */
   createTopic: { input: { body: NewTopic }; result: Success<Topic> };
-  /** Make a new secret to sign job updates with; it is shown only in this answer */
+  /** Create a new webhook secret; it is shown only in this answer */
   createWebhookSecret: { input: { body?: WebhookSecretRotation }; result: Success<NewlyMadeWebhookSecret> };
   /** Delete a client; its next request is refused, and everything it opened for members ends */
   deleteClient: { input: { path: { client_id: string } }; result: undefined };
   /** Delete a notification group */
   deleteGroup: { input: { path: { group_id: string } }; result: undefined };
-  /** Delete a schedule; groups that had it have none then */
+  /** Delete a schedule; its groups then have no schedule */
   deleteSchedule: { input: { path: { schedule_id: string } }; result: undefined };
   /** Delete a site and remove it from every notification group */
   deleteSite: { input: { path: { site_id: string } }; result: undefined };
-  /** Delete a topic; it leaves every group */
+  /** Delete a topic and remove it from every group */
   deleteTopic: { input: { path: { topic_id: string } }; result: undefined };
   /** Download a part of a backup */
   downloadBackup: { input: { path: { router_id: string; backup_id: string }; query?: { part?: 'binary' | 'export' | 'export_after' } }; result: string };
@@ -1199,7 +1199,7 @@ export interface Operations {
   getSite: { input: { path: { site_id: string } }; result: Success<Site> };
   /** Read one topic */
   getTopic: { input: { path: { topic_id: string } }; result: Success<Topic> };
-  /** Read since when job updates are signed with the present secret; null when there is none yet */
+  /** Read the creation time of the current webhook secret; null when there is none yet */
   getWebhookSecret: { input: Nothing; result: Success<WebhookSecret | null> };
   /** Invite a person to the team */
   inviteMember: { input: { body: NewMember }; result: Success<InvitedMember> };
@@ -1223,7 +1223,7 @@ export interface Operations {
   listCampaignTargets: { input: { path: { campaign_id: string }; query?: { limit?: number; cursor?: string; status?: ('waiting' | 'pending' | 'running' | 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted' | 'skipped')[] } }; result: Success<CampaignTarget[]> };
   /** List the OpenID clients that may act for members, newest first */
   listClients: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Client[]> };
-  /** List what the job's notify_url was told, newest first, with every attempt */
+  /** List the job's deliveries to notify_url with their attempts, newest first */
   listDeliveries: { input: { path: { router_id: string; job_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Delivery[]> };
   /** List the devices behind the routers, the newest first */
   listDevices: { input: { query?: { limit?: number; cursor?: string; site_id?: string; search?: string } }; result: Success<Device[]> };
@@ -1296,7 +1296,7 @@ export interface Operations {
   rotateApiKey: { input: { path: { key_id: string }; body?: ApiKeyRotation }; result: Success<NewlyMadeApiKey> };
   /** Run a command on a router and wait for its answer */
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
-  /** Listen to what happens to the records of the team */
+  /** Stream events about the records of the team */
   streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
   /** Submit a script; when this answers, the job is on disk */
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };

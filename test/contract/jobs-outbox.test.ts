@@ -3,7 +3,7 @@ import type { JobResult } from '../../protocol/index.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { acceptJob, beginJob, endJob, expireJobs, forgetJobs, giveUpOverdue, refuseJob } from '../../server/work/jobs/hand-over/store.ts';
 import type { Speaker } from '../../server/work/jobs/hand-over/store.ts';
-import { noteMissedEvents } from '../../server/work/jobs/outbox/store.ts';
+import { insertMissedEvents } from '../../server/work/jobs/outbox/store.ts';
 import { cancelQueued, deleteFinished, insertJob, requestCancel } from '../../server/work/jobs/store.ts';
 import type { JobInsert } from '../../server/work/jobs/store.ts';
 import type { JobRecord } from '../../server/work/jobs/types.ts';
@@ -181,8 +181,8 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
     for (const { id } of [job, silent]) {
       await storage.db.updateTable('jobs').set({ phase: 'running', started_at: NOW, version: 5 }).where('id', '=', id).execute();
     }
-    expect(await write((tx) => noteMissedEvents(tx, NOW + 9, 10))).toBe(1);
-    expect(await write((tx) => noteMissedEvents(tx, NOW + 9, 10))).toBe(0);
+    expect(await write((tx) => insertMissedEvents(tx, NOW + 9, 10))).toBe(1);
+    expect(await write((tx) => insertMissedEvents(tx, NOW + 9, 10))).toBe(0);
     expect((await told(job)).map((event) => [event.type, event.data['seq_id']])).toEqual([
       ['job.loaded', 1],
       ['job.running', 5],

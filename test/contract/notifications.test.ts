@@ -159,7 +159,7 @@ describeEachDatabase('notifications', (open) => {
       expect(await read(id)).toMatchObject({ recipients: [], notifiables: [] });
       expect(await put(id, { recipients: [ada] })).toMatchObject({
         status: 422,
-        body: { errors: { recipients: [`${ada} is no active member of this team`] } },
+        body: { errors: { recipients: [`${ada} is not an active member of this team`] } },
       });
       await teams.changeMember(north, ada, { active: true });
       expect(await read(id)).toMatchObject({ recipients: [ada], notifiables: [{ id: ada, channel: 'push' }] });

@@ -19,7 +19,7 @@ interface Routes {
   metrics: Metrics;
 }
 
-/** How this process is doing, and what its operator should change. */
+/** Status and metrics of this process, and warnings to its operator. */
 export const monitoring = feature({
   create: ({ config, storage, clock, counters, ignoredForwarding, tunnels }: Needs) => {
     const status = new StatusService({

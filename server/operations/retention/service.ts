@@ -6,13 +6,13 @@ import { deleteBeyond, KEPT_TABLES, selectNth, selectTeamIds } from './store.ts'
 import type { KeptTable, Cursor } from './store.ts';
 
 /**
- * Records of one team that are kept beyond the time that each feature keeps them for: a team that makes them as fast as it may would
- * fill the disk before. About 500 bytes each with their indexes; a campaign has up to 20,000 routers, some 3 MB.
+ * Most records of one team, on top of the time limit of each feature: a team that creates records at the highest rate would fill the
+ * disk before it. About 500 bytes each with their indexes; a campaign has up to 20,000 routers, some 3 MB.
  */
 export const KEPT_PER_TEAM: Readonly<Record<KeptTable, number>> = {
-  // Two months of a key that writes 60 times a minute without a pause.
+  // Two months of a key that writes 60 times a minute without pause.
   audit_log: 5_000_000,
-  // A hundred of each of 20,000 routers.
+  // A hundred for each of 20,000 routers.
   faults: 2_000_000,
   // Years of an operator with a hundred support cases a day.
   forwards: 100_000,
@@ -25,14 +25,14 @@ export const KEPT_PER_TEAM: Readonly<Record<KeptTable, number>> = {
 };
 
 const TABLES = Object.keys(KEPT_TABLES) as KeptTable[];
-/** Entries of an index that are passed over in one step: about a millisecond. */
+/** Index entries read in one step: about a millisecond. */
 const STEP = 2000;
-/** Rows of one delete. */
+/** Rows per delete. */
 const CHUNK = 500;
-/** Teams whose ids are read at once. */
+/** Team ids per read. */
 const TEAMS_AT_ONCE = 200;
 
-/** Forgets the oldest records of teams that have very many. */
+/** Deletes the oldest records of teams that exceed the limits. */
 export class RetentionService {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class RetentionService {
     this.#kept = deps.kept ?? KEPT_PER_TEAM;
   }
 
-  /** In small steps: between them others have the event loop and the database. */
+  /** In small steps, which leave the event loop and the database to others in between. */
   async sweep(): Promise<void> {
     let teams: string[];
     let after = '';
@@ -69,7 +69,7 @@ export class RetentionService {
     }
   }
 
-  /** The oldest record that is kept; undefined when there are fewer than may be kept. */
+  /** The oldest record to keep; undefined below the limit. */
   async #lastKept(teamId: string, table: KeptTable): Promise<Cursor | undefined> {
     let cursor: Cursor | undefined;
     for (let left = this.#kept[table]; left > 0; left -= STEP) {

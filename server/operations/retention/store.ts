@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 
-/** Tables of which only the newest records of each team are kept, and what of them may go. */
+/** Tables of which only the newest records of each team are kept, with the condition for deletion. */
 
 interface Kept {
-  /** Column that says which is newer; the id decides between equals. */
+  /** Time column that orders the records; the id breaks ties. */
   at: 'at' | 'created_at';
-  /** What may be forgotten: never what still has an effect. */
+  /** Condition of the records that may be deleted: never a record that still has an effect. */
   isOver: (now: number) => RawBuilder<unknown>;
 }
 
@@ -16,7 +16,7 @@ const always = sql`1 = 1`;
 export const KEPT_TABLES = {
   audit_log: { at: 'at', isOver: () => always },
   faults: { at: 'created_at', isOver: () => sql`resolved_at is not null` },
-  // The lines of its connections go first (forwards/connections/sweep.ts keeps them for 30 days).
+  // The records of its connections are deleted first (forwards/connections/sweep.ts keeps them for 30 days).
   forwards: {
     at: 'created_at',
     isOver: () =>
@@ -46,7 +46,7 @@ export async function selectTeamIds(db: DbOrTx, after: string, limit: number): P
   return rows.map(({ id }) => id);
 }
 
-/** The last of the next `count` records of a team that may go, newest first after the cursor; undefined when there are fewer. */
+/** The last of the next `count` deletable records of a team, newest first after the cursor; undefined when there are fewer. */
 export async function selectNth(
   db: DbOrTx,
   table: KeptTable,
@@ -61,7 +61,7 @@ export async function selectNth(
   return rows[0];
 }
 
-/** Forgets records of a team that may go (at most `limit`) and are older than a cursor. Inside a write. @returns how many */
+/** Deletes at most `limit` deletable records of a team that are older than a cursor. Inside a write. @returns the number deleted */
 export async function deleteBeyond(
   tx: DbOrTx,
   table: KeptTable,

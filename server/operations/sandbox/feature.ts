@@ -1,2 +1,2 @@
-/** The demonstration has an application of its own (compose/sandbox.ts), so it is not in the list of features. */
+/** The demonstration is a separate application (compose/sandbox.ts), so it is not in the list of features. */
 export { describePlantError, plantRoutes } from './routes.ts';

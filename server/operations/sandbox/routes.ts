@@ -14,10 +14,10 @@ const plantSchema = z
 
 const LARGEST_INT64 = 2n ** 63n - 1n;
 
-/** Checked and forgotten. Integers that a JavaScript number cannot hold come as bigint (`exactIntegers`). */
+/** Validated and discarded. Integers beyond the range of a JavaScript number are bigint (`exactIntegers`). */
 const int64 = z
   .any()
-  .refine(isInt64, { error: ({ input }) => (input === undefined ? 'is required' : 'must be a whole number of 64 bits') })
+  .refine(isInt64, { error: ({ input }) => (input === undefined ? 'is required' : 'must be a 64-bit integer') })
   .meta({ type: 'integer', format: 'int64' });
 
 function isInt64(id: unknown): boolean {
@@ -29,7 +29,7 @@ const newPlantSchema = plantSchema.extend({ id: int64 }).meta({ id: 'NewPlant' }
 
 const plantErrorSchema = z.object({ error: z.int().meta({ format: 'int32' }), message: z.string() }).meta({ id: 'Error' });
 
-/** Errors of the demonstration are an object of their own instead of problem+json. */
+/** The demonstration has its own error format instead of problem+json. */
 export const describePlantError: DescribeError = (error) => {
   const status = error.code === 'invalid' ? 400 : STATUS_OF[error.code];
   return { status, type: 'application/json; charset=utf-8', body: JSON.stringify({ error: status, message: error.message }) };

@@ -1,9 +1,9 @@
 import type { Entry, EventType } from './types.ts';
 
 /**
- * The latest events of one team, so that a reader who was away for a moment misses nothing. An id is
- * `<origin>.<number>`: the origin is another after a crash, so that an id of an earlier life is never mistaken for one
- * of this.
+ * The latest events of one team, so that a reader who was briefly disconnected misses nothing. An id is
+ * `<origin>.<number>`. The origin changes after a crash, so that an id from before it is never mistaken for a current
+ * one.
  */
 export class EventRing {
   readonly #origin: string;
@@ -18,12 +18,12 @@ export class EventRing {
     this.#entries = entries;
   }
 
-  /** What another ring can go on from. */
+  /** The state from which another ring can continue. */
   get kept(): { origin: string; last: number; entries: Entry[] } {
     return { origin: this.#origin, last: this.#last, entries: this.#entries.slice(-this.#limit) };
   }
 
-  /** Id of the newest event; before the first one, of the beginning. */
+  /** Id of the newest event; before the first event, the id of the start. */
   get position(): string {
     return `${this.#origin}.${this.#last}`;
   }
@@ -32,12 +32,12 @@ export class EventRing {
     this.#last += 1;
     const entry = { number: this.#last, type, text: eventText(this.position, type, data) };
     this.#entries.push(entry);
-    // In blocks, so that an event costs the same with a large ring as with a small one.
+    // Trimmed in blocks, so that the cost per event does not depend on the size of the ring.
     if (this.#entries.length >= this.#limit * 2) this.#entries = this.#entries.slice(-this.#limit);
     return entry;
   }
 
-  /** What came after an id; undefined when that cannot be known any more. */
+  /** Events after an id; undefined when they are no longer known. */
   after(id: string): Entry[] | undefined {
     const match = /^(.+)\.(\d{1,15})$/.exec(id);
     if (match?.[1] !== this.#origin) return undefined;
@@ -48,7 +48,7 @@ export class EventRing {
   }
 }
 
-/** One event in the form of the HTML standard's event streams. JSON holds no line breaks. */
+/** One event in the event-stream format of the HTML standard. The JSON has no line breaks. */
 export function eventText(id: string, type: string, data: object): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -14,15 +14,16 @@ const query = z.object({
   types: z
     .preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(z.enum(EVENT_TYPES)).max(EVENT_TYPES.length))
     .optional()
-    .describe('Kinds of events wanted; all when missing'),
+    .describe('Event types to receive. Default: all'),
 });
 
 const description = `Server-sent events (\`text/event-stream\`): \`id\`, \`event\` and \`data\`, a JSON object with \`at\`, the ids of the
-record and what changed. Kinds: ${EVENT_TYPES.map((type) => `\`${type}\``).join(', ')}.
+record and what changed. Types: ${EVENT_TYPES.map((type) => `\`${type}\``).join(', ')}.
 
-After a break, send the last id seen as \`Last-Event-ID\` (browsers do so by themselves): what was missed comes first. When
-that is not known any more (the server was not stopped properly, or too much has happened since), one event \`${RESYNC}\` comes instead: read again what matters. Comments keep the line alive. A
-stream counts as one request, however long it is open; one that is not read, or whose key is revoked, is cut.`;
+After a break, send the last id seen as \`Last-Event-ID\` (browsers do so automatically): the stream starts with the missed events. When
+they are no longer known (after a crash, or after too many events), one event \`${RESYNC}\` comes instead: read your data again. Comments
+keep the connection alive. A stream counts as one request, however long it is open. The server closes a stream that is not read, and one
+whose key is revoked.`;
 
 export interface EventRoutesDeps {
   events: EventsService;
@@ -33,19 +34,19 @@ export function eventRoutes(app: App, deps: EventRoutesDeps): void {
   app.get(
     '/api/events',
     {
-      // A HEAD would open a stream that nobody reads.
+      // A HEAD request would open a stream without a reader.
       exposeHeadRoute: false,
       schema: {
         tags: ['events'],
         operationId: 'streamEvents',
-        summary: 'Listen to what happens to the records of the team',
+        summary: 'Stream events about the records of the team',
         description,
         headers: z.object({ 'last-event-id': z.string().max(MAX_ID_CHARS).optional() }),
         querystring: query,
         response: {
-          200: { description: 'Events, until one side ends it', content: { 'text/event-stream': { schema: z.string() } } },
+          200: { description: 'Events, until one side closes the stream', content: { 'text/event-stream': { schema: z.string() } } },
           ...commonErrors,
-          409: problemSchema.describe('The key or the team has too many streams open'),
+          409: problemSchema.describe('The key or the team has too many open streams'),
         },
       },
     },
@@ -59,7 +60,7 @@ export function eventRoutes(app: App, deps: EventRoutesDeps): void {
         types: request.query.types ?? [],
         isStillAllowed: async () => isStillAllowed(await deps.authenticate(bearer), principal, 'viewer'),
       });
-      // Some proxies collect answers before they pass them on.
+      // Some proxies buffer answers.
       reply.header('x-accel-buffering', 'no').header('cache-control', 'no-store');
       return reply.type('text/event-stream').send(stream as never);
     },

@@ -12,30 +12,30 @@ import type { EventType, KeptStream, TeamEvent } from './types.ts';
 import { RESYNC } from './types.ts';
 
 export interface EventRules {
-  /** Streams open at the same time: all together, of a team, and of one key or user. */
+  /** Open streams: in total, per team, and per key or user. */
   streams: ShareLimits;
-  /** At least so many events of a team can be repeated. */
+  /** Number of events per team that can be repeated, at least. */
   remembered: number;
-  /** How often a silent stream says something, and callers are checked again, milliseconds. */
+  /** Interval of comments on idle streams and of permission checks, milliseconds. */
   heartbeatMs: number;
 }
 
 export const EVENT_RULES: EventRules = {
-  // Of a caller one for each place where a program runs, and some that are about to be noticed as dead. One that is not read
-  // may hold 256 KiB: 25 MB for a team, and for all together no more than a small machine has.
+  // Per caller: one for each place where a program runs, plus some dead ones that are about to be detected. An unread stream
+  // may hold 256 KiB: 25 MB per team; the total fits a small machine.
   streams: { total: 2000, perParty: 100, perMember: 5 },
-  // Half a minute away while 10,000 routers come and go loses nothing of a smaller team; at 300 bytes each.
+  // Covers half a minute of disconnection for a smaller team while its routers come and go; 300 bytes each.
   remembered: 1000,
-  // Proxies cut what is silent for 60 s, some for 30 s.
+  // Proxies close connections that are idle for 60 s, some for 30 s.
   heartbeatMs: 15_000,
 };
 
-/** Events written down at a stop: about 15 MB, and a second of work. Of the teams, those that were busy last. */
+/** Events stored at a stop: about 15 MB, and a second of work. The most recently active teams come first. */
 const KEPT_EVENTS = 50_000;
-/** Teams whose latest events are kept. The one that was silent longest is forgotten first: its readers then resync. */
+/** Teams whose latest events are kept. The team that was idle longest is dropped first: its readers then resync. */
 const REMEMBERED_TEAMS = 1000;
 const ORIGIN_CHARS = 8;
-/** When streams may have ended that nobody reads any more. */
+/** Time after which abandoned streams may have ended. */
 const RETRY_AFTER_MS = 30_000;
 
 export interface Subscription {
@@ -43,9 +43,9 @@ export interface Subscription {
   /** Id of the key or user. */
   callerId: string;
   lastEventId: string | undefined;
-  /** Kinds wanted; all when empty. */
+  /** Event types to receive; all when empty. */
   types: readonly EventType[];
-  /** Asked now and then: a key may be revoked while its stream is open. */
+  /** Checked regularly: a key may be revoked while its stream is open. */
   isStillAllowed: () => Promise<boolean>;
 }
 
@@ -54,38 +54,38 @@ interface Reader {
   stream: EventStream;
 }
 
-/** Tells readers what happens to the records of their team, as it happens. */
+/** Publishes events about the records of a team to its readers. */
 export class EventsService {
   readonly #clock: Clock;
   readonly #rules: EventRules;
   readonly #rings = new LRUCache<string, EventRing>({ max: REMEMBERED_TEAMS });
   readonly #readers = new Map<string, Set<Reader>>();
-  /** Open streams: of teams, and of their keys and users. */
+  /** Open streams per team, and per key or user. */
   readonly shares: FairShares;
-  readonly #beats: Periodic;
+  readonly #keepAlive: Periodic;
   #stopped = false;
 
   constructor({ clock, log, rules = EVENT_RULES }: { clock: Clock; log: Log; rules?: EventRules }) {
     this.#clock = clock;
     this.#rules = rules;
-    this.#beats = new Periodic({
+    this.#keepAlive = new Periodic({
       clock,
       log,
       everyMs: rules.heartbeatMs,
-      failure: 'listeners could not be told that their streams are alive',
-      run: () => this.#beat(),
+      failure: 'keep-alive comments could not be sent to event streams',
+      run: () => this.#sendKeepAlive(),
     });
     this.shares = new FairShares(rules.streams);
   }
 
-  /** Goes on where an earlier life of the service stopped; before anything is told or asked. */
+  /** Continues where a previous process stopped. Call it before events are published or streams opened. */
   restore(streams: readonly KeptStream[]): void {
-    // The one that was used last comes first, and shall be forgotten last.
+    // The most recently used team comes first and must be dropped last.
     for (const { teamId, origin, ...past } of streams.toReversed())
       this.#rings.set(teamId, new EventRing(origin, this.#rules.remembered, past));
   }
 
-  /** Where the streams stand; when nothing more is told. */
+  /** State of the streams to store at a stop, after the last event. */
   get kept(): Omit<KeptStream, 'online'>[] {
     const streams: Omit<KeptStream, 'online'>[] = [];
     let room = KEPT_EVENTS;
@@ -98,23 +98,23 @@ export class EventsService {
   }
 
   start(): void {
-    this.#beats.start();
+    this.#keepAlive.start();
   }
 
-  /** Ends every stream; readers come back to whoever listens next. */
+  /** Ends every stream; readers reconnect to the next process. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    const beating = this.#beats.stop();
+    const stopping = this.#keepAlive.stop();
     for (const readers of this.#readers.values()) for (const { stream } of readers) stream.finish();
-    await beating;
+    await stopping;
   }
 
-  /** Asks at once whether those who listen for a team still may: somebody in it has lost a right. */
+  /** Checks at once whether the readers of a team are still allowed, after a right was revoked. */
   async recheck(teamId: string): Promise<void> {
     await Promise.all([...(this.#readers.get(teamId) ?? [])].map((reader) => this.#check(reader)));
   }
 
-  /** How many streams are open. */
+  /** Number of open streams. */
   get openStreams(): number {
     return this.shares.taken;
   }
@@ -127,19 +127,20 @@ export class EventsService {
   }
 
   /**
-   * The id of the team's newest event. What is read after this call has everything that the stream has told up to that id, so whoever
-   * reads and then listens from there misses nothing.
+   * Id of the team's newest event. Data read after this call includes all events up to that id, so a client that
+   * reads it and then listens from there misses nothing.
    */
   position(teamId: string): string {
     return this.#ringOf(teamId).position;
   }
 
   /**
-   * Opens a stream that goes on where the reader left off.
-   * @throws AppError `conflict` when the caller or the team has too many, `unavailable` when all have, and at shutdown
+   * Opens a stream that continues after the reader's last event.
+   * @throws AppError `conflict` when the caller or the team has too many streams; `unavailable` when the server has too many,
+   *   and at shutdown
    */
   open(subscription: Subscription): EventStream {
-    if (this.#stopped) throw new AppError('unavailable', 'the server is being stopped; come back in a moment');
+    if (this.#stopped) throw new AppError('unavailable', 'the server is stopping; try again in a moment');
     const { teamId, callerId } = subscription;
     const holder = { party: teamId, member: callerId };
     this.#takeShare(holder);
@@ -160,12 +161,11 @@ export class EventsService {
     const limit = this.shares.limitFor(holder);
     if (this.shares.take(holder)) return;
     const { perParty, perMember } = this.#rules.streams;
-    if (limit === 'total')
-      throw new AppError('unavailable', 'the server has as many event streams open as it can', { retryAfterMs: RETRY_AFTER_MS });
+    if (limit === 'total') throw new AppError('unavailable', 'the server has no free event streams', { retryAfterMs: RETRY_AFTER_MS });
     const whose =
       limit === 'member'
-        ? `this key has its share of event streams open already (${perMember} at most)`
-        : `the team has its share of event streams open already (${perParty} at most)`;
+        ? `this key already has its ${perMember} open event streams`
+        : `the team already has its ${perParty} open event streams`;
     throw new AppError('conflict', whose);
   }
 
@@ -174,11 +174,11 @@ export class EventsService {
     const { lastEventId } = subscription;
     const missed = lastEventId === undefined ? [] : ring.after(lastEventId);
     if (missed === undefined) {
-      stream.write(eventText(ring.position, RESYNC, { reason: 'the events since the last id are not known any more' }));
+      stream.write(eventText(ring.position, RESYNC, { reason: 'the events since the last id are no longer known' }));
       return;
     }
     for (const entry of missed) if (wants(subscription, entry.type)) stream.write(entry.text);
-    // An id without data is no event, but where a reader resumes that is cut off before the first one.
+    // An id without data is not an event. It tells a reader that is cut off before the first event where to resume.
     stream.write(`id: ${ring.position}\n\n`);
   }
 
@@ -191,13 +191,13 @@ export class EventsService {
     return ring;
   }
 
-  async #beat(): Promise<void> {
+  async #sendKeepAlive(): Promise<void> {
     for (const reader of [...this.#readers.values()].flatMap((readers) => [...readers])) {
       if (await this.#check(reader)) reader.stream.write(':\n\n');
     }
   }
 
-  /** Ends the stream of a reader who may not listen any more. When it cannot be checked now, the next beat does. */
+  /** Ends the stream of a reader who is no longer allowed. A failed check is repeated at the next keep-alive. */
   async #check({ subscription, stream }: Reader): Promise<boolean> {
     const allowed = await subscription.isStillAllowed().catch(() => true);
     if (!allowed) stream.finish();

@@ -3,8 +3,8 @@ import type { CampaignChange } from '../../work/campaigns/types.ts';
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Log } from '../../platform/core/log.ts';
-import { RouterPulses } from './pulses.ts';
-import type { KnownRouter } from './pulses.ts';
+import { PresenceChanges } from './presence-changes.ts';
+import type { KnownRouter } from './presence-changes.ts';
 import type { EventsService } from './service.ts';
 import { insertKept, takeKept } from './store.ts';
 import type { KeptStream } from './types.ts';
@@ -23,7 +23,7 @@ import type { StateChange } from '../../fleet/states/types.ts';
 import type { MoveChange, RouterRecord } from '../../fleet/routers/types.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 
-/** How often silence is looked for: at least once a second, so that an event is there about when the list says so. */
+/** How often to check for silent routers: at least once a second, so that the event comes when the router list shows the change. */
 const LONGEST_SWEEP_MS = 1000;
 
 export interface EventSourcesDeps {
@@ -44,16 +44,16 @@ interface Sources {
   forwards: Pick<ForwardsService, 'changes'>;
 }
 
-/** Turns what the features notice into events for API users. */
+/** Turns changes of the features into events for API users. */
 export class EventSources {
   readonly #deps: EventSourcesDeps;
-  readonly #pulses: RouterPulses;
+  readonly #presence: PresenceChanges;
   #unsubscribe: (() => void)[] = [];
 
   constructor(deps: EventSourcesDeps) {
     const { events, routers, clock, log, offlineAfterMs } = deps;
     this.#deps = deps;
-    this.#pulses = new RouterPulses({
+    this.#presence = new PresenceChanges({
       clock,
       log,
       hasPulse: (id) => routers.presence.isAnswering(id),
@@ -63,7 +63,7 @@ export class EventSources {
     });
   }
 
-  /** Before the start of these features. */
+  /** Call before these features start. */
   listenTo({ jobs, campaigns, forwards, sessions, states }: Sources): void {
     this.#unsubscribe = [
       jobs.changes.subscribe((job) => this.#job(job)),
@@ -78,35 +78,35 @@ export class EventSources {
   async start(): Promise<void> {
     const kept = await this.#deps.storage.writes.write(takeKept);
     this.#deps.events.restore(kept);
-    this.#pulses.start(await this.#deps.routers.listEveryRouter(), lastSaid(kept));
+    this.#presence.start(await this.#deps.routers.listEveryRouter(), lastPublished(kept));
     this.#deps.events.start();
   }
 
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    await this.#pulses.stop();
+    await this.#presence.stop();
     await this.#deps.events.stop();
     await this.#keep();
   }
 
-  /** Never rejects: without it readers are told that they missed something. */
+  /** Never rejects: without the stored state readers get a resync. */
   async #keep(): Promise<void> {
     const { events, storage, log } = this.#deps;
-    const { online } = this.#pulses;
+    const { online } = this.#presence;
     const streams = events.kept.map((stream) => ({ ...stream, online: online.get(stream.teamId) ?? [] }));
     await storage.writes
       .write((tx) => insertKept(tx, streams))
-      .catch((error: unknown) => log.warn({ err: error }, 'the latest events could not be kept'));
+      .catch((error: unknown) => log.warn({ err: error }, 'the latest events could not be stored'));
   }
 
   onInventory(router: RouterRecord): void {
-    this.#pulses.onInventory({ id: router.id, team_id: router.team_id, identity: router.identity });
+    this.#presence.onInventory({ id: router.id, team_id: router.team_id, identity: router.identity });
   }
 
   onHeartbeat({ agentId }: AgentConnection, names: readonly string[]): void {
     for (const name of names) {
       const routerId = this.#deps.routers.routerIdOf(agentId, name);
-      if (routerId !== undefined) this.#pulses.onHeartbeat(routerId);
+      if (routerId !== undefined) this.#presence.check(routerId);
     }
   }
 
@@ -119,11 +119,11 @@ export class EventSources {
     const { id, team_id: teamId, identity, serial_number: serialNumber, hardware_id: hardwareId } = change.router;
     const data = { router_id: id, identity, serial_number: serialNumber, hardware_id: hardwareId };
     if (change.kind === 'removed') {
-      this.#pulses.forget(id);
+      this.#presence.forget(id);
       this.#deps.events.publish({ teamId, type: 'router.removed', data });
       return;
     }
-    this.#pulses.forget(change.mergedId);
+    this.#presence.forget(change.mergedId);
     const former = {
       merged_router_id: change.mergedId,
       former_serial_number: change.formerSerialNumber,
@@ -182,8 +182,8 @@ export class EventSources {
   }
 }
 
-/** What the streams said of the routers before the restart; undefined for teams whose readers start anew. */
-function lastSaid(kept: readonly KeptStream[]): (router: KnownRouter) => boolean | undefined {
+/** Published states of the routers before the restart; undefined for teams whose readers must resync. */
+function lastPublished(kept: readonly KeptStream[]): (router: KnownRouter) => boolean | undefined {
   const online = new Map(kept.map((stream) => [stream.teamId, new Set(stream.online)]));
   return (router) => online.get(router.team_id)?.has(router.id);
 }

@@ -6,7 +6,7 @@ import type { EventType, KeptStream } from './types.ts';
 
 const onlineColumn = z.array(z.string());
 
-/** Writes down where the streams stand. Only what {@link takeKept} has emptied may be filled. */
+/** Stores the state of the streams. The table must be empty: {@link takeKept} empties it. */
 export async function insertKept(tx: Tx, streams: readonly KeptStream[]): Promise<void> {
   const positions = streams.map(({ teamId, origin, last, online }) => ({ team_id: teamId, origin, last, online: toJson(online) }));
   for (const chunk of inChunks(positions)) await tx.insertInto('event_positions').values(chunk).execute();
@@ -17,8 +17,8 @@ export async function insertKept(tx: Tx, streams: readonly KeptStream[]): Promis
 }
 
 /**
- * Reads what was written down, and removes it: it is true once. After a crash there is nothing, because nobody knows
- * which events were told and not written down; readers then start anew.
+ * Reads and removes the stored state: it is valid once. After a crash there is none, because some events may have been
+ * published and not stored; readers must then resync.
  */
 export async function takeKept(tx: Tx): Promise<KeptStream[]> {
   const positions = await tx.selectFrom('event_positions').selectAll().execute();
@@ -37,7 +37,7 @@ export async function takeKept(tx: Tx): Promise<KeptStream[]> {
   }));
 }
 
-/** A later version of the program may tell of fewer kinds. */
+/** Another version of the program may have fewer event types. */
 function isEventType(type: string): boolean {
   return (EVENT_TYPES as readonly string[]).includes(type);
 }

@@ -1,18 +1,18 @@
 import { Readable } from 'node:stream';
 
-/** What waits for a reader that does not read, beyond the kernel's buffers: thousands of events. */
+/** Buffer for a slow reader, beyond the kernel's buffers: thousands of events. */
 export const MAX_WAITING_BYTES = 256 * 1024;
-/** How long browsers wait before they come back, milliseconds. */
+/** Reconnection delay for browsers, milliseconds. */
 const RETRY_MS = 3000;
 
-/** The text of one reader's stream. A reader who does not keep up is cut off, and may resume by the last id it saw. */
+/** The event stream of one reader. A reader that does not keep up is disconnected, and can resume from the last id it saw. */
 export class EventStream extends Readable {
   constructor() {
     super({ highWaterMark: MAX_WAITING_BYTES });
     this.push(`retry: ${RETRY_MS}\n\n`);
   }
 
-  // Events are pushed as they come; nothing is fetched on demand.
+  // Events are pushed as they occur; nothing is fetched on demand.
   override _read(): void {
     return undefined;
   }
@@ -23,7 +23,7 @@ export class EventStream extends Readable {
     if (this.readableLength > MAX_WAITING_BYTES) this.destroy();
   }
 
-  /** Ends the stream properly: the reader gets what was written. */
+  /** Ends the stream cleanly: the reader gets everything written so far. */
   finish(): void {
     if (!this.destroyed) this.push(null);
   }

@@ -1,4 +1,4 @@
-/** What the event stream tells of. The part before the dot says whose record it is about. */
+/** Types of the event stream. The part before the dot names the kind of record. */
 export const EVENT_TYPES = [
   'agent.enrolled',
   'agent.online',
@@ -33,32 +33,32 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Something that has happened to a record of a team. */
+/** A change of a record of a team. */
 export interface TeamEvent {
   teamId: string;
   type: EventType;
-  /** Ids and what changed; no secrets, no output of scripts. */
+  /** Ids and changed fields; no secrets, no script output. */
   data: Record<string, unknown>;
 }
 
-/** The stream says this instead of the events that it can no longer repeat: read again what matters. */
+/** Sent instead of events that can no longer be repeated: the reader must read its data again. */
 export const RESYNC = 'resync';
 
-/** An event as it is written: its place in the order, and the bytes. */
+/** An event as sent: its number and its text. */
 export interface Entry {
   number: number;
   type: EventType;
   text: string;
 }
 
-/** Where the stream of a team stands, to go on from there after a restart. */
+/** State of a team's stream, to continue after a restart. */
 export interface KeptStream {
   teamId: string;
   origin: string;
   /** Number of the newest event. */
   last: number;
-  /** The newest ones, oldest first, without a gap. */
+  /** The newest events, oldest first, without gaps. */
   entries: Entry[];
-  /** Routers that the stream last said to be online. */
+  /** Routers that were last published as online. */
   online: string[];
 }

@@ -10,7 +10,7 @@ import { topicRoutes } from './topics/routes.ts';
 import type { TopicRoutesDeps } from './topics/routes.ts';
 import { TopicsService } from './topics/service.ts';
 
-/** Who wants to know what, and when. */
+/** Who is notified about what, and when. */
 export const notifications = feature({
   create: ({ storage, clock }: Pick<Platform, 'storage' | 'clock'>) => ({
     groups: new GroupsService({ storage, clock }),

@@ -10,7 +10,7 @@ import { insertAttempt, moveFollowers, releaseEvent, settleEvent } from './store
 import type { AttemptInsert, Settlement } from './store.ts';
 import type { AttemptResult, ClaimedEvent } from './types.ts';
 
-/** Attempts remembered for each event: those of a few whole schedules. */
+/** Attempts kept per event: those of a few complete schedules. */
 const KEPT_ATTEMPTS = 50;
 
 export interface DeliverDeps {
@@ -19,7 +19,7 @@ export interface DeliverDeps {
   log: Log;
   secrets: Pick<TeamSecrets, 'signing'>;
   poster: Pick<Poster, 'post'>;
-  /** From 0 to below 1: spreads repeated attempts. */
+  /** A random number from 0 to below 1, to spread retries. */
   random: () => number;
   stop: AbortSignal;
 }
@@ -27,7 +27,7 @@ export interface DeliverDeps {
 /** One attempt at a claimed event, with its record. @throws AppError when the record cannot be stored */
 export async function deliver(event: ClaimedEvent, deps: DeliverDeps): Promise<void> {
   const { storage, clock } = deps;
-  // The receiver wants no more of this job: what comes after a 410 is not sent.
+  // The receiver answered 410 for this job: no further events are sent.
   const isStopped = event.previous === 'gone' && event.state === 'pending';
   if (isStopped) {
     const now = clock.now();
@@ -50,7 +50,7 @@ async function attempt(event: ClaimedEvent, at: number, { secrets, poster, stop,
   try {
     headers = signedHeaders({ id: event.id, at, body: event.body }, await secrets.signing(event.teamId));
   } catch (error) {
-    // A database that came without its key file: nobody would believe an unsigned update.
+    // The key file of the database is missing. Receivers would reject an unsigned update.
     log.error({ err: error, team_id: event.teamId, job_id: event.jobId }, 'a job update could not be signed');
     return { outcome: 'failed', status: null, error: 'signing_failed', retryAfter: undefined };
   }
@@ -72,7 +72,7 @@ async function record(event: ClaimedEvent, result: Answer, time: { at: number; d
   await storage.writes.write(async (tx) => {
     await insertAttempt(tx, event, row, KEPT_ATTEMPTS);
     const isOurs = await settleEvent(tx, event, settlement);
-    // A resend stands outside the order.
+    // A resend is outside the order.
     if (!isOurs || event.state === 'resending') return;
     await moveFollowers(tx, event, settlement.dueAt ?? now);
   });

@@ -9,9 +9,9 @@ import type { WebhooksService } from './service.ts';
 import { ATTEMPT_ERRORS, DELIVERY_STATES } from './types.ts';
 import type { AttemptError, Delivery, DeliveryState } from './types.ts';
 
-/** Long enough to change over by hand on the next working day. */
+/** Long enough to switch by hand on the next working day. */
 const DEFAULT_OVERLAP_MIN = 24 * 60;
-/** A week: whoever needs longer has forgotten the old secret. */
+/** A week. An old secret that is needed for longer has been forgotten. */
 const LONGEST_OVERLAP_MIN = 7 * 24 * 60;
 const MINUTE_MS = 60_000;
 
@@ -22,33 +22,33 @@ const attemptSchema = z
     at: dateTime,
     status: z.int().nullable().describe('HTTP status; null when no answer came'),
     duration_ms: z.int(),
-    error: z.enum(ATTEMPT_ERRORS).nullable().describe('Why it failed, as a stable word; null when it did not'),
+    error: z.enum(ATTEMPT_ERRORS).nullable().describe('Stable error code of a failed attempt; null for a successful one'),
   })
   .meta({ id: 'DeliveryAttempt' });
 
 const deliverySchema = z
   .object({
     id: z.string().describe('`webhook-id` of every attempt'),
-    type: z.string().describe('What happened: `job.completed`'),
+    type: z.string().describe('Event type: `job.completed`'),
     seq_id: z.int().describe('Rises with every event of the job'),
     state: z.enum(DELIVERY_STATES),
     created_at: dateTime,
-    next_attempt_at: dateTime.nullable().describe('Not before this moment, and not before the events ahead of it'),
-    settled_at: dateTime.nullable().describe('When it was delivered or given up'),
-    attempts: z.array(attemptSchema).describe('Oldest first; of each event the last 50'),
+    next_attempt_at: dateTime.nullable().describe('Earliest time of the next attempt; earlier events of the job come first'),
+    settled_at: dateTime.nullable().describe('Time of delivery, or of giving up'),
+    attempts: z.array(attemptSchema).describe('Oldest first; the last 50 of each event'),
   })
   .meta({ id: 'Delivery' });
 
 const secretSchema = z
   .object({
     created_at: dateTime,
-    shown: z.boolean().describe('False: it was made for the first update to be signed, and nobody has seen it'),
-    previous_valid_until: dateTime.nullable().describe('Until when updates are signed with the one before it as well'),
+    shown: z.boolean().describe('False: created automatically to sign the first update, and never shown'),
+    previous_valid_until: dateTime.nullable().describe('Until this time updates are also signed with the previous secret'),
   })
   .meta({ id: 'WebhookSecret' });
 
 const madeSecretSchema = secretSchema
-  .extend({ secret: z.string().describe('`whsec_` and base64, as Standard Webhooks has it; shown only here') })
+  .extend({ secret: z.string().describe('`whsec_` and base64, as in Standard Webhooks; shown only in this answer') })
   .meta({ id: 'NewlyMadeWebhookSecret' });
 
 const rotationBody = z
@@ -58,7 +58,7 @@ const rotationBody = z
       .min(0)
       .max(LONGEST_OVERLAP_MIN)
       .optional()
-      .describe(`How long updates are signed with the old secret as well; ${DEFAULT_OVERLAP_MIN} when missing, 0: not at all`),
+      .describe(`How long updates are also signed with the old secret. Default: ${DEFAULT_OVERLAP_MIN}; 0 stops at once`),
   })
   .meta({ id: 'WebhookSecretRotation' });
 
@@ -68,7 +68,7 @@ interface WebhookRoutesDeps {
   webhooks: WebhooksService;
 }
 
-/** What `notify_url` was told, and what it is signed with. */
+/** Deliveries to `notify_url`, and the secret that signs them. */
 export function webhookRoutes(app: App, { webhooks }: WebhookRoutesDeps): void {
   deliveryRoutes(app, webhooks);
   secretRoutes(app, webhooks);
@@ -80,7 +80,7 @@ function deliveryRoutes(app: App, webhooks: WebhooksService): void {
     {
       schema: {
         tags,
-        summary: "List what the job's notify_url was told, newest first, with every attempt",
+        summary: "List the job's deliveries to notify_url with their attempts, newest first",
         params: jobParams,
         querystring: pageQuery,
         response: { 200: envelope(z.array(deliverySchema)), ...commonErrors },
@@ -102,8 +102,8 @@ function deliveryRoutes(app: App, webhooks: WebhooksService): void {
         tags,
         summary: 'Send an event again, with the same id and body',
         description:
-          'One that was delivered or given up is sent at once and retried like a new one; it holds no other event up. ' +
-          'One that still waits is tried now, after the events before it.',
+          'A delivered or abandoned event is sent at once and retried like a new one; it delays no other event. ' +
+          'A pending event is tried now, after the events before it.',
         params: jobParams.extend({ delivery_id: pathId }),
         response: { 200: envelope(deliverySchema), ...commonErrors },
       },
@@ -122,7 +122,7 @@ function secretRoutes(app: App, webhooks: WebhooksService): void {
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'Read since when job updates are signed with the present secret; null when there is none yet',
+        summary: 'Read the creation time of the current webhook secret; null when there is none yet',
         response: { 200: envelope(secretSchema.nullable()), ...commonErrors },
       },
     },
@@ -137,15 +137,15 @@ function secretRoutes(app: App, webhooks: WebhooksService): void {
       config: { role: 'admin', secretAnswer: true },
       schema: {
         tags,
-        summary: 'Make a new secret to sign job updates with; it is shown only in this answer',
+        summary: 'Create a new webhook secret; it is shown only in this answer',
         description:
-          'Updates carry the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`). While ' +
-          'one secret replaces another they carry a signature of each.',
+          'Updates carry the headers of Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`). During a ' +
+          'rotation they carry one signature for each secret.',
         body: rotationBody.nullish(),
         response: {
           200: envelope(madeSecretSchema),
           ...commonErrors,
-          409: problemSchema.describe('Another secret is being made at this moment'),
+          409: problemSchema.describe('Another secret is being created at the same time'),
         },
       },
     },

@@ -1,10 +1,10 @@
-/** When an event is tried again. Pure. */
+/** Times of retries. Pure. */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Waits before the first, second … attempt, as Standard Webhooks has them: three days and three hours in all. */
+/** Waits before the first, second … attempt, as in Standard Webhooks: three days and three hours in total. */
 export const SCHEDULE_MS: readonly number[] = [
   0,
   5 * SECOND,
@@ -18,17 +18,17 @@ export const SCHEDULE_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** Part of a wait that is random, half of it either way: receivers that failed together are not tried together again. */
+/** Random part of a wait, half of it in either direction, so that receivers that failed together are not retried together. */
 const JITTER = 0.2;
 
-/** The longest wait that a receiver may ask for: no longer than the schedule's own longest. */
+/** The longest wait that a receiver may request: the longest of the schedule. */
 const LONGEST_RETRY_AFTER_MS = 24 * HOUR;
 
-/** No attempt is ever planned farther ahead, milliseconds. */
+/** Latest time of a scheduled attempt from now, milliseconds. */
 export const LONGEST_WAIT_MS = Math.max(LONGEST_RETRY_AFTER_MS, ...SCHEDULE_MS) * (1 + JITTER / 2);
 
 export interface Failure {
-  /** Made so far, with the one that has just failed. */
+  /** Attempts so far, including the one that has just failed. */
   attempts: number;
   now: number;
   /** `Retry-After` of the answer. */
@@ -37,7 +37,7 @@ export interface Failure {
   random: number;
 }
 
-/** The moment of the next attempt; undefined when there is to be none. */
+/** Time of the next attempt; undefined for none. */
 export function nextAttemptAt({ attempts, now, retryAfter, random }: Failure): number | undefined {
   const wait = SCHEDULE_MS[attempts];
   if (wait === undefined) return undefined;
@@ -45,14 +45,14 @@ export function nextAttemptAt({ attempts, now, retryAfter, random }: Failure): n
   return now + Math.max(jittered, readRetryAfter(retryAfter, now));
 }
 
-/** Milliseconds that a `Retry-After` asks for (seconds or an HTTP date), 0 when it says nothing sensible. */
+/** Milliseconds requested by `Retry-After` (seconds or an HTTP date), 0 for an invalid value. */
 export function readRetryAfter(header: string | undefined, now: number): number {
   const text = header?.trim() ?? '';
   const millis = /^\d{1,10}$/.test(text) ? Number(text) * SECOND : untilDate(text, now);
   return Math.min(Math.max(millis, 0), LONGEST_RETRY_AFTER_MS);
 }
 
-/** Only what looks like an HTTP date: `Date.parse` reads numbers like `-1` as years. */
+/** Only HTTP dates: `Date.parse` reads numbers like `-1` as years. */
 function untilDate(text: string, now: number): number {
   const moment = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(moment) ? 0 : moment - now;

@@ -10,11 +10,11 @@ import { claimEvents, selectDueEvents, selectDueTeams, selectNextDue } from './s
 import type { DueEvent } from './store.ts';
 import type { ClaimedEvent, WebhookRules } from './types.ts';
 
-/** Candidates of one team: somewhat more than it may send at once. */
-const LOOK_AT = 20;
-/** The backstop for what no notice woke: events of another process, claims that have run out. */
+/** Candidates of one team: slightly more than it may send at once. */
+const CANDIDATES = 20;
+/** Fallback poll for missed wake-ups: events of another process, expired claims. */
 const POLL_EVERY_MS = 30_000;
-/** Events whose transition was stored without one, noted in one go. */
+/** Missing events of stored transitions, inserted per pass. */
 const MISSED_AT_ONCE = 200;
 
 export interface SenderDeps extends Omit<DeliverDeps, 'stop'> {
@@ -22,25 +22,25 @@ export interface SenderDeps extends Omit<DeliverDeps, 'stop'> {
   clock: Clock;
   log: Log;
   rules: WebhookRules;
-  /** Writes the events that a transition left out; at most so many. */
-  noteMissed: (limit: number) => Promise<unknown>;
+  /** Inserts events that are missing for stored transitions, at most `limit`. */
+  insertMissedEvents: (limit: number) => Promise<unknown>;
 }
 
 /**
- * Sends what is due: woken by transitions, by the moment of the next attempt, and slowly by itself. Nothing here is
- * durable; a process that dies leaves claims behind that run out.
+ * Sends due events. Transitions, the time of the next attempt and a slow poll wake it. Nothing here is
+ * durable; the claims of a killed process expire.
  */
 export class Sender {
   readonly #deps: SenderDeps;
-  /** Attempts under way: of teams, and of their receivers. */
+  /** Attempts in progress, per team and per receiver. */
   readonly shares: FairShares;
   readonly #sending = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   #timer: Timer | undefined;
-  #looking: Promise<void> | undefined;
+  #pass: Promise<void> | undefined;
   #wakeAgain = false;
-  /** By the elapsed clock. */
-  #nextNoteAt = Number.NEGATIVE_INFINITY;
+  /** Elapsed time, milliseconds. */
+  #nextInsertAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
   constructor(deps: SenderDeps) {
@@ -48,25 +48,25 @@ export class Sender {
     this.shares = new FairShares(deps.rules.atOnce);
   }
 
-  /** Looks for what is due, now or once the present look is over. */
+  /** Checks for due events, now or after the current pass. */
   wake(): void {
     if (this.#stopped) return;
     this.#wakeAgain = true;
-    this.#looking ??= this.#look();
+    this.#pass ??= this.#runPass();
   }
 
-  /** Takes nothing new, gives attempts under way a moment, then cuts them off: they count as never made. */
+  /** Starts nothing new, gives attempts in progress a short time, then aborts them: aborted attempts do not count. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
-    await this.#looking;
+    await this.#pass;
     const cutOff = setTimeout(() => this.#stop.abort(), this.#deps.rules.stopWithinMs);
     await Promise.all(this.#sending);
     clearTimeout(cutOff);
   }
 
   /** Never rejects. */
-  async #look(): Promise<void> {
+  async #runPass(): Promise<void> {
     const { log } = this.#deps;
     while (this.#wakeAgain && !this.#stopped) {
       this.#wakeAgain = false;
@@ -77,10 +77,10 @@ export class Sender {
       });
       this.#wakeAt(next);
     }
-    this.#looking = undefined;
+    this.#pass = undefined;
   }
 
-  /** Looks again at the moment, which may have come while the database was asked, and in any case after a while. */
+  /** Schedules the next pass at the given time, which may already have passed, and at the latest after the poll interval. */
   #wakeAt(next: number | null): void {
     if (this.#stopped) return;
     const wait = next === null ? POLL_EVERY_MS : Math.min(next - this.#deps.clock.now(), POLL_EVERY_MS);
@@ -88,41 +88,41 @@ export class Sender {
     else this.#timer = this.#deps.clock.setTimeout(() => this.wake(), wait);
   }
 
-  /** Starts whatever may be sent now. @returns the moment when something more falls due */
+  /** Starts all attempts that are possible now. @returns time at which the next event falls due */
   async #sendDue(): Promise<number | null> {
     const { storage, clock } = this.#deps;
-    await this.#noteMissed();
-    let lookedAt = clock.now();
+    await this.#insertMissed();
+    let checkedAt = clock.now();
     for (;;) {
       if (this.shares.taken >= this.shares.limits.total || this.#stopped) break;
-      lookedAt = clock.now();
-      const sent = await this.#claim(await this.#takeDue(lookedAt));
-      // Nothing is due, or someone else was quicker.
+      checkedAt = clock.now();
+      const sent = await this.#claim(await this.#takeDue(checkedAt));
+      // Nothing is due, or another process was faster.
       if (sent === 0) break;
     }
-    return selectNextDue(storage.db, lookedAt);
+    return selectNextDue(storage.db, checkedAt);
   }
 
-  /** Chooses what may be sent now, each team and each of its receivers within its share. */
+  /** Selects events to send now, within the share of each team and receiver. */
   async #takeDue(now: number): Promise<DueEvent[]> {
     const { db } = this.#deps.storage;
     const busy = new Set(this.shares.busyParties);
     const teams = (await selectDueTeams(db, 'job_events', now)).filter((teamId) => !busy.has(teamId));
     const due = await Promise.all(
-      teams.map((teamId) => selectDueEvents(db, { teamId, now, busyOrigins: this.shares.busyMembers(teamId), limit: LOOK_AT })),
+      teams.map((teamId) => selectDueEvents(db, { teamId, now, busyOrigins: this.shares.busyMembers(teamId), limit: CANDIDATES })),
     );
     return chooseFairly(this.shares, due.flat(), (event) => ({ party: event.team_id, member: event.origin }));
   }
 
-  /** Rarely needed, so not with every look. */
-  async #noteMissed(): Promise<void> {
+  /** Rarely needed, so not at every pass. */
+  async #insertMissed(): Promise<void> {
     const now = this.#deps.clock.monotonic();
-    if (now < this.#nextNoteAt) return;
-    this.#nextNoteAt = now + POLL_EVERY_MS;
-    await this.#deps.noteMissed(MISSED_AT_ONCE);
+    if (now < this.#nextInsertAt) return;
+    this.#nextInsertAt = now + POLL_EVERY_MS;
+    await this.#deps.insertMissedEvents(MISSED_AT_ONCE);
   }
 
-  /** @returns how many it has got, and sends */
+  /** Claims events and starts to send them. @returns the number claimed */
   async #claim(taken: readonly DueEvent[]): Promise<number> {
     if (taken.length === 0) return 0;
     const { storage, clock, rules } = this.#deps;
@@ -142,7 +142,7 @@ export class Sender {
     return claimed.length;
   }
 
-  /** Never rejects: what cannot be recorded is sent again once its claim has run out. */
+  /** Never rejects: an event that cannot be recorded is sent again when its claim expires. */
   async #send(event: ClaimedEvent): Promise<void> {
     try {
       await deliver(event, { ...this.#deps, stop: this.#stop.signal });

@@ -18,26 +18,26 @@ import { deleteSettledBefore, hastenEvents, resendEvent, selectAttempts, selectE
 import { DEFAULT_WEBHOOK_RULES } from './types.ts';
 import type { Delivery, WebhookRules } from './types.ts';
 
-/** The delivery log answers questions about the last weeks, not about the last years. */
+/** The delivery log covers the last weeks, not years. */
 const KEEP_MS = 30 * 24 * 3600_000;
 const SWEEP_EVERY_MS = 3600_000;
-/** Rows of one statement: it holds the database for a few milliseconds. */
+/** Rows per statement, which blocks the database for a few milliseconds. */
 const SWEEP_AT_ONCE = 500;
 
 export interface WebhooksDeps {
   storage: Storage;
   clock: Clock;
   log: Log;
-  jobs: Pick<JobsService, 'getJob' | 'changes' | 'noteMissedEvents'>;
+  jobs: Pick<JobsService, 'getJob' | 'changes' | 'insertMissedEvents'>;
   secrets: Pick<Secrets, 'encrypt' | 'decryptText'>;
   targets: AddressRules;
   rules?: WebhookRules;
-  /** How names become addresses; the system's name servers unless given. */
+  /** Name resolution; the system's name servers by default. */
   resolve?: ResolveName;
   random?: () => number;
 }
 
-/** Tells the `notify_url` of jobs what becomes of them, in order, signed, at least once. */
+/** Sends job updates to `notify_url`: in order, signed, at least once. */
 export class WebhooksService {
   readonly #deps: WebhooksDeps;
   readonly #secrets: TeamSecrets;
@@ -54,7 +54,7 @@ export class WebhooksService {
       clock,
       log,
       everyMs: SWEEP_EVERY_MS,
-      failure: 'old job updates stay in the log',
+      failure: 'old job updates could not be deleted',
       run: (signal) => this.#sweep(signal),
     });
     this.#poster = new Poster({ rules: targets, resolve: deps.resolve ?? nameServerResolver(), deadlineMs: rules.deadlineMs });
@@ -66,16 +66,16 @@ export class WebhooksService {
       secrets: this.#secrets,
       poster: this.#poster,
       random: deps.random ?? Math.random,
-      noteMissed: (limit) => jobs.noteMissedEvents(limit),
+      insertMissedEvents: (limit) => jobs.insertMissedEvents(limit),
     });
   }
 
-  /** Attempts under way. */
+  /** Attempts in progress. */
   get attempts(): SharedUse {
     return this.#sender.shares;
   }
 
-  /** Sends what an earlier process has left, and from now on what happens. */
+  /** Sends the events that an earlier process left, and all new ones. */
   start(): void {
     this.#unsubscribe = this.#deps.jobs.changes.subscribe((job) => {
       if (job.notify_url !== null) this.#sender.wake();
@@ -91,7 +91,7 @@ export class WebhooksService {
     await this.#poster.close();
   }
 
-  /** What the job's receiver was told or is to be told, newest first; the page counts by `seq`. @throws AppError `not_found` for the job */
+  /** Sent and pending events of the job, newest first; the page counts by `seq`. @throws AppError `not_found` for the job */
   async listDeliveries(teamId: string, routerId: string, jobId: string, page: Page): Promise<Delivery[]> {
     const { storage, jobs } = this.#deps;
     const job = await jobs.getJob(teamId, routerId, jobId);
@@ -105,7 +105,7 @@ export class WebhooksService {
   }
 
   /**
-   * Sends an event again at once, with the same id and body. One that still waits is tried now, after those before it.
+   * Sends an event again at once, with the same id and body. A pending event is tried now, after those before it.
    * @throws AppError `not_found` for the job or the event
    */
   async resend(teamId: string, routerId: string, jobId: string, eventId: string): Promise<Delivery> {
@@ -128,12 +128,12 @@ export class WebhooksService {
     return this.#secrets.state(teamId);
   }
 
-  /** A new secret, shown only here; the one before it signs as well for `overlapMs`. @throws AppError `conflict` */
+  /** Creates a new secret, returned only here; the previous one also signs for `overlapMs`. @throws AppError `conflict` */
   rotateSecret(teamId: string, overlapMs: number): Promise<SecretState & { secret: string }> {
     return this.#secrets.rotate(teamId, overlapMs);
   }
 
-  /** @throws a storage error; the next one tries again */
+  /** @throws a storage error; the next sweep tries again */
   async #sweep(signal: AbortSignal): Promise<void> {
     const { storage, clock } = this.#deps;
     const before = clock.now() - KEEP_MS;

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
-/** Standard Webhooks asks for 24 to 64. */
+/** Standard Webhooks requires 24 to 64. */
 const SECRET_BYTES = 32;
 
 /** `whsec_` and 256 random bits in base64. */
@@ -11,12 +11,12 @@ export function newWebhookSecret(): string {
 
 export interface SignedMessage {
   id: string;
-  /** Moment of this attempt: receivers refuse old ones, so that what was overheard cannot be sent again. */
+  /** Time of this attempt: receivers refuse old ones, which prevents replays. */
   at: number;
   body: string;
 }
 
-/** The headers of Standard Webhooks: one signature for each secret, so that both are good while one replaces the other. */
+/** The headers of Standard Webhooks: one signature per secret, so that both are valid during a rotation. */
 export function signedHeaders({ id, at, body }: SignedMessage, secrets: readonly string[]): Record<string, string> {
   const seconds = String(Math.floor(at / 1000));
   const signatures = secrets.map((secret) => {

@@ -5,8 +5,8 @@ import type { Schema } from '../../platform/storage/schema.ts';
 import type { AttemptError, AttemptRecord, ClaimedEvent, DeliveryState, EventRecord } from './types.ts';
 
 /**
- * The queue of events. An event is sent by whoever holds its claim, so that two programs on one database do not send it
- * at once; a claim that is not given back runs out. `due_at` is set exactly while something is still to be sent.
+ * The queue of events. Only the holder of an event's claim sends it, so that two processes on one database do not send it
+ * at the same time; an abandoned claim expires. `due_at` is set exactly while the event still has to be sent.
  */
 
 const WAITING: readonly DeliveryState[] = ['pending', 'resending'];
@@ -19,7 +19,7 @@ export interface DueEvent {
 
 export { selectDueTeams } from '../../platform/storage/due-teams.ts';
 
-/** Events of a team that may be sent now (at most `limit`), the longest due first; none for receivers that are busy. */
+/** Events of a team that may be sent now (at most `limit`), the longest due first; none for busy receivers. */
 export async function selectDueEvents(
   db: DbOrTx,
   query: { teamId: string; now: number; busyOrigins: readonly string[]; limit: number },
@@ -54,7 +54,7 @@ function hasEarlierPending(eb: Where): Expression<SqlBool> {
   );
 }
 
-/** When the next event falls due after `now`; null when none is waiting for a moment. */
+/** When the next event falls due after `now`; null for none. */
 export async function selectNextDue(db: DbOrTx, now: number): Promise<number | null> {
   const row = await db
     .selectFrom('job_events')
@@ -64,7 +64,7 @@ export async function selectNextDue(db: DbOrTx, now: number): Promise<number | n
   return row?.at ?? null;
 }
 
-/** Takes events (by id, of all teams) for sending; those that someone else has taken meanwhile are left out. */
+/** Claims events (by id, of all teams) for sending. Events that another process has claimed are left out. */
 export async function claimEvents(
   db: DbOrTx,
   take: { ids: readonly string[]; claim: string; now: number; until: number },
@@ -106,12 +106,12 @@ export async function claimEvents(
 export interface Settlement {
   state: DeliveryState;
   attempts: number;
-  /** When it is tried again; null when it is settled. */
+  /** Time of the next attempt; null when it is settled. */
   dueAt: number | null;
   now: number;
 }
 
-/** Stores what became of a claimed event. @returns false when the claim had run out and someone else has taken it */
+/** Stores the result of a claimed event. @returns false when the claim has expired and another process has the event */
 export async function settleEvent(db: DbOrTx, event: ClaimedEvent, settlement: Settlement): Promise<boolean> {
   const { state, attempts, dueAt, now } = settlement;
   const { numUpdatedRows } = await db
@@ -124,7 +124,7 @@ export async function settleEvent(db: DbOrTx, event: ClaimedEvent, settlement: S
   return numUpdatedRows > 0n;
 }
 
-/** Moves the events behind one to the moment when it is their turn, or can be at the earliest. */
+/** Sets the due time of the events behind one to the earliest time at which they can be sent. */
 export async function moveFollowers(db: DbOrTx, event: Pick<ClaimedEvent, 'teamId' | 'jobId' | 'seq'>, dueAt: number): Promise<void> {
   await db
     .updateTable('job_events')
@@ -136,7 +136,7 @@ export async function moveFollowers(db: DbOrTx, event: Pick<ClaimedEvent, 'teamI
     .execute();
 }
 
-/** Gives an event back that was not sent. */
+/** Releases the claim of an event that was not sent. */
 export async function releaseEvent(db: DbOrTx, event: ClaimedEvent): Promise<void> {
   await db
     .updateTable('job_events')
@@ -155,7 +155,7 @@ export interface AttemptInsert {
   error: AttemptError | null;
 }
 
-/** @param keep how many attempts of an event are remembered: resends could add to them for ever */
+/** @param keep number of attempts kept per event, because resends could add more without end */
 export async function insertAttempt(db: DbOrTx, event: ClaimedEvent, attempt: AttemptInsert, keep: number): Promise<void> {
   await db
     .insertInto('job_event_attempts')
@@ -220,7 +220,7 @@ export async function selectAttempts(db: DbOrTx, teamId: string, eventIds: reado
     .execute();
 }
 
-/** Makes a settled event due again with a whole schedule before it. One that is being sent is left as it is. */
+/** Makes a settled event due again with a complete schedule. An event that is being sent is not changed. */
 export async function resendEvent(db: DbOrTx, event: { id: string; teamId: string; now: number }): Promise<void> {
   await db
     .updateTable('job_events')
@@ -231,7 +231,7 @@ export async function resendEvent(db: DbOrTx, event: { id: string; teamId: strin
     .execute();
 }
 
-/** Lets a waiting event be tried now, with those that come before it. */
+/** Makes a pending event due now, with those before it. */
 export async function hastenEvents(db: DbOrTx, event: { teamId: string; jobId: string; seq: number; now: number }): Promise<void> {
   await db
     .updateTable('job_events')
@@ -243,7 +243,7 @@ export async function hastenEvents(db: DbOrTx, event: { teamId: string; jobId: s
     .execute();
 }
 
-/** Forgets events (at most `limit`, of all teams) with their attempts that were settled long ago. @returns how many */
+/** Deletes at most `limit` events of all teams that were settled long ago, with their attempts. @returns the number deleted */
 export async function deleteSettledBefore(db: DbOrTx, before: number, limit: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('job_events')

@@ -2,21 +2,21 @@ import type { Selectable } from 'kysely';
 import type { ShareLimits } from '../../../runtime/fair-shares.ts';
 import type { JobEventAttemptsTable, JobEventsTable } from '../../platform/storage/schema-webhooks.ts';
 
-/** What became of an event so far. */
+/** States of an event. */
 export const DELIVERY_STATES = [
   /** Not yet delivered: due now, or waiting for its next attempt or for the event before it. */
   'pending',
-  /** Sent again because someone asked; it neither waits for other events nor holds them up. */
+  /** Sent again on request; it neither waits for other events nor delays them. */
   'resending',
   'delivered',
   /** Given up after the last attempt of the schedule. */
   'failed',
-  /** The receiver said that it wants no more (410). */
+  /** The receiver answered 410 and gets no more updates. */
   'gone',
 ] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** Why an attempt counts as failed, as a stable word. */
+/** Stable error codes of failed attempts. */
 export const ATTEMPT_ERRORS = [
   'http_status',
   'redirected',
@@ -33,14 +33,14 @@ export const ATTEMPT_ERRORS = [
 ] as const;
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
-/** An attempt as it went. */
+/** Result of an attempt. */
 export type AttemptResult =
   | { outcome: 'delivered'; status: number }
   | { outcome: 'failed'; status: number | null; error: AttemptError; retryAfter: string | undefined }
-  /** Cut off because this program is stopping: it counts as never made. */
+  /** Aborted because this process is stopping; it does not count. */
   | { outcome: 'stopped' };
 
-/** An event that an attempt holds. */
+/** An event claimed for an attempt. */
 export interface ClaimedEvent {
   id: string;
   teamId: string;
@@ -50,7 +50,7 @@ export interface ClaimedEvent {
   url: string;
   origin: string;
   state: DeliveryState;
-  /** Made before this one, in the present round. */
+  /** Earlier attempts in the current schedule. */
   attempts: number;
   /** State of the event before it. */
   previous: DeliveryState | null;
@@ -70,11 +70,11 @@ export interface Delivery {
 export interface WebhookRules {
   /** A whole attempt, from the name look-up to the end of the answer, in milliseconds. */
   deadlineMs: number;
-  /** How long an attempt holds its event; longer than an attempt and its record can take, in milliseconds. */
+  /** Lifetime of a claim; longer than an attempt and its record can take, in milliseconds. */
   leaseMs: number;
-  /** Attempts at the same time: all together, of one team, and of one team at one receiver (its origin). */
+  /** Concurrent attempts: in total, per team, and per team and receiver (its origin). */
   atOnce: ShareLimits;
-  /** How long attempts may still take when this program stops, in milliseconds. */
+  /** Time for attempts in progress when this process stops, in milliseconds. */
   stopWithinMs: number;
 }
 
@@ -82,8 +82,8 @@ export const DEFAULT_WEBHOOK_RULES: WebhookRules = {
   // Standard Webhooks recommends 15 to 30 seconds.
   deadlineMs: 15_000,
   leaseMs: 60_000,
-  // A receiver that hangs holds 4 of its team's 16, a team whose receivers all hang 16 of 64. Teams that send to the same
-  // receiver have a share each: one may ask it for a page that hangs.
+  // A hanging receiver takes 4 of its team's 16 attempts, a team whose receivers all hang takes 16 of 64. Teams that send to
+  // the same receiver have separate shares: one team may request a path that hangs.
   atOnce: { total: 64, perParty: 16, perMember: 4 },
   stopWithinMs: 3000,
 };

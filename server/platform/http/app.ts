@@ -85,7 +85,7 @@ export function createApp(options: AppOptions): App {
       throw new AppError('bad_request', 'the Host header is missing');
     const repeated = repeatedHeader(request.raw.rawHeaders);
     if (repeated !== undefined) throw new AppError('bad_request', `the header ${repeated} comes more than once`);
-    if (isClosing) throw new AppError('unavailable', 'the server is being stopped; come back in a moment');
+    if (isClosing) throw new AppError('unavailable', 'the server is stopping; try again in a moment');
   });
   return instance;
 }

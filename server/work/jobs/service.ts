@@ -15,7 +15,7 @@ import { JobChanges } from './changes.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { HandOver } from './hand-over/hand-over.ts';
 import { whyNotNotify } from './notify-url.ts';
-import { noteMissedEvents } from './outbox/store.ts';
+import { insertMissedEvents } from './outbox/store.ts';
 import { OpenJobs } from './open-jobs.ts';
 import { OutputRetention } from './retention/outputs.ts';
 import { JobRetention } from './retention/retention.ts';
@@ -258,9 +258,9 @@ export class JobsService implements JobEvents {
   }
 
   /** The net under the outbox: events of transitions that were stored without one (at most `limit`). @returns how many */
-  noteMissedEvents(limit: number): Promise<number> {
+  insertMissedEvents(limit: number): Promise<number> {
     const { storage, clock } = this.#deps;
-    return storage.writes.write((tx) => noteMissedEvents(tx, clock.now(), limit));
+    return storage.writes.write((tx) => insertMissedEvents(tx, clock.now(), limit));
   }
 
   // What agents say. A failed write rejects: the tunnel is then closed, and the agent says it again at its next `ready`.

@@ -111,7 +111,7 @@ describe('the event streams', () => {
   test('one key has so many streams and no more, another key its own', () => {
     const events = new EventsService({ clock: new ManualClock(), log: silentLog });
     for (let i = 0; i < EVENT_RULES.streams.perMember; i += 1) events.open(subscription());
-    expect(() => events.open(subscription())).toThrow('event streams open already');
+    expect(() => events.open(subscription())).toThrow('open event streams');
     expect(() => events.open(subscription({ callerId: 'other key' }))).not.toThrow();
   });
 
@@ -144,6 +144,6 @@ describe('the event streams', () => {
     const ended = once(stream, 'end');
     await events.stop();
     await ended;
-    expect(() => events.open(subscription())).toThrow('being stopped');
+    expect(() => events.open(subscription())).toThrow('the server is stopping');
   });
 });

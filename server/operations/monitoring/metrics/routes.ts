@@ -11,7 +11,7 @@ export function metricsRoutes(scope: App, deps: { metrics: Metrics }): void {
   );
 }
 
-/** Times every answer of the application by route pattern, so that ids in paths do not grow the series. */
+/** Measures every answer by route pattern, so that ids in paths create no new series. */
 export function measureRequests(app: App, metrics: Metrics): void {
   app.addHook('onResponse', async (request, reply) => {
     metrics.observeRequest(

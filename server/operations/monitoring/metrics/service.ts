@@ -5,10 +5,10 @@ import type { Counters } from '../../../platform/core/counters.ts';
 import type { StatusService } from '../status/service.ts';
 import { sharedResourceMetrics } from './shared-resources.ts';
 
-/** Seconds; commands wait for routers, so the range ends at their longest time-out. */
+/** Seconds; the range ends at the longest time-out of a command. */
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 
-/** What an operator watches. Counts come from the status when they are asked for; nothing is kept twice. */
+/** Prometheus metrics for the operator. Gauges read the status when they are scraped; nothing is stored twice. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
@@ -22,7 +22,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
     this.#requests = new Histogram({
       name: 'signalbox_http_request_duration_seconds',
-      help: 'Time from the request to its answer',
+      help: 'Time from a request to its answer',
       labelNames: ['method', 'route', 'status'],
       buckets: BUCKETS,
       registers: [this.#registry],
@@ -33,23 +33,23 @@ export class Metrics {
     this.#registry.registerMetric(refusedRows(counters));
     const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [this.#registry] });
     this.#work = {
-      agents: gauge('signalbox_connected_agents', 'Agents whose tunnel hangs on this node'),
+      agents: gauge('signalbox_connected_agents', 'Agents with a tunnel to this node'),
       forwards: gauge('signalbox_open_forwards', 'Forwards whose entry port is open'),
-      queued: gauge('signalbox_queued_jobs', 'Jobs waiting for their router'),
+      queued: gauge('signalbox_queued_jobs', 'Jobs that wait for their router'),
       ignoredForwarding: gauge(
         'signalbox_ignored_forwarding',
-        'Requests forwarded by an address that is not a trusted proxy, since the start',
+        'Requests with a forwarding header from an untrusted proxy, since the start',
       ),
       running: gauge('signalbox_running_jobs', 'Jobs whose script has begun and not ended'),
     };
   }
 
-  /** From now on it is shown how far this is used. @param resource its name in docs/shared-resources.md */
+  /** Adds metrics of a shared resource. @param resource its name in docs/shared-resources.md */
   watch(resource: string, use: SharedUse): void {
     this.#shared.set(resource, use);
   }
 
-  /** A number that is read when somebody asks for the metrics. */
+  /** A gauge that is read at each scrape. */
   show(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) });
   }
@@ -73,7 +73,7 @@ export class Metrics {
   }
 }
 
-/** Counted where the limits are; here they are only shown. */
+/** Each limit counts its own hits; this only exports the counts. */
 function limitsReached(counters: Counters): Counter {
   return new Counter({
     name: 'signalbox_limits_reached_total',
@@ -87,11 +87,11 @@ function limitsReached(counters: Counters): Counter {
   });
 }
 
-/** Agents clean what they read themselves: a count that grows is an old agent, or one that passes on what it should not. */
+/** Agents clean router output themselves: a growing count means an outdated agent, or one that forwards invalid data. */
 function cleanedMessages(counters: Counters): Counter {
   return new Counter({
     name: 'signalbox_cleaned_messages_total',
-    help: 'Messages of agents in which something that a router says was no text or no fact',
+    help: 'Agent messages with router output that was not valid text or a valid fact',
     registers: [],
     collect() {
       this.reset();
@@ -103,7 +103,7 @@ function cleanedMessages(counters: Counters): Counter {
 function refusedRows(counters: Counters): Counter {
   return new Counter({
     name: 'signalbox_refused_rows_total',
-    help: 'Rows that the database can never take, which were left out so that others are stored',
+    help: 'Rows that the database cannot store, dropped so that others are stored',
     labelNames: ['rows'],
     registers: [],
     collect() {

@@ -11,18 +11,18 @@ const statusSchema = z.object({
   open_forwards: z.int(),
   queued_jobs: z.int(),
   running_jobs: z.int(),
-  ignored_forwarding: z.int().describe('Requests forwarded by an address that is not a trusted proxy, since the start'),
-  warnings: z.array(z.string()).describe('What the operator should change'),
+  ignored_forwarding: z.int().describe('Requests with a forwarding header from an untrusted proxy, since the start'),
+  warnings: z.array(z.string()).describe('Configuration problems that the operator should fix'),
 });
 
-/** For a scope that admits service tokens only: it counts what all teams do. */
+/** For a scope that admits service tokens only, because it counts across all teams. */
 export function statusRoutes(scope: App, deps: { status: StatusService }): void {
   scope.get(
     '/internal/status',
     {
       schema: {
         hide: true,
-        summary: 'Say how the control plane is doing',
+        summary: 'Read the status of the control plane',
         response: {
           200: envelope(statusSchema),
           401: problemSchema.describe('No service token'),

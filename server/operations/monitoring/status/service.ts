@@ -8,9 +8,9 @@ export interface Status extends WorkCounts {
   uptimeSeconds: number;
   /** On this node. */
   connectedAgents: number;
-  /** Requests forwarded by an address that is not a trusted proxy, since the start. */
+  /** Requests with a forwarding header from an untrusted proxy, since the start. */
   ignoredForwarding: number;
-  /** What the operator should change, in plain words. */
+  /** Configuration problems that the operator should fix, as sentences. */
   warnings: string[];
 }
 
@@ -23,7 +23,7 @@ export interface StatusDeps {
   warnings: () => string[];
 }
 
-/** How the control plane is doing, for those who run it. */
+/** The status of the control plane, for its operators. */
 export class StatusService {
   readonly #deps: StatusDeps;
   readonly #startedAt: number;

@@ -6,7 +6,7 @@ export interface WorkCounts {
   runningJobs: number;
 }
 
-/** Of all teams: for those who run the service. */
+/** Across all teams, for the operators of the service. */
 export async function countWork(db: DbOrTx): Promise<WorkCounts> {
   const jobs = await db
     .selectFrom('jobs')

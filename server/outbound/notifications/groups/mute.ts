@@ -3,9 +3,9 @@ import type { Weekly } from '../schedules/types.ts';
 import type { Mute } from './types.ts';
 
 /**
- * Does the group keep silent at this moment? The names are historic: `schedule-active` lets the schedule decide when
- * the group is active, so it mutes while the schedule is **inactive**; `schedule-inactive` is its opposite. Without a
- * schedule nothing is muted: one message too many is better than one that is missing.
+ * Whether the group is muted at this time. The names are historic: with `schedule-active` the schedule says when the group
+ * is active, so it is muted while the schedule is **inactive**; `schedule-inactive` is the opposite. Without a
+ * schedule nothing is muted: an extra message is better than a missing one.
  * @param now milliseconds since 1970
  */
 export function isMuted(mute: Mute, schedule: Weekly | null, now: number): boolean {

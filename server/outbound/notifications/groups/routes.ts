@@ -10,22 +10,22 @@ import type { GroupsService } from './service.ts';
 import { CHANNELS, MUTES } from './types.ts';
 import type { Group, GroupChange } from './types.ts';
 
-/** Limits of a group's lists; as many people as ways to reach them. */
+/** Limits of a group's lists. */
 const MAX_TOPICS = 20;
 const MAX_NOTIFIABLES = 200;
 const MAX_RECIPIENTS = MAX_NOTIFIABLES;
 const MAX_SITES = 800;
 
 const MUTE_MEANING =
-  'When the group keeps silent. `schedule-active`: while its schedule is **inactive**, that is outside the windows; ' +
+  'When the group is muted. `schedule-active`: while its schedule is **inactive**, that is outside the windows; ' +
   '`schedule-inactive`: inside them (the names are historic: the schedule says when the group is active). ' +
   'Without a schedule neither mutes.';
 const mute = z.enum(MUTES).describe(MUTE_MEANING);
 const notifiable = z
-  .object({ id: uuidField.describe('Id of an active member'), channel: z.enum(CHANNELS).describe('How to reach them') })
+  .object({ id: uuidField.describe('Id of an active member'), channel: z.enum(CHANNELS).describe('Channel to reach them') })
   .meta({ id: 'Notifiable' });
 
-/** What a request may have (docs/interface.md, notification group). */
+/** The request body (docs/interface.md, notification group). */
 const groupFields = z.object({
   name: nameField.meta({ examples: ['On call'] }),
   schedule_id: uuidField.nullable().describe('Null: no schedule'),
@@ -60,7 +60,7 @@ const groupSchema = z
     name: z.string(),
     schedule_id: z.string().nullable(),
     mute,
-    recipients: z.array(z.string()).describe('Members who are switched off are left out'),
+    recipients: z.array(z.string()).describe('Inactive members are left out'),
     notifiables: z.array(z.object({ id: z.string(), channel: z.enum(CHANNELS) })),
     topics: z.array(z.string()),
     sites: z.array(z.string()),
@@ -70,10 +70,10 @@ const groupSchema = z
   })
   .meta({ id: 'NotificationGroup', examples: [groupExample] });
 
-/** The bare path belongs to groups only where it is a uuid: everything else stays what it was. */
+/** The bare path belongs to groups only if it is a UUID; other paths are not affected. */
 const UUID_PATTERN = '^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$';
 const tags = ['notifications'];
-const conflict = { 409: problemSchema.describe('Too many groups, or something that the group names has just been deleted') };
+const conflict = { 409: problemSchema.describe('Too many groups, or a record that the group references has just been deleted') };
 
 export interface GroupRoutesDeps {
   groups: GroupsService;
@@ -96,7 +96,8 @@ function updateRoute(app: App, { groups, now }: GroupRoutesDeps): void {
         tags,
         operationId: 'updateNotificationGroup',
         summary: 'Update a notification group',
-        description: 'What is given replaces what was there, lists as a whole; what is not given stays. Repetitions in a list are dropped.',
+        description:
+          'Given fields replace the old values, lists as a whole; missing fields stay unchanged. Duplicates in a list are dropped.',
         params: z.object({ group: uuidField }),
         body: groupChangeBody,
         response: { 200: groupSchema, ...commonErrors, ...conflict },

@@ -15,13 +15,13 @@ import {
   selectGroups,
   updateGroup,
 } from './store.ts';
-import { findStrangers } from './strangers.ts';
+import { findUnknownReferences } from './unknown-references.ts';
 import type { Group, GroupChange, NewGroup, Notifiable } from './types.ts';
 
-/** With a thousand links each, about what one list answer can carry. */
+/** With a thousand links each, about the size of one list answer. */
 const MAX_GROUPS = 200;
 
-/** Who is told about what. */
+/** Notification groups: who is notified about what. */
 export class GroupsService {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class GroupsService {
     return found(await selectGroup(this.#storage.db, teamId, groupId));
   }
 
-  /** @throws AppError `invalid` for what is not the team's, `conflict` for one group too many */
+  /** @throws AppError `invalid` for a reference to a record that is not the team's, `conflict` for too many groups */
   async create(teamId: string, wanted: NewGroup): Promise<Group> {
     const now = this.#clock.now();
     const links = withoutRepetition(wanted);
@@ -56,15 +56,15 @@ export class GroupsService {
     });
   }
 
-  /** Replaces what is given and keeps the rest. @throws AppError `not_found`, `invalid` for what is not the team's */
+  /** Replaces the given fields. @throws AppError `not_found`, `invalid` for a reference to a record that is not the team's */
   async change(teamId: string, groupId: string, wanted: GroupChange): Promise<Group> {
     const key = { teamId, id: groupId };
     const change = { ...withoutRepetition(wanted), updatedAt: this.#clock.now() };
     return this.#write(async (tx) => {
-      // First, so that of another team's group nothing is said but that it does not exist.
+      // Checked first, so that the answer reveals nothing about another team's group.
       if (!(await hasGroup(tx, teamId, groupId))) throw notFound('group');
       await refuseStrangers(tx, teamId, change);
-      // Also the lock that makes two changes of one group follow each other.
+      // Also locks the group against concurrent changes.
       if (!(await updateGroup(tx, key, change))) throw notFound('group');
       await replaceLinks(tx, key, change);
       return found(await selectGroup(tx, teamId, groupId));
@@ -81,7 +81,7 @@ export class GroupsService {
       return await this.#storage.writes.write(work);
     } catch (error) {
       if (!isForeignKey(error)) throw error;
-      throw new AppError('conflict', 'something that the group names has just been deleted', { cause: error });
+      throw new AppError('conflict', 'a record that the group references has just been deleted', { cause: error });
     }
   }
 }
@@ -91,7 +91,7 @@ function found(group: Group | undefined): Group {
   return group;
 }
 
-/** Lists are sets: naming something twice says nothing new. */
+/** Lists are sets: duplicates are dropped. */
 function withoutRepetition<T extends GroupChange>(change: T): T {
   const { recipients, notifiables, topics, sites } = change;
   return {
@@ -109,7 +109,7 @@ function distinct(notifiables: Notifiable[]): Notifiable[] {
 
 async function refuseStrangers(db: DbOrTx, teamId: string, change: GroupChange): Promise<void> {
   const people = [...(change.recipients ?? []), ...(change.notifiables ?? []).map(({ id }) => id)];
-  const errors = findStrangers(change, {
+  const errors = findUnknownReferences(change, {
     members: await selectActiveMembers(db, teamId, people),
     topics: await selectOwned(db, 'topics', teamId, change.topics ?? []),
     sites: await selectOwned(db, 'sites', teamId, change.sites ?? []),

@@ -132,7 +132,7 @@ function toGroup(row: Row, links: GroupLinks): Group {
     name: row.name,
     scheduleId: row.schedule_id,
     schedule: row.time_zone === null ? null : { timeZone: row.time_zone, windows: fromJson(row.windows ?? '[]') as Window[] },
-    // A word that this program does not know (a newer one wrote it) mutes nothing.
+    // An unknown value, written by a newer version, mutes nothing.
     mute: MUTES.find((mute) => mute === row.mute) ?? 'never',
     createdAt: row.created_at,
     updatedAt: row.updated_at,

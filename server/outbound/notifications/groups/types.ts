@@ -1,6 +1,6 @@
 import type { Weekly } from '../schedules/types.ts';
 
-/** When a group keeps silent; what they mean is in mute.ts. */
+/** When a group is muted; mute.ts has the meanings. */
 export const MUTES = ['never', 'always', 'schedule-active', 'schedule-inactive'] as const;
 export type Mute = (typeof MUTES)[number];
 
@@ -15,7 +15,7 @@ export interface Notifiable {
   channel: Channel;
 }
 
-/** Lists of ids, without repetition, in the order they were given. */
+/** Lists of ids, without duplicates, in the given order. */
 export interface GroupLinks {
   /** People. */
   recipients: string[];
@@ -24,7 +24,7 @@ export interface GroupLinks {
   sites: string[];
 }
 
-/** Who is told about what, where and when. */
+/** Who is notified about what, where and when. */
 export interface Group extends GroupLinks {
   id: string;
   teamId: string;
@@ -39,7 +39,7 @@ export interface Group extends GroupLinks {
 /** The lists that are given; each replaces the whole list. */
 export type GivenLinks = { [List in keyof GroupLinks]?: GroupLinks[List] | undefined };
 
-/** What is missing stays as it is. */
+/** Missing fields stay unchanged. */
 export interface GroupChange extends GivenLinks {
   name?: string | undefined;
   scheduleId?: string | null | undefined;

@@ -1,14 +1,14 @@
 import { DAYS } from './types.ts';
 import type { Day, Weekly, Window } from './types.ts';
 
-/** What a clock on the wall shows. */
+/** Local time of a time zone. */
 interface WallClock {
   day: Day;
   /** Since midnight. */
   minute: number;
 }
 
-/** Is one of the schedule's windows open at this moment? @param now milliseconds since 1970 */
+/** Whether one of the schedule's windows is open. @param now milliseconds since 1970 */
 export function isActive(schedule: Weekly, now: number): boolean {
   const clock = wallClock(schedule.timeZone, now);
   return schedule.windows.some((window) => contains(window, clock));
@@ -16,7 +16,7 @@ export function isActive(schedule: Weekly, now: number): boolean {
 
 function contains(window: Window, { day, minute }: WallClock): boolean {
   if (window.to > window.from) return day === window.day && minute >= window.from && minute < window.to;
-  // Over midnight: the evening of its day, or the morning after.
+  // Across midnight: the evening of its day, or the next morning.
   return (day === window.day && minute >= window.from) || (day === dayAfter(window.day) && minute < window.to);
 }
 

@@ -22,13 +22,13 @@ const windowSchema = z
       .min(0)
       .max(MINUTES_OF_DAY - 1)
       .describe('Minutes since midnight'),
-    to: z.int().min(1).max(MINUTES_OF_DAY).describe('Minutes since midnight, not included; if not after `from`, of the next day'),
+    to: z.int().min(1).max(MINUTES_OF_DAY).describe('Minutes since midnight, exclusive; on the next day if not after `from`'),
   })
   .meta({ id: 'ScheduleWindow', examples: [{ day: 'monday', from: 540, to: 1020 }] });
 const windows = z
   .array(windowSchema)
   .max(MAX_WINDOWS)
-  .describe('When the schedule is active, each week, by the wall clock of its time zone');
+  .describe('Weekly windows in which the schedule is active, in local time of its time zone');
 /** The longest name in the IANA database is under 40 characters. */
 const timeZone = z
   .string()
@@ -54,7 +54,7 @@ const scheduleSchema = z
 const scheduleParams = z.object({ schedule_id: pathId });
 
 const tags = ['notifications'];
-const conflict = { 409: problemSchema.describe('The team has a schedule of this name, or too many') };
+const conflict = { 409: problemSchema.describe('The team already has a schedule with this name, or too many schedules') };
 
 export interface ScheduleRoutesDeps {
   schedules: SchedulesService;
@@ -121,7 +121,7 @@ function writeSchedules(app: App, { schedules, now }: ScheduleRoutesDeps): void 
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'Change a schedule; what is not given stays',
+        summary: 'Change a schedule; missing fields stay unchanged',
         params: scheduleParams,
         body: scheduleChangeBody,
         response: { 200: envelope(scheduleSchema), ...commonErrors, ...conflict },
@@ -143,7 +143,7 @@ function deleteSchedule(app: App, { schedules }: ScheduleRoutesDeps): void {
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'Delete a schedule; groups that had it have none then',
+        summary: 'Delete a schedule; its groups then have no schedule',
         params: scheduleParams,
         response: { 204: z.null().describe('Deleted'), ...commonErrors },
       },

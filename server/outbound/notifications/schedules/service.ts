@@ -19,7 +19,7 @@ import type { NewSchedule, Schedule, ScheduleChange } from './types.ts';
 /** Far more than a team has shifts. */
 const MAX_SCHEDULES = 200;
 
-/** When people are on duty. */
+/** Weekly schedules: when people are on duty. */
 export class SchedulesService {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class SchedulesService {
     return schedule;
   }
 
-  /** @throws AppError `invalid` for what is no time zone; `conflict` for a name in use, or one schedule too many */
+  /** @throws AppError `invalid` for an unknown time zone; `conflict` for a name in use, or too many schedules */
   async create(teamId: string, { name, timeZone, windows }: NewSchedule): Promise<Schedule> {
     const now = this.#clock.now();
     const schedule = { id: newId(now), teamId, name, timeZone: checkTimeZone(timeZone), windows, createdAt: now, updatedAt: now };
@@ -54,7 +54,7 @@ export class SchedulesService {
     });
   }
 
-  /** @throws AppError `not_found`, `invalid` for what is no time zone, `conflict` for a name in use */
+  /** @throws AppError `not_found`, `invalid` for an unknown time zone, `conflict` for a name in use */
   async change(teamId: string, scheduleId: string, change: ScheduleChange): Promise<Schedule> {
     const timeZone = change.timeZone === undefined ? undefined : checkTimeZone(change.timeZone);
     const updatedAt = this.#clock.now();
@@ -64,7 +64,7 @@ export class SchedulesService {
     return schedule;
   }
 
-  /** Groups that had it have none then. @throws AppError `not_found` */
+  /** Its groups then have no schedule. @throws AppError `not_found` */
   async delete(teamId: string, scheduleId: string): Promise<void> {
     if (!(await deleteSchedule(this.#storage.db, teamId, scheduleId))) throw notFound('schedule');
   }
@@ -77,5 +77,5 @@ function checkTimeZone(name: string): string {
 }
 
 function nameInUse(error: unknown): never {
-  throw isUnique(error) ? new AppError('conflict', 'the team has a schedule of this name', { cause: error }) : error;
+  throw isUnique(error) ? new AppError('conflict', 'the team already has a schedule with this name', { cause: error }) : error;
 }

@@ -22,7 +22,7 @@ function toSchedule(row: Selectable<SchedulesTable>): Schedule {
   };
 }
 
-/** @throws a unique violation when another schedule of the team has the name */
+/** @throws a unique violation when another schedule of the team has this name */
 export async function insertSchedule(db: DbOrTx, schedule: Schedule): Promise<void> {
   await db
     .insertInto('schedules')

@@ -1,11 +1,11 @@
-/** In the order of Date and Intl: the week begins on Sunday. */
+/** In the order of Date: the week begins on Sunday. */
 export const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const;
 export type Day = (typeof DAYS)[number];
 
 /**
- * A part of every week, in minutes since midnight of that day as a clock on the wall shows them. It ends before `to`;
- * when `to` is not after `from` it ends on the next day. On the night of a change of clocks it is as long as the wall
- * clock makes it: an hour that is skipped is missing from it, one that is repeated is in it twice.
+ * A part of every week, in minutes since midnight of that day in local time. It ends before `to`;
+ * when `to` is not after `from`, it ends on the next day. On a day of a clock change it follows the local
+ * clock: a skipped hour is missing from it, a repeated hour is in it twice.
  */
 export interface Window {
   day: Day;
@@ -36,7 +36,7 @@ export interface NewSchedule {
   windows: Window[];
 }
 
-/** What is missing stays as it is. */
+/** Missing fields stay unchanged. */
 export interface ScheduleChange {
   name?: string | undefined;
   timeZone?: string | undefined;

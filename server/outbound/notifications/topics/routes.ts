@@ -18,7 +18,7 @@ const event = z
 const events = z
   .array(event)
   .max(MAX_EVENTS)
-  .describe('Kinds of events it stands for; a last part of * is every kind that begins so')
+  .describe('Event types of the topic; a final * matches every type with that prefix')
   .meta({ examples: [['fault.router_offline', 'job.*']] });
 
 const newTopicBody = z.object({ name: nameField.meta({ examples: ['Outages'] }), events: events.optional() }).meta({ id: 'NewTopic' });
@@ -35,7 +35,7 @@ const topicSchema = z
 const topicParams = z.object({ topic_id: pathId });
 
 const tags = ['notifications'];
-const conflict = { 409: problemSchema.describe('The team has a topic of this name, or too many') };
+const conflict = { 409: problemSchema.describe('The team already has a topic with this name, or too many topics') };
 
 export interface TopicRoutesDeps {
   topics: TopicsService;
@@ -95,7 +95,7 @@ function writeTopics(app: App, topics: TopicsService): void {
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'Change a topic; what is not given stays',
+        summary: 'Change a topic; missing fields stay unchanged',
         params: topicParams,
         body: topicChangeBody,
         response: { 200: envelope(topicSchema), ...commonErrors, ...conflict },
@@ -112,7 +112,7 @@ function deleteTopic(app: App, topics: TopicsService): void {
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'Delete a topic; it leaves every group',
+        summary: 'Delete a topic and remove it from every group',
         params: topicParams,
         response: { 204: z.null().describe('Deleted'), ...commonErrors },
       },

@@ -30,7 +30,7 @@ export class TopicsService {
     return topic;
   }
 
-  /** @throws AppError `conflict` for a name in use, or one topic too many */
+  /** @throws AppError `conflict` for a name in use, or too many topics */
   async create(teamId: string, { name, events }: NewTopic): Promise<Topic> {
     const now = this.#clock.now();
     const topic = { id: newId(now), teamId, name, events, createdAt: now, updatedAt: now };
@@ -50,12 +50,12 @@ export class TopicsService {
     return topic;
   }
 
-  /** Also leaves every group. @throws AppError `not_found` */
+  /** Also removes the topic from every group. @throws AppError `not_found` */
   async delete(teamId: string, topicId: string): Promise<void> {
     if (!(await deleteTopic(this.#storage.db, teamId, topicId))) throw notFound('topic');
   }
 }
 
 function nameInUse(error: unknown): never {
-  throw isUnique(error) ? new AppError('conflict', 'the team has a topic of this name', { cause: error }) : error;
+  throw isUnique(error) ? new AppError('conflict', 'the team already has a topic with this name', { cause: error }) : error;
 }

@@ -21,7 +21,7 @@ function toTopic(row: Selectable<TopicsTable>): Topic {
   };
 }
 
-/** @throws a unique violation when another topic of the team has the name */
+/** @throws a unique violation when another topic of the team has this name */
 export async function insertTopic(db: DbOrTx, topic: Topic): Promise<void> {
   await db
     .insertInto('topics')

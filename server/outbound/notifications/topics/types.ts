@@ -1,9 +1,9 @@
-/** A subject that groups follow: a name for kinds of events. */
+/** A named set of event types that groups follow. */
 export interface Topic {
   id: string;
   teamId: string;
   name: string;
-  /** `fault.router_offline`, `job.failed`, or `fault.*` for every kind that begins so. */
+  /** `fault.router_offline`, `job.failed`, or `fault.*` for every type with that prefix. */
   events: string[];
   createdAt: number;
   updatedAt: number;
@@ -14,7 +14,7 @@ export interface NewTopic {
   events: string[];
 }
 
-/** What is missing stays as it is. */
+/** Missing fields stay unchanged. */
 export interface TopicChange {
   name?: string | undefined;
   events?: string[] | undefined;

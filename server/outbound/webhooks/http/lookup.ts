@@ -9,12 +9,12 @@ import { TargetRefused } from './target.ts';
 export type ResolveName = (hostname: string) => Promise<string[]>;
 
 const LOCALHOST = ['127.0.0.1', '::1'];
-/** Two tries of this length: less than an attempt may take. */
+/** Two tries of this length take less time than an attempt may. */
 const DNS_TIMEOUT_MS = 2500;
 
 /**
- * Asks the system's name servers, and only them: `/etc/hosts` holds names of inside. Unlike `dns.lookup` it does not
- * take one of the few threads that files and passwords need, so a name server that hangs delays nothing else.
+ * Queries only the system's name servers: `/etc/hosts` has internal names. Unlike `dns.lookup` it does not
+ * use one of the few threads that files and passwords need, so a hanging name server delays nothing else.
  */
 export function nameServerResolver(): ResolveName {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
@@ -27,8 +27,8 @@ export function nameServerResolver(): ResolveName {
 }
 
 /**
- * The look-up of a socket: it gives the socket only addresses that may be connected to, so between check and connect
- * there is no second look-up that could say something else (DNS rebinding).
+ * The look-up function of a socket. It returns only permitted addresses, so there is no second look-up
+ * between check and connection that could differ (DNS rebinding).
  */
 export function guardedLookup(resolve: ResolveName, rules: AddressRules): LookupFunction {
   return (hostname, options, callback) => {
@@ -50,6 +50,6 @@ async function allowedAddresses(
 ): Promise<{ address: string; family: number }[]> {
   const addresses = isLocalhostName(hostname) ? LOCALHOST : await resolve(hostname);
   const allowed = addresses.filter((address) => mayConnect(hostname, address, rules));
-  if (allowed.length === 0) throw new TargetRefused('address_refused', 'the name leads to no public address');
+  if (allowed.length === 0) throw new TargetRefused('address_refused', 'the name has no public address');
   return allowed.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
 }

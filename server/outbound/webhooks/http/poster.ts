@@ -2,12 +2,12 @@ import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { AddressRules } from '../../../platform/core/public-address.ts';
 import type { AttemptResult } from '../types.ts';
-import { failureWord } from './failure-word.ts';
+import { errorCodeOf } from './error-code.ts';
 import { guardedLookup } from './lookup.ts';
 import type { ResolveName } from './lookup.ts';
 import { checkTarget } from './target.ts';
 
-/** A receiver has a few headers and an empty answer to send; more is not read. */
+/** A receiver sends a few headers and an empty body; more is not read. */
 const MAX_HEADER_BYTES = 8 * 1024;
 const MAX_ANSWER_BYTES = 16 * 1024;
 
@@ -25,8 +25,8 @@ export interface PosterOptions {
 }
 
 /**
- * Sends one message to an address that a stranger has chosen. Each attempt is a connection of its own, checked when it
- * is made; redirects are not followed; everything that the other end can make long has a limit.
+ * Sends one message to an address that a user has chosen. Each attempt uses a new connection, checked when it is
+ * made; redirects are not followed; everything that the receiver can make long has a limit.
  */
 export class Poster {
   readonly #agent: Agent;
@@ -43,7 +43,7 @@ export class Poster {
       maxHeaderSize: MAX_HEADER_BYTES,
       maxResponseSize: MAX_ANSWER_BYTES,
     });
-    // A socket looks up names only: what the URL says itself is checked on the way to the socket.
+    // A socket looks up only names; an address in the URL is checked before the connection.
     this.#dispatcher = this.#agent.compose((dispatch) => (options, handler) => {
       checkTarget(new URL(String(options.origin)), rules);
       return dispatch(options, handler);
@@ -68,7 +68,7 @@ export class Poster {
       return judge(answer.statusCode, answer.headers['retry-after']);
     } catch (error) {
       if (stop.aborted) return { outcome: 'stopped' };
-      return { outcome: 'failed', status: null, error: failureWord(error), retryAfter: undefined };
+      return { outcome: 'failed', status: null, error: errorCodeOf(error), retryAfter: undefined };
     }
   }
 
@@ -77,7 +77,7 @@ export class Poster {
   }
 }
 
-/** The status has been said; what becomes of the rest does not change it. */
+/** The status is known; the rest of the answer does not change it. */
 async function discard(body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<void> {
   await body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
 }

@@ -2,9 +2,9 @@ import { isLoopbackHost, mayNameHost } from '../../../platform/core/public-addre
 import type { AddressRules } from '../../../platform/core/public-address.ts';
 import type { AttemptError } from '../types.ts';
 
-/** Where updates may go. Pure; what is judged here is what is connected to, not what a name meant a moment before. */
+/** Permitted targets of updates. Pure; it checks the address of the connection, not an earlier look-up. */
 
-/** A target that must not be reached. */
+/** A forbidden target. */
 export class TargetRefused extends Error {
   readonly word: AttemptError;
 
@@ -16,11 +16,11 @@ export class TargetRefused extends Error {
 }
 
 /**
- * Checks what can be known before any look-up: scheme, and the address where the URL has one.
+ * Checks what is known before a look-up: the scheme, and the address if the URL has one.
  * @throws TargetRefused
  */
 export function checkTarget(url: URL, rules: AddressRules): void {
   const isPlainLoopback = url.protocol === 'http:' && rules.allowLoopback && isLoopbackHost(url.hostname);
   if (url.protocol !== 'https:' && !isPlainLoopback) throw new TargetRefused('url_refused', 'only https is allowed');
-  if (!mayNameHost(url.hostname, rules)) throw new TargetRefused('address_refused', 'the address is not a public one');
+  if (!mayNameHost(url.hostname, rules)) throw new TargetRefused('address_refused', 'the address is not public');
 }

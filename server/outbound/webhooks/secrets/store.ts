@@ -7,11 +7,11 @@ export interface StoredSecret {
   secret: string;
   shown: boolean;
   createdAt: number;
-  /** Null: the one in use. */
+  /** Null for the current secret. */
   expiresAt: number | null;
 }
 
-/** Secrets of a team that sign at `now`, the one in use first. */
+/** Secrets of a team that sign at `now`, the current one first. */
 export async function selectValidSecrets(db: DbOrTx, teamId: string, now: number): Promise<StoredSecret[]> {
   const rows = await db
     .selectFrom('webhook_secrets')
@@ -38,7 +38,7 @@ export interface SecretInsert {
   now: number;
 }
 
-/** @returns false when the team has one in use already */
+/** @returns false when the team already has a current one */
 export async function insertSecret(db: DbOrTx, { id, teamId, secret, shown, now }: SecretInsert): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('webhook_secrets')
@@ -48,7 +48,7 @@ export async function insertSecret(db: DbOrTx, { id, teamId, secret, shown, now 
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** Lets the secret in use sign until `expiresAt`, and ends those before it: two at a time are enough to change over. */
+/** Lets the current secret sign until `expiresAt` and deletes earlier ones: two at a time are enough for a rotation. */
 export async function retireSecret(db: DbOrTx, teamId: string, expiresAt: number): Promise<void> {
   await db.deleteFrom('webhook_secrets').where('team_id', '=', teamId).where('expires_at', 'is not', null).execute();
   await db

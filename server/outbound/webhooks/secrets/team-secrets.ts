@@ -15,16 +15,16 @@ export interface TeamSecretsDeps {
   secrets: Pick<Secrets, 'encrypt' | 'decryptText'>;
 }
 
-/** What is known of a team's secret besides itself. */
+/** State of a team's secret, without the secret. */
 export interface SecretState {
   createdAt: number;
-  /** Someone has seen it. */
+  /** True when it was shown to a user. */
   shown: boolean;
-  /** Until when the one before it signs as well. */
+  /** Time until which the previous one also signs. */
   previousUntil: number | null;
 }
 
-/** What a team's updates are signed with. Shown once, when it is made; kept encrypted. */
+/** The secrets that sign a team's updates. Shown once, at creation; stored encrypted. */
 export class TeamSecrets {
   readonly #deps: TeamSecretsDeps;
 
@@ -33,8 +33,8 @@ export class TeamSecrets {
   }
 
   /**
-   * The secrets to sign with, the newest first. A team that has none gets one that nobody has seen: its updates are
-   * signed from the first, and whoever wants to check them asks for a new one.
+   * The secrets to sign with, newest first. A team without a secret gets one that is never shown: its updates are
+   * signed from the first one on, and a user who wants to verify them creates a new secret.
    * @throws AppError `internal` when they cannot be decrypted
    */
   async signing(teamId: string): Promise<string[]> {
@@ -54,18 +54,18 @@ export class TeamSecrets {
   }
 
   /**
-   * A new secret, shown here and never again; the one before it signs as well for `overlapMs`.
-   * @throws AppError `conflict` when another one is being made at the same time
+   * Creates a new secret, returned only here; the previous one also signs for `overlapMs`.
+   * @throws AppError `conflict` when another one is being created at the same time
    */
   async rotate(teamId: string, overlapMs: number): Promise<SecretState & { secret: string }> {
     const { storage, clock } = this.#deps;
     const secret = await this.#make(teamId, { shown: true, overlapMs });
-    if (secret === undefined) throw new AppError('conflict', 'another secret is being made at this moment; try again');
+    if (secret === undefined) throw new AppError('conflict', 'another secret is being created at the same time; try again');
     const state = toState(await selectValidSecrets(storage.db, teamId, clock.now()));
     return { ...state!, secret };
   }
 
-  /** Undefined when someone else has made one at the same time. */
+  /** Undefined when another one was created at the same time. */
   async #make(teamId: string, wanted: { shown: boolean; overlapMs: number }): Promise<string | undefined> {
     const { storage, clock, secrets } = this.#deps;
     const now = clock.now();

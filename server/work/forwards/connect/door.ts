@@ -44,7 +44,7 @@ export class ForwardDoor {
 
   /** @throws AppError `unavailable` during a shutdown */
   checkOpen(): void {
-    if (this.#closing) throw new AppError('unavailable', 'the server is being stopped; come back in a moment');
+    if (this.#closing) throw new AppError('unavailable', 'the server is stopping; try again in a moment');
   }
 
   /** Carries a connection until one side ends it. Call it in the turn in which the WebSocket was opened. */

@@ -71,7 +71,7 @@ async function insertEvent(db: DbOrTx, job: JobRecord, url: string, at: { now: n
  * Writes down the present status of jobs (at most `limit`, of all teams) whose last transition was made by a statement
  * that does not write events. @returns how many
  */
-export async function noteMissedEvents(db: DbOrTx, now: number, limit: number): Promise<number> {
+export async function insertMissedEvents(db: DbOrTx, now: number, limit: number): Promise<number> {
   const jobs = await db
     .selectFrom('jobs')
     .selectAll()

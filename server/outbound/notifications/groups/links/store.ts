@@ -2,14 +2,14 @@ import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { DbOrTx, Tx } from '../../../../platform/storage/db.ts';
 import type { Channel, GivenLinks, GroupLinks, Notifiable } from '../types.ts';
 
-/** What groups name: one table for each kind, so that whatever is deleted leaves them by itself. */
+/** References of groups: one table per kind, so that foreign keys remove deleted records. */
 
 interface GroupKey {
   teamId: string;
   id: string;
 }
 
-/** The lists of some groups of one team. Members who are switched off are left out; their links come back with them. */
+/** The lists of some groups of one team. Inactive members are left out; their links return when they are reactivated. */
 export async function selectLinks(db: DbOrTx, teamId: string, groupIds: string[]): Promise<Map<string, GroupLinks>> {
   const links = new Map<string, GroupLinks>(groupIds.map((id) => [id, { recipients: [], notifiables: [], topics: [], sites: [] }]));
   if (groupIds.length === 0) return links;
@@ -70,7 +70,7 @@ function sitesOf(db: DbOrTx, teamId: string, groupIds: string[]) {
     .execute();
 }
 
-/** Replaces the lists that are given. @throws a foreign key violation when something has just been deleted */
+/** Replaces the lists that are given. @throws a foreign key violation when a referenced record has just been deleted */
 export async function replaceLinks(tx: Tx, group: GroupKey, links: GivenLinks): Promise<void> {
   if (links.recipients) await replaceRecipients(tx, group, links.recipients);
   if (links.notifiables) await replaceNotifiables(tx, group, links.notifiables);
@@ -108,7 +108,7 @@ async function replaceSites(tx: Tx, { teamId, id }: GroupKey, siteIds: string[])
   for (const chunk of inChunks(rows)) await tx.insertInto('group_sites').values(chunk).execute();
 }
 
-/** Those of the ids that belong to active members of the team. */
+/** The ids that belong to active members of the team. */
 export async function selectActiveMembers(db: DbOrTx, teamId: string, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await db
@@ -121,7 +121,7 @@ export async function selectActiveMembers(db: DbOrTx, teamId: string, ids: strin
   return new Set(rows.map((row) => row.user_id));
 }
 
-/** Those of the ids that the team has in a table of its own. */
+/** The ids that belong to records of the team in the given table. */
 export async function selectOwned(
   db: DbOrTx,
   table: 'topics' | 'sites' | 'schedules',

@@ -17,16 +17,16 @@ const BY_CODE: Record<string, AttemptError> = {
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'answer_invalid',
 };
 
-/** Codes of OpenSSL's verification have many beginnings; all of them speak of certificates. */
+/** OpenSSL's verification codes have many prefixes; all of them concern certificates. */
 const TLS_CODE = /^(?:ERR_TLS|ERR_SSL|EPROTO$|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
-/** The word for why no answer came. It says what its owner can act on and nothing about the network here. */
-export function failureWord(error: unknown): AttemptError {
+/** The error code of a missing answer. It helps the receiver's owner and reveals nothing about this network. */
+export function errorCodeOf(error: unknown): AttemptError {
   if (error instanceof TargetRefused) return error.word;
   if (!(error instanceof Error)) return 'connection_lost';
   if (error.name === 'TimeoutError') return 'timed_out';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // Of undici; its code is missing for some of what is no HTTP.
+  // An error of undici, which has no code for some non-HTTP answers.
   if (error.name === 'HTTPParserError') return 'answer_invalid';
   if (TLS_CODE.test(code)) return 'tls_failed';
   return BY_CODE[code] ?? 'connection_lost';

@@ -8,45 +8,45 @@ export interface KnownRouter {
   identity: string;
 }
 
-export interface PulseDeps {
+export interface PresenceChangesDeps {
   clock: Clock;
   log: Log;
-  /** Does the router answer, as far as is known now? */
+  /** Whether the router answers, as far as is known. */
   hasPulse: (routerId: string) => boolean;
   onChange: (router: KnownRouter, online: boolean) => void;
-  /** How often silence is looked for, milliseconds. */
+  /** How often to check for silent routers, milliseconds. */
   sweepMs: number;
 }
 
-/** Notices when `has_pulse` of a router changes: by what its agent says, or by silence. */
-export class RouterPulses {
-  readonly #deps: PulseDeps;
+/** Detects changes of `has_pulse` of routers, by reports of agents or by silence. */
+export class PresenceChanges {
+  readonly #deps: PresenceChangesDeps;
   readonly #routers = new Map<string, { router: KnownRouter; online: boolean }>();
   readonly #sweeps: Periodic;
 
-  constructor(deps: PulseDeps) {
+  constructor(deps: PresenceChangesDeps) {
     this.#deps = deps;
     this.#sweeps = new Periodic({
       clock: deps.clock,
       log: deps.log,
       everyMs: deps.sweepMs,
-      failure: 'routers that fell silent could not be looked for',
+      failure: 'the check for silent routers failed',
       run: () => {
-        for (const routerId of this.#routers.keys()) this.onHeartbeat(routerId);
+        for (const routerId of this.#routers.keys()) this.check(routerId);
       },
     });
   }
 
   /**
-   * @param routers those known from before, whose present state is no news
-   * @param told what was last said of a router, where that is remembered: what changed since then is news
+   * @param routers known routers, whose current state is not a change
+   * @param published the last published state of a router, if known: a difference from it is a change
    */
-  start(routers: readonly KnownRouter[], told: (router: KnownRouter) => boolean | undefined): void {
-    for (const router of routers) this.#routers.set(router.id, { router, online: told(router) ?? this.#deps.hasPulse(router.id) });
+  start(routers: readonly KnownRouter[], published: (router: KnownRouter) => boolean | undefined): void {
+    for (const router of routers) this.#routers.set(router.id, { router, online: published(router) ?? this.#deps.hasPulse(router.id) });
     this.#sweeps.start();
   }
 
-  /** Routers of which the last word is that they are online, by team. */
+  /** Routers that were last published as online, by team. */
   get online(): Map<string, string[]> {
     const known = [...this.#routers.values()].filter(({ online }) => online).map(({ router }) => router);
     return new Map(
@@ -58,19 +58,19 @@ export class RouterPulses {
     await this.#sweeps.stop();
   }
 
-  /** Who a router is; a new one is news if it answers. */
+  /** Adds or updates a router. A new router that answers is a change. */
   onInventory(router: KnownRouter): void {
     const online = this.#routers.get(router.id)?.online ?? false;
     this.#routers.set(router.id, { router, online });
-    this.onHeartbeat(router.id);
+    this.check(router.id);
   }
 
-  /** The router is no more: of it nothing is told any more. */
+  /** Stops reporting a removed router. */
   forget(routerId: string): void {
     this.#routers.delete(routerId);
   }
 
-  onHeartbeat(routerId: string): void {
+  check(routerId: string): void {
     const known = this.#routers.get(routerId);
     if (!known) return;
     const online = this.#deps.hasPulse(routerId);
