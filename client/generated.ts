@@ -508,6 +508,59 @@ export interface JobReceipt {
   job_id: string;
 }
 
+export interface ListedBackup {
+  id: string;
+  job_id: string;
+  /** pending: still on the router; lost: it could not be fetched */
+  state: 'pending' | 'stored' | 'lost';
+  /** Why parts are missing */
+  error: string | null;
+  created_at: string;
+  stored_at: string | null;
+  parts: {
+    part: 'binary' | 'export' | 'export_after';
+    /** Bytes */
+    size: number;
+    sha256: string;
+  }[];
+  router_id: string;
+}
+
+export interface ListedJob {
+  id: string;
+  token: string;
+  idempotency_key: string;
+  description: string;
+  express_execute: boolean;
+  needs_acknowledgement: boolean;
+  make_backup: boolean;
+  started_at: string | null;
+  completed_at: string | null;
+  failed_at: string | null;
+  /** When it was taken back, or marked as deleted after its end */
+  deleted_at: string | null;
+  /** deleted: it has deleted_at; what it did before stays in phase, reason, output and the other moments */
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'deleted' | 'expired' | 'unknown';
+  /** How far it is, or came: done with a result, good or bad; expired and canceled jobs never ran */
+  phase: 'queued' | 'accepted' | 'running' | 'done' | 'expired' | 'canceled' | 'unknown';
+  /** Why it is not simply completed, as a stable word */
+  reason: string | null;
+  /** The message of the router or the agent */
+  error: string | null;
+  /** The script printed more than is kept, or its output was forgotten because the team has very much of it */
+  output_truncated: boolean;
+  created_at: string;
+  expires_at: string;
+  site_id: string | null;
+  router_id: string;
+  request_id: string;
+  notify_url: string | null;
+  timeout_seconds: number;
+  undo_unless_reachable_seconds: number | null;
+  /** The backup taken before the script, once the control plane keeps it */
+  backup: string | null;
+}
+
 export interface Me {
   /** Id of the user or API key, as in `actor_id` of the audit log */
   id: string;
@@ -1260,8 +1313,42 @@ export interface Operations {
   listSchedules: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Schedule[]> };
   /** List the sites of the team, newest first */
   listSites: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Site[]> };
+  /** List the backups of every router of the team, newest first */
+  listTeamBackups: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'job_id' | 'state' | 'error' | 'created_at' | 'stored_at' | 'parts' | 'router_id')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; state?: ('pending' | '!pending' | 'stored' | '!stored' | 'lost' | '!lost')[] } }; result: {
+      status: 'success';
+      data: ListedBackup[];
+      /** Records that match, with `total=true` */
+      total?: number;
+      /** False: there are more than `total`, and nobody counted further */
+      total_is_exact?: boolean;
+    } };
   /** List the faults of every router of the team, newest first */
-  listTeamFaults: { input: { query?: { limit?: number; cursor?: string; status?: 'open' | 'resolved' } }; result: Success<Fault[]> };
+  listTeamFaults: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'rid' | 'message' | 'severity' | 'type' | 'cause' | 'created_at' | 'resolved_at' | 'duration' | 'status' | 'occurrences')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; status?: 'open' | 'resolved'; severity?: ('critical' | '!critical' | 'warning' | '!warning' | 'info' | '!info')[]; type?: ('router_offline' | '!router_offline' | 'agent_offline' | '!agent_offline' | 'wan_down' | '!wan_down' | 'temperature' | '!temperature' | 'voltage' | '!voltage' | 'power_supply_failed' | '!power_supply_failed' | 'fan_failed' | '!fan_failed' | 'hardware_failed' | '!hardware_failed' | 'poe_out_failed' | '!poe_out_failed' | 'disk_failing' | '!disk_failing' | 'weak_signal' | '!weak_signal' | 'high_cpu' | '!high_cpu' | 'disk_nearly_full' | '!disk_nearly_full' | 'clock_wrong' | '!clock_wrong' | 'move_requested' | '!move_requested' | 'duplicate_serial' | '!duplicate_serial' | 'devices_truncated' | '!devices_truncated' | 'rebooted' | '!rebooted')[] } }; result: {
+      status: 'success';
+      data: Fault[];
+      /** Records that match, with `total=true` */
+      total?: number;
+      /** False: there are more than `total`, and nobody counted further */
+      total_is_exact?: boolean;
+    } };
+  /** List the transient port forwards of every router of the team, newest first */
+  listTeamForwards: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'port' | 'revoked_early' | 'allow_only_cidr' | 'authorized_at' | 'expires_at' | 'expired' | 'entry_point' | 'dst_address' | 'dst_port' | 'time_to_expire' | 'router_id' | 'created_at' | 'closed_at' | 'way' | 'way_reason' | 'target_reachable' | 'refused' | 'refused_attempts' | 'open_connections' | 'connection_count' | 'bytes_in' | 'bytes_out' | 'idle_seconds' | 'max_connections' | 'entry_name' | 'entry_name_port')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; status?: 'open' | 'closed' } }; result: {
+      status: 'success';
+      data: TransientForward[];
+      /** Records that match, with `total=true` */
+      total?: number;
+      /** False: there are more than `total`, and nobody counted further */
+      total_is_exact?: boolean;
+    } };
+  /** List the jobs of every router of the team, newest first, without their output */
+  listTeamJobs: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'token' | 'idempotency_key' | 'description' | 'express_execute' | 'needs_acknowledgement' | 'make_backup' | 'started_at' | 'completed_at' | 'failed_at' | 'deleted_at' | 'status' | 'phase' | 'reason' | 'error' | 'output_truncated' | 'created_at' | 'expires_at' | 'site_id' | 'router_id' | 'request_id' | 'notify_url' | 'timeout_seconds' | 'undo_unless_reachable_seconds' | 'backup')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; status?: ('pending' | '!pending' | 'running' | '!running' | 'completed' | '!completed' | 'failed' | '!failed' | 'deleted' | '!deleted' | 'expired' | '!expired' | 'unknown' | '!unknown')[]; site_id?: string | 'none' } }; result: {
+      status: 'success';
+      data: ListedJob[];
+      /** Records that match, with `total=true` */
+      total?: number;
+      /** False: there are more than `total`, and nobody counted further */
+      total_is_exact?: boolean;
+    } };
   /** List the topics of the team, newest first */
   listTopics: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Topic[]> };
   /** Name a device, wherever the team knows it; an empty alias clears the name */
@@ -1380,7 +1467,10 @@ export const ROUTES = {
   listRouters: { method: 'GET', path: '/api/routers' },
   listSchedules: { method: 'GET', path: '/api/schedules' },
   listSites: { method: 'GET', path: '/api/sites' },
+  listTeamBackups: { method: 'GET', path: '/api/backups' },
   listTeamFaults: { method: 'GET', path: '/api/faults' },
+  listTeamForwards: { method: 'GET', path: '/api/transient-forwarding' },
+  listTeamJobs: { method: 'GET', path: '/api/jobs' },
   listTopics: { method: 'GET', path: '/api/topics' },
   nameDevice: { method: 'PUT', path: '/arp/devices/{macAddress}' },
   pauseCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/pause' },

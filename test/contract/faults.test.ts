@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { HealthReadings } from '../../protocol/index.ts';
 import { AppError } from '../../server/platform/core/errors.ts';
 import { newId } from '../../server/platform/core/ids.ts';
+import { teamFaultsRoute } from '../../server/fleet/faults/list/routes.ts';
 import { faultRoutes } from '../../server/fleet/faults/routes.ts';
 import { FaultsService } from '../../server/fleet/faults/service.ts';
 import type { FaultEvent } from '../../server/fleet/faults/types.ts';
@@ -50,6 +51,7 @@ describeEachDatabase('faults', (open) => {
         listTeamFaults: (...query: Parameters<FaultsService['listTeamFaults']>) => faults.listTeamFaults(...query),
       };
       faultRoutes(scope, { faults: list, now: () => clock.now() });
+      teamFaultsRoute(scope, { faults: list, now: () => clock.now() });
     });
     faults.onReady(connection());
     return () => faults.stop();

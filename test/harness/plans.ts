@@ -64,13 +64,13 @@ interface PostgresNode {
 
 function postgresPlan(statement: string, root: PostgresNode): Plan {
   const plan: Plan = { statement, reads: [], sorted: 0, text: '' };
-  const visit = (node: PostgresNode, depth: number): void => {
-    const { 'Node Type': type, 'Relation Name': table, 'Index Name': index, 'Index Cond': condition = '' } = node;
-    plan.text += `${' '.repeat(depth)}${type} ${table ?? ''} ${index ?? ''} ${condition} rows=${node['Plan Rows']}\n`;
+  const visit = (node: PostgresNode, depth: number, parent = ''): void => {
+    const { 'Node Type': type, 'Relation Name': table = parent, 'Index Name': index, 'Index Cond': condition = '' } = node;
+    plan.text += `${' '.repeat(depth)}${type} ${table} ${index ?? ''} ${condition} rows=${node['Plan Rows']}\n`;
     if (type === 'Sort' || type === 'Incremental Sort') plan.sorted += node.Plans?.[0]?.['Plan Rows'] ?? 0;
-    if (index !== undefined) plan.reads.push({ table: table ?? index, index, condition });
-    else if (type === 'Seq Scan') plan.reads.push({ table: table ?? '', index: null, condition: '' });
-    for (const inner of node.Plans ?? []) visit(inner, depth + 1);
+    if (index !== undefined) plan.reads.push({ table, index, condition });
+    else if (type === 'Seq Scan') plan.reads.push({ table, index: null, condition: '' });
+    for (const inner of node.Plans ?? []) visit(inner, depth + 1, table);
   };
   visit(root, 0);
   return plan;

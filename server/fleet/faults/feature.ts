@@ -3,6 +3,7 @@ import type { Platform } from '../../feature.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
 import type { CatalogService } from '../catalog/service.ts';
 import type { RoutersService } from '../routers/service.ts';
+import { teamFaultsRoute } from './list/routes.ts';
 import { faultRoutes } from './routes.ts';
 import { FaultsService } from './service.ts';
 import type { FaultEvent } from './types.ts';
@@ -37,5 +38,8 @@ export const faults = feature({
     onHealth: (connection, health) => faults.onHealth(connection, health),
   }),
   measures: ({ faults }) => ({ shares: { fault_changes: faults.waiting } }),
-  routes: faultRoutes,
+  routes: (scope, services: { faults: FaultsService; now: () => number }) => {
+    faultRoutes(scope, services);
+    teamFaultsRoute(scope, services);
+  },
 });

@@ -8,7 +8,7 @@ import { FAULT_SEVERITY } from './types.ts';
 import type { FaultRecord } from './types.ts';
 
 /** docs/interface.md, fault. */
-const faultSchema = z
+export const faultSchema = z
   .object({
     id: z.string(),
     rid: z.string().describe('Id of the router'),
@@ -44,37 +44,12 @@ const faultSchema = z
 const faultQuery = pageQuery.extend({ status: z.enum(['open', 'resolved']).optional() });
 
 interface FaultRoutesDeps {
-  faults: Pick<FaultsService, 'listFaults' | 'listTeamFaults'>;
+  faults: Pick<FaultsService, 'listFaults'>;
   now: () => number;
 }
 
+/** The faults of one router; those of the team are in list/routes.ts. */
 export function faultRoutes(app: App, deps: FaultRoutesDeps): void {
-  faultsOfRouter(app, deps);
-  faultsOfTeam(app, deps);
-}
-
-function faultsOfTeam(app: App, deps: FaultRoutesDeps): void {
-  app.get(
-    '/api/faults',
-    {
-      schema: {
-        tags: ['routers'],
-        operationId: 'listTeamFaults',
-        summary: 'List the faults of every router of the team, newest first',
-        querystring: faultQuery,
-        response: { 200: envelope(z.array(faultSchema)), ...commonErrors },
-      },
-    },
-    async (request, reply) => {
-      const page = readPage(request.query);
-      const faults = await deps.faults.listTeamFaults(principalOf(request).teamId, page, request.query.status);
-      linkNext(request, reply, page, faults, (fault) => ({ at: fault.created_at, id: fault.id }));
-      return success(faults.map((fault) => present(fault, deps.now())));
-    },
-  );
-}
-
-function faultsOfRouter(app: App, deps: FaultRoutesDeps): void {
   app.get(
     '/api/routers/:router_id/faults',
     {
@@ -92,12 +67,12 @@ function faultsOfRouter(app: App, deps: FaultRoutesDeps): void {
       const { teamId } = principalOf(request);
       const faults = await deps.faults.listFaults(teamId, request.params.router_id, page, request.query.status);
       linkNext(request, reply, page, faults, (fault) => ({ at: fault.created_at, id: fault.id }));
-      return success(faults.map((fault) => present(fault, deps.now())));
+      return success(faults.map((fault) => presentFault(fault, deps.now())));
     },
   );
 }
 
-function present(fault: FaultRecord, now: number): z.infer<typeof faultSchema> {
+export function presentFault(fault: FaultRecord, now: number): z.infer<typeof faultSchema> {
   const until = fault.resolved_at ?? now;
   return {
     id: fault.id,

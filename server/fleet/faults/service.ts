@@ -4,6 +4,9 @@ import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import type { Log } from '../../platform/core/log.ts';
+import type { Found, ListPage } from '../../platform/core/list-page.ts';
+import { findFaults } from './list/store.ts';
+import type { FaultFilter } from './list/types.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { RoutersService } from '../routers/service.ts';
@@ -106,9 +109,9 @@ export class FaultsService {
     return selectFaults(this.#deps.storage.db, { teamId, routerId, status }, page);
   }
 
-  /** Of every router of the team. */
-  async listTeamFaults(teamId: string, page: Page, status?: 'open' | 'resolved'): Promise<FaultRecord[]> {
-    return selectFaults(this.#deps.storage.db, { teamId, status }, page);
+  /** One page of the faults of a team that match. */
+  listTeamFaults(teamId: string, filter: FaultFilter, page: ListPage, wantsTotal: boolean): Promise<Found<FaultRecord>> {
+    return findFaults(this.#deps.storage.db, teamId, filter, page, wantsTotal);
   }
 
   onReady({ agentId }: AgentConnection): void {

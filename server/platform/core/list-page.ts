@@ -42,3 +42,18 @@ export function mergePages<Row extends { id: string }>(
     .toSorted((one, other) => sign * (compare(valueOf(one), valueOf(other)) || compare(one.id, other.id)))
     .slice(0, limit);
 }
+
+/** What the lists of records of routers have in common. */
+export interface RecordFilter {
+  routerId: string | undefined;
+  /** Created at that moment or later, milliseconds. */
+  from: number | undefined;
+  /** Created before that moment, milliseconds. */
+  to: number | undefined;
+}
+
+/** A page of records, and how many there are if that was asked for. */
+export interface Found<Row> {
+  rows: readonly Row[];
+  total: Total | undefined;
+}

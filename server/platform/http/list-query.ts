@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { invalidField } from '../core/errors.ts';
-import type { Among, ListPage, SortValue, Total } from '../core/list-page.ts';
+import type { Among, Found, ListPage, RecordFilter, SortValue } from '../core/list-page.ts';
 import { MAX_PAGE } from '../core/page.ts';
-import { textField, uuidField } from './fields.ts';
+import { momentField, textField, uuidField } from './fields.ts';
 
 /**
  * Lists that filter, sort and leave fields out (docs/lists.md). A list names its orders and fields once; the query is checked by zod, the
@@ -92,6 +92,27 @@ export function readIds(values: readonly string[] | undefined): Among<string | n
   return { only: only.map(orNull), not: not.map(orNull) };
 }
 
+/** The filters of lists of records of routers. */
+export const recordFilters = {
+  router_id: uuidField.optional().describe('Records of this router'),
+  from: momentField.optional().describe('Created at that moment or later'),
+  to: momentField.optional().describe('Created before that moment'),
+};
+
+/** What {@link recordFilters} say. */
+export function readRecordFilter({
+  router_id: routerId,
+  from,
+  to,
+}: {
+  router_id?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}): RecordFilter {
+  const momentOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
+  return { routerId, from: momentOf(from), to: momentOf(to) };
+}
+
 type ListRequest = z.infer<ReturnType<typeof listQuery>>;
 
 /** Which page is asked for. @throws AppError `invalid` for a cursor that does not belong to this list with these filters and this order */
@@ -147,11 +168,6 @@ export function listEnvelope<Item extends z.ZodType>(item: Item) {
     total: z.int().optional().describe('Records that match, with `total=true`'),
     total_is_exact: z.boolean().optional().describe('False: there are more than `total`, and nobody counted further'),
   });
-}
-
-interface Found<Row> {
-  rows: readonly Row[];
-  total: Total | undefined;
 }
 
 interface Answer<Item> {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely';
-import type { Among, ListPage, Total } from '../core/list-page.ts';
+import { mergePages } from '../core/list-page.ts';
+import type { Among, Found, ListPage, RecordFilter, SortValue, Total } from '../core/list-page.ts';
 import { countUpTo } from './count-up-to.ts';
 import type { DbOrTx } from './db.ts';
 import type { Schema } from './schema.ts';
@@ -67,4 +68,37 @@ export async function totalOf<Table extends keyof Schema, Row>(
   let count = 0;
   for (const query of queries) if (count <= MOST_COUNTED) count += await countUpTo(db, query, MOST_COUNTED + 1 - count);
   return { count: Math.min(count, MOST_COUNTED), isExact: count <= MOST_COUNTED };
+}
+
+/** For `$call`: what the lists of records of routers have in common. */
+export function ofTeam<Tables, Table extends keyof Tables, Row>(
+  teamId: string,
+  { routerId, from, to }: RecordFilter,
+): (query: SelectQueryBuilder<Tables, Table, Row>) => SelectQueryBuilder<Tables, Table, Row> {
+  const conditions = [
+    sql<SqlBool>`team_id = ${teamId}`,
+    ...(routerId === undefined ? [] : [sql<SqlBool>`router_id = ${routerId}`]),
+    ...(from === undefined ? [] : [sql<SqlBool>`created_at >= ${from}`]),
+    ...(to === undefined ? [] : [sql<SqlBool>`created_at < ${to}`]),
+  ];
+  return (query) => conditions.reduce((narrowed, condition) => narrowed.where(condition), query);
+}
+
+/**
+ * One page of what several queries find together: one for each value of a filter, so that an index with that value in front gives the records
+ * in their order. No record may be found by two of them.
+ */
+export async function findPage<Table extends keyof Schema, Row extends { id: string }>(
+  db: DbOrTx,
+  queries: readonly SelectQueryBuilder<Schema, Table, Row>[],
+  {
+    page,
+    value,
+    valueOf,
+    wantsTotal,
+  }: { page: ListPage; value: RawBuilder<unknown>; valueOf: (row: Row) => SortValue; wantsTotal: boolean },
+): Promise<Found<Row>> {
+  const pages: Row[][] = [];
+  for (const query of queries) pages.push((await query.$call(pageOf(page, value)).execute()) as Row[]);
+  return { rows: mergePages(pages, page, valueOf), total: wantsTotal ? await totalOf(db, queries) : undefined };
 }

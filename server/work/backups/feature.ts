@@ -3,6 +3,7 @@ import type { Platform } from '../../feature.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { JobsService } from '../jobs/service.ts';
+import { teamBackupsRoute } from './list/routes.ts';
 import { backupRoutes } from './routes.ts';
 import { BackupsService } from './service.ts';
 
@@ -31,5 +32,8 @@ export const backups = feature({
   stop: (own) => own.backups.stop(),
   hears: ({ backups }) => ({ onReady: (connection) => backups.onReady(connection) }),
   measures: ({ backups }) => ({ shares: { backup_fetches: backups.fetches } }),
-  routes: backupRoutes,
+  routes: (scope, services: { backups: BackupsService }) => {
+    backupRoutes(scope, services);
+    teamBackupsRoute(scope, services);
+  },
 });

@@ -13,7 +13,17 @@ import type { Backup, BackupDiff } from './types.ts';
 /** Backups hold passwords and keys: their content is for those who may change the router anyway. */
 const CONTENT_ROLE = 'operator';
 
-const backupSchema = z
+export const backupExample = {
+  id: '01a1fba0-2b45-7d91-8c1d-5e6f7a8b9c0d',
+  job_id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+  state: 'stored' as const,
+  error: null,
+  created_at: '2031-05-01T08:30:00.310Z',
+  stored_at: '2031-05-01T08:30:02.120Z',
+  parts: [{ part: 'export' as const, size: 5120, sha256: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae' }],
+};
+
+export const backupSchema = z
   .object({
     id: z.string(),
     job_id: z.string(),
@@ -23,20 +33,7 @@ const backupSchema = z
     stored_at: dateTime.nullable(),
     parts: z.array(z.object({ part: z.enum(PARTS), size: z.number().describe('Bytes'), sha256: z.string() })),
   })
-  .meta({
-    id: 'Backup',
-    examples: [
-      {
-        id: '01a1fba0-2b45-7d91-8c1d-5e6f7a8b9c0d',
-        job_id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
-        state: 'stored',
-        error: null,
-        created_at: '2031-05-01T08:30:00.310Z',
-        stored_at: '2031-05-01T08:30:02.120Z',
-        parts: [{ part: 'export', size: 5120, sha256: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae' }],
-      },
-    ],
-  });
+  .meta({ id: 'Backup', examples: [backupExample] });
 
 const diffSchema = z
   .object({
@@ -160,7 +157,7 @@ function diffRoutes(app: App, backups: BackupsService): void {
   );
 }
 
-function presentBackup({ record, parts }: Backup): z.infer<typeof backupSchema> {
+export function presentBackup({ record, parts }: Backup): z.infer<typeof backupSchema> {
   return {
     id: record.id,
     job_id: record.job_id,

@@ -6,7 +6,10 @@ import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
+import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { findBackups } from './list/store.ts';
+import type { BackupFilter } from './list/types.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { JobsService } from '../jobs/service.ts';
 import type { JobRecord } from '../jobs/types.ts';
@@ -118,12 +121,23 @@ export class BackupsService {
     const { storage, routers } = this.#deps;
     const router = await routers.getRouter(teamId, routerId, { orRemoved: true });
     const records = await selectBackups(storage.db, { teamId, routerId: router.id, page });
+    return this.#withParts(teamId, records);
+  }
+
+  /** One page of the backups of a team that match. */
+  async listTeamBackups(teamId: string, filter: BackupFilter, page: ListPage, wantsTotal: boolean): Promise<Found<Backup>> {
+    const { rows, total } = await findBackups(this.#deps.storage.db, teamId, filter, page, wantsTotal);
+    return { rows: await this.#withParts(teamId, rows), total };
+  }
+
+  async #withParts(teamId: string, records: readonly BackupRecord[]): Promise<Backup[]> {
     const parts = await selectParts(
-      storage.db,
+      this.#deps.storage.db,
       teamId,
       records.map(({ id }) => id),
     );
-    return records.map((record) => ({ record, parts: parts.filter(({ backup_id: id }) => id === record.id) }));
+    const byBackup = Map.groupBy(parts, ({ backup_id: id }) => id);
+    return records.map((record) => ({ record, parts: byBackup.get(record.id) ?? [] }));
   }
 
   /** @throws AppError `not_found` for the backup, and for a part that the control plane does not have */

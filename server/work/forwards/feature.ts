@@ -7,6 +7,7 @@ import { ForwardDoor } from './connect/door.ts';
 import { connectRoute } from './connect/routes.ts';
 import type { ConnectRouteDeps } from './connect/routes.ts';
 import { forwardConnectionRoutes } from './connections/routes.ts';
+import { teamForwardsRoute } from './list/routes.ts';
 import { forwardRoutes } from './routes.ts';
 import { ForwardsService } from './service.ts';
 
@@ -60,6 +61,7 @@ export const forwards = feature({
   measures: ({ forwards }) => ({ shares: { forward_ports: forwards.portsUse } }),
   routes: (scope, { forwardDoor, connectedCaller, config, ...services }: Routes) => {
     forwardRoutes(scope, { ...services, allowPrivateSources: config.allowPrivateSources });
+    teamForwardsRoute(scope, services);
     forwardConnectionRoutes(scope, services);
     connectRoute(scope, { ...services, door: forwardDoor, authenticate: connectedCaller });
   },

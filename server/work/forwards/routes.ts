@@ -65,7 +65,7 @@ function acceptedBy(normalise: (text: string) => string) {
 }
 
 /** docs/interface.md, forward; the fields from `router_id` on are additions. */
-const forwardSchema = z
+export const forwardSchema = z
   .object({
     id: z.string(),
     port: z.int(),
@@ -184,7 +184,7 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
       );
       const { record } = view;
       request.auditDetail = `forward ${record.id} to ${addressAndPort(record.dst_address, record.dst_port)} for ${record.allow_only_cidr}`;
-      return present(view, now());
+      return presentForward(view, now());
     },
   );
 }
@@ -207,7 +207,7 @@ function readRoutes(app: App, { forwards, now }: ForwardRoutesDeps): void {
     },
     async (request) => {
       const { router_id: routerId, id } = request.params;
-      return present(await forwards.get(principalOf(request).teamId, routerId, id), now());
+      return presentForward(await forwards.get(principalOf(request).teamId, routerId, id), now());
     },
   );
   app.get(
@@ -226,7 +226,7 @@ function readRoutes(app: App, { forwards, now }: ForwardRoutesDeps): void {
       const page = readPage(request.query);
       const views = await forwards.list(principalOf(request).teamId, request.params.router_id, page);
       linkNext(request, reply, page, views, ({ record }) => ({ at: record.created_at, id: record.id }));
-      return success(views.map((view) => present(view, now())));
+      return success(views.map((view) => presentForward(view, now())));
     },
   );
 }
@@ -252,7 +252,7 @@ function revokeRoute(app: App, { forwards }: ForwardRoutesDeps): void {
   );
 }
 
-function present(
+export function presentForward(
   { record, openConnections, maxConnections, entryName, ...traffic }: ForwardView,
   now: number,
 ): z.infer<typeof forwardSchema> {

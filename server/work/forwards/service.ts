@@ -5,7 +5,10 @@ import type { Clock } from '../../platform/core/clock.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
+import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { findForwards } from './list/store.ts';
+import type { ForwardFilter } from './list/types.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { ConnectionLog } from './connections/log.ts';
@@ -152,6 +155,12 @@ export class ForwardsService {
     await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true });
     const records = await selectForwards(this.#deps.storage.db, teamId, routerId, page);
     return records.map((record) => this.#view(record));
+  }
+
+  /** One page of the forwards of a team that match. */
+  async listTeam(teamId: string, filter: ForwardFilter, page: ListPage, wantsTotal: boolean): Promise<Found<ForwardView>> {
+    const { rows, total } = await findForwards(this.#deps.storage.db, teamId, filter, page, wantsTotal);
+    return { rows: rows.map((record) => this.#view(record)), total };
   }
 
   /** Those that are open and those that are over, newest first. @throws AppError `not_found` */

@@ -2,6 +2,7 @@ import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import { teamJobsRoute } from './list/routes.ts';
 import { jobRoutes } from './routes.ts';
 import { JobsService } from './service.ts';
 import { DEFAULT_JOB_RULES } from './types.ts';
@@ -37,5 +38,8 @@ export const jobs = feature({
     onJobRefused: (connection, jobId) => jobs.onJobRefused(connection, jobId),
   }),
   measures: ({ jobs }) => ({ shares: { job_offers: jobs.offers } }),
-  routes: jobRoutes,
+  routes: (scope, services: { jobs: JobsService }) => {
+    jobRoutes(scope, services);
+    teamJobsRoute(scope, services);
+  },
 });

@@ -6,6 +6,7 @@ import { problemSchema } from '../../platform/http/error-handler.ts';
 import { pathId, textField } from '../../platform/http/fields.ts';
 import { idempotencyKeyOf } from '../../platform/http/idempotency.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
+import type { JobOverview } from './list/types.ts';
 import type { JobsService } from './service.ts';
 import { PHASES, STATUSES, statusOf } from './state.ts';
 import { JOB_LIMITS } from './types.ts';
@@ -72,7 +73,36 @@ const receiptSchema = z
     ],
   });
 
-const jobSchema = z
+export const jobExample = {
+  id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+  token: 'mXcQ2w7ReT4yU1iOp9aSdFgHjKlZxCvB',
+  idempotency_key: 'name-the-uplink-1',
+  description: 'Name the uplink',
+  express_execute: true,
+  needs_acknowledgement: true,
+  make_backup: false,
+  started_at: '2031-05-01T08:30:00.120Z',
+  completed_at: '2031-05-01T08:30:00.310Z',
+  failed_at: null,
+  deleted_at: null,
+  status: 'completed' as const,
+  phase: 'done' as const,
+  reason: null,
+  error: null,
+  output: 'gw-depot',
+  output_truncated: false,
+  created_at: '2031-05-01T08:30:00.000Z',
+  expires_at: '2031-05-08T08:30:00.000Z',
+  site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+  router_id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
+  request_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
+  notify_url: null,
+  timeout_seconds: 300,
+  undo_unless_reachable_seconds: null,
+  backup: null,
+};
+
+export const jobSchema = z
   .object({
     id: z.string(),
     token: z.string(),
@@ -105,39 +135,7 @@ const jobSchema = z
     undo_unless_reachable_seconds: z.number().nullable(),
     backup: z.string().nullable().describe('The backup taken before the script, once the control plane keeps it'),
   })
-  .meta({
-    id: 'Job',
-    examples: [
-      {
-        id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
-        token: 'mXcQ2w7ReT4yU1iOp9aSdFgHjKlZxCvB',
-        idempotency_key: 'name-the-uplink-1',
-        description: 'Name the uplink',
-        express_execute: true,
-        needs_acknowledgement: true,
-        make_backup: false,
-        started_at: '2031-05-01T08:30:00.120Z',
-        completed_at: '2031-05-01T08:30:00.310Z',
-        failed_at: null,
-        deleted_at: null,
-        status: 'completed',
-        phase: 'done',
-        reason: null,
-        error: null,
-        output: 'gw-depot',
-        output_truncated: false,
-        created_at: '2031-05-01T08:30:00.000Z',
-        expires_at: '2031-05-08T08:30:00.000Z',
-        site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
-        router_id: '01a1fb9c-376e-7279-a064-482cecad7b5b',
-        request_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24',
-        notify_url: null,
-        timeout_seconds: 300,
-        undo_unless_reachable_seconds: null,
-        backup: null,
-      },
-    ],
-  });
+  .meta({ id: 'Job', examples: [jobExample] });
 
 const jobParams = routerParams.extend({ job_id: pathId });
 
@@ -217,7 +215,7 @@ function readRoutes(app: App, jobs: JobsService): void {
       const { teamId } = principalOf(request);
       const records = await jobs.listJobs(teamId, request.params.router_id, request.query.status ?? [], page);
       linkNext(request, reply, page, records, (job) => ({ at: job.created_at, id: job.id }));
-      return success(records.map(presentJob));
+      return success(records.map((job) => presentJob(job)));
     },
   );
   app.get(
@@ -279,7 +277,8 @@ function presentReceipt(job: JobRecord): z.infer<typeof receiptSchema> {
   };
 }
 
-function presentJob(job: JobRecord): z.infer<typeof jobSchema> {
+/** `output` is null for a job of which it was not read. */
+export function presentJob(job: JobOverview & Partial<Pick<JobRecord, 'output'>>): z.infer<typeof jobSchema> {
   return {
     id: job.id,
     token: job.token,
@@ -296,7 +295,7 @@ function presentJob(job: JobRecord): z.infer<typeof jobSchema> {
     phase: job.phase as z.infer<typeof jobSchema>['phase'],
     reason: job.reason,
     error: job.error,
-    output: job.output,
+    output: job.output ?? null,
     output_truncated: job.output_truncated === 1,
     created_at: toDateTime(job.created_at),
     expires_at: toDateTime(job.expires_at),

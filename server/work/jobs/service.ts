@@ -6,6 +6,7 @@ import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, invalidField, notFound } from '../../platform/core/errors.ts';
 import { newId, newSecret } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
+import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import type { Page } from '../../platform/core/page.ts';
 import type { AddressRules } from '../../platform/core/public-address.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
@@ -14,6 +15,8 @@ import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { JobChanges } from './changes.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { HandOver } from './hand-over/hand-over.ts';
+import { findJobs } from './list/store.ts';
+import type { JobFilter, JobOverview } from './list/types.ts';
 import { whyNotNotify } from './notify-url.ts';
 import { insertMissedEvents } from './outbox/store.ts';
 import { OpenJobs } from './open-jobs.ts';
@@ -175,6 +178,11 @@ export class JobsService implements JobEvents {
   async listJobs(teamId: string, routerId: string, statuses: readonly Status[], page: Page): Promise<JobRecord[]> {
     const router = await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true });
     return selectJobs(this.#deps.storage.db, { teamId, routerId: router.id, statuses, page });
+  }
+
+  /** One page of the jobs of a team that match. */
+  findJobs(teamId: string, filter: JobFilter, page: ListPage, wantsTotal: boolean): Promise<Found<JobOverview>> {
+    return findJobs(this.#deps.storage.db, teamId, filter, page, wantsTotal);
   }
 
   /** @throws AppError `not_found` */

@@ -26,6 +26,7 @@ import { keyCallers } from './0025-key-callers.ts';
 import { replacementTokens } from './0026-replacement-tokens.ts';
 import { lists } from './0027-lists.ts';
 import { connectionHistory } from './0028-connection-history.ts';
+import { teamRecords } from './0029-team-records.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   replacementTokens,
   lists,
   connectionHistory,
+  teamRecords,
 ];

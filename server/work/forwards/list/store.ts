@@ -1,0 +1,18 @@
+import { sql } from 'kysely';
+import type { Found, ListPage } from '../../../platform/core/list-page.ts';
+import type { Db } from '../../../platform/storage/db.ts';
+import { findPage, ofTeam } from '../../../platform/storage/list-query.ts';
+import type { ForwardRecord } from '../types.ts';
+import type { ForwardFilter } from './types.ts';
+
+export async function findForwards(
+  db: Db,
+  teamId: string,
+  filter: ForwardFilter,
+  page: ListPage,
+  wantsTotal: boolean,
+): Promise<Found<ForwardRecord>> {
+  let forwards = db.selectFrom('forwards').selectAll().$call(ofTeam(teamId, filter));
+  if (filter.status) forwards = forwards.where('closed_at', filter.status === 'open' ? 'is' : 'is not', null);
+  return findPage(db, [forwards], { page, value: sql.ref('created_at'), valueOf: (forward) => forward.created_at, wantsTotal });
+}

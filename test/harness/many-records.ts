@@ -1,0 +1,123 @@
+import { newId } from '../../server/platform/core/ids.ts';
+import { PHASES } from '../../server/work/jobs/state.ts';
+import { BACKUP_STATES } from '../../server/work/backups/types.ts';
+import { FAULT_SEVERITY } from '../../server/fleet/faults/types.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
+import { inChunks } from '../../server/platform/storage/columns.ts';
+import type { ManyRouters } from './many-routers.ts';
+
+/** Rows of one insert: a job has 30 columns, and SQLite takes 32,766 values. */
+const CHUNK = 500;
+
+/** A moment now and then, so that some records share theirs; null otherwise. */
+function sometimes(index: number, of: number, at: number): number | null {
+  return index % of === 0 ? at : null;
+}
+
+/** Jobs in all phases with all combinations of their moments, oldest first. */
+export async function seedJobs({ db }: Storage, { teamId, routers, sites }: ManyRouters, count: number, start: number): Promise<string[]> {
+  const rows = Array.from({ length: count }, (_, index) => {
+    const at = start + Math.floor(index / 3);
+    return {
+      id: newId(at),
+      team_id: teamId,
+      router_id: routers[index % routers.length]!,
+      site_id: index % 5 === 0 ? null : sites[index % sites.length]!,
+      token: `token ${index}`,
+      request_id: 'r',
+      idempotency_key: `key ${index}`,
+      description: `job ${index}`,
+      script: ':put 1',
+      express_execute: 0 as const,
+      needs_acknowledgement: 1 as const,
+      make_backup: 1 as const,
+      notify_url: null,
+      timeout_ms: 1000,
+      phase: PHASES[index % PHASES.length]!,
+      output: 'long',
+      output_truncated: 0 as const,
+      created_by: null,
+      created_via: null,
+      created_at: at,
+      expires_at: at + 1000,
+      completed_at: sometimes(index, 2, at),
+      failed_at: sometimes(index, 3, at),
+      deleted_at: sometimes(index, 11, at),
+      version: 1,
+      notified_version: 0,
+      undo_seconds: null,
+    };
+  });
+  for (const chunk of inChunks(rows, CHUNK)) await db.insertInto('jobs').values(chunk).execute();
+  return rows.map(({ id }) => id);
+}
+
+export async function seedFaults({ db }: Storage, { teamId, routers }: ManyRouters, count: number, start: number): Promise<void> {
+  const types = Object.entries(FAULT_SEVERITY);
+  const rows = Array.from({ length: count }, (_, index) => {
+    const [type, severity] = types[index % types.length]!;
+    const at = start + Math.floor(index / 3);
+    const isOpen = index < routers.length && index % 4 === 0;
+    return {
+      id: newId(at),
+      team_id: teamId,
+      router_id: routers[index % routers.length]!,
+      type,
+      severity,
+      message: 'm',
+      cause: 'c',
+      created_at: at,
+      resolved_at: isOpen ? null : at + 1,
+      occurrences: 1,
+      updated_at: at,
+    };
+  });
+  for (const chunk of inChunks(rows, CHUNK)) await db.insertInto('faults').values(chunk).execute();
+}
+
+let nextPort = 1;
+
+export async function seedForwards({ db }: Storage, { teamId, routers }: ManyRouters, count: number, start: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, index) => ({
+    id: newId(start + index),
+    team_id: teamId,
+    router_id: routers[index % routers.length]!,
+    port: (nextPort += 1),
+    allow_only_cidr: '203.0.113.7/32',
+    dst_address: '10.0.0.1',
+    dst_port: 22,
+    entry_point: 'x',
+    channel_token_hash: 'x',
+    created_by: 'x',
+    created_via: null,
+    idempotency_key: null,
+    created_at: start + index,
+    expires_at: start + 1000,
+    closed_at: index % 3 === 0 ? null : start + 1,
+    refused_attempts: 0,
+    idle_seconds: null,
+    max_connections: null,
+  }));
+  for (const chunk of inChunks(rows, CHUNK)) await db.insertInto('forwards').values(chunk).execute();
+}
+
+export async function seedBackups(
+  { db }: Storage,
+  { teamId, routers }: ManyRouters,
+  jobs: readonly string[],
+  start: number,
+): Promise<void> {
+  const rows = jobs.map((jobId, index) => ({
+    id: newId(start + index),
+    team_id: teamId,
+    router_id: routers[index % routers.length]!,
+    job_id: jobId,
+    state: BACKUP_STATES[index % BACKUP_STATES.length]!,
+    attempts: 0,
+    due_at: null,
+    error: null,
+    created_at: start + Math.floor(index / 3),
+    stored_at: null,
+  }));
+  for (const chunk of inChunks(rows, CHUNK)) await db.insertInto('backups').values(chunk).execute();
+}
