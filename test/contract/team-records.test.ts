@@ -22,7 +22,7 @@ import { TeamApp } from '../harness/team-app.ts';
 const START = 1_700_000_000_000;
 const JOBS = 1500;
 /** Of which the other team has more, so that reading all of them would show. */
-const OTHER_JOBS = 3000;
+const OTHER_JOBS = 7500;
 
 type Answer = { data: Record<string, unknown>[]; total?: number };
 

@@ -73,6 +73,9 @@ function isId(text: string): boolean {
 /** A filter over texts. One behind `!` is unwanted. */
 export const textsFilter = severalOf(textField(SEARCH_CHARS).min(1)).optional();
 
+/** A filter over one id, or `none` for records without one. */
+export const idOrNone = z.string().toLowerCase().refine(isId, 'must be a UUID or none').optional();
+
 /** Text that is looked for in several fields. */
 export const searchField = textField(SEARCH_CHARS).trim().min(1);
 

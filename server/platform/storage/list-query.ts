@@ -99,6 +99,6 @@ export async function findPage<Table extends keyof Schema, Row extends { id: str
   }: { page: ListPage; value: RawBuilder<unknown>; valueOf: (row: Row) => SortValue; wantsTotal: boolean },
 ): Promise<Found<Row>> {
   const pages: Row[][] = [];
-  for (const query of queries) pages.push((await query.$call(pageOf(page, value)).execute()) as Row[]);
+  for (const query of queries) pages.push(await query.$call(pageOf(page, value)).execute());
   return { rows: mergePages(pages, page, valueOf), total: wantsTotal ? await totalOf(db, queries) : undefined };
 }

@@ -3,9 +3,9 @@ import { chosen } from '../../../platform/core/list-page.ts';
 import type { App } from '../../../platform/http/app.ts';
 import { principalOf } from '../../../platform/http/authentication.ts';
 import { commonErrors } from '../../../platform/http/envelope.ts';
-import { uuidField } from '../../../platform/http/fields.ts';
 import {
   answerList,
+  idOrNone,
   listEnvelope,
   listQuery,
   readAmong,
@@ -32,10 +32,7 @@ const shape = {
 const query = listQuery(shape).extend({
   ...recordFilters,
   status: wordsFilter(STATUSES),
-  site_id: z
-    .union([uuidField, z.literal('none')])
-    .optional()
-    .describe('Where the router stood when the job was made; `none`: in no site'),
+  site_id: idOrNone.describe('Where the router stood when the job was made; `none`: in no site'),
 });
 
 /** The jobs of all routers. */
