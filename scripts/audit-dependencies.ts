@@ -4,11 +4,11 @@ import process from 'node:process';
 import { judgeAudit, readDecisions } from './audit/judge.ts';
 
 /**
- * Asks the registry for known weaknesses of what package-lock.json names, and holds the answer to the decisions in
- * docs/security/advisories.json. Exit codes: 0 every finding is decided, or the registry does not tell; 1 a finding without a decision.
+ * Asks the registry for advisories against package-lock.json and compares them with the decisions in
+ * docs/security/advisories.json. Exit codes: 0 every finding has a decision, or the registry does not answer; 1 otherwise.
  */
 
-/** `npm audit` asks one question; a registry that hangs must not hold up the tests. */
+/** `npm audit` sends one request; a registry that hangs must not delay the tests. */
 const TIMEOUT_MS = 120_000;
 const MAX_REPORT_BYTES = 64 * 1024 * 1024;
 

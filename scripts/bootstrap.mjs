@@ -30,7 +30,7 @@ async function install() {
 }
 
 /**
- * Runs `file` (relative to the project) with Node 24 and the caller's terminal, and exits as it exits. `nodeFlags` go to Node
+ * Runs `file` (relative to the project) with Node 24 and the caller's terminal, and exits with its code. `nodeFlags` go to Node
  * itself.
  */
 export async function runWithNode24(file, args, nodeFlags = []) {
@@ -49,7 +49,7 @@ export async function runWithNode24(file, args, nodeFlags = []) {
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
 }
 
-/** npm does not pass SIGTERM on: a demo or simulator whose `npm run` was ended would go on for ever. */
+/** npm does not forward SIGTERM: a demo or simulator would outlive its `npm run`. */
 function endWithNpm(child) {
   if (process.env.npm_lifecycle_event === undefined) return;
   const npm = process.ppid;

@@ -10,13 +10,13 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const outfile = path.resolve(process.argv[2] ?? path.join(root, 'dist', 'signalbox-agent.cjs'));
 
 /**
- * Before anything is required: an old Node knows no node:sqlite and would say so with a stack. In the words of very old
- * JavaScript, for whatever Node is at hand.
+ * Runs before any require: an old Node lacks node:sqlite and would fail with a stack trace. Written in old JavaScript, so
+ * that any Node can run it.
  */
 const NODE_24 =
   'if(parseInt(process.versions.node,10)<24){process.stderr.write("signalbox-agent needs Node 24 or later; this is "+process.version+"\\n");process.exit(1)}';
 
-/** Set first of all, before the heap has grown. `bin/signalbox-agent.mjs` gives the same flags to the agent that runs from source. */
+/** Set before the heap has grown. `bin/signalbox-agent.mjs` gives the same flags to the agent that runs from source. */
 const SMALL_HEAP = `{const v8=require('node:v8');for(const flag of ${JSON.stringify(V8_FLAGS)})v8.setFlagsFromString(flag)}`;
 
 await build({
@@ -27,7 +27,7 @@ await build({
   platform: 'node',
   target: 'node24',
   format: 'cjs',
-  // Native parts that ssh2 works without, and a debugging aid of a dependency.
+  // Optional native parts of ssh2, and a debugging aid of a dependency.
   external: ['cpu-features', '*.node', 'source-map-support'],
   alias: { 'iconv-lite': path.join(root, 'scripts', 'build-agent', 'no-iconv.ts') },
   banner: { js: NODE_24 + SMALL_HEAP },

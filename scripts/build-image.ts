@@ -24,7 +24,7 @@ There is no image for 32-bit ARM: Node 24 does not exist for it.
 
 const project = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
-/** What Node calls this machine's processor. */
+/** Node's name of this machine's processor. */
 const HERE: Readonly<Record<string, Architecture>> = { x64: 'amd64', arm64: 'arm64' };
 
 interface Options {

@@ -17,7 +17,7 @@ import { checkPorts, HIGHEST_FIRST_PORT, portsOf, readFirstPort } from './demo/p
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const run = promisify(execFile);
 
-/** How long everything together may take to come up, milliseconds. */
+/** Longest start of all programs together, milliseconds. */
 const START_TIMEOUT_MS = 90_000;
 
 const firstPort = firstPortOrExit();
@@ -27,7 +27,7 @@ const baseUrl = `http://127.0.0.1:${ports.api}`;
 const sandboxUrl = `http://127.0.0.1:${ports.sandbox}`;
 const admin = { email: 'admin@example.test', password: 'signalbox-demo' };
 
-/** What `npx signalbox` needs to administer this demo, and the control plane itself to run it. */
+/** Environment for the control plane and for `npx signalbox` to administer this demo. */
 const serverEnv = {
   SIGNALBOX_LISTEN: `127.0.0.1:${ports.api}`,
   SIGNALBOX_PUBLIC_URL: baseUrl,
@@ -37,7 +37,7 @@ const serverEnv = {
   SIGNALBOX_FORWARD_HOST: '127.0.0.1',
   SIGNALBOX_FORWARD_LISTEN: '127.0.0.1',
   SIGNALBOX_FORWARD_PORTS: `${ports.forwards.first}-${ports.forwards.last}`,
-  // Everything here is on loopback: as source, as target and as receiver of webhooks.
+  // Allows loopback as source, as target and as receiver of webhooks.
   SIGNALBOX_ALLOW_PRIVATE_SOURCES: 'on',
   SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'on',
 };
@@ -121,7 +121,7 @@ function agentConfig(credentials: string): object {
     server: baseUrl,
     credentials,
     state: path.join(folder, 'agent-state'),
-    // The demo's targets are services on this machine; a real agent keeps the default, which leaves loopback out.
+    // The demo's targets are services on this machine; the default for real agents excludes loopback.
     forwards: { allow: ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'] },
     routers: routers.map((router) => ({
       name: router.identity,
@@ -179,7 +179,7 @@ Admin: ${admin.email} / ${admin.password}. Everything else is in ${path.relative
 4. Queue a script, run once:
    ${curl} ${json} ${baseUrl}/api/asynchronous/${id} -d '{"description":"motd","script":"/system/note/set note=hello; :put done","make_backup":false,"express_execute":true,"needs_acknowledgement":true}'
    ${curl} ${baseUrl}/api/routers/${id}/jobs
-5. Open a door for an hour, here to the control plane itself, then use the port it answers:
+5. Open a forward for an hour, here to the control plane itself, then use its port:
    ${curl} ${json} ${baseUrl}/api/routers/${id}/transient-forwarding -d '{"expire_after_minutes":60,"dst_port":${firstPort},"dst_address":"127.0.0.1","allow_from":"127.0.0.1/32"}'
 
 Ctrl-C ends the demo.`);
@@ -202,7 +202,7 @@ async function node(file: string, args: string[], env: Record<string, string> = 
   return stdout;
 }
 
-/** Asks every 100 ms until the answer is neither false nor undefined, a child dies, or the time is up. */
+/** Polls every 100 ms until the answer is neither false nor undefined, a child dies, or the deadline passes. */
 async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < deadline) {
@@ -210,9 +210,9 @@ async function until<T>(what: string, ask: () => Promise<T | undefined | false>)
     if (answer !== undefined && answer !== false) return answer;
     const pause = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 100));
     const isStopped = await Promise.race([children.failure, stopRequested.promise.then(() => true), pause]);
-    if (isStopped) throw new Error('stopped before it was up');
+    if (isStopped) throw new Error('stopped during the start');
   }
-  throw new Error(`waited ${START_TIMEOUT_MS / 1000} s until ${what}; see the logs in ${folder}/`);
+  throw new Error(`timed out after ${START_TIMEOUT_MS / 1000} s: ${what}; see the logs in ${folder}/`);
 }
 
 function text(object: Record<string, unknown>, field: string): string {

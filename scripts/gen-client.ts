@@ -1,6 +1,6 @@
 /**
- * `node scripts/gen-client.ts`: writes client/generated.ts from the OpenAPI document of a control plane that is started
- * for the purpose. A test fails when the file is not what the routes say.
+ * `node scripts/gen-client.ts`: starts a control plane and writes client/generated.ts from its OpenAPI document. A test
+ * fails when the file does not match the routes.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';

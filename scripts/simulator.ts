@@ -1,30 +1,30 @@
-/** The RouterOS stand-in alone: `npm run simulator -- --api-port 8728 --version 7.18.2 --model hAP-ac2`. */
+/** The RouterOS simulator alone: `npm run simulator -- --api-port 8728 --version 7.18.2 --model hAP-ac2`. */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { MODEL_NAMES, startSimulator, type Simulator, type SimulatorOptions } from '../test/simulator/index.ts';
 
 const HELP = `Usage: npm run simulator -- [options]
 
-  --api-port N         API (plain TCP); 0 picks a free port, "off" leaves it out   [0]
+  --api-port N         API (plain TCP); 0 picks a free port, "off" disables it     [0]
   --api-tls-port N     API over TLS                                               [off]
   --tls KIND           self-signed, or anonymous (no certificate)                 [self-signed]
   --ssh-port N         SSH and SFTP                                               [0]
   --host ADDRESS       address to listen on                                       [127.0.0.1]
   --version V          RouterOS version                                           [7.18.2]
-  --model M            ${MODEL_NAMES.join(', ')}
-  --identity NAME      [MikroTik]
-  --serial NUMBER      serial number, default from the identity
-  --username U         [admin]
-  --password P         ['']
+  --model M            one of ${MODEL_NAMES.join(', ')}
+  --identity NAME      identity of the router                                     [MikroTik]
+  --serial NUMBER      serial number; default: derived from the identity
+  --username U         user for API and SSH                                       [admin]
+  --password P         its password                                               ['']
   --group G            full, read or write                                        [full]
-  --clock T            ISO time, or "unset" for 1970 after every boot
+  --clock T            ISO time, or "unset" for 1970 after each boot
   --device-mode M      advanced or home                                           [advanced]
   --latency-ms N       wait before every API reply                                [0]
-  --host-behind A=B    address A behind the router is really at B (repeatable)
-  --namespace NAME     dst-nat forwards by nftables in this network namespace (as root)
+  --host-behind A=B    connect address A behind the router to B (repeatable)
+  --namespace NAME     dst-nat with nftables in this network namespace (needs root)
   --blank              no addresses, leases or firewall
-  --split-every-byte   send every byte of the API in a segment of its own
-  --help
+  --split-every-byte   send every byte of the API in its own segment
+  --help               print this help
 `;
 
 const spec = {
@@ -54,7 +54,7 @@ class UsageError extends Error {}
 
 function number(name: string, text: string, most: number): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value > most) throw new UsageError(`--${name}: a number from 0 to ${most} is wanted, not "${text}"`);
+  if (!/^\d+$/.test(text) || value > most) throw new UsageError(`--${name} must be a number from 0 to ${most}, not "${text}"`);
   return value;
 }
 
@@ -68,7 +68,7 @@ function hostsBehind(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const [behind = '', real = ''] = pair.split('=');
-      if (behind === '' || real === '') throw new UsageError(`--host-behind: two addresses joined by "=" are wanted, not "${pair}"`);
+      if (behind === '' || real === '') throw new UsageError(`--host-behind: must be two addresses joined by "=", not "${pair}"`);
       return [behind, real];
     }),
   );
@@ -78,7 +78,7 @@ function readOptions(args: string[]): Partial<SimulatorOptions> | 'help' {
   const { values } = parseArgs({ args, options: spec, strict: true });
   if (values.help === true) return 'help';
   const tls = values.tls ?? 'self-signed';
-  if (tls !== 'self-signed' && tls !== 'anonymous') throw new UsageError(`--tls: self-signed or anonymous, not "${tls}"`);
+  if (tls !== 'self-signed' && tls !== 'anonymous') throw new UsageError(`--tls must be self-signed or anonymous, not "${tls}"`);
   const all = {
     apiPort: port('api-port', values['api-port']),
     apiTlsPort: port('api-tls-port', values['api-tls-port']),

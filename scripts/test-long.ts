@@ -1,4 +1,4 @@
-/** `npm run test:long`: the runs that take too long for every commit. Arguments go to vitest: `-- chaos` runs only that. */
+/** `npm run test:long`: the tests that take too long for every commit. Arguments go to vitest: `-- chaos` runs only that. */
 import { spawn } from 'node:child_process';
 import process from 'node:process';
 

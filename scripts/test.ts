@@ -2,8 +2,8 @@
  * `npm test`: lint, types and the dependency rule, then every test. Arguments go to vitest
  * (`npm test -- jobs` runs the files whose name contains "jobs").
  *
- * With `TEST_SECOND_RUN=1`, as in CI, a few files that failed run a second time, alone on the machine. Whoever shares the
- * machine with the first run can make a deadline pass; a defect fails again. What only the second run passed is named.
+ * With `TEST_SECOND_RUN=1`, as in CI, a few files that failed run a second time, alone on the machine. Other load can
+ * make the first run miss a deadline; a defect fails again. The files that only the second run passed are named.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -30,7 +30,7 @@ const checks: Check[] = [
   },
 ];
 
-/** More failed files than these are no coincidence. */
+/** With more failed files than this, chance is no explanation. */
 const MOST_SECOND_RUNS = 3;
 
 function run(command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
@@ -63,7 +63,7 @@ async function runTests(args: string[]): Promise<number> {
   }
 }
 
-/** Of all tests, each by its last run. */
+/** Counts all tests, each by its last run. */
 function together(first: TestSummary, second: TestSummary): TestSummary {
   const total = first.passed + first.failed;
   return { passed: total - second.failed, failed: second.failed, skipped: first.skipped, failedFiles: second.failedFiles };

@@ -2,19 +2,19 @@ import { z } from 'zod';
 
 const decisionsSchema = z.array(
   z.strictObject({
-    /** Of the GitHub advisory: `GHSA-xxxx-xxxx-xxxx`. */
+    /** Id of the GitHub advisory: `GHSA-xxxx-xxxx-xxxx`. */
     id: z.string().regex(/^GHSA(?:-[a-z0-9]{4}){3}$/),
     package: z.string().min(1),
     decision: z.enum(['not affected', 'accepted', 'to be mended']),
     reason: z.string().min(20),
-    /** When it is looked at again, a day: a decision does not hold for ever. */
+    /** Day of the next review: a decision expires. */
     until: z.iso.date(),
   }),
 );
 
 export type Decision = z.infer<typeof decisionsSchema>[number];
 
-/** @throws Error naming what is wrong with the file */
+/** @throws Error that names what is wrong with the file */
 export function readDecisions(json: string): Decision[] {
   return decisionsSchema.parse(JSON.parse(json));
 }
@@ -30,7 +30,7 @@ export interface Verdict {
 
 /**
  * @param output what `npm audit --json` printed, or why it did not run
- * @param today for decisions whose day has come
+ * @param today to find decisions due for review
  */
 export function judgeAudit(output: string, decisions: readonly Decision[], today = new Date().toISOString().slice(0, 10)): Verdict {
   const report = reportSchema.safeParse(parse(output));

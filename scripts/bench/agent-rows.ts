@@ -10,7 +10,7 @@ import type { Row } from './report.ts';
 const BUNDLE_BYTES = 1.5e6;
 const RESIDENT_BYTES = 80e6;
 const ROUTERS = 10;
-/** After the sessions are up and the first readings done. */
+/** Delay until the sessions are up and the first reads are done. */
 const SETTLE_MS = 15_000;
 
 /** Size of the bundled agent, and its resident memory with ten routers after a while. */

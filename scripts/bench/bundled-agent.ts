@@ -12,7 +12,7 @@ import type { Usage } from './processes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 export const BUNDLE = path.join(root, 'dist', 'signalbox-agent.cjs');
-/** What the kernel counts CPU time in. */
+/** The kernel's unit of CPU time. */
 const TICKS_PER_SECOND = 100;
 
 export async function buildAgent(): Promise<void> {
@@ -27,7 +27,7 @@ export class BundledAgent {
     this.#child = child;
   }
 
-  /** @param apiPorts of its routers */
+  /** @param apiPorts API ports of its routers */
   static async start(options: { folder: string; server: string; enrolToken: string; apiPorts: readonly number[] }): Promise<BundledAgent> {
     const { folder, server, enrolToken, apiPorts } = options;
     const config = path.join(folder, 'agent.yaml');
@@ -37,10 +37,10 @@ export class BundledAgent {
     return new BundledAgent(spawn(process.execPath, [BUNDLE, 'run', '--config', config], { stdio: 'ignore' }));
   }
 
-  /** What the kernel says of its process. */
+  /** Figures of the process from the kernel. */
   async usage(): Promise<Usage> {
     const [status, stat] = await Promise.all(['status', 'stat'].map((file) => readFile(`/proc/${this.#child.pid}/${file}`, 'utf8')));
-    // The name, in parentheses, is the only field that may hold spaces; user and system time are the 14th and 15th.
+    // The name, in parentheses, is the only field that may contain spaces; user and system time are the 14th and 15th.
     const fields = stat!.slice(stat!.lastIndexOf(')') + 2).split(' ');
     return {
       residentBytes: Number(/VmRSS:\s+(\d+) kB/.exec(status!)?.[1]) * 1024,

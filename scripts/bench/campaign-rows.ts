@@ -17,7 +17,7 @@ import { interleave, median } from './statistics.ts';
 const ROUTERS = 2000;
 const AGENTS = 20;
 const AT_ONCE = 200;
-/** What choosing, claiming and writing down results may cost beside the jobs themselves. */
+/** Limit for the cost of selecting and claiming targets and storing results, beside the jobs themselves. */
 const LEAST_RATIO = 0.5;
 
 interface Bench {
@@ -28,7 +28,7 @@ interface Bench {
 
 /**
  * One campaign on 2,000 routers against 2,000 jobs made one by one, with as many under way. All of the control plane but
- * HTTP and tunnel is real, on a database file; the routers only talk.
+ * HTTP and tunnel is real, on a database file; the routers are only simulated answers.
  */
 export async function campaignRows({ rounds }: { rounds: number }): Promise<Row[]> {
   const samples = await interleave(rounds, [() => withFleet(runJobs), () => withFleet(runCampaign)]);

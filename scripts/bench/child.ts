@@ -6,7 +6,7 @@ import process from 'node:process';
 
 type Part = (options: never) => Promise<unknown>;
 
-/** Loaded one by one, so that a relay is a relay and nothing else. */
+/** Loaded on demand, so that a relay process contains nothing but the relay. */
 const parts: Record<string, () => Promise<Part>> = {
   source: async () => (await import('./parts/bulk.ts')).startSource,
   drain: async () => (await import('./parts/bulk.ts')).startDrain,
@@ -44,5 +44,5 @@ process.on('message', (call: Call) => {
     (error: unknown) => process.send?.({ id: call.id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   );
 });
-// The parent may die in any way; its end of the channel always closes.
+// The channel closes however the parent dies.
 process.on('disconnect', () => process.exit(0));

@@ -11,12 +11,12 @@ import { interleave, median, quantile } from './statistics.ts';
 const ADDED_MS = 1;
 const P99_UNDER_LOAD = 2;
 
-/** Of a sample's length each: until the compiler has done its work. */
+/** Warm-up rounds of one sample's length each, until the JIT compiler has finished. */
 const WARM_UP_ROUNDS = 4;
 
 const BODY = JSON.stringify({ command: '/system/identity/print', parameters: '' });
 
-/** What control plane, tunnel and agent add to a command, and what a bulk transfer on the same agent does to it. */
+/** The latency that control plane, tunnel and agent add to a command, alone and beside a bulk transfer on the same agent. */
 export async function commandRows({ product, relay, ms, rounds }: Field): Promise<Row[]> {
   const http = new HttpLoad(product.api, 1);
   const deadline = { timeoutMs: 10_000 };
@@ -44,12 +44,12 @@ function addedRow([direct, asked]: [number[][], number[][]]): Row {
   };
 }
 
-/** Milliseconds of each command, of each round: idle, beside a saturated forward, and beside what does the same without us. */
+/** Milliseconds of each command in each round: idle, beside a saturated forward, and beside a saturated plain relay. */
 export type SaturatedSamples = [number[][], number[][], number[][]];
 
 /**
- * A saturated pair of plain relays tells what the machine itself does: with two cores, the sender, both hops and the
- * reader take turns with the commands, whoever carries the bytes.
+ * A saturated pair of plain relays shows the influence of the machine: on two cores, the sender, both hops and the reader
+ * compete with the commands, whatever carries the bytes.
  */
 export function saturatedRow([idle, busy, beside]: SaturatedSamples, { forward, other }: { forward: string; other: string }): Row {
   const p99 = (rounds: number[][]): number => median(rounds.map((times) => quantile(times, 0.99)));

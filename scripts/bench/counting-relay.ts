@@ -3,12 +3,12 @@ import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 export interface Traffic {
-  /** From those who connect to what they reach. */
+  /** Bytes from the client to the target. */
   up: number;
   down: number;
 }
 
-/** Stands between an agent and the control plane and counts what passes. */
+/** Relays between an agent and the control plane and counts the bytes. */
 export class CountingRelay {
   readonly port: number;
   readonly #server: net.Server;

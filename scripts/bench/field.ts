@@ -3,7 +3,7 @@ import type { Paths, ProductPath } from './paths.ts';
 import type { Row } from './report.ts';
 import type { Targets } from './targets.ts';
 
-/** What scenarios measure against each other. */
+/** The paths that scenarios compare. */
 export interface Field {
   targets: Targets;
   relay: Path;
@@ -12,7 +12,7 @@ export interface Field {
   productTls: ProductPath;
   /** `ssh -R`, where sshd is installed. */
   ssh: Path | undefined;
-  /** For what only one scenario needs. */
+  /** For parts that only one scenario needs. */
   paths: Paths;
   /** Length of one sample. */
   ms: number;

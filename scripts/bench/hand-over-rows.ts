@@ -27,14 +27,14 @@ const BODY = JSON.stringify({
 const COMMAND = JSON.stringify({ command: '/system/identity/print', parameters: '' });
 
 interface Sample {
-  /** From the 200 to the begin of the script on the router, and to the completed job, milliseconds. */
+  /** Milliseconds from the 200 to the start of the script on the router, and to the completed job. */
   begunMs: number;
   completedMs: number;
 }
 
 /**
- * How long an express job takes from the control plane's 200 until its script begins on the router, and until it is
- * completed. Between them lie two transactions, four flushes of the agent's journal, and the router's errands: who it is,
+ * How long an express job takes from the control plane's 200 until its script starts on the router, and until it is
+ * completed. Between them lie two transactions, four flushes of the agent's journal, and the router's operations: who it is,
  * whether the script ran before, its syntax check and storing it. One job at a time.
  */
 export async function handOverRows({ ms, rounds }: { ms: number; rounds: number }): Promise<Row[]> {
@@ -81,7 +81,7 @@ function handOverRow(samples: Sample[], command: number): Row {
   };
 }
 
-/** Requests over one connection that stays. */
+/** Requests over one persistent connection. */
 class Api {
   readonly #pool: Pool;
   readonly #apiKey: string;
@@ -103,7 +103,7 @@ class Api {
   }
 }
 
-/** The same way to the router and back, with nothing that survives a crash. */
+/** The same round trip to the router without durable writes. */
 async function commandMs(api: Api, routerId: string, ms: number): Promise<number> {
   const times: number[] = [];
   for (const until = performance.now() + ms; performance.now() < until;) {
@@ -134,7 +134,7 @@ async function measureJobs(api: Api, routerId: string, { recordPort, forMs }: { 
   }));
 }
 
-/** Asked seldom enough not to be what is measured. */
+/** Polled rarely enough not to influence the measurement. */
 async function finish(read: () => Promise<{ data: Job }>): Promise<Job> {
   const giveUpAt = performance.now() + FINISH_WITHIN_MS;
   while (performance.now() < giveUpAt) {

@@ -1,6 +1,6 @@
 import http from 'node:http';
 
-/** A client that keeps its connections, so that requests and not handshakes are measured. Plain HTTP only. */
+/** A client with persistent connections, so that requests and not handshakes are measured. Plain HTTP only. */
 export class HttpLoad {
   readonly #agent: http.Agent;
   readonly #url: URL;

@@ -7,7 +7,7 @@ import type { Targets } from './targets.ts';
 
 export interface BytesSample {
   bytesPerSecond: number;
-  /** Of the two processes in the middle. */
+  /** CPU time of the two processes in the middle. */
   cpuSecondsPerGigabyte: number;
 }
 
@@ -39,7 +39,7 @@ export async function measureBytes(
   return { bytesPerSecond: bytes / seconds, cpuSecondsPerGigabyte: (cpu / bytes) * 1e9 };
 }
 
-/** New connections a second: connect, one byte there and back, proper end on both sides. */
+/** New connections a second: connect, one byte there and back, orderly close on both sides. */
 export async function measureConnections(path: Path, { parallel, ms }: { parallel: number; ms: number }): Promise<number> {
   const before = performance.now();
   const endAt = before + ms;

@@ -1,6 +1,6 @@
 import type { Metered } from './processes.ts';
 
-/** One way from the load to the targets: the same three services behind three entry ports. */
+/** One path from the load to the targets: the same three services behind three entry ports. */
 export interface Path {
   name: string;
   sink: number;

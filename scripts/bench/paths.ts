@@ -21,7 +21,7 @@ export interface ProductPath extends Path {
 
 export type Line = Omit<LineOptions, 'targets'>;
 
-/** Starts what is measured, each part in its own process, and ends all of it in {@link close}. */
+/** Starts the measured parts, each in its own process, and stops them in {@link close}. */
 export class Paths {
   readonly #processes: BenchProcess[] = [];
   readonly #closers: (() => Promise<void>)[] = [];
@@ -60,7 +60,7 @@ export class Paths {
     return tunnel;
   }
 
-  /** The line alone: what one bare TCP connection makes of it. */
+  /** The link alone: the rate of one bare TCP connection over it. */
   async bareLine(line: Line): Promise<Path> {
     const [sink, source, echo] = (await this.#line([this.#targets.sink, this.#targets.source, this.#targets.echo], line)) as [
       number,

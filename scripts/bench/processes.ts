@@ -11,7 +11,7 @@ export interface Usage {
   residentBytes: number;
 }
 
-/** A process that is ready, and what it said about itself. */
+/** A running process and the details it reported. */
 export interface Started<T> {
   process: BenchProcess;
   result: T;
@@ -22,7 +22,7 @@ interface PendingCall {
   reject: (error: Error) => void;
 }
 
-/** Something whose processor time counts. */
+/** Something whose CPU time is counted. */
 export interface Metered {
   usage(): Promise<Usage>;
 }

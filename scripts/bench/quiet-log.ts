@@ -4,5 +4,5 @@ const show = (fields: object, message: string): void => {
   process.stderr.write(`${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? value.stack : value))}\n`);
 };
 
-/** Only what must not happen during a measurement. */
+/** Logs only warnings and errors, which must not occur during a measurement. */
 export const quietLog: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: show, child: () => quietLog };

@@ -1,8 +1,8 @@
-/** One line of the result: what was measured, as a ratio, and what it should be. */
+/** One row of the result: the measured ratio and its target. */
 export interface Row {
   name: string;
   ratio: number;
-  /** What the ratio is to be compared with; undefined where there is no bar. */
+  /** The target of the ratio; undefined without one. */
   bar: { at: 'least' | 'most'; value: number } | undefined;
   /** The measured values behind the ratio, for people. */
   detail: string;
@@ -13,7 +13,7 @@ export function passes({ ratio, bar }: Row): boolean {
   return bar.at === 'least' ? ratio >= bar.value : ratio <= bar.value;
 }
 
-/** Lines up the rows in columns. */
+/** Aligns the rows in columns. */
 export function formatTable(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     row.name,

@@ -17,7 +17,7 @@ import { interleave, median, quantile } from './statistics.ts';
 /** The targets of docs/benchmarks.md. */
 const BARS = { bytes: 0.9, bytesTls: 0.75, connections: 1, echo: 1.15, echoSaturated: 2.2 } as const;
 
-/** The relay first, the forward second; what is encrypted is measured beside others that encrypt. */
+/** The relay first, the forward second; an encrypted path is compared with encrypted ones. */
 function measuredPaths({ relay, relayTls, product, productTls, ssh }: Field, tls: boolean): Path[] {
   if (!tls) return [relay, product];
   return [relay, productTls, relayTls, ...(ssh ? [ssh] : [])];
@@ -56,7 +56,7 @@ function describeBytes(paths: Path[], samples: BytesSample[][]): string {
 }
 
 /**
- * What runs for years is measured as it runs then: V8 has optimised a relay of thirty lines after a few thousand
+ * Long-running programs are measured after warm-up: V8 has optimised a relay of thirty lines after a few thousand
  * connections, and a whole control plane after some twenty thousand.
  */
 const WARM_UP_MS = 5000;

@@ -11,11 +11,11 @@ import type { Usage } from './processes.ts';
 import type { Row } from './report.ts';
 
 const SITE: SiteRoutersOptions = { routers: 50, devices: 5000, devicesElsewhere: 20, changesPerMinute: 50 };
-/** Every router is read once a minute, give or take a tenth. */
+/** Every router is read once a minute, with 10 % jitter. */
 const MINUTES = 2;
-/** Deltas with as little change as this have to cost much less than whole lists. */
+/** Deltas with so few changes must cost much less than complete lists. */
 const MOST_OF_FULL_LISTS = 0.15;
-/** Of one core, for both together. */
+/** Fraction of one core, for both together. */
 const MOST_CPU = 0.1;
 const SYNC_LIMIT_MS = 120_000;
 
@@ -68,7 +68,7 @@ async function sample({ server, agent, relay }: Bench): Promise<Sample> {
   return { traffic: relay.traffic, agent: agentUsage, server: serverUsage };
 }
 
-/** What was used between two samples; memory is that of the later one. */
+/** CPU time between two samples; memory of the later one. */
 function difference(from: Sample, to: Sample): Sample {
   const used = (a: Usage, b: Usage): Usage => ({ cpuSeconds: b.cpuSeconds - a.cpuSeconds, residentBytes: b.residentBytes });
   return {

@@ -18,7 +18,7 @@ export interface SshTunnel extends Path {
   close(): Promise<void>;
 }
 
-/** A router's sshd as the agent uses it, and `ssh -L` through it, which is what people use without us. */
+/** A router's sshd as the agent uses it, and `ssh -L` through it as the reference. */
 export interface RouterSshd {
   login: SshdOptions;
   daemon: Metered;
@@ -27,7 +27,7 @@ export interface RouterSshd {
 }
 
 /**
- * What people use without us: `ssh -R` from the router's side to a machine with sshd, one TCP connection for all.
+ * The reference: `ssh -R` from the router's side to a machine with sshd, one TCP connection for all.
  * @param through another port that leads to sshd's: over a line
  * @returns undefined where sshd is not installed
  */
@@ -50,7 +50,7 @@ export async function startRouterSshd(targets: Targets): Promise<RouterSshd | un
   return { login, daemon: await daemonOf(server), tunnel, close: () => tunnel.close() };
 }
 
-/** Takes the server over and closes it with the tunnel, or when there is none. */
+/** Owns the server and closes it with the tunnel, or at once when the tunnel fails. */
 async function openTunnel(
   server: OpensshServer,
   targets: Targets,
@@ -134,7 +134,7 @@ async function usageOfTree(root: number): Promise<Usage> {
   );
   const counted = new Set([root]);
   let ticks = 0;
-  // A child has a greater id than its parent, unless ids have gone round, which a benchmark does not live to see.
+  // A child has a greater id than its parent; ids do not wrap around within a benchmark.
   for (const { pid, parent, cpuTicks } of processes.toSorted((a, b) => a.pid - b.pid)) {
     if (pid !== root && !counted.has(parent)) continue;
     counted.add(pid);

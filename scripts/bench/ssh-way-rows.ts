@@ -9,15 +9,15 @@ import { megabytes } from './report.ts';
 import type { Row } from './report.ts';
 import { interleave, median } from './statistics.ts';
 
-/** What is measured, and what it is measured against: `ssh -L` through the same sshd. */
+/** The measured path and its reference: `ssh -L` through the same sshd. */
 interface Sides {
   product: ProductPath;
   tunnel: Path;
 }
 
 /**
- * Targets behind the router are reached through its SSH server. The agent's end of it is JavaScript, which OpenSSH's is not, so
- * that the bytes have no bar; what they may do to commands has the same one as for every forward. No rows without sshd.
+ * Forwards through the router's SSH server. The agent's SSH client is JavaScript, unlike OpenSSH, so the throughput has no
+ * target. The influence on commands has the same target as for every forward. Without sshd there are no rows.
  */
 export async function sshWayRows(field: Field): Promise<Row[]> {
   const sides = await field.paths.sshWay();

@@ -12,7 +12,7 @@ export function quantile(values: readonly number[], q: number): number {
   return low + (high - low) * (at - Math.floor(at));
 }
 
-/** Runs the measurements in turns, so that whatever else the machine does hits all of them alike. */
+/** Alternates the measurements, so that other load on the machine affects all of them alike. */
 export async function interleave<T>(rounds: number, measurements: (() => Promise<T>)[]): Promise<T[][]> {
   const samples: T[][] = measurements.map(() => []);
   for (let round = 0; round < rounds; round += 1) {

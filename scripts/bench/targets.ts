@@ -5,13 +5,13 @@ import { BenchProcess } from './processes.ts';
 
 /** The services that the measured paths lead to. */
 export interface Targets {
-  /** Swallows everything. */
+  /** Discards everything. */
   sink: number;
-  /** Sends without end. */
+  /** Sends endlessly. */
   source: number;
-  /** Sends back what it gets. */
+  /** Echoes. */
   echo: number;
-  /** Bytes the sink has swallowed so far. */
+  /** Bytes the sink has received so far. */
   swallowed(): number;
   close(): void;
 }

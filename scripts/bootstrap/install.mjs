@@ -5,15 +5,15 @@ import path from 'node:path';
 import process from 'node:process';
 import readline from 'node:readline';
 
-/** How often progress is told where no terminal can rewrite a line, milliseconds. */
+/** Interval of progress lines when the output is not a terminal, milliseconds. */
 const TELL_EVERY_MS = 5000;
 /**
  * npm waits up to 10, then 60 seconds between tries by default: two minutes of silence on a machine without network.
- * Three tries within some seconds are enough for a registry that is merely slow to answer once.
+ * Three attempts within some seconds are enough for a registry that is slow once.
  */
 const RETRY_OPTIONS = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
 
-/** What npm calls a registry that it cannot reach. */
+/** npm's error codes for an unreachable registry. */
 const UNREACHABLE = new Set([
   'EAI_AGAIN',
   'ENOTFOUND',
@@ -26,7 +26,7 @@ const UNREACHABLE = new Set([
 ]);
 
 /**
- * What one line of npm's log at level `http` means for the person who waits.
+ * Meaning of one line of npm's log at level `http`, for the progress display.
  * @param {string} line
  * @returns {{ kind: 'package' } | { kind: 'retry' | 'failed', code: string } | { kind: 'error', text: string } | undefined}
  */
@@ -41,7 +41,7 @@ export function readNpmLine(line) {
 }
 
 /**
- * Installs what package-lock.json names. Standard output stays free: `signalbox --json` prints one object there.
+ * Installs what package-lock.json names. Standard output stays empty: `signalbox --json` prints one object there.
  * @param {string} root folder of package.json
  * @param {NodeJS.WriteStream} [out]
  * @returns {Promise<number>} exit code; 0 when everything is installed
@@ -84,7 +84,7 @@ function failure(code, errors) {
   return `npm ci failed${code === '' ? '' : ` (${code})`}:\n${errors.map((text) => `  ${text}\n`).join('')}`;
 }
 
-/** Packages of the lock file that fit this machine, roughly: those for other systems are named but not fetched. */
+/** Approximate number of packages for this machine: the lock file also names those for other systems, which are not fetched. */
 function countPackages(root) {
   const { packages = {} } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'));
   const fits = ({ os, cpu, libc }) =>

@@ -1,10 +1,10 @@
-/** What the builder has to know of a program or library (64-bit little-endian ELF), read from the file itself. */
+/** The facts of a program or library (64-bit little-endian ELF) that the builder needs, read from the file. */
 
 export interface Elf {
   architecture: Architecture | undefined;
   /** The loader that starts the program. */
   interpreter: string | undefined;
-  /** Libraries it cannot start without. */
+  /** Libraries it needs to start. */
   needed: string[];
 }
 
@@ -15,7 +15,7 @@ const MACHINES: Readonly<Record<number, Architecture>> = { 62: 'amd64', 183: 'ar
 
 const [PT_LOAD, PT_DYNAMIC, PT_INTERP] = [1, 2, 3];
 const [DT_NEEDED, DT_STRTAB] = [1n, 5n];
-/** Where the header keeps: program headers' offset, section headers' offset, and the counts of both. */
+/** Offsets in the header: program headers' offset, section headers' offset, and the counts of both. */
 const [E_PHOFF, E_SHOFF, E_PHENTSIZE, E_PHNUM, E_SHNUM, E_SHSTRNDX] = [32, 40, 54, 56, 60, 62];
 
 interface Segment {
@@ -25,7 +25,7 @@ interface Segment {
   size: number;
 }
 
-/** Throws RangeError for a file that is no ELF of that kind. */
+/** @throws RangeError for any other file */
 export function readElf(file: Buffer): Elf {
   const segments = readSegments(file);
   const interpreter = segments.find(({ type }) => type === PT_INTERP);
@@ -37,8 +37,8 @@ export function readElf(file: Buffer): Elf {
 }
 
 /**
- * Without section headers and what only they lead to: symbols and notes for a debugger, a sixth of Node. All of that lies
- * behind the last byte that is loaded, so the file is cut there; works for programs of any architecture.
+ * Removes section headers, symbols and debugger notes: a sixth of Node. They follow the last byte that is loaded, so the
+ * file is cut there. Works for any architecture.
  */
 export function stripElf(file: Buffer): Buffer {
   const headers = Number(file.readBigUInt64LE(E_PHOFF)) + file.readUInt16LE(E_PHENTSIZE) * file.readUInt16LE(E_PHNUM);

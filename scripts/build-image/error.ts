@@ -1,4 +1,4 @@
-/** An image cannot be built, for a reason that whoever builds it can do something about. */
+/** The image cannot be built, for a reason that the user can remove. */
 export class BuildError extends Error {
   override readonly name = 'BuildError';
 }

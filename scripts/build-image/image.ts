@@ -6,7 +6,7 @@ import type { TarEntry } from './tar.ts';
 
 export interface ImageParts {
   architecture: Architecture;
-  /** Of the agent; the image's tag. */
+  /** Version of the agent; tag of the image. */
   version: string;
   node: Buffer;
   nodeLicense: Buffer;
@@ -26,7 +26,7 @@ const AGENT = 'usr/local/lib/signalbox-agent.cjs';
 
 /**
  * An archive as `docker save` writes it: one layer, not compressed, beside a manifest and a configuration. RouterOS reads no
- * other form from a file. The same parts always give the same bytes.
+ * other format from a file. The build is reproducible.
  */
 export function packImage(parts: ImageParts): Image {
   const root = rootFolder(parts);
@@ -45,8 +45,8 @@ export function packImage(parts: ImageParts): Image {
 }
 
 /**
- * The agent runs as root of the container, which on RouterOS is no root of the router: folders mounted from a router's disk
- * belong to root, and nobody there can give them to another user.
+ * The agent runs as root of the container, which is not root of the router: folders mounted from a router's disk belong to
+ * root, and RouterOS cannot change their owner.
  */
 function configuration({ architecture, labels }: ImageParts, layerDigest: string): object {
   const created = new Date(FIXED_MTIME * 1000).toISOString();
@@ -77,7 +77,7 @@ function rootFolder({ node, nodeLicense, libraries, agent }: ImageParts): TarEnt
     text('etc/nsswitch.conf', 'hosts: files dns'),
   ];
   const own = [folder('tmp/', 0o1777), folder('root/', 0o700), folder('etc/signalbox/', 0o700), folder('var/lib/signalbox-agent/', 0o700)];
-  // An engine mounts its own there.
+  // A container engine mounts its own there.
   const mounted = [folder('dev/'), folder('proc/'), folder('sys/')];
   const entries = [...files, ...own, ...mounted];
   const known = new Set(entries.map(({ path }) => path));
@@ -85,7 +85,7 @@ function rootFolder({ node, nodeLicense, libraries, agent }: ImageParts): TarEnt
   return [...entries, ...[...parents].map((path) => folder(path))];
 }
 
-/** `a/b/c` is in `a/` and `a/b/`. */
+/** Parent folders of a path: `a/` and `a/b/` for `a/b/c`. */
 function foldersAbove(path: string): string[] {
   const parts = path.replace(/\/$/, '').split('/').slice(0, -1);
   return parts.map((_, index) => `${parts.slice(0, index + 1).join('/')}/`);

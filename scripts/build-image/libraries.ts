@@ -4,20 +4,20 @@ import { readElf } from './elf.ts';
 import type { Architecture } from './elf.ts';
 import { BuildError } from './error.ts';
 
-/** One library of the image, at the place where its loader looks. */
+/** One library of the image, at the path where the loader searches. */
 export interface Library {
-  /** In the image, without a slash before it. */
+  /** Path in the image, without a leading slash. */
   path: string;
   contents: Buffer;
 }
 
-/** Where Debian's loader looks without a configuration; the last two are other systems'. */
+/** Default search paths of Debian's loader; the last two are for other systems. */
 const FOLDERS: Readonly<Record<Architecture, readonly string[]>> = {
   amd64: ['lib/x86_64-linux-gnu', 'usr/lib/x86_64-linux-gnu', 'lib64', 'usr/lib64'],
   arm64: ['lib/aarch64-linux-gnu', 'usr/lib/aarch64-linux-gnu', 'lib64', 'usr/lib64'],
 };
 
-/** Opened by name while looking up names of hosts; nothing needs them in its header, and from glibc 2.34 they are empty. */
+/** glibc opens them by name to resolve host names, so no header lists them; from glibc 2.34 on they are empty. */
 const NAME_SERVICE = ['libnss_files.so.2', 'libnss_dns.so.2'];
 
 /**

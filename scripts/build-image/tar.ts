@@ -1,13 +1,13 @@
-/** A writer of tar archives (POSIX ustar) whose bytes follow from the entries alone: no clock, no user, no order of a folder. */
+/** Writes reproducible tar archives (POSIX ustar): the bytes depend on the entries only, not on clock, user or folder order. */
 
 export interface TarEntry {
-  /** Without a slash before it; folders end with one. */
+  /** Without a leading slash; folders end with one. */
   path: string;
   /** Permission bits, like 0o755. */
   mode: number;
   /** Contents of a file. A folder has none. */
   contents?: Buffer;
-  /** Where a symbolic link leads. */
+  /** Target of a symbolic link. */
   link?: string;
 }
 
@@ -20,7 +20,7 @@ const MAX_NAME_BYTES = 100;
 /** 11 octal digits. */
 const MAX_FILE_BYTES = 8 ** 11 - 1;
 
-/** The archive of these entries, sorted by path. Throws RangeError for a name that does not fit or is there twice. */
+/** The archive of these entries, sorted by path. @throws RangeError for a name that does not fit or occurs twice */
 export function tar(entries: readonly TarEntry[]): Buffer {
   const sorted = entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const twice = sorted.find((entry, index) => entry.path === sorted[index + 1]?.path);
@@ -49,7 +49,7 @@ function header({ path, mode, contents, link }: TarEntry, size: number): Buffer 
   text(156, kindOf(path, contents, link), 1);
   text(157, link ?? '', MAX_NAME_BYTES);
   text(257, 'ustar\u000000', 8);
-  // The checksum counts itself as spaces.
+  // The checksum is computed with its own field as spaces.
   text(148, ' '.repeat(8), 8);
   const sum = block.reduce((total, byte) => total + byte, 0);
   text(148, `${sum.toString(8).padStart(6, '0')}\0 `, 8);

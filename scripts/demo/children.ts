@@ -8,19 +8,19 @@ import process from 'node:process';
 /** How long a child may take to end after SIGTERM before it is killed, milliseconds. */
 const STOP_TIMEOUT_MS = 10_000;
 
-/** A child that is to be kept running gets another process after this pause, milliseconds. */
+/** Pause before a child is started again, milliseconds. */
 const RESTART_AFTER_MS = 1000;
 
-/** One that gives up by itself sooner than this after its start is broken and not kept running, milliseconds. */
+/** A child that exits by itself sooner than this after its start is not started again, milliseconds. */
 const SHORTEST_LIFE_MS = 3000;
 
 export interface Program {
-  /** Of its log file. */
+  /** Name of its log file. */
   name: string;
   file: string;
   args: string[];
   env?: Record<string, string>;
-  /** Is started again when it ends by itself, as a service manager would do. */
+  /** Restarts it when it exits by itself, as a service manager would. */
   keepRunning?: boolean;
 }
 
@@ -41,29 +41,29 @@ export class Children {
   readonly #running: Child[] = [];
   readonly #restarts = new Set<NodeJS.Timeout>();
   #stopping = false;
-  /** Rejects when a child ends by itself and is not kept running. */
+  /** Rejects when a child exits by itself and is not restarted. */
   readonly #failure = Promise.withResolvers<never>();
 
   constructor(root: string, logFolder: string) {
     this.#root = root;
     this.#logFolder = logFolder;
-    // Awaited by whoever waits for something; nobody may be waiting yet.
+    // Prevents an unhandled rejection while nothing awaits it yet.
     this.#failure.promise.catch(() => {});
   }
 
-  /** Rejects as soon as a child is gone that was not asked to end. */
+  /** Rejects as soon as a child exits unasked. */
   get failure(): Promise<never> {
     return this.#failure.promise;
   }
 
-  /** @throws Error once the demo is ending */
+  /** @throws Error when the demo is stopping */
   start(program: Program): void {
     if (this.#stopping) throw new Error('the demo is over');
     const log = createWriteStream(path.join(this.#logFolder, `${program.name}.log`));
     this.#running.push(this.#run({ program, log }));
   }
 
-  /** Ends the youngest first: the agent before the control plane before the routers. */
+  /** Stops in reverse order: the agent, the control plane, the routers. */
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const restart of this.#restarts) clearTimeout(restart);
@@ -106,7 +106,7 @@ export class Children {
       this.#failure.reject(new Error(`${name} ended with ${how}; see ${path.join(this.#logFolder, `${name}.log`)}`));
       return;
     }
-    process.stdout.write(`The ${name} ended with ${how} and is started again.\n`);
+    process.stdout.write(`The ${name} exited with ${how}; restarting it.\n`);
     const restart = setTimeout(() => {
       this.#restarts.delete(restart);
       this.#running[this.#running.indexOf(child)] = this.#run(child);

@@ -7,8 +7,8 @@ import path from 'node:path';
  * The folder of this demo, which no other demo uses or removes until this process ends: `.demo`, or `.demo-PORT` while
  * another demo of this checkout runs in `.demo`.
  *
- * The claim is an abstract Unix socket named after the folder. It ends with the process however that dies, and needs no
- * file in the very folder that is removed at each start.
+ * The claim is an abstract Unix socket named after the folder. It ends with the process, however that dies, and needs no
+ * file in the folder that each start removes.
  * @throws Error when a demo on the same port has claimed the second folder too
  */
 export async function claimFolder(root: string, firstPort: number): Promise<string> {
@@ -28,7 +28,7 @@ async function claim(folder: string): Promise<boolean> {
   } catch {
     return false;
   }
-  // The claim alone keeps no process alive.
+  // The claim alone must not keep the process alive.
   server.unref();
   return true;
 }

@@ -1,4 +1,4 @@
-// Preloaded into the demo's children: when the demo is gone, even by kill -9, they end as if asked to.
+// Preloaded into the demo's children: when the demo dies, even by kill -9, they shut down cleanly.
 import process from 'node:process';
 
 process.channel?.unref();

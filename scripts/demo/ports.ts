@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** Entry ports of forwards begin this far above the first port. */
+/** Offset of the forwards' entry ports from the first port. */
 const FORWARDS_FROM = 100;
 /** Enough for many forwards of one person, and few enough to stay below the next demo. */
 const FORWARD_PORTS = 300;
-/** From one demo to the next that may be proposed. */
+/** Distance between the ports of two demos. */
 const STEP = 1000;
 
 /** The first port may not be higher, or the last entry port would be beyond 65535. */
@@ -26,7 +26,7 @@ interface RouterPorts {
   ssh_port: number;
 }
 
-/** @returns undefined for what is no port, or too high */
+/** @returns undefined for an invalid or too high port */
 export function readFirstPort(value: string | undefined): number | undefined {
   const port = Number(value ?? DEFAULT_FIRST_PORT);
   return Number.isInteger(port) && port >= 1 && port <= HIGHEST_FIRST_PORT ? port : undefined;
@@ -53,7 +53,7 @@ export async function checkPorts(first: number): Promise<void> {
   throw new Error(`port ${taken} is in use; end what listens there or ${choice}`);
 }
 
-/** The next demo's ports upward, then from the bottom again: a proposal that does not work either helps nobody. */
+/** Searches upward from the next demo's ports, then from the bottom, so that the proposed port works. */
 async function freeFirstPort(first: number): Promise<number | undefined> {
   const above = stepsFrom(first + STEP, HIGHEST_FIRST_PORT);
   const below = stepsFrom(DEFAULT_FIRST_PORT, Math.min(first - STEP, HIGHEST_FIRST_PORT));
@@ -67,7 +67,7 @@ function stepsFrom(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, Math.floor((to - from) / STEP) + 1) }, (_, i) => from + i * STEP);
 }
 
-/** Entry ports are opened later, one by one; a taken one is passed over there. */
+/** Entry ports are opened later, one by one; ports in use are skipped then. */
 async function firstTaken(first: number): Promise<number | undefined> {
   const { api, sandbox, routers } = portsOf(first);
   for (const port of [api, sandbox, ...routers.flatMap((router) => [router.api_port, router.ssh_port])]) {

@@ -12,7 +12,7 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { silentLog } from '../harness/silent-log.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-/** Floods of the doors that are neither the tunnel nor the public interface: channels of forwards, and enrolment. */
+/** Floods of the endpoints beside the tunnel and the API: channels of forwards, and enrolment. */
 
 function upgradeFor(bearer: string, more = ''): string {
   return `GET /agent/v1/channel HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: signalbox.v1\r\nAuthorization: Bearer ${bearer}\r\n${more}\r\n`;

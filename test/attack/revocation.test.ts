@@ -128,8 +128,8 @@ const SCRIPT = { description: 'x', script: ':put 1', make_backup: false, express
 class Opened {
   readonly #bearer: string;
   forward = '';
-  door!: WebSocket;
-  doorCode: number | undefined;
+  webSocket!: WebSocket;
+  closeCode: number | undefined;
   stream!: ReadableStreamDefaultReader<Uint8Array>;
   streamEnded = false;
   socket!: net.Socket;
@@ -154,7 +154,7 @@ class Opened {
     const made = await this.post<{ id: string; port: number }>(`/api/routers/${online}/transient-forwarding`, request);
     this.forward = made.id;
     this.port = made.port;
-    await this.#openDoor();
+    await this.#openWebSocket();
     this.socket = net.connect(made.port, '127.0.0.1').on('error', () => undefined);
     this.socket.write('hello');
     await once(this.socket, 'data');
@@ -166,13 +166,13 @@ class Opened {
     return this;
   }
 
-  async #openDoor(): Promise<void> {
+  async #openWebSocket(): Promise<void> {
     const url = `${world.server.url.replace('http', 'ws')}/api/routers/${online}/transient-forwarding/${this.forward}/connect`;
-    this.door = new WebSocket(url, 'signalbox.connect.v1', { headers: { authorization: `Bearer ${this.#bearer}` } });
-    this.door.on('close', (code) => (this.doorCode = code));
-    await once(this.door, 'open');
-    this.door.send(Buffer.from('hello'));
-    await once(this.door, 'message');
+    this.webSocket = new WebSocket(url, 'signalbox.connect.v1', { headers: { authorization: `Bearer ${this.#bearer}` } });
+    this.webSocket.on('close', (code) => (this.closeCode = code));
+    await once(this.webSocket, 'open');
+    this.webSocket.send(Buffer.from('hello'));
+    await once(this.webSocket, 'message');
   }
 
   async #drain(): Promise<void> {
@@ -181,7 +181,7 @@ class Opened {
   }
 
   close(): void {
-    this.door.terminate();
+    this.webSocket.terminate();
     this.socket.destroy();
     void this.stream.cancel().catch(() => undefined);
   }
@@ -233,8 +233,8 @@ function losesEverything(name: string, make: () => Promise<Holder>): void {
   });
 
   test('loses its connections through the WebSocket entry', async () => {
-    await soon('the door is closed', () => opened.doorCode !== undefined);
-    expect(opened.doorCode).toBe(4403);
+    await soon('the WebSocket is closed', () => opened.closeCode !== undefined);
+    expect(opened.closeCode).toBe(4403);
   });
 
   test('loses its event stream unless its role still allows one', async () => {
@@ -250,7 +250,7 @@ function losesEverything(name: string, make: () => Promise<Holder>): void {
   test('leaves the resources of others alone', async () => {
     expect(await forwardOf(untouched.forward)).toMatchObject({ closed_at: null });
     expect(untouched.socket.destroyed).toBe(false);
-    expect([untouched.doorCode, untouched.streamEnded]).toEqual([undefined, false]);
+    expect([untouched.closeCode, untouched.streamEnded]).toEqual([undefined, false]);
     expect(await jobOf(untouched.job)).toMatchObject({ status: 'pending' });
     expect(await campaignOf(untouched.campaign)).toMatchObject({ state: 'running' });
   });

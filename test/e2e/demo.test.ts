@@ -117,7 +117,7 @@ describe('npm run demo', () => {
       process.kill(before, 'SIGKILL');
       await waitUntil('there is another process', () => pidOf(file) !== undefined && pidOf(file) !== before, START_MS);
       await waitUntil('a command is answered again', async () => (await ask('/system/identity/print').catch(() => 0)) === 200, START_MS);
-      expect(demo.output).toContain('ended with SIGKILL and is started again.');
+      expect(demo.output).toContain('exited with SIGKILL; restarting it.');
     },
     2 * START_MS,
   );

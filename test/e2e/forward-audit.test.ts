@@ -5,7 +5,7 @@ import { EntryRecorder } from '../../server/work/forwards/connect/entry-recorder
 import { ManualClock } from '../harness/manual-clock.ts';
 import { World } from '../harness/world.ts';
 
-/** What the audit log tells of forwards: who made one, where it leads, and who came in by the WebSocket door. */
+/** Audit entries of forwards: creator, target, and clients of the WebSocket entry. */
 
 interface Entry {
   actor_kind: string;

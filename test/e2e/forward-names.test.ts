@@ -17,7 +17,7 @@ import { silentLog } from '../harness/silent-log.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSelfSigned } from '../simulator/certificate.ts';
 
-/** The door by name: one port for all forwards, for TLS clients that ask for `<id>.<domain>`. */
+/** The TLS name entry: one port for all forwards, for TLS clients that request `<id>.<domain>`. */
 
 let certificate: { cert: string; key: string };
 let world: ForwardWorld;
@@ -43,7 +43,7 @@ async function tlsTarget(): Promise<number> {
   });
 }
 
-function doorPort(view: ForwardView): number {
+function nameEntryPort(view: ForwardView): number {
   return view.entryName!.port;
 }
 
@@ -76,8 +76,8 @@ describe('a TLS client', () => {
   it('that requests a forward by SNI reaches the target, and is logged and counted like any other', async () => {
     await open();
     const view = await world.create({ dstPort: await tlsTarget() });
-    expect(view.entryName).toEqual({ name: `${view.record.id}.forward.example.net`, port: doorPort(view) });
-    const client = await tlsThrough(doorPort(view), view.entryName!.name);
+    expect(view.entryName).toEqual({ name: `${view.record.id}.forward.example.net`, port: nameEntryPort(view) });
+    const client = await tlsThrough(nameEntryPort(view), view.entryName!.name);
     expect(client.getPeerCertificate().subject.CN).toBe('target');
     client.write('hello');
     expect(String((await once(client, 'data'))[0])).toBe('hellohello');
@@ -102,7 +102,7 @@ describe('a TLS client', () => {
     web.listen(0, '127.0.0.1');
     await once(web, 'listening');
     const view = await world.create({ dstPort: (web.address() as net.AddressInfo).port });
-    const origin = `${view.entryName!.name}:${doorPort(view)}`;
+    const origin = `${view.entryName!.name}:${nameEntryPort(view)}`;
     for (const [flag, version] of [
       ['--http1.1', '1.1'],
       ['--http2', '2.0'],
@@ -120,7 +120,7 @@ describe('a TLS client', () => {
     const received: Buffer[] = [];
     const view = await world.create({ dstPort: await world.target((socket) => socket.on('data', (data) => received.push(data))) });
     const hello = inRecordsOf(await realClientHello({ servername: view.entryName!.name }), 40);
-    const client = plain(doorPort(view));
+    const client = plain(nameEntryPort(view));
     client.setNoDelay(true);
     for (let at = 0; at < hello.length; at += 50) {
       client.write(hello.subarray(at, at + 50));
@@ -139,7 +139,7 @@ describe('a TLS client', () => {
   ])('that asks for %s hears that nobody has this name', async (_what, change) => {
     await open();
     const view = await world.create({ dstPort: await tlsTarget() });
-    const client = plain(doorPort(view));
+    const client = plain(nameEntryPort(view));
     client.write(helloWith([serverName(change(view.entryName!.name)!)]));
     expect((await readAll(client)).equals(UNRECOGNISED)).toBe(true);
     expect((await world.get(view.record.id)).record.refused_attempts).toBe(0);
@@ -148,7 +148,7 @@ describe('a TLS client', () => {
   it('from a forbidden source gets the same alert and is counted on the record', async () => {
     await open();
     const view = await world.create({ dstPort: await tlsTarget() });
-    const client = plain(doorPort(view), '127.0.0.2');
+    const client = plain(nameEntryPort(view), '127.0.0.2');
     client.write(helloWith([serverName(view.entryName!.name)]));
     expect((await readAll(client)).equals(UNRECOGNISED)).toBe(true);
     expect((await world.get(view.record.id)).record.refused_attempts).toBe(1);
@@ -157,7 +157,7 @@ describe('a TLS client', () => {
   it('without SNI gets the same alert', async () => {
     await open();
     const view = await world.create({ dstPort: await tlsTarget() });
-    const client = plain(doorPort(view));
+    const client = plain(nameEntryPort(view));
     client.write(helloWith([]));
     expect((await readAll(client)).equals(UNRECOGNISED)).toBe(true);
   });
@@ -165,15 +165,15 @@ describe('a TLS client', () => {
   it('of an ended or a full forward is refused', async () => {
     await open();
     const view = await world.create({ dstPort: await tlsTarget(), maxConnections: 1 });
-    const first = await tlsThrough(doorPort(view), view.entryName!.name);
-    const second = plain(doorPort(view));
+    const first = await tlsThrough(nameEntryPort(view), view.entryName!.name);
+    const second = plain(nameEntryPort(view));
     second.write(helloWith([serverName(view.entryName!.name)]));
     await closeOf(second);
     expect((await world.get(view.record.id)).record.refused_attempts).toBe(1);
     const cut = closeOf(first);
     await world.forwards.revoke(view.record.team_id, view.record.router_id, view.record.id);
     await cut;
-    const late = plain(doorPort(view));
+    const late = plain(nameEntryPort(view));
     late.write(helloWith([serverName(view.entryName!.name)]));
     expect((await readAll(late)).equals(UNRECOGNISED)).toBe(true);
   });
@@ -186,7 +186,7 @@ describe('a client that does not speak TLS', () => {
     await open({ clock, log: { ...silentLog, info } });
     const view = await world.create({ dstPort: await tlsTarget() });
     for (let count = 0; count < 5; count += 1) {
-      const socket = plain(doorPort(view));
+      const socket = plain(nameEntryPort(view));
       socket.write('SSH-2.0-x\r\n');
       await closeOf(socket);
     }
@@ -200,10 +200,10 @@ describe('a client that does not speak TLS', () => {
     const clock = new ManualClock(Date.now());
     await open({ clock });
     const view = await world.create({ dstPort: await tlsTarget() });
-    const http = plain(doorPort(view));
+    const http = plain(nameEntryPort(view));
     http.write('GET / HTTP/1.1\r\n\r\n');
     await closeOf(http);
-    const [silent, half] = [plain(doorPort(view)), plain(doorPort(view))];
+    const [silent, half] = [plain(nameEntryPort(view)), plain(nameEntryPort(view))];
     half.write(helloWith([serverName(view.entryName!.name)]).subarray(0, 30));
     await Promise.all([once(silent, 'connect'), once(half, 'connect')]);
     const closed = Promise.all([closeOf(silent), closeOf(half)]);
@@ -221,16 +221,16 @@ it('the name survives a restart and is absent without a TLS name entry', async (
   await world.restartServer();
   const again = await world.get(view.record.id);
   expect(again.entryName!.name).toBe(view.entryName!.name);
-  (await tlsThrough(doorPort(again), again.entryName!.name)).destroy();
+  (await tlsThrough(nameEntryPort(again), again.entryName!.name)).destroy();
   await world.close();
   world = await ForwardWorld.open();
   expect((await world.create({ dstPort: 9 })).entryName).toBeUndefined();
 });
 
 /** 127.0.0.2 is a load balancer here, 127.0.0.1 is not. */
-describe.each(['its own port', 'the door by name'])('behind a load balancer, at %s', (door) => {
+describe.each(['its own port', 'the TLS name entry'])('behind a load balancer, at %s', (entry) => {
   const isProxy = (address: string): boolean => address === '127.0.0.2';
-  const byName = door !== 'its own port';
+  const byName = entry !== 'its own port';
 
   async function echo(options: WorldOptions = {}, allowFrom = '203.0.113.7'): Promise<{ view: ForwardView; port: number; hello: Buffer }> {
     await open({ ...options, settings: { isProxy } });
@@ -238,7 +238,7 @@ describe.each(['its own port', 'the door by name'])('behind a load balancer, at 
     // The target is no TLS service: it says back whatever comes.
     return {
       view,
-      port: byName ? doorPort(view) : view.record.port,
+      port: byName ? nameEntryPort(view) : view.record.port,
       hello: byName ? helloWith([serverName(view.entryName!.name)]) : Buffer.from('hello'),
     };
   }
@@ -294,7 +294,7 @@ describe.each(['its own port', 'the door by name'])('behind a load balancer, at 
     const socket = plain(port, '127.0.0.2');
     socket.write(hello);
     await endOf(socket);
-    // At the door by name nobody knows yet whose attempt it was.
+    // The TLS name entry does not know the forward of the attempt yet.
     expect(await refusals(view)).toBe(byName ? 0 : 1);
   });
 

@@ -18,7 +18,7 @@ const facts: RouterFacts = {
   uptimeSeconds: 60,
 };
 
-/** A router adapter without a router: the test says what each errand answers. */
+/** A router adapter without a router: the test says what each operation answers. */
 export class FakeRouter implements RouterAdapter {
   readonly name: string;
   readonly host = '127.0.0.1';

@@ -59,7 +59,7 @@ export class MemorySessions {
   }
 }
 
-/** A control plane that is nothing but its tunnel door. */
+/** A control plane with the tunnel endpoint only. */
 export class TunnelServer {
   readonly events: RecordedEvents;
   readonly sessions: MemorySessions;

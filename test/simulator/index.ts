@@ -1,4 +1,4 @@
-/** The only door of the RouterOS stand-in. */
+/** Public interface of the RouterOS simulator. */
 import { startApiServer, type ApiListener, type Certificate } from './api/server.ts';
 import { createSelfSigned } from './certificate.ts';
 import type { Execution } from './executions.ts';

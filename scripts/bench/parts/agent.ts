@@ -12,7 +12,7 @@ export interface AgentPartOptions {
   enrolToken: string;
   caFile?: string;
   router: { apiPort: number; username: string; password: string };
-  /** The router's sshd, which all forwards are to go through then. */
+  /** The router's sshd; if given, all forwards use it. */
   sshd?: SshdOptions | undefined;
 }
 

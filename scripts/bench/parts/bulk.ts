@@ -3,7 +3,7 @@ import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { pour } from '../pour.ts';
 
-/** Sends without end to whoever connects. Apart from the load, so that this work does not delay what is measured. */
+/** Sends endlessly to every client. A process of its own, so that this work does not delay the measurement. */
 export async function startSource(): Promise<number> {
   const server = net.createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => socket.destroy());
@@ -14,7 +14,7 @@ export async function startSource(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Reads from a port as fast as it can until the process is ended. */
+/** Reads from a port as fast as it can until the process ends. */
 export async function startDrain({ port }: { port: number }): Promise<void> {
   const socket = net.connect({ port, host: '127.0.0.1' });
   await once(socket, 'data');

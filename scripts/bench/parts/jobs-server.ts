@@ -9,7 +9,7 @@ export interface JobsServerPart {
   routerId: string;
 }
 
-/** A control plane with one router whose agent never comes: jobs are accepted and wait. */
+/** A control plane with one router whose agent never connects: jobs are accepted and stay pending. */
 export async function startJobsServerPart({ folder }: { folder: string }): Promise<JobsServerPart> {
   const { url, apiKey } = await startServerPart({ folder });
   const storage = await openStorage(`sqlite:${folder}/signalbox.db`, { log: quietLog });

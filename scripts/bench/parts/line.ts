@@ -3,19 +3,19 @@ import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 export interface LineOptions {
-  /** Where each listened port leads. */
+  /** Target of each listening port. */
   targets: number[];
-  /** There and back. */
+  /** Round-trip time. */
   roundTripMs: number;
   bytesPerSecond: number;
 }
 
-/** What a router on the way would keep beyond the bytes that are on the wire. */
+/** Queue of a router on the path, beyond the bytes on the wire. */
 const QUEUE_BYTES = 1024 * 1024;
 
 /**
- * A long line made in user space: bytes arrive half a round trip after they were sent, no faster than the rate, and no
- * more of them are on their way than the wire and a router's queue hold. All connections share the rate.
+ * A long-distance link in user space: bytes arrive half a round trip after they were sent, at most at the given rate, and at
+ * most as many are in flight as the wire and a router's queue hold. All connections share the rate.
  * @returns the ports in order
  */
 export async function startLine({ targets, roundTripMs, bytesPerSecond }: LineOptions): Promise<number[]> {
@@ -41,7 +41,7 @@ interface Wire {
   bytesPerMs: number;
 }
 
-/** When the line has room for so many bytes more. */
+/** Waits until the link has room for this many bytes. */
 class Rate {
   readonly #bytesPerMs: number;
   #freeAt = 0;
@@ -50,7 +50,7 @@ class Rate {
     this.#bytesPerMs = bytesPerMs;
   }
 
-  /** @returns the moment at which the last of them has left */
+  /** @returns the moment at which the last of them has been sent */
   take(bytes: number): number {
     this.#freeAt = Math.max(this.#freeAt, performance.now()) + bytes / this.#bytesPerMs;
     return this.#freeAt;

@@ -6,11 +6,11 @@ import { BENCH_LOGIN } from './simulator.ts';
 
 export interface RecordingSimulatorPart {
   apiPort: number;
-  /** Whoever connects reads when each script began, as JSON: name -> milliseconds since 1970. */
+  /** A client of this port reads when each script started, as JSON: name -> milliseconds since 1970. */
   recordPort: number;
 }
 
-/** A simulated router that tells when it began each script. */
+/** A simulated router that records when each script started. */
 export async function startRecordingSimulatorPart(): Promise<RecordingSimulatorPart> {
   const simulator = await startSimulator({
     apiPort: 0,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
 
 export interface RelayOptions {
-  /** Where each listened port leads. */
+  /** Target of each listening port. */
   targets: number[];
   /** Listens with TLS. */
   serve?: { cert: string; key: string };
@@ -12,7 +12,7 @@ export interface RelayOptions {
   trust?: string;
 }
 
-/** One hop of the yardstick: a plain TCP relay, no framing, no checks, every byte piped. @returns the ports in order */
+/** One hop of the reference: a plain TCP relay, no framing, no checks, every byte piped. @returns the ports in order */
 export async function startRelayHop(options: RelayOptions): Promise<number[]> {
   return Promise.all(options.targets.map((target) => listen(target, options)));
 }

@@ -13,7 +13,7 @@ export interface SiteRoutersOptions {
 
 export interface SiteRouters {
   apiPorts: number[];
-  /** The last device of every router: when all are known, everything has been told. */
+  /** The last device of every router: when all are known, everything has been reported. */
   lastDevices: string[];
 }
 
@@ -48,7 +48,7 @@ function macOf(router: number, device: number): string {
   return `4C:5E:0C:${number.replaceAll(/(..)(?=.)/g, '$1:')}`;
 }
 
-/** Four of five are there; of every fifth only its lease is left. */
+/** Four of five are online; of every fifth only the lease remains. */
 function fill(simulator: Simulator, router: number, count: number): void {
   const [arp, leases] = [simulator.router.table('/ip/arp'), simulator.router.table('/ip/dhcp-server/lease')];
   for (let device = 0; device < count; device += 1) {

@@ -7,12 +7,12 @@ import { WebhookReceiver } from '../webhook-receiver.ts';
 import type { World } from '../world.ts';
 
 /** What a neighbour does all day, and how long each takes in milliseconds. */
-export const ERRANDS = ['express job', 'event', 'webhook', 'command', 'forward', 'backup'] as const;
-export type Errand = (typeof ERRANDS)[number];
-/** The slowest of each errand: with so few samples that is the 99th percentile and more. */
-export type Slowest = Record<Errand, number>;
+export const OPERATIONS = ['express job', 'event', 'webhook', 'command', 'forward', 'backup'] as const;
+export type Operation = (typeof OPERATIONS)[number];
+/** The slowest of each operation: with so few samples that is the 99th percentile and more. */
+export type Slowest = Record<Operation, number>;
 
-/** How often each errand is done in one measurement. */
+/** How often each operation is done in one measurement. */
 const JOBS = 8;
 const COMMANDS = 20;
 const FORWARDS = 5;
@@ -64,12 +64,12 @@ export class Neighbour {
 
   /** Does everything some times, one after another. @throws when anything is refused */
   async measure(): Promise<Slowest> {
-    const slowest = Object.fromEntries(ERRANDS.map((errand) => [errand, 0])) as Slowest;
-    const note = (errand: Errand, ms: number): void => void (slowest[errand] = Math.max(slowest[errand], ms));
+    const slowest = Object.fromEntries(OPERATIONS.map((operation) => [operation, 0])) as Slowest;
+    const note = (operation: Operation, ms: number): void => void (slowest[operation] = Math.max(slowest[operation], ms));
     const repeat = async (times: number, work: () => Promise<Partial<Slowest>>): Promise<void> => {
       for (let n = 0; n < times; n += 1) {
         const took = await work();
-        for (const [errand, ms] of Object.entries(took)) note(errand as Errand, ms);
+        for (const [operation, ms] of Object.entries(took)) note(operation as Operation, ms);
         if (Object.values(took).some((ms) => ms >= STARVED_MS)) return;
       }
     };

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HostileTeam, never, runsAllJobs } from './hostile-team.ts';
-import { ERRANDS, Neighbour } from './neighbour.ts';
-import type { Errand, Slowest } from './neighbour.ts';
+import { OPERATIONS, Neighbour } from './neighbour.ts';
+import type { Operation, Slowest } from './neighbour.ts';
 import { waitUntil } from '../wait-until.ts';
 import { hang, WebhookReceiver } from '../webhook-receiver.ts';
 import { World } from '../world.ts';
 
 /**
- * One hostile team at full force, and a neighbour who does the usual: nothing is refused, and the slowest of each errand
+ * One hostile team at full force, and a neighbour who does the usual: nothing is refused, and the slowest of each operation
  * takes at most twice as long as at rest.
  */
 
-/** Noise only ever adds, and somebody who is starved is starved every time: of each errand the best of so many measurements counts. */
+/** Noise only ever adds, and somebody who is starved is starved every time: of each operation the best of so many measurements counts. */
 const MEASUREMENTS = 4;
 
 const PORTS = { first: 42_000, last: 42_299 };
@@ -26,16 +26,18 @@ let hostile: HostileTeam;
 let atRest: Slowest;
 let atFirst: Slowest;
 
-/** @returns those of the errands that take more than they may, with what they took */
-async function tooSlowOf(errands: readonly Errand[], noiseMs: number): Promise<Map<Errand, string>> {
+/** @returns those of the operations that take more than they may, with what they took */
+async function tooSlowOf(operations: readonly Operation[], noiseMs: number): Promise<Map<Operation, string>> {
   const slowest = await neighbour.measure();
   const mayTake = (rest: number): number => Math.max(2 * rest, rest + noiseMs);
-  const tooSlow = errands.filter((errand) => slowest[errand] > mayTake(atRest[errand]));
-  return new Map(tooSlow.map((errand) => [errand, `${slowest[errand].toFixed(0)} ms, at rest ${atRest[errand].toFixed(0)} ms`]));
+  const tooSlow = operations.filter((operation) => slowest[operation] > mayTake(atRest[operation]));
+  return new Map(
+    tooSlow.map((operation) => [operation, `${slowest[operation].toFixed(0)} ms, at rest ${atRest[operation].toFixed(0)} ms`]),
+  );
 }
 
 async function expectServed(noiseMs: number): Promise<void> {
-  let tooSlow = await tooSlowOf(ERRANDS, noiseMs);
+  let tooSlow = await tooSlowOf(OPERATIONS, noiseMs);
   for (let n = 1; n < MEASUREMENTS && tooSlow.size > 0; n += 1) tooSlow = await tooSlowOf([...tooSlow.keys()], noiseMs);
   expect(Object.fromEntries(tooSlow)).toEqual({});
 }
@@ -137,7 +139,7 @@ const ATTACKS: Record<string, () => Promise<void>> = {
     }
   },
 
-  'clients that say nothing at the door by name': async () => {
+  'silent clients at the TLS name entry': async () => {
     const sockets: net.Socket[] = [];
     hostile.defer(() => sockets.forEach((socket) => socket.destroy()));
     for (let n = 0; n < 2100; n += 1) {
@@ -176,8 +178,8 @@ async function useUpPorts(routerId: string, { keep }: { keep: boolean }): Promis
 }
 
 /**
- * @param noiseMs what an errand may take longer than at rest, whatever it takes there. Attackers, server, agent and simulated
- *   router share one process here, so errands of a few milliseconds would fail by a collection of garbage and not by the attack
+ * @param noiseMs what an operation may take longer than at rest, whatever it takes there. Attackers, server, agent and simulated
+ *   router share one process here, so operations of a few milliseconds would fail by a collection of garbage and not by the attack
  */
 export function describeNeighbours({ noiseMs }: { noiseMs: number }): void {
   beforeAll(async () => {
@@ -198,7 +200,7 @@ export function describeNeighbours({ noiseMs }: { noiseMs: number }): void {
   });
   beforeEach(async () => {
     const now = await neighbour.measure();
-    atRest = Object.fromEntries(ERRANDS.map((errand) => [errand, Math.max(atFirst[errand], now[errand])])) as Slowest;
+    atRest = Object.fromEntries(OPERATIONS.map((operation) => [operation, Math.max(atFirst[operation], now[operation])])) as Slowest;
     hostile = await HostileTeam.join(world);
   });
   afterEach(() => hostile.close());

@@ -68,7 +68,7 @@ async function disturbOnce(handshake: Handshake, plan: Disturbance): Promise<str
     await line.close();
   }
   const took = performance.now() - startedAt;
-  // Connect and errand have the deadline each, the close a second.
+  // Connect and operation have the deadline each, the close a second.
   return took > 20_000 ? `took ${Math.round(took)} ms` : undefined;
 }
 

@@ -73,7 +73,7 @@ function apiHandshakes(modern: Simulator, old: Simulator): Handshake[] {
   return [make('API', modern.apiPort), make('API with a challenge', old.apiPort), make('API over TLS', modern.apiTlsPort, { fingerprint })];
 }
 
-interface SshErrands {
+interface SshOperations {
   file: string;
   line: string;
   target: number;
@@ -85,14 +85,14 @@ function openssHandshakes(sshd: OpensshServer, target: number): Handshake[] {
   return sshHandshakes('OpenSSH', sshd.port, options, { file: path.join(sshd.folder, 'config'), line: 'echo 1', target });
 }
 
-function sshHandshakes(name: string, port: number, options: SshOptions, { file, line, target }: SshErrands): Handshake[] {
-  const make = (what: string, errand: (session: SshSession, deadline: Deadline) => Promise<unknown>): Handshake => ({
+function sshHandshakes(name: string, port: number, options: SshOptions, { file, line, target }: SshOperations): Handshake[] {
+  const make = (what: string, operation: (session: SshSession, deadline: Deadline) => Promise<unknown>): Handshake => ({
     name: `${name}: ${what}`,
     port,
     run: async (linePort, deadline) => {
       const session = await connectSsh({ ...options, port: linePort, deadline });
       try {
-        await errand(session, deadline);
+        await operation(session, deadline);
       } finally {
         await session.close();
       }

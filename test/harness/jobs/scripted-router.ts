@@ -112,8 +112,8 @@ export class ScriptedRouter {
     };
   }
 
-  /** One errand of an agent's process. */
-  async errand<T>(owner: Mortal, deadline: Deadline, work: () => T | Promise<T>): Promise<T> {
+  /** One operation of an agent's process. */
+  async operation<T>(owner: Mortal, deadline: Deadline, work: () => T | Promise<T>): Promise<T> {
     await owner.alive();
     if (!this.reachable || this.locked) throw new AgentError('router_unreachable', 'no session');
     const session = this.#sessions;
@@ -255,15 +255,15 @@ export class ScriptedAdapter implements RouterAdapter {
   }
 
   refresh(deadline: Deadline): Promise<RouterFacts> {
-    return this.#router.errand(this.#owner, deadline, () => this.#router.facts());
+    return this.#router.operation(this.#owner, deadline, () => this.#router.facts());
   }
 
   command(command: ApiCommand, deadline: Deadline): Promise<CommandReply> {
-    return this.#router.errand(this.#owner, deadline, () => this.#router.command(command));
+    return this.#router.operation(this.#owner, deadline, () => this.#router.command(command));
   }
 
   async console(line: string, deadline: Deadline): Promise<ConsoleOutput> {
-    const text = await this.#router.errand(this.#owner, deadline, () => this.#router.console(line));
+    const text = await this.#router.operation(this.#owner, deadline, () => this.#router.console(line));
     return { text, truncated: false };
   }
 
@@ -276,7 +276,7 @@ export class ScriptedAdapter implements RouterAdapter {
   }
 
   testLogin(deadline: Deadline): Promise<void> {
-    return this.#router.errand(this.#owner, deadline, () => undefined);
+    return this.#router.operation(this.#owner, deadline, () => undefined);
   }
 
   close(): Promise<void> {

@@ -1,6 +1,6 @@
 import { Trap, type CommandCall, type CommandResult, type Row } from '../menu/types.ts';
 import type { SimulatedRouter } from '../router.ts';
-import type { Outbox } from './outbox.ts';
+import type { SendQueue } from './send-queue.ts';
 import type { Request } from './request.ts';
 
 /** A client that never reads its answers cannot make the router remember more than this. */
@@ -23,12 +23,12 @@ export interface Caller {
 /** Runs the commands of one connection, any number at a time, and answers each under its tag. */
 export class CommandRunner {
   readonly #router: SimulatedRouter;
-  readonly #outbox: Outbox;
+  readonly #sendQueue: SendQueue;
   readonly #pending = new Set<Pending>();
 
-  constructor(router: SimulatedRouter, outbox: Outbox) {
+  constructor(router: SimulatedRouter, sendQueue: SendQueue) {
     this.#router = router;
-    this.#outbox = outbox;
+    this.#sendQueue = sendQueue;
   }
 
   /** Sends sentences for a request, its tag right after each reply word, after the configured delay. */
@@ -68,7 +68,7 @@ export class CommandRunner {
   }
 
   #send(request: Request, [word = '', ...rest]: readonly string[]): void {
-    this.#outbox.send(request.tag === undefined ? [word, ...rest] : [word, `.tag=${request.tag}`, ...rest]);
+    this.#sendQueue.send(request.tag === undefined ? [word, ...rest] : [word, `.tag=${request.tag}`, ...rest]);
   }
 
   async #run(pending: Pending, caller: Caller): Promise<void> {
@@ -112,7 +112,7 @@ export class CommandRunner {
         rows.slice(at, at + PORTION).map((row) => rowWords(pending.request, this.#spoilRow(pending.request, row))),
       );
       if (rows.length <= PORTION) return;
-      await this.#outbox.ready();
+      await this.#sendQueue.ready();
       await new Promise((resolve) => setImmediate(resolve));
       if (!this.#pending.has(pending)) return;
     }

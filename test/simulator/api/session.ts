@@ -3,7 +3,7 @@ import type { SimulatedRouter } from '../router.ts';
 import type { ClientSession, ServiceName } from '../sessions.ts';
 import { type Endless, pourEndless } from './endless.ts';
 import { LoginGate } from './login.ts';
-import { Outbox } from './outbox.ts';
+import { SendQueue } from './send-queue.ts';
 import { CommandRunner } from './runner.ts';
 import { readRequest, type Request } from './request.ts';
 import { ProtocolError, SentenceParser } from './sentence-parser.ts';
@@ -18,7 +18,7 @@ export class ApiSession implements ClientSession {
   readonly #router: SimulatedRouter;
   readonly #socket: Socket;
   readonly #parser = new SentenceParser();
-  readonly #outbox: Outbox;
+  readonly #sendQueue: SendQueue;
   readonly #login: LoginGate;
   readonly #runner: CommandRunner;
   readonly #unregister: () => void;
@@ -31,9 +31,9 @@ export class ApiSession implements ClientSession {
     this.service = service;
     this.remoteAddress = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
     const split = (): boolean => router.options.splitEveryByte || router.faults.splitReplies;
-    this.#outbox = new Outbox(socket, { split, muted: () => router.faults.silent });
+    this.#sendQueue = new SendQueue(socket, { split, muted: () => router.faults.silent });
     this.#login = new LoginGate(router.loginMethods);
-    this.#runner = new CommandRunner(router, this.#outbox);
+    this.#runner = new CommandRunner(router, this.#sendQueue);
     this.#unregister = router.sessions.register(this, router.time.now());
     socket.setNoDelay(true);
     socket.on('data', (chunk) => this.#receive(chunk));
@@ -51,23 +51,23 @@ export class ApiSession implements ClientSession {
     if (this.#state !== 'open') return;
     this.#state = 'blackholed';
     this.#socket.pause();
-    this.#outbox.hold(true);
+    this.#sendQueue.hold(true);
   }
 
   reappear(): void {
     if (this.#state !== 'blackholed') return;
     this.#state = 'open';
-    this.#outbox.hold(false);
+    this.#sendQueue.hold(false);
     this.#socket.resume();
   }
 
   garble(bytes: Buffer): void {
-    this.#outbox.sendBytes(bytes);
+    this.#sendQueue.sendBytes(bytes);
   }
 
   #end(): void {
     this.#unregister();
-    this.#outbox.stop();
+    this.#sendQueue.stop();
     this.#runner.abort();
     if (this.user !== undefined) this.#router.logout(this.user, this.remoteAddress, 'api');
     this.user = undefined;
@@ -122,7 +122,7 @@ export class ApiSession implements ClientSession {
   /** A bare reason word, no tag; then the router hangs up. */
   #fatal(reason: string): void {
     this.#state = 'closing';
-    this.#outbox.send(['!fatal', reason]);
-    void this.#outbox.drained().then(() => this.#socket.end());
+    this.#sendQueue.send(['!fatal', reason]);
+    void this.#sendQueue.drained().then(() => this.#socket.end());
   }
 }

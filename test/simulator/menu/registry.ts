@@ -1,4 +1,4 @@
-/** All menus of one router, and the one door through which commands reach them. */
+/** All menus of one router, and the single entry through which commands reach them. */
 import type { RouterState } from '../state.ts';
 import { addItem, commentItems, getValue, moveItems, removeItems, setItems, switchItems, unsetValue } from './changes.ts';
 import type { CustomCommand, MenuContext, MenuDefinition, StandardCommand } from './definition.ts';

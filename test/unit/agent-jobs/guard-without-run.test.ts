@@ -107,7 +107,7 @@ describe('an undo guard whose script did not run', () => {
     const reached = new AbortController();
     adapter.onPrepare = (_run, deadline) => {
       reached.abort();
-      return router.errand(agent, deadline, () => new Promise<never>(() => undefined));
+      return router.operation(agent, deadline, () => new Promise<never>(() => undefined));
     };
     await givePermission();
     for (let waited = 0; !reached.signal.aborted && waited < 40; waited += 1) await pass(500);

@@ -5,7 +5,7 @@ import { encodeSentence } from './words.ts';
 const HIGH_WATER_BYTES = 256 * 1024;
 
 /** Sends sentences in order; one byte to a segment where a test wants it so. */
-export class Outbox {
+export class SendQueue {
   readonly #socket: Socket;
   readonly #split: () => boolean;
   readonly #muted: () => boolean;
