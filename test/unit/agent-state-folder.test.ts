@@ -13,14 +13,14 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('the folder is made for its owner alone', async () => {
+test('the folder is created for its owner only', async () => {
   const state = path.join(folder, 'lib/agent');
   await prepareStateFolder(state);
   expect((await stat(state)).mode & 0o777).toBe(0o700);
 });
 
-describe('a try', () => {
-  test('leaves nothing behind, neither where the folder is missing nor where it is there', async () => {
+describe('a test of the folder', () => {
+  test('leaves nothing behind, whether the folder exists or not', async () => {
     await tryStateFolder(path.join(folder, 'lib/agent'));
     expect(await readdir(folder)).toEqual([]);
     await mkdir(path.join(folder, 'state'));
@@ -29,7 +29,7 @@ describe('a try', () => {
     expect(await readdir(path.join(folder, 'state'))).toEqual([]);
   });
 
-  test('finds a folder that belongs to somebody else', async () => {
+  test('fails for a folder of another user', async () => {
     await chmod(folder, 0o555);
     await expect(asOrdinaryUser(() => tryStateFolder(folder))).rejects.toMatchObject({
       message: `state: ${folder} cannot be written: permission denied (EACCES)`,
@@ -40,7 +40,7 @@ describe('a try', () => {
 test.each([
   ['to make', prepareStateFolder],
   ['to try', tryStateFolder],
-])('a folder that is impossible %s is told with the setting and the reason', async (_what, work) => {
+])('a folder that is impossible %s is reported with the setting and the reason', async (_what, work) => {
   await chmod(folder, 0o555);
   const state = path.join(folder, 'agent');
   await expect(asOrdinaryUser(() => work(state))).rejects.toMatchObject({

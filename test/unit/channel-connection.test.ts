@@ -70,7 +70,7 @@ test.each([
   },
 );
 
-test('a client that has half-closed before it was attached has half-closed', async () => {
+test('a half-close before the client was attached is passed on', async () => {
   const server = net.createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = net.connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });

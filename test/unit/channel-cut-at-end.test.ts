@@ -36,7 +36,7 @@ async function carried(): Promise<{ client: net.Socket; connection: NonNullable<
 }
 
 /** Node refuses to reset a socket that is just sending its end, and then never says that the socket is closed. */
-test('a connection that is cut in the moment in which its end is sent is over all the same', async () => {
+test('a connection that is cut while its end is being sent is over', async () => {
   const { client, connection, ends } = await carried();
   client.resume();
   connection.receiveEnd();
@@ -46,7 +46,7 @@ test('a connection that is cut in the moment in which its end is sent is over al
   await waitUntil('the client has noticed', () => client.closed, 5000);
 });
 
-test('a connection that is cut with bytes on their way is reset, not ended properly', async () => {
+test('a connection that is cut with bytes in transit is reset, not ended normally', async () => {
   const { client, connection, ends } = await carried();
   const failed = once(client, 'error').then(
     ([error]) => (error as NodeJS.ErrnoException).code,

@@ -26,7 +26,7 @@ async function tcpPair(): Promise<[net.Socket, net.Socket]> {
   return [client, accepted];
 }
 
-test('a client that resets while the channel takes no more of its bytes is noticed', async () => {
+test('a reset of a client is detected while the channel is full', async () => {
   const [here, there] = [new FakeChannelSocket(), new FakeChannelSocket()];
   here.peer = there;
   there.peer = here;

@@ -183,7 +183,7 @@ describe('channel', () => {
   let world: World;
   afterEach(() => world.opener.terminate('test over'));
 
-  it('delivers exactly the bytes of the right connection, whatever the interleaving', async () => {
+  it('delivers exactly the bytes of the right connection in any interleaving', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(action, { maxLength: 25 }), { minLength: 1, maxLength: 4 }), async (connections) => {
         world = new World();

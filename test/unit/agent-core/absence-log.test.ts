@@ -23,7 +23,7 @@ function stayAway(ms: number, reason = 'refused'): void {
   }
 }
 
-it('says once that something is away, and reminds at growing intervals, up to a day', () => {
+it('logs an outage once and repeats the warning at growing intervals, up to a day', () => {
   const begun = clock.monotonic();
   const saidAt: number[] = [];
   for (let minute = 0; minute < 4 * 24 * 60; minute += 1) {
@@ -34,7 +34,7 @@ it('says once that something is away, and reminds at growing intervals, up to a 
   expect(saidAt).toEqual([0, 5, 15, 35, 75, 155, 315, 635, 1275, 2555, 3995, 5435]);
 });
 
-it('says how long it has been away, when it reminds and when it is back', () => {
+it('logs the duration of the outage with each warning and at its end', () => {
   stayAway(5 * MINUTE_MS + 3000);
   absence.back({ version: '7.18.2' });
   expect(log.take()).toEqual([
@@ -44,7 +44,7 @@ it('says how long it has been away, when it reminds and when it is back', () => 
   ]);
 });
 
-it('measures by the time that passes, also when the clock is set', () => {
+it('measures the duration by the monotonic clock, even if the wall clock is set', () => {
   absence.away('refused');
   clock.step(-3_600_000);
   clock.advance(10_000);
@@ -52,17 +52,17 @@ it('measures by the time that passes, also when the clock is set', () => {
   expect(log.take().at(-1)).toEqual({ level: 'info', message: 'back', router: 'edge', away_seconds: 10 });
 });
 
-it('says that something is there which has never been away', () => {
+it('logs that a peer is reachable that had no outage', () => {
   absence.back();
   expect(log.take()).toEqual([{ level: 'info', message: 'back', router: 'edge' }]);
 });
 
-it('keeps the tries in between for those who debug', () => {
+it('logs the attempts in between at debug level', () => {
   stayAway(9000);
   expect(log.lines.map((line) => line.level)).toEqual(['warn', 'debug', 'debug']);
 });
 
-it('says each cause once, and not every one of a hundred', () => {
+it('logs each cause once, and a limited number of causes', () => {
   for (let port = 0; port < 100; port += 1) {
     absence.away(`refused from port ${port % 50}`);
     absence.away('refused');
@@ -75,7 +75,7 @@ it('says each cause once, and not every one of a hundred', () => {
   ]);
 });
 
-it('begins anew with the next absence', () => {
+it('starts again with the next outage', () => {
   stayAway(20 * MINUTE_MS);
   absence.back();
   log.take();

@@ -37,7 +37,7 @@ async function letBuffersGoBy(before: string): Promise<Seen> {
   return JSON.parse(stdout) as Seen;
 }
 
-it('buffers that go by are no reason for full collections, and do not pile up', async () => {
+it('short-lived buffers cause no full collections and do not accumulate', async () => {
   const usual = await letBuffersGoBy('');
   const ours = await letBuffersGoBy('collectBuffersWithObjects();');
   expect(usual.fullCollections).toBeGreaterThan(10);

@@ -15,19 +15,19 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const LONG = '北京'.repeat(32);
 
-test('the host key of a router with a long name is recorded, apart from that of another', async () => {
+test('the host key of a router with a long name is recorded separately from that of another', async () => {
   const key = Buffer.from('one');
   expect(await checkHostKey(key, hostKeyFile(folder, LONG))).toBeUndefined();
   expect(await checkHostKey(Buffer.from('two'), hostKeyFile(folder, LONG))).toContain('has changed');
   expect(await checkHostKey(Buffer.from('two'), hostKeyFile(folder, `${LONG.slice(0, -1)}南`))).toBeUndefined();
 });
 
-test('a name that has always fitted keeps its file', () => {
+test('a name that fits keeps its file', () => {
   expect(hostKeyFile('/s', 'Zürich 1').file).toBe('/s/host-keys/Z%C3%BCrich%201.hostkey');
   expect(path.basename(hostKeyFile('/s', 'ü'.repeat(35)).file)).toBe(`${'%C3%BC'.repeat(35)}.hostkey`);
 });
 
-test('what has to be set back on a router with a long name is remembered, and of no other', async () => {
+test('the value to restore on a router with a long name is stored for this router only', async () => {
   const memory = new ForwardingMemory(folder);
   const device = { router: LONG, hardwareId: '%'.repeat(128) };
   await memory.write(device, { previous: 'no', set: 'local' });

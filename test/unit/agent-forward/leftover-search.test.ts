@@ -43,8 +43,8 @@ const removed = (): Promise<unknown> => waitUntil('it is removed', () => !rules.
 /** Until what a timer has begun is over: it has set the next one, or there is none to set. */
 const turn = (): Promise<void> => search.settle();
 
-describe('a router on which something was left', () => {
-  it('is searched soon, although it says nothing', async () => {
+describe('a router with leftovers', () => {
+  it('is searched soon, without a change of its state', async () => {
     search.suspect(router);
     clock.advance(4999);
     expect(searches()).toBe(0);
@@ -55,7 +55,7 @@ describe('a router on which something was left', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is searched again until it could be, each time after a longer wait, of five minutes at most', async () => {
+  it('is searched again until the search succeeds, with growing waits of at most five minutes', async () => {
     failure = new AgentError('outcome_unknown', 'no answer');
     search.suspect(router);
     const waits = [5, 10, 20, 40, 80, 160, 300, 300];
@@ -81,7 +81,7 @@ describe('a router on which something was left', () => {
     expect(searches()).toBe(1);
   });
 
-  it('holds nobody up that has refused: the timer goes on with it', async () => {
+  it('does not delay the end of a forward after it refused: the timer retries', async () => {
     failure = new AgentError('outcome_unknown', 'no answer');
     search.suspect(router);
     await search.settle();
@@ -90,7 +90,7 @@ describe('a router on which something was left', () => {
     expect(clock.pending).toBe(1);
   });
 
-  it('is searched once more for what is left behind while a search is under way', async () => {
+  it('is searched once more for leftovers that appear during a search', async () => {
     rules = [];
     search.suspect(router);
     const first = search.search(router);
@@ -102,14 +102,14 @@ describe('a router on which something was left', () => {
     expect(rules).toEqual([]);
   });
 
-  it('keeps what belongs to a forward that is open', async () => {
+  it('keeps everything that belongs to an open forward', async () => {
     open = ['1'];
     search.suspect(router);
     await search.settle();
     expect(rules).toEqual([`${TAG}-1`, 'defconf']);
   });
 
-  it('is not asked while it is away, nor after the end', async () => {
+  it('is not searched while it is unreachable, nor after the stop', async () => {
     router.reachable = false;
     search.suspect(router);
     clock.advance(600_000);
@@ -122,7 +122,7 @@ describe('a router on which something was left', () => {
   });
 });
 
-it('a device that was not there before is searched, one that stays is not', async () => {
+it('a new device is searched, one that stays is not', async () => {
   search.seen(router);
   await search.search(router);
   expect(rules).toEqual(['defconf']);
@@ -131,7 +131,7 @@ it('a device that was not there before is searched, one that stays is not', asyn
   expect(searches()).toBe(1);
 });
 
-it('a device that is back after another one stood in for it is searched, because what it has could not be removed meanwhile', async () => {
+it('a device that returns after a replacement is searched, because nothing could be removed from it meanwhile', async () => {
   const real = router.state();
   const answers = async (hardwareId: string): Promise<void> => {
     state.mockReturnValue({ ...real, facts: { ...real.facts!, hardwareId } });
@@ -148,7 +148,7 @@ it('a device that is back after another one stood in for it is searched, because
   expect(rules).toEqual(['defconf']);
 });
 
-it('what somebody else removes at the same time is no reason to fail', async () => {
+it('a concurrent removal by somebody else is not an error', async () => {
   const answer = router.onCommand;
   rules.push(`${TAG}-2`);
   router.onCommand = (command) => {

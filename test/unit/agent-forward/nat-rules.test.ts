@@ -28,7 +28,7 @@ function rule(comment: string, values: Record<string, string> = {}, dynamic = fa
   return simulator.router.table(NAT).add(Object.entries(all), { dynamic }).id;
 }
 
-test('are those of the very mark; what the router made itself stays, whatever its comment', async () => {
+test('only static rules with the exact mark are removed; dynamic rules stay, whatever their comment', async () => {
   const own = rule(MARK);
   const others = [rule(`${MARK}0`), rule('defconf'), rule(MARK, {}, true)];
   expect(await findMarked(router, (comment) => comment === MARK, SOON)).toMatchObject([{ id: own }]);
@@ -41,7 +41,7 @@ test('an entry port is one that no rule uses', async () => {
   expect(await new EntryPorts(() => 0).take(router, SOON)).toMatchObject({ number: 61_006 });
 });
 
-test('entry ports that are chosen at the same time differ, and one that was given back is free again', async () => {
+test('entry ports that are chosen at the same time differ, and a released one is free again', async () => {
   const entryPorts = new EntryPorts(() => 0);
   const [first, second] = await Promise.all([entryPorts.take(router, SOON), entryPorts.take(router, SOON)]);
   expect(new Set([first.number, second.number])).toEqual(new Set([61_000, 61_001]));
@@ -50,7 +50,7 @@ test('entry ports that are chosen at the same time differ, and one that was give
   expect(await entryPorts.take(router, SOON)).toMatchObject({ number: 61_000 });
 });
 
-test('connections are cut although one of them has just ended by itself', async () => {
+test('connections are cut even if one of them has just ended', async () => {
   const table = simulator.router.table('/ip/firewall/connection');
   const add = (source: string, port: number): string =>
     table.add(

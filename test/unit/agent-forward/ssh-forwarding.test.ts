@@ -46,7 +46,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const recordOf = (hardwareId: string): Promise<unknown> => memory.read({ router: router.name, hardwareId });
 const files = (): Promise<string[]> => readdir(path.join(folder, 'ssh-forwarding'));
 
-it('does not forget what has to be set back while it is not known which device answers', async () => {
+it('keeps the value to restore while it is unknown which device answers', async () => {
   const acquired = await forwarding.acquire(router, 600_000, SOON);
   vi.mocked(router.state).mockReturnValueOnce({ reachable: true, reason: null, facts: null });
   await forwarding.release(router, acquired);
@@ -57,8 +57,8 @@ it('does not forget what has to be set back while it is not known which device a
   expect(await files()).toEqual([]);
 });
 
-describe('a device that is exchanged', () => {
-  it('is set back when it answers again, although its forwards ended while another one did', async () => {
+describe('a device that is replaced', () => {
+  it('is restored when it answers again, even if its forwards ended while another device answered', async () => {
     const acquired = await forwarding.acquire(router, 600_000, SOON);
     device = 'R2';
     await forwarding.release(router, acquired);
@@ -69,7 +69,7 @@ describe('a device that is exchanged', () => {
     expect(await files()).toEqual([]);
   });
 
-  it('does not stand in for the next one, which is set back too', async () => {
+  it('does not affect its replacement, which is restored too', async () => {
     values.R2 = 'remote';
     const first = await forwarding.acquire(router, 600_000, SOON);
     device = 'R2';
@@ -84,7 +84,7 @@ describe('a device that is exchanged', () => {
     expect(values).toEqual({ R1: 'no', R2: 'remote' });
   });
 
-  it('is not taken for the one whose value was read before', async () => {
+  it('is not confused with the device whose value was read before', async () => {
     const answer = router.onCommand;
     router.onCommand = (command) => {
       const reply = answer(command);
@@ -102,7 +102,7 @@ describe('a record of an older agent, which kept one for each name', () => {
     await writeFile(path.join(folder, 'ssh-forwarding', `${router.name}.json`), JSON.stringify(record));
   }
 
-  it('is read by its device, and forgotten once that is set back', async () => {
+  it('is read for its device, and removed once that is restored', async () => {
     await writeOld({ previous: 'no', hardwareId: 'R1' });
     values.R1 = 'local';
     await forwarding.restore(router);
@@ -110,7 +110,7 @@ describe('a record of an older agent, which kept one for each name', () => {
     expect(await files()).toEqual([]);
   });
 
-  it('is kept while another device answers, also when that is set back itself', async () => {
+  it('is kept while another device answers, even if that one is restored', async () => {
     await writeOld({ previous: 'no', hardwareId: 'R1' });
     values.R1 = 'local';
     device = 'R2';
@@ -121,7 +121,7 @@ describe('a record of an older agent, which kept one for each name', () => {
     expect(values.R1).toBe('no');
   });
 
-  it('that names no device sets nothing back', async () => {
+  it('without a device restores nothing', async () => {
     await writeOld({ previous: 'no', hardwareId: '' });
     values.R1 = 'local';
     await forwarding.restore(router);
@@ -129,13 +129,13 @@ describe('a record of an older agent, which kept one for each name', () => {
   });
 });
 
-it('switches nothing on at a device that it could not recognise later', async () => {
+it('switches nothing on at a device that it could not identify later', async () => {
   vi.mocked(router.state).mockReturnValue({ reachable: true, reason: null, facts: null });
   await expect(forwarding.acquire(router, 600_000, SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
   expect(values.R1).toBe('no');
 });
 
-it('switches nothing on while its disk is full, says so, and leaves no half-written file', async () => {
+it('switches nothing on while its disk is full, reports the reason, and leaves no partial file', async () => {
   await mkdir(path.join(folder, 'ssh-forwarding'));
   await symlink('/dev/full', path.join(folder, 'ssh-forwarding', `${router.name}@R1.json.new`));
   await expect(forwarding.acquire(router, 600_000, SOON)).rejects.toMatchObject({

@@ -26,7 +26,7 @@ describe('the time of an undo guard', () => {
     );
   });
 
-  it.each(['6.49.10', '7.18.2'])('is what the entry on RouterOS %s goes by', async (version) => {
+  it.each(['6.49.10', '7.18.2'])('is computed by the entry on RouterOS %s', async (version) => {
     const router = await startSimulator({ version, apiPort: null, sshPort: null, uptimeMs: 100_000_000 });
     const session = router.router.ownSession({ user: 'admin', policies: router.router.policiesOf('admin'), origin: 'console' });
     const isDue = async (armedAt: number, allowed: number): Promise<boolean> => {

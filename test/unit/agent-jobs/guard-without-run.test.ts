@@ -114,7 +114,7 @@ describe('an undo guard whose script did not run', () => {
     expect(router.scheduler.entries.size).toBe(1);
   }
 
-  it('is taken away after the router blinked, also while the control plane says nothing', async () => {
+  it('is removed after a short outage of the router, even while the control plane is silent', async () => {
     adapter.onPrepare = () => {
       router.reachable = false;
       return Promise.reject(new AgentError('rejected', 'no space left'));
@@ -131,7 +131,7 @@ describe('an undo guard whose script did not run', () => {
     expect(router.reboots).toBe(0);
   });
 
-  it('is told of when the router is away for so long that it may fire', async () => {
+  it('is reported when the router is unreachable for so long that it may fire', async () => {
     adapter.onPrepare = () => {
       router.reachable = false;
       return Promise.reject(new AgentError('router_unreachable', 'the router closed the connection'));
@@ -144,7 +144,7 @@ describe('an undo guard whose script did not run', () => {
     expect(router.runs).toEqual([]);
   });
 
-  it('is told of when it has fired before it could be taken away', async () => {
+  it('is reported when it has fired before it could be removed', async () => {
     let isBack = false;
     adapter.onPrepare = () => {
       router.reachable = isBack;
@@ -160,21 +160,21 @@ describe('an undo guard whose script did not run', () => {
     expect(results).toMatchObject([{ outcome: 'failed', reason: 'rolled_back', error }]);
   });
 
-  it('is taken away by an agent that is stopped', async () => {
+  it('is removed by a stopping agent', async () => {
     await armOnly();
     await runner.stop();
     expect(router.scheduler.entries.size).toBe(0);
     expect([...router.files.keys()].filter((name) => name.includes('undo'))).toEqual([]);
   });
 
-  it('does not hold up the end of an agent whose router is away', async () => {
+  it('does not delay the stop of an agent whose router is unreachable', async () => {
     await armOnly();
     router.reachable = false;
     await Promise.all([runner.stop(), pass(20_000)]);
     expect(router.scheduler.entries.size).toBe(1);
   });
 
-  it('is taken away when the agent comes back, before anything else', async () => {
+  it('is removed after a restart of the agent, before anything else', async () => {
     await armOnly();
     kill();
     router.reachable = false;
@@ -192,7 +192,7 @@ describe('an undo guard whose script did not run', () => {
     expect(router.reboots).toBe(0);
   });
 
-  it('is taken away when the agent comes back and permission does not', async () => {
+  it('is removed after a restart of the agent without permission to run', async () => {
     await armOnly();
     kill();
     await start();
@@ -201,7 +201,7 @@ describe('an undo guard whose script did not run', () => {
     expect(router.reboots).toBe(0);
   });
 
-  it('is taken away however often the router is away just then', async () => {
+  it('is removed even if the router is unreachable several times', async () => {
     await armOnly();
     kill();
     router.reachable = false;
@@ -213,7 +213,7 @@ describe('an undo guard whose script did not run', () => {
     expect(router.scheduler.entries.size).toBe(0);
   });
 
-  it('does not keep its job from running when the router has rebooted meanwhile', async () => {
+  it('does not prevent its job from running after a reboot of the router', async () => {
     await armOnly();
     kill();
     router.reboot();
@@ -224,7 +224,7 @@ describe('an undo guard whose script did not run', () => {
     expect(results).toMatchObject([{ outcome: 'completed' }]);
   });
 
-  it('is not said to have undone what may never have run', async () => {
+  it('is not reported to have undone a script that may never have run', async () => {
     await armOnly();
     kill();
     await pass(60_000);
@@ -239,7 +239,7 @@ describe('an undo guard whose script did not run', () => {
   it.each<[string, () => void]>([
     ['another guard appears', () => router.scheduler.add('signalbox-undo-other', '5s', '>= 90d00:00:00')],
     ['its restore point goes', () => router.files.clear()],
-  ])('is not relied on when %s while it is armed', async (_what, meanwhile) => {
+  ])('refuses the job when %s while it is armed', async (_what, meanwhile) => {
     await runner.onOffer({ ...offer, make_backup: false });
     await runner.onGo(offer.job_id);
     const isArmed = (): boolean => router.scheduler.entries.has(`signalbox-undo-${offer.job_id}`);
@@ -251,7 +251,7 @@ describe('an undo guard whose script did not run', () => {
     expect(isArmed()).toBe(false);
   });
 
-  it('is noticed by an agent whose disk was restored from before it was armed', async () => {
+  it('is found by an agent whose disk was restored to a state before it was armed', async () => {
     await runner.onOffer(offer);
     const image = Buffer.from(disk.content!);
     await armOnly();
@@ -262,7 +262,7 @@ describe('an undo guard whose script did not run', () => {
     expect(router.scheduler.entries.size).toBe(0);
   });
 
-  it('is held to its terms when the script has run all the same, before the disk was restored', async () => {
+  it('still undoes the script when it had run before the disk was restored', async () => {
     await runner.onOffer(offer);
     const image = Buffer.from(disk.content!);
     isAlive = false;
@@ -278,7 +278,7 @@ describe('an undo guard whose script did not run', () => {
     expect(router.runs).toMatchObject([{ undone: true }]);
   });
 
-  it('of an unknown job does not let the next one begin when its time has passed', async () => {
+  it('of an unknown job delays the next job, which never begins after its time', async () => {
     isAlive = false;
     router.scheduler.add(`signalbox-undo-${randomUUID()}`, '5s', '>= 90d00:00:00');
     await runner.stop();

@@ -96,7 +96,7 @@ describe('the job journal', () => {
     await expect(restarted.begin(job.job_id, boot)).rejects.toMatchObject({ code: 'not_allowed' });
   });
 
-  it('changes nothing when the disk is full, and goes on when it is not', async () => {
+  it('changes nothing while the disk is full, and continues afterwards', async () => {
     const job = offer();
     disk.full = true;
     await expect(journal.accept(job)).rejects.toMatchObject({ code: 'internal' });
@@ -113,7 +113,7 @@ describe('the job journal', () => {
     expect((await reopen()).get(job.job_id)).toMatchObject({ state: 'accepted' });
   });
 
-  it('is written anew after the disk failed to flush, and goes on', async () => {
+  it('is rewritten after the disk failed to flush, and continues', async () => {
     const [first, second, third] = [offer(), offer(), offer()];
     await journal.accept(first);
     const doubtful = new DoubtfulDisk(disk);
@@ -127,7 +127,7 @@ describe('the job journal', () => {
     expect(ids).toEqual([first.job_id, third.job_id]);
   });
 
-  it('starts afresh under another id when the control plane does not trust it', async () => {
+  it('starts empty with another id when the control plane does not trust it', async () => {
     const before = journal.id;
     await journal.accept(offer());
     await journal.confirmEpoch(9);
@@ -138,7 +138,7 @@ describe('the job journal', () => {
     expect(restarted.entries()).toEqual([]);
   });
 
-  it('stays small however many jobs pass through it', async () => {
+  it('stays small for any number of jobs', async () => {
     for (let n = 0; n < 1500; n += 1) {
       const job = offer(`:put "${'x'.repeat(1500)}"`);
       await journal.accept(job);
@@ -182,7 +182,7 @@ describe('the job journal', () => {
     await expect(reopen()).rejects.toThrow(/the job journal is damaged in line \d/);
   });
 
-  it('recovers a prefix of what was confirmed wherever the power failed', async () => {
+  it('recovers all confirmed lines after a power failure at any point', async () => {
     const steps = fc.array(fc.constantFrom('accept', 'begin', 'refused', 'end', 'acked', 'epoch'), { maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(steps, fc.double({ min: 0, max: 1, noNaN: true }), async (names, cut) => {
@@ -249,7 +249,7 @@ describe('the journal file', () => {
     await again.close();
   });
 
-  it('cuts a torn tail off before anything is appended behind it', async () => {
+  it('truncates a torn last line before it appends', async () => {
     const journal = await Journal.open(new JournalFile(folder));
     await journal.accept(offer());
     await journal.close();
@@ -261,7 +261,7 @@ describe('the journal file', () => {
     expect((await Journal.open(new JournalFile(folder))).lastEpoch).toBe(4);
   });
 
-  it('ignores the half-written file of a compaction that was cut off', async () => {
+  it('ignores the partial file of an interrupted compaction', async () => {
     const journal = await Journal.open(new JournalFile(folder));
     await journal.confirmEpoch(2);
     await journal.close();
@@ -269,7 +269,7 @@ describe('the journal file', () => {
     expect((await Journal.open(new JournalFile(folder))).lastEpoch).toBe(2);
   });
 
-  it('is as it was before a write that did not fit', async () => {
+  it('is unchanged after a write that did not fit', async () => {
     // A limit on the size of files makes the kernel refuse as a full disk does, in the middle of a line.
     const program = path.join(import.meta.dirname, '../../harness/jobs/fill-journal.ts');
     const { stdout } = await promisify(execFile)('sh', ['-c', 'ulimit -f 40; exec "$0" "$@"', process.execPath, program, folder]);
@@ -285,7 +285,7 @@ describe('the journal file', () => {
     await expect(journal.accept(offer())).rejects.toMatchObject({ code: 'internal' });
   });
 
-  it('opens on a full disk, refuses what does not fit, and goes on when there is room', async ({ skip }) => {
+  it('opens on a full disk, refuses what does not fit, and continues when there is space', async ({ skip }) => {
     const volume = await Volume.create(path.join(folder, 'small'), 1);
     try {
       if (!volume.canBeFilled) skip('a small disk cannot be mounted here');

@@ -84,7 +84,7 @@ describe('the job runner', () => {
     expect(router.runs).toMatchObject([{ jobId: job.job_id, outcome: 'done' }]);
   });
 
-  it('leaves it to others to say that a router is away, for which it waits with what is left to clean', async () => {
+  it("does not log a router's outage, and waits for it with the clean-up", async () => {
     const job = offer();
     await runner.onOffer(job);
     await runner.onGo(job.job_id);
@@ -104,7 +104,7 @@ describe('the job runner', () => {
     expect(router.runs).toEqual([]);
   });
 
-  it('runs once, however often permission comes', async () => {
+  it('runs once, even if permission comes several times', async () => {
     const job = offer();
     await runner.onOffer(job);
     await Promise.all([runner.onGo(job.job_id), runner.onGo(job.job_id)]);
@@ -117,7 +117,7 @@ describe('the job runner', () => {
     expect(router.runs).toHaveLength(1);
   });
 
-  it('answers an offer that comes again with what it knows', async () => {
+  it("answers a repeated offer with the job's state", async () => {
     const job = offer();
     await runner.onOffer(job);
     await runner.onOffer(job);
@@ -141,7 +141,7 @@ describe('the job runner', () => {
     expect(await said()).toEqual([`job.declined ${reason}`]);
   });
 
-  it('declines while its router is away, busy or its disk is full', async () => {
+  it('declines while its router is unreachable, busy or its disk is full', async () => {
     router.reachable = false;
     await runner.onOffer(offer());
     router.reachable = true;
@@ -153,7 +153,7 @@ describe('the job runner', () => {
     expect(await said()).toEqual(['job.declined router_unreachable', 'job.declined disk', 'job.accepted', 'job.declined busy']);
   });
 
-  it('gives a job back that has not begun, and never runs it then', async () => {
+  it('refuses a revoked job that has not begun, and never runs it', async () => {
     const job = offer();
     await runner.onOffer(job);
     await runner.onRevoke(job.job_id);
@@ -162,7 +162,7 @@ describe('the job runner', () => {
     expect(router.runs).toEqual([]);
   });
 
-  it('does not give back what has begun', async () => {
+  it('does not refuse a revoked job that has begun', async () => {
     const job = offer();
     await runner.onOffer(job);
     await runner.onGo(job.job_id);
@@ -171,7 +171,7 @@ describe('the job runner', () => {
     expect(await said(2000)).toEqual(['job.began', 'job.ended completed']);
   });
 
-  it('says again after a while what was not answered', async () => {
+  it('repeats unanswered messages after a while', async () => {
     const job = offer();
     await runner.onOffer(job);
     await said();
@@ -185,7 +185,7 @@ describe('the job runner', () => {
     expect(await said(125_000)).toEqual(['job.refused']);
   });
 
-  it('keeps a result until the disk takes it, and reports it only then', async () => {
+  it('reports a result only after it is on disk, also if the disk was full', async () => {
     const job = offer();
     await runner.onOffer(job);
     await runner.onGo(job.job_id);
@@ -208,7 +208,7 @@ describe('the job runner', () => {
     expect(router.runs).toHaveLength(1);
   });
 
-  it('ends what it cannot find out when the router was taken out of the configuration', async () => {
+  it('ends a begun job as unknown when its router was removed from the configuration', async () => {
     const job = offer();
     await runner.onOffer(job);
     await runner.onGo(job.job_id);
@@ -218,7 +218,7 @@ describe('the job runner', () => {
     expect(await said()).toEqual(['job.ended unknown']);
   });
 
-  it('drops everything when the control plane no longer trusts its memory', async () => {
+  it('drops all jobs when the control plane no longer trusts its journal', async () => {
     const job = offer();
     await runner.onOffer(job);
     const before = runner.journalId;
@@ -228,7 +228,7 @@ describe('the job runner', () => {
     expect(runner).toMatchObject({ journalId, lastEpoch: 3 });
   });
 
-  it('waits for its router to come back before it says how a job ended', async () => {
+  it('waits for its router to come back before it reports how a job ended', async () => {
     const job = offer();
     await runner.onOffer(job);
     await runner.onGo(job.job_id);
@@ -240,7 +240,7 @@ describe('the job runner', () => {
     expect(await said(40_000)).toEqual(['job.ended unknown']);
   });
 
-  it('does not begin hours after its permission, when the router was away all the time', async () => {
+  it('does not begin hours after its permission if the router was unreachable all the time', async () => {
     const job = offer();
     await runner.onOffer(job);
     await runner.stop();
@@ -310,7 +310,7 @@ describe('the job runner', () => {
       expect(results).toMatchObject([{ outcome: 'unknown', reason: 'interrupted' }]);
     });
 
-    it.each([YEAR, -YEAR])('is not confused when it took over from an earlier process (%i ms)', async (ms) => {
+    it.each([YEAR, -YEAR])('handles it correctly after a restart of the agent (%i ms)', async (ms) => {
       await begin('run 50000 ok');
       await said(10_000);
       await runner.stop();

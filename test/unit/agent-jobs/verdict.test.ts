@@ -56,7 +56,7 @@ describe('the verdict on a run', () => {
     expect(verdict === 'wait' ? verdict : [verdict.outcome, verdict.reason].filter(Boolean).join(' ')).toBe(told);
   });
 
-  it('shows nothing of the wrapper, which raises the script’s error once more', () => {
+  it('does not contain the wrapper’s repetition of the script’s error', () => {
     const printed = 'one\nno (:error; line 1) (:error; line 2)\n';
     expect(judge(text(printed), { ...after('begun'), marker: { state: 'error', message: 'no (:error; line 1)' } })).toMatchObject({
       outcome: 'failed',
@@ -121,7 +121,7 @@ describe('the steps of a job', () => {
     expect(nextStep(progress, { make_backup: true })).toBe(step);
   });
 
-  it('look again after a broken session, but do not take a second backup', () => {
+  it('read the router again after a broken session, but do not take a second backup', () => {
     const progress = at({ ...seen, isChecked: true, isBackedUp: true, isPrepared: true });
     expect(nextStep(afterDoubt(progress), { make_backup: true })).toBe('identify');
     expect(nextStep({ ...afterDoubt(progress), ...seen }, { make_backup: true })).toBe('prepare');

@@ -50,7 +50,7 @@ describe('length prefixes', () => {
 });
 
 describe('sentences', () => {
-  it('come out the same however the stream is split', () => {
+  it('are decoded the same for any split of the stream', () => {
     const words = fc.array(fc.string({ minLength: 1, maxLength: 300, unit: 'grapheme' }), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(fc.array(words, { maxLength: 5 }), fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (sentences, cuts) => {

@@ -65,7 +65,7 @@ async function garbageAfter(serverPort: number, bytes: number): Promise<number> 
   return (proxy.address() as AddressInfo).port;
 }
 
-test('a changed host key with garbage behind it refuses the login and ends nothing else', async () => {
+test('a changed host key followed by garbage refuses the login and ends nothing else', async () => {
   const server = await hostile(() => undefined);
   const file = await recordedKeys();
   await writeFile(file, 'SHA256:another\n');
@@ -79,7 +79,7 @@ test('a changed host key with garbage behind it refuses the login and ends nothi
   });
 });
 
-test('a first host key with garbage behind it ends nothing else', async () => {
+test('a first host key followed by garbage ends nothing else', async () => {
   const server = await hostile(() => undefined);
   for (let bytes = 1; bytes < 3000; bytes += 200) {
     const port = await garbageAfter(server.port, bytes);
@@ -92,7 +92,7 @@ test('a first host key with garbage behind it ends nothing else', async () => {
 test.each<[string, (protocol: RawProtocol, id: number) => void]>([
   ['output', (protocol, id) => protocol.channelData(id, Buffer.from('more'))],
   ['output for stderr', (protocol, id) => protocol.channelExtData(id, Buffer.from('more'), STDERR)],
-])('%s behind the end of the output ends at most the request', async (_name, more) => {
+])('%s after the end of the output ends at most the request', async (_name, more) => {
   const server = await hostile((connection, protocol) => {
     onChannel(connection, (_channel, id) => {
       protocol.channelEOF(id);
@@ -122,7 +122,7 @@ test('a channel with packets of no bytes is refused', async () => {
 test.each<[string, (protocol: RawProtocol) => void]>([
   ['for a channel that is not there', (protocol) => protocol.channelData(77, Buffer.alloc(100))],
   ['keepalives', (protocol) => protocol.ping()],
-])('a router that sends without end is dropped: %s', async (_name, send) => {
+])('a router that sends endless unsolicited data is dropped: %s', async (_name, send) => {
   const server = await hostile((connection, protocol) => {
     const pour = (): void => {
       for (let sent = 0; sent < 200; sent += 1) send(protocol);
@@ -136,7 +136,7 @@ test.each<[string, (protocol: RawProtocol) => void]>([
   expect(reason).toBe('the router keeps sending unsolicited data');
 });
 
-test('a greeting without end is dropped', async () => {
+test('an endless greeting is dropped', async () => {
   const server = createServer((socket) => {
     const line = Buffer.from('not a greeting of SSH\r\n');
     socket.on('error', () => undefined);
@@ -148,7 +148,7 @@ test('a greeting without end is dropped', async () => {
   await expect(logIn({ port: (server.address() as AddressInfo).port })).rejects.toMatchObject({ code: 'router_unreachable' });
 });
 
-test.skipIf(!hasOpensshServer)('a group that the router chose for the key exchange holds nobody up', async () => {
+test.skipIf(!hasOpensshServer)('a group that the router chose for the key exchange does not block the process', async () => {
   const sshd = await startOpensshServer(['KexAlgorithms diffie-hellman-group-exchange-sha256', 'Ciphers aes256-ctr', 'MACs hmac-sha2-256']);
   closers.push(() => sshd.close());
   let longest = 0;

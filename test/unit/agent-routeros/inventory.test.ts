@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inventoryLines, parseConsoleFacts, parseFacts, parseSections } from '../../../agent/routers/inventory.ts';
 
-describe('who and what a router is', () => {
+describe('the identity of a router', () => {
   const resource = {
     uptime: '1w3d15h41m57s',
     version: '7.18.2 (stable)',
@@ -13,7 +13,7 @@ describe('who and what a router is', () => {
   };
   const identity = { name: 'branch-7 Zürich' };
 
-  it('a board is known by its serial number', () => {
+  it('is the serial number of a board', () => {
     const facts = parseFacts({
       resource,
       identity,
@@ -51,19 +51,19 @@ describe('who and what a router is', () => {
     });
   });
 
-  it('one that shows nothing of the kind is not taken for another', () => {
+  it('is refused when the router shows no id', () => {
     expect(() => parseFacts({ resource, identity })).toThrow('neither a serial number nor a software id');
   });
 
   it.each([
     ['serial_number', { routerboard: { routerboard: 'true', 'serial-number': 'HEX1\u200B' } }],
     ['software_id', { license: { 'software-id': '\u0410BCD-1234' } }],
-  ])('an id that only looks like another one is refused: %s', (name, records) => {
+  ])('is refused when an id only looks like another one: %s', (name, records) => {
     expect(() => parseFacts({ resource, identity, ...records })).toThrow(`${name} "`);
     expect(() => parseFacts({ resource, identity, ...records })).toThrow('printable ASCII characters only');
   });
 
-  it('an offset set by hand is not a time zone', () => {
+  it('has no time zone when only an offset is set', () => {
     const clock = { 'time-zone-name': 'manual', 'gmt-offset': '+02:00' };
     expect(parseFacts({ resource, identity, license: { 'software-id': 'X' }, clock }).timeZone).toBeNull();
   });
@@ -102,7 +102,7 @@ describe('the inventory over a console', () => {
     });
   });
 
-  it('asks for the menu that may be missing in a line of its own', () => {
+  it('reads the menu that may be missing in a separate line', () => {
     const lines = inventoryLines();
     expect(lines).toHaveLength(2);
     expect(lines[0]).not.toContain('routerboard');
@@ -144,13 +144,13 @@ describe.skipIf(!existsSync(samples))('recorded routers', () => {
   });
 });
 
-describe('what is no text or no fact', () => {
+describe('an invalid text or value', () => {
   const resource = { uptime: '1w3d', version: '7.18.2 (stable)', 'board-name': 'hAP' };
   const routerboard = { routerboard: 'true', 'serial-number': 'HE\0X1' };
   const facts = (records: Partial<Parameters<typeof parseFacts>[0]>): ReturnType<typeof parseFacts> =>
     parseFacts({ resource, identity: { name: 'branch' }, routerboard, ...records });
 
-  it('is cleaned, and the router is known all the same', () => {
+  it('is cleaned, and the router is still identified', () => {
     expect(facts({ identity: { name: `br\0anch\u001B${'x'.repeat(300)}` } })).toMatchObject({
       hardwareId: 'HEX1',
       identity: `branch${'x'.repeat(249)}`,
@@ -168,7 +168,7 @@ describe('what is no text or no fact', () => {
     expect(facts({ clock: { 'time-zone-name': zone } })).toMatchObject({ timeZone: null, cleaned: ['serial-number', 'time-zone-name'] });
   });
 
-  it('is not told of a router that has nothing of the kind', () => {
+  it('is not reported when there is none', () => {
     const clean = facts({ routerboard: { routerboard: 'true', 'serial-number': 'HEX1' }, clock: { 'time-zone-name': 'manual' } });
     expect(clean).not.toHaveProperty('cleaned');
   });

@@ -104,7 +104,7 @@ describe('a login', () => {
     expect(answers).toEqual(['Łódź€']);
   });
 
-  it('that is refused says so, and never the password', async () => {
+  it('that is refused reports it, and never the password', async () => {
     const port = await serve({}, (connection) => {
       connection.on('authentication', (login) => {
         login.reject(['password']);
@@ -132,7 +132,7 @@ describe('an old router', () => {
     ['CBC ciphers', { cipher: ['aes128-cbc'] }],
     ['ssh-rsa alone', { serverHostKey: ['ssh-rsa'] }],
     ['all of them', { kex: ['diffie-hellman-group14-sha1'], cipher: ['aes256-cbc'], serverHostKey: ['ssh-rsa'], hmac: ['hmac-sha1'] }],
-  ])('that has only %s is understood', async (_what, algorithms) => {
+  ])('that has only %s is supported', async (_what, algorithms) => {
     const ssh = await connect(await serve({ algorithms: algorithms as never }, echo));
     expect(await ssh.exec('/system identity print', { ...SOON, maxBytes: 1000 })).toEqual({
       text: '/system identity print\n',
@@ -144,7 +144,7 @@ describe('an old router', () => {
 });
 
 describe('a router that falls silent', () => {
-  it('before its banner is given up at the deadline', async () => {
+  it('before its banner fails at the deadline', async () => {
     const server = createServer((socket) => {
       // Read, so that its end is noticed; nothing is ever said.
       socket.on('error', () => undefined).resume();
@@ -155,7 +155,7 @@ describe('a router that falls silent', () => {
     await expect(connect(port, { deadline: { timeoutMs: 200 } })).rejects.toMatchObject({ code: 'router_unreachable' });
   });
 
-  it('in the login is given up at the deadline', async () => {
+  it('in the login fails at the deadline', async () => {
     const port = await serve({}, (connection) => {
       connection.on('authentication', () => undefined);
     });
@@ -166,7 +166,7 @@ describe('a router that falls silent', () => {
     });
   });
 
-  it('when asked for a channel is given up at the deadline, each errand on its own', async () => {
+  it('when asked for a channel fails at the deadline, each operation at its own', async () => {
     const port = await serve({}, (connection) => {
       connection.on('authentication', (login) => login.accept());
       connection.on('session', () => undefined);
@@ -185,7 +185,7 @@ describe('a router that falls silent', () => {
 });
 
 describe('forwarding', () => {
-  it('that could not connect (reason 2) and that is switched off (reason 1) are told apart', async () => {
+  it('distinguishes a failed connection (reason 2) from disabled forwarding (reason 1)', async () => {
     const cannot = await connect(
       await serve({}, (connection) => {
         connection.on('authentication', (login) => login.accept());
@@ -216,7 +216,7 @@ describe('forwarding', () => {
 
   const write = (stream: Duplex, bytes: Buffer): Promise<unknown> => new Promise((resolve) => stream.write(bytes, resolve));
 
-  it('to a target that goes away fails the write that waits for it', async () => {
+  it('to a target that disappears fails the waiting write', async () => {
     // More than the window of 2 MB, so the write is under way when the target closes.
     const stream = await throughRouter((channel) => {
       channel.once('readable', () => {
@@ -226,7 +226,7 @@ describe('forwarding', () => {
     expect(await write(stream, Buffer.alloc(8 * 1024 * 1024))).toBeInstanceOf(Error);
   });
 
-  it('to a target that is gone fails the next write, while what it said can still be read', async () => {
+  it('to a target that is gone fails the next write, while its data can still be read', async () => {
     const stream = await throughRouter((channel) => {
       channel.end('last words');
       channel.close();

@@ -111,7 +111,7 @@ describe('the inventory', () => {
   it.each([
     ['ahead', 30 * HOUR_MS],
     ['back', -30 * HOUR_MS],
-  ])('is read after a day that passed, wherever the clock is set: %s', async (_direction, step) => {
+  ])('is read after a day, even if the clock is set: %s', async (_direction, step) => {
     clock.step(step);
     for (let ping = 0; ping < (23 * HOUR_MS) / 20_000; ping++) await nextPing();
     expect(reads).toBe(1);
@@ -119,14 +119,14 @@ describe('the inventory', () => {
     expect(reads).toBe(2);
   });
 
-  it('knows the uptime of the last ping, of which nobody is told', async () => {
+  it('has the uptime of the last probe, without calling listeners', async () => {
     facts = { ...FACTS, uptime: '1h20s', uptimeSeconds: 3620 };
     await nextPing();
     expect(presence.state.facts?.uptimeSeconds).toBe(3620);
     expect(states).toHaveLength(1);
   });
 
-  it('that is refused leaves the router reachable, and says why nothing is known', async () => {
+  it('that is refused leaves the router reachable, with the reason', async () => {
     await presence.close();
     refusal = new AgentError('rejected', 'not enough permissions (9)');
     presence = new RouterPresence({ router: 'edge', open: () => open(), reader, clock, random: () => 1, log });
@@ -139,7 +139,7 @@ describe('the inventory', () => {
 describe('the log', () => {
   const here = { identity: 'branch', version: '7.18.2' };
 
-  it('tells once that a router is away and once that it is back, although it is tried again for ever', async () => {
+  it('reports once that a router is unreachable and once that it is back, although it is retried all the time', async () => {
     expect(log.take()).toEqual([{ level: 'info', message: 'router reachable', router: 'edge', ...here }]);
     const good = open;
     open = () => Promise.reject(new AgentError('router_unreachable', '10.0.0.1:8728: connection refused (ECONNREFUSED)'));
@@ -161,7 +161,7 @@ describe('the log', () => {
     expect(log.take()).toEqual([{ level: 'info', message: 'router reachable', router: 'edge', ...here, away_seconds: 150 }]);
   });
 
-  it('tells of a router that is there, but does not let its inventory be read', async () => {
+  it('reports a reachable router whose inventory cannot be read', async () => {
     log.take();
     refusal = new AgentError('rejected', 'not enough permissions (9)');
     await session.close();
@@ -176,8 +176,8 @@ describe('the log', () => {
   });
 });
 
-describe('those who are told of changes', () => {
-  it('do not hurt each other', async () => {
+describe('listeners for changes', () => {
+  it('do not affect each other', async () => {
     presence.subscribe(() => {
       throw new TypeError('listener is broken');
     });

@@ -77,7 +77,7 @@ async function settled(): Promise<void> {
 const refused = (): Promise<never> => Promise.reject(new AgentError('router_unreachable', 'connection refused'));
 
 describe('a kept session', () => {
-  it('is there at once for whoever comes while it is being opened', async () => {
+  it('is available to callers that arrive while it is being opened', async () => {
     keeper.start();
     expect(await keeper.get(SOON)).toBe(sessions[0]);
   });
@@ -94,7 +94,7 @@ describe('a kept session', () => {
     expect(await keeper.get(SOON)).toBe(sessions[1]);
   });
 
-  it('is tried less and less often, up to half a minute', async () => {
+  it('is retried at growing intervals, up to half a minute', async () => {
     open = refused;
     keeper.start();
     for (let attempt = 0; attempt < 7; attempt++) {
@@ -104,7 +104,7 @@ describe('a kept session', () => {
     expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
   });
 
-  it('that lasted starts the pauses anew', async () => {
+  it('that lasted resets the pauses', async () => {
     open = refused;
     keeper.start();
     await settled();
@@ -126,7 +126,7 @@ describe('a kept session', () => {
   it.each([
     { lasted: 60_000, step: -3_600_000, pause: 1000 },
     { lasted: 20_000, step: 3_600_000, pause: 4000 },
-  ])('is judged by the $lasted ms that passed, when the clock is set by $step ms meanwhile', async ({ lasted, step, pause }) => {
+  ])('counts as $lasted ms long when the clock is set by $step ms meanwhile', async ({ lasted, step, pause }) => {
     const good = open;
     open = refused;
     keeper.start();
@@ -144,7 +144,7 @@ describe('a kept session', () => {
     expect(pauses.at(-1)).toBe(pause);
   });
 
-  it('is given up after two pings without an answer', async () => {
+  it('is closed after two unanswered pings', async () => {
     ping = () => Promise.reject(new AgentError('outcome_unknown', 'no answer'));
     keeper.start();
     await keeper.get(SOON);
@@ -158,7 +158,7 @@ describe('a kept session', () => {
     expect(downs).toEqual(['the router no longer answers']);
   });
 
-  it('is kept when the ping is refused: that is an answer', async () => {
+  it('is kept when the ping is refused, because that is an answer', async () => {
     ping = () => Promise.reject(new AgentError('rejected', 'not enough permissions (9)'));
     keeper.start();
     await keeper.get(SOON);
@@ -169,7 +169,7 @@ describe('a kept session', () => {
     expect(keeper.current).toBe(sessions[0]);
   });
 
-  it('can be asked for now instead of after the pause', async () => {
+  it('can be requested at once instead of after the pause', async () => {
     const first = open;
     open = refused;
     keeper.start();
@@ -178,14 +178,14 @@ describe('a kept session', () => {
     expect(await keeper.getFresh(SOON)).toBe(sessions[0]);
   });
 
-  it('asked for now says why it cannot be had', async () => {
+  it('that is requested at once reports why it cannot be opened', async () => {
     open = refused;
     keeper.start();
     await settled();
     await expect(keeper.getFresh(SOON)).rejects.toMatchObject({ message: 'connection refused' });
   });
 
-  it('that comes after the keeper was stopped is closed', async () => {
+  it('that opens after the keeper was stopped is closed', async () => {
     let arrive: ((session: FakeSession) => void) | undefined;
     open = () =>
       new Promise((resolve) => {
@@ -200,7 +200,7 @@ describe('a kept session', () => {
   });
 });
 
-describe('an errand while there is no session', () => {
+describe('an operation without a session', () => {
   it('fails at once in a pause, with the reason', async () => {
     open = refused;
     keeper.start();
@@ -228,7 +228,7 @@ describe('an errand while there is no session', () => {
 });
 
 describe('the pause', () => {
-  it('is anything between nothing and its ceiling', () => {
+  it('is between zero and its ceiling', () => {
     expect(backoffMs(3, () => 0)).toBe(0);
     expect(backoffMs(3, () => 0.5)).toBe(4000);
     expect(backoffMs(1000, () => 1)).toBe(30_000);

@@ -59,7 +59,7 @@ describe('replies', () => {
     expect(await api.command(PRINT, SOON)).toEqual({ rows: [{ '.id': '*1', address: '10.0.0.1/24', comment: 'a=b' }, {}], ret: '*2' });
   });
 
-  it('of nothing (!empty, 7.18) are no rows, and the session goes on', async () => {
+  it('without rows (!empty, 7.18) are empty, and the session continues', async () => {
     const router = await scripted(({ reply }) => {
       reply('!empty');
       reply('!done');
@@ -69,7 +69,7 @@ describe('replies', () => {
     expect(await api.command(PRINT, SOON)).toEqual({ rows: [] });
   });
 
-  it('arrive even when their last zero byte comes in a segment of its own', async () => {
+  it('arrive even when their last zero byte comes in a separate segment', async () => {
     const router = await scripted(({ socket, tag }) => {
       const bytes = sentence('!done', `.tag=${tag}`);
       socket.write(bytes.subarray(0, -1), () => setImmediate(() => socket.write(bytes.subarray(-1))));
@@ -78,7 +78,7 @@ describe('replies', () => {
     expect(await api.command(PRINT, SOON)).toEqual({ rows: [] });
   });
 
-  it('keep every letter both ways', async () => {
+  it('keep every character in both directions', async () => {
     const router = await scripted(({ reply, words }) => {
       reply('!re', ...words);
       reply('!done');
@@ -88,7 +88,7 @@ describe('replies', () => {
     expect(rows).toEqual([{ name: 'Łódź 日本 €\u0081' }]);
   });
 
-  it('of 5 MB in one word come whole', async () => {
+  it('of 5 MB in one word arrive completely', async () => {
     const contents = 'x'.repeat(5_000_000);
     const router = await scripted(({ reply }) => {
       reply('!re', `=contents=${contents}`);
@@ -99,7 +99,7 @@ describe('replies', () => {
     expect(rows[0]?.['contents']).toBe(contents);
   });
 
-  it('for a tag that nobody waits for are ignored, tagged or not', async () => {
+  it('that no command waits for are ignored, with or without a tag', async () => {
     const router = await scripted(({ reply, socket }) => {
       socket.write(Buffer.concat([sentence('!re', '.tag=gone', '=a=b'), sentence('!done', '.tag=gone'), sentence('!done')]));
       reply('!done');
@@ -109,7 +109,7 @@ describe('replies', () => {
     expect(await api.command(PRINT, SOON)).toEqual({ rows: [] });
   });
 
-  it('find their commands by the thousand, in any order', async () => {
+  it('are matched to thousands of commands, in any order', async () => {
     const waiting: Heard[] = [];
     const router = await scripted((heard) => {
       waiting.push(heard);
@@ -125,7 +125,7 @@ describe('replies', () => {
     expect(replies.map(({ rows }) => rows[0]?.['n'])).toEqual(numbers);
   });
 
-  it('of 50,000 rows leave the event loop to others', async () => {
+  it('of 50,000 rows do not block the event loop', async () => {
     const rows = Buffer.concat(
       Array.from({ length: 50_000 }, (_, n) =>
         sentence('!re', '.tag=s2', `=.id=*${n}`, '=address=10.0.0.1', '=mac-address=02:00:00:00:00:01'),
@@ -169,7 +169,7 @@ describe('replies', () => {
     expect((await api.command(PRINT, SOON)).rows).toHaveLength(100);
   });
 
-  it('are counted in bytes, however few characters they are', async () => {
+  it('are limited in bytes, not characters', async () => {
     const router = await scripted(({ command, reply }) => {
       if (command === '/cancel') return;
       for (let n = 0; n < 10; n++) reply('!re', `=n=${'漢'.repeat(100)}`);
@@ -180,7 +180,7 @@ describe('replies', () => {
     expect((await api.command(PRINT, { ...SOON, limits: { maxBytes: 10_000 } })).rows).toHaveLength(10);
   });
 
-  it('can be had row by row', async () => {
+  it('can be received row by row', async () => {
     const router = await scripted(({ reply }) => {
       for (let n = 0; n < 3; n++) reply('!re', `=n=${n}`);
       reply('!done');
@@ -248,7 +248,7 @@ describe('a refusal', () => {
 });
 
 describe('a command without an answer', () => {
-  it('ends at its deadline, is cancelled on the router, and its late reply harms nobody', async () => {
+  it('ends at its deadline, is cancelled on the router, and its late reply is ignored', async () => {
     let late: Heard | undefined;
     const router = await scripted((heard) => {
       if (heard.command === '/slow') late = heard;
@@ -267,7 +267,7 @@ describe('a command without an answer', () => {
     expect(api.alive).toBe(true);
   });
 
-  it('ends when its caller gives up', async () => {
+  it('ends when its caller cancels', async () => {
     const caller = new AbortController();
     const router = await scripted(() => {
       caller.abort();
@@ -327,7 +327,7 @@ describe('a command that never ends', () => {
     expect(router.heard.map(({ command }) => command)).toContain('/cancel');
   });
 
-  it('fails when the router refuses it or goes away', async () => {
+  it('fails when the router refuses it or disconnects', async () => {
     const router = await scripted(({ command, reply, socket }) => {
       if (command === '/a/listen') {
         reply('!trap', '=message=no such command');
@@ -343,7 +343,7 @@ describe('a command that never ends', () => {
 });
 
 describe('what is sent', () => {
-  it('is shown to nobody, not even to whoever asks the library for its messages', async () => {
+  it("is never printed, not even with the library's DEBUG setting", async () => {
     const router = await scripted(({ reply }) => reply('!done'));
     const session = new URL('../../../agent/routers/routeros-api/index.ts', import.meta.url).href;
     const options = { host: '127.0.0.1', port: router.port, username: 'admin', password: 'very-secret', deadline: SOON };
@@ -378,7 +378,7 @@ describe('what is sent', () => {
     expect(switchedOff).toHaveLength(1);
   });
 
-  it('leaves the caller’s words alone', async () => {
+  it("does not change the caller's words", async () => {
     const router = await scripted(({ reply }) => reply('!done'));
     const api = await connect(router);
     const words = ['=a=1'];
@@ -387,7 +387,7 @@ describe('what is sent', () => {
     await expect(api.command({ path: '/x/print', words: Object.freeze(['?a=1']) }, SOON)).resolves.toBeDefined();
   });
 
-  it('never is more than one sentence', async () => {
+  it('is never more than one sentence', async () => {
     const router = await scripted(({ reply }) => reply('!done'));
     const api = await connect(router);
     for (const [path, words] of [
@@ -409,7 +409,7 @@ describe('what is sent', () => {
     expect(router.heard.at(-1)?.words).toEqual(['=.proplist=name', '=.proplist=name', '?#|']);
   });
 
-  it('is nothing at all while nobody asks', async () => {
+  it('is nothing without a command', async () => {
     const router = await scripted(({ command, reply }) => {
       if (command === '/quick') reply('!done');
     });
@@ -462,7 +462,7 @@ describe('logging in', () => {
     expect(error.message).not.toContain('secret');
   });
 
-  it('fails with a text where nobody listens', async () => {
+  it('fails with a reason when the port is closed', async () => {
     const router = await startScriptedRouter(() => undefined);
     await router.close();
     const error = await failure(connect(router));
@@ -470,7 +470,7 @@ describe('logging in', () => {
     expect(error.message).toMatch(/^127\.0\.0\.1:\d+: connection refused.*ECONNREFUSED/);
   });
 
-  it('fails when its caller gives up', async () => {
+  it('fails when its caller cancels', async () => {
     const caller = new AbortController();
     const router = await scripted(() => caller.abort(), { loginAlways: false });
     expect(await failure(connect(router, { deadline: { timeoutMs: 60_000, signal: caller.signal } }))).toMatchObject({
@@ -480,7 +480,7 @@ describe('logging in', () => {
 });
 
 describe('closing', () => {
-  it('settles although the peer never answers', async () => {
+  it('settles even if the peer never answers', async () => {
     let peer: Socket | undefined;
     const held = createServer({ allowHalfOpen: true }, (socket) => {
       peer = socket;

@@ -24,7 +24,7 @@ function router({ content, size, most = 32_768 }: { content: Buffer; size: numbe
 
 const CONTENT = Buffer.from('0123456789'.repeat(10_000));
 
-test('a file is whole when it is as long as its router says, however short the answers are', async () => {
+test('a file is complete when it has the size that the router reports, however short the answers are', async () => {
   expect(await readWholeFile(router({ content: CONTENT, size: CONTENT.length, most: 1000 }), 'x.backup', 1e6)).toEqual(CONTENT);
 });
 
@@ -35,7 +35,7 @@ test.each([CONTENT.length + 1, 0])('one that should be %i bytes long is still be
   });
 });
 
-test('a file told in single bytes is held in little more memory than it is long', async () => {
+test('a file sent in single bytes takes little more memory than its size', async () => {
   v8.setFlagsFromString('--expose-gc');
   const collectGarbage = vm.runInNewContext('gc') as () => void;
   const content = CONTENT.subarray(0, 2000);

@@ -37,7 +37,7 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-it('an answer that comes soon is not asked about', async () => {
+it('a fast answer causes no test', async () => {
   const answered = test.expectAnswer();
   await pass(0.9);
   answered();
@@ -45,14 +45,14 @@ it('an answer that comes soon is not asked about', async () => {
   expect(happened).toEqual([]);
 });
 
-it('a target that does not answer is no fault of the session: the router answers the ping', async () => {
+it('a target that does not answer does not end the session, because the router answers the ping', async () => {
   session.answersPings = true;
   test.expectAnswer();
   await pass(10);
   expect(happened).toEqual(['ping']);
 });
 
-it('a router that greets a new connection but is silent on the old one has forgotten it', async () => {
+it('a router that greets a new connection but is silent on the old one has lost it', async () => {
   session.greets = true;
   test.expectAnswer();
   test.expectAnswer();
@@ -60,7 +60,7 @@ it('a router that greets a new connection but is silent on the old one has forgo
   expect(happened).toEqual(['ping', 'dial', 'forgotten']);
 });
 
-it('a router that is away is asked again until it is back or nobody waits: then nothing was ended', async () => {
+it('an unreachable router is tested again until it is back or no request waits, and nothing is ended', async () => {
   const givenUp = test.expectAnswer();
   await pass(5.5);
   expect(happened).toEqual(['ping', 'dial', 'ping', 'dial', 'ping']);

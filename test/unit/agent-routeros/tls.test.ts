@@ -95,7 +95,7 @@ describe('a router with a certificate', () => {
     await refused(await withCertificate('right'), {}, /set ca or fingerprint/);
   });
 
-  it('is trusted by its fingerprint, however it is written', async () => {
+  it('is trusted by its fingerprint in any notation', async () => {
     await works(await connect(await withCertificate('other'), { fingerprint: fingerprint('other') }));
     await works(await connect(await withCertificate('other'), { fingerprint: withColons(fingerprint('other')) }));
   });
@@ -108,26 +108,26 @@ describe('a router with a certificate', () => {
     );
   });
 
-  it('must satisfy both authority and fingerprint where both are given', async () => {
+  it('must match both authority and fingerprint if both are given', async () => {
     await works(await connect(await withCertificate('other'), { ca: read('ca.pem'), fingerprint: fingerprint('other') }));
     await refused(await withCertificate('right'), { ca: read('ca.pem'), fingerprint: fingerprint('other') }, /not the one required/);
   });
 });
 
 describe('a router without a certificate', () => {
-  it('is spoken to only where that was asked for', async () => {
+  it('is accepted only with anonymous_tls', async () => {
     await works(await connect(await anonymous(), { anonymous: true }));
     await refused(await anonymous(), {}, /anonymous_tls/);
     await refused(await anonymous(), { fingerprint: fingerprint('right') }, /anonymous_tls/);
   });
 
-  it('may have got one since', async () => {
+  it('is still accepted as anonymous after it got a certificate', async () => {
     await works(await connect(await withCertificate('right'), { anonymous: true }));
   });
 });
 
 describe('a port that does not speak TLS', () => {
-  it('is named as such', async () => {
+  it('is reported as such', async () => {
     const plain = await startScriptedRouter(({ socket }) => socket.write('hello'));
     closers.push(() => plain.close());
     await expect(

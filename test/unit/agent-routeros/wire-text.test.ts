@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeWireText, wireBytes } from '../../../agent/core/wire-text.ts';
 
-test('whatever bytes a router sends can be had back from their text and their number', () => {
+test('any bytes of a router can be restored from their text and their number', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (array) => {
       const bytes = Buffer.from(array);
@@ -21,7 +21,7 @@ test.each([
   expect(wireBytes(decodeWireText(bytes), bytes.length)).toEqual(bytes);
 });
 
-test('a text of another length than was expected is taken as UTF-8', () => {
+test('a text of unexpected length is treated as UTF-8', () => {
   expect(wireBytes('é', 7)).toEqual(Buffer.from('é'));
   expect(wireBytes('日本', 2)).toEqual(Buffer.from('日本'));
 });

@@ -16,7 +16,7 @@ test('only a tunnel that was ready for 30 s resets it', () => {
   expect(backoff.next({ readyMs: 30_000 })).toBe(1000);
 });
 
-test("the server's wish comes on top", () => {
+test("the server's requested pause is added", () => {
   const backoff = new Backoff(() => 0.5);
   expect(backoff.next({ readyMs: 60_000, reconnectAfterMs: 7000 })).toBe(7500);
 });

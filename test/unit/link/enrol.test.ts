@@ -50,35 +50,35 @@ test('a token becomes a credentials file that only its owner can read', async ()
   expect(await readdir(folder)).toEqual(['credentials.json']);
 });
 
-test('a server below a path is asked below that path', async () => {
+test('a server with a base path is requested below that path', async () => {
   await run(`${address()}/signalbox/`);
   expect(requests[0]?.url).toBe('/signalbox/agent/v1/enrol');
 });
 
-test('an answer is read up to its limit in bytes, however few characters they are', async () => {
+test('an answer is limited in bytes, not characters', async () => {
   answer = { status: 200, body: { agent_id: AGENT_ID, secret: 'S3cret', note: '漢'.repeat(30_000) } };
   await expect(run()).rejects.toMatchObject({ code: 'refused', message: 'the answer is not that of a control plane' });
 });
 
-test('a token that is used up says so, and leaves nothing behind', async () => {
+test('a used token is reported, and leaves nothing behind', async () => {
   answer = { status: 401, body: { message: 'this token was used' } };
   await expect(run()).rejects.toMatchObject({ code: 'unauthorized', message: expect.stringContaining('this token was used') });
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('credentials that exist are kept, and the token is not spent', async () => {
+test('existing credentials are kept, and the token is not used', async () => {
   await writeFile(path.join(folder, 'credentials.json'), 'mine');
   await expect(run()).rejects.toMatchObject({ code: 'invalid' });
   expect(requests).toEqual([]);
 });
 
-test('a folder that is missing is made for its owner alone', async () => {
+test('a missing folder is created for its owner only', async () => {
   await run(address(), 'etc/signalbox/credentials.json');
   expect(await readdir(path.join(folder, 'etc/signalbox'))).toEqual(['credentials.json']);
   expect((await stat(path.join(folder, 'etc/signalbox'))).mode & 0o777).toBe(0o700);
 });
 
-test('a folder that was made for nothing is gone again', async () => {
+test('a folder that was created in vain is removed', async () => {
   answer = { status: 401, body: { message: 'this token was used' } };
   await expect(run(address(), 'etc/signalbox/credentials.json')).rejects.toMatchObject({ code: 'unauthorized' });
   expect(await readdir(folder)).toEqual([]);
@@ -87,7 +87,7 @@ test('a folder that was made for nothing is gone again', async () => {
 test.each([
   { case: 'a folder that may not be made', file: 'etc/credentials.json' },
   { case: 'a folder that may not be written', file: 'credentials.json' },
-])('$case is told with the reason, and the token is not spent', async ({ file }) => {
+])('$case is reported with the reason, and the token is not used', async ({ file }) => {
   await chmod(folder, 0o555);
   const where = path.dirname(path.join(folder, file));
   await expect(asOrdinaryUser(() => run(address(), file))).rejects.toMatchObject({
@@ -97,7 +97,7 @@ test.each([
   expect(requests).toEqual([]);
 });
 
-test('credentials of somebody else are not replaced', async () => {
+test('credentials of another user are not replaced', async () => {
   await writeFile(path.join(folder, 'credentials.json'), 'theirs', { mode: 0o000 });
   await chmod(folder, 0o777);
   await expect(asOrdinaryUser(() => run())).rejects.toMatchObject({
@@ -116,12 +116,12 @@ test.each([
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('no server at all is told apart from a refusal', async () => {
+test('an unreachable server is distinguished from a refusal', async () => {
   await expect(run('http://127.0.0.1:1')).rejects.toMatchObject({ code: 'unreachable' });
   await expect(run('ftp://127.0.0.1')).rejects.toMatchObject({ code: 'refused' });
 });
 
-test('credentials that are missing ask for an enrolment', async () => {
+test('the error for missing credentials recommends an enrolment', async () => {
   const file = path.join(folder, 'other.json');
   await expect(readCredentials(file)).rejects.toMatchObject({
     code: 'invalid',
@@ -129,7 +129,7 @@ test('credentials that are missing ask for an enrolment', async () => {
   });
 });
 
-test('credentials that this user may not read are not missing', async () => {
+test('credentials that this user may not read are not reported as missing', async () => {
   await run();
   const file = path.join(folder, 'credentials.json');
   await chmod(folder, 0o755);
@@ -141,7 +141,7 @@ test('credentials that this user may not read are not missing', async () => {
   expect(failure).toMatchObject({ code: 'invalid', message: `${file}: this user (uid ${String(uid)}) may not read it` });
 });
 
-test('credentials that cannot be read are told with the reason', async () => {
+test('unreadable credentials are reported with the reason', async () => {
   await expect(readCredentials(folder)).rejects.toMatchObject({
     code: 'invalid',
     message: expect.stringMatching(/cannot be read: .*\(EISDIR\)$/),

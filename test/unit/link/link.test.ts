@@ -98,7 +98,7 @@ const request = (id: number, remainingMs = 1000) =>
   ({ type: 'request', id, remaining_ms: remainingMs, method: 'command', params: command }) as const;
 
 describe('opening', () => {
-  test('hello, and ready only once the epoch is on disk', async () => {
+  test('sends hello, and ready only once the epoch is on disk', async () => {
     const bench = new Bench();
     const disk = Promise.withResolvers<void>();
     const { adopt } = bench;
@@ -122,7 +122,7 @@ describe('opening', () => {
     expect(bench.link.epoch).toBe(4);
   });
 
-  test('a reset brings a journal with a new id', async () => {
+  test('starts a journal with a new id after a reset', async () => {
     const bench = new Bench();
     const old = bench.journalId;
     await bench.start();
@@ -131,7 +131,7 @@ describe('opening', () => {
     expect(bench.socket.last('ready')?.journal_id).not.toBe(old);
   });
 
-  test('an epoch that cannot be stored: no ready, another try later', async () => {
+  test('sends no ready and retries later when the epoch cannot be stored', async () => {
     const bench = new Bench();
     bench.adopt = () => Promise.reject(new Error('disk full'));
     await bench.ready();
@@ -141,7 +141,7 @@ describe('opening', () => {
     expect(bench.dialer.dials).toBe(2);
   });
 
-  test('no welcome in 10 s: cut and dialled again', async () => {
+  test('cuts and dials again without a welcome in 10 s', async () => {
     const bench = await new Bench().start();
     await bench.advance(10_000);
     expect(bench.dialer.sockets[0]?.closed).toBe('terminated');
@@ -151,7 +151,7 @@ describe('opening', () => {
 });
 
 describe('reconnecting', () => {
-  test('pauses grow while nothing answers, and fall back only after a stable tunnel', async () => {
+  test('pauses grow while the server does not answer, and reset only after a stable tunnel', async () => {
     const bench = new Bench();
     bench.dialer.refuse = 'unreachable';
     await bench.start();
@@ -183,7 +183,7 @@ describe('reconnecting', () => {
   test.each([
     { lasted: 30_000, step: -3_600_000, pause: 500 },
     { lasted: 10_000, step: 3_600_000, pause: 2000 },
-  ])('a tunnel of $lasted ms is taken for one, when the clock is set by $step ms meanwhile', async ({ lasted, step, pause }) => {
+  ])('a tunnel of $lasted ms counts as such when the clock is set by $step ms meanwhile', async ({ lasted, step, pause }) => {
     const bench = new Bench();
     bench.dialer.refuse = 'unreachable';
     await bench.start();
@@ -202,7 +202,7 @@ describe('reconnecting', () => {
     expect(bench.dialer.dials).toBe(4);
   });
 
-  test("goaway: comes back after the server's pause", async () => {
+  test('the agent dials again after the pause in goaway', async () => {
     const bench = await new Bench().ready();
     bench.socket.say({ type: 'goaway', reason: 'restart', reconnect_after_ms: 3000 });
     bench.socket.close(1000);
@@ -213,14 +213,14 @@ describe('reconnecting', () => {
     expect(bench.dialer.dials).toBe(2);
   });
 
-  test('a server that says goaway and stays is left after 5 s', async () => {
+  test('a connection that stays open after goaway is cut after 5 s', async () => {
     const bench = await new Bench().ready();
     bench.socket.say({ type: 'goaway', reason: 'replaced', reconnect_after_ms: 0 });
     await bench.advance(5000);
     expect(bench.socket.closed).toBe('terminated');
   });
 
-  test('a revocation is told to the work of the agent, and again by every refused dial if the word of it was lost', async () => {
+  test("a revocation is reported to the agent's features, and again by every refused dial in case it was lost", async () => {
     const bench = await new Bench().ready();
     bench.socket.say({ type: 'goaway', reason: 'revoked', reconnect_after_ms: 0 });
     expect(bench.log).toEqual(['ready #1', 'revoked']);
@@ -233,7 +233,7 @@ describe('reconnecting', () => {
     expect(bench.log.slice(3)).toEqual(['revoked']);
   });
 
-  test('silence for two looks is the end; any byte is not', async () => {
+  test('two silent checks end the tunnel; any byte prevents it', async () => {
     const bench = await new Bench().ready();
     for (let i = 0; i < 5; i += 1) {
       await bench.advance(30_000);
@@ -251,7 +251,7 @@ describe('the log', () => {
   const still = 'still no connection to the control plane';
   const connected = 'connected to the control plane';
 
-  test('tells once that the control plane is away and once that it is back, without a stack', async () => {
+  test('reports once that the control plane is unreachable and once that it is back, without a stack', async () => {
     const bench = new Bench();
     bench.dialer.refuse = 'unreachable';
     await bench.start();
@@ -295,7 +295,7 @@ describe('the log', () => {
     expect(bench.logged.take()).toEqual([{ level: 'warn', message: away, reason }]);
   });
 
-  test('says nothing of an end that was asked for', async () => {
+  test('does not mention an intended end', async () => {
     const bench = await new Bench().ready();
     bench.logged.take();
     await bench.link.stop(1000);
@@ -395,7 +395,7 @@ describe('requests', () => {
     expect(bench.socket.last('reply')?.outcome.ok).toBe(true);
   });
 
-  test('end when their caller gives up while they wait for the network', async () => {
+  test('end when their caller cancels while they wait for the network', async () => {
     const bench = await new Bench().ready();
     bench.handlers.command = async (_params, { sendRows }) => {
       await sendRows(Array.from({ length: 5 }, () => ({ a: 'x'.repeat(60_000) })));
@@ -410,7 +410,7 @@ describe('requests', () => {
     expect(bench.socket.last('reply')?.outcome).toMatchObject({ ok: false, error: { code: 'outcome_unknown' } });
   });
 
-  test('with a row too large for any message fail, and the tunnel goes on', async () => {
+  test('with a row too large for any message fail, and the tunnel continues', async () => {
     const bench = await new Bench().ready();
     bench.handlers.command = async (_params, { sendRows }) => {
       await sendRows([{ a: 'x'.repeat(2_000_000) }]);
@@ -422,7 +422,7 @@ describe('requests', () => {
     expect(bench.socket.closed).toBeUndefined();
   });
 
-  test('that cannot be read are refused by their id', async () => {
+  test('that are invalid are refused by their id', async () => {
     const bench = await new Bench().ready();
     bench.socket.sayText('{"type":"request","id":5,"remaining_ms":1000,"method":"dance","params":{}}');
     expect(bench.socket.last('reply')).toMatchObject({ id: 5, outcome: { ok: false, error: { code: 'invalid' } } });
@@ -431,7 +431,7 @@ describe('requests', () => {
 });
 
 describe('job messages', () => {
-  test('reach the host one after the other; requests do not wait for them', async () => {
+  test('reach the host one after another; requests do not wait for them', async () => {
     const bench = await new Bench().ready();
     const gate = Promise.withResolvers<void>();
     bench.jobHandler = () => gate.promise;
@@ -459,7 +459,7 @@ describe('job messages', () => {
     expect(bench.log.slice(3)).toEqual(['onGo aaaa', 'onRevoke bbbb', 'onAck bbbb']);
   });
 
-  test('results too long for ready follow it at once', async () => {
+  test('with results too long for ready follow it at once', async () => {
     const bench = new Bench();
     const result = { outcome: 'completed', reason: null, error: null, output: '\u0001'.repeat(65_536), output_truncated: false } as const;
     bench.openJobs = [
@@ -473,21 +473,24 @@ describe('job messages', () => {
   });
 });
 
-describe('a server that gets it wrong', () => {
-  test.each(['hello', '{}', '{"type":"welcome"}'])('%s: closed with 4400', async (text) => {
+describe('a server that violates the protocol', () => {
+  test.each(['hello', '{}', '{"type":"welcome"}'])('that sends %s is closed with 4400', async (text) => {
     const bench = await new Bench().start();
     bench.socket.sayText(text);
     expect(bench.socket.closed).toBe(4400);
   });
 
-  test.each(['{"type":"news"}', '{"type":"job.go"}', '{"type":"cancel","id":99}'])('%s does not end the tunnel', async (text) => {
-    const bench = await new Bench().ready();
-    bench.socket.sayText(text);
-    await settle();
-    expect(bench.socket.closed).toBeUndefined();
-  });
+  test.each(['{"type":"news"}', '{"type":"job.go"}', '{"type":"cancel","id":99}'])(
+    'that sends %s does not end the tunnel',
+    async (text) => {
+      const bench = await new Bench().ready();
+      bench.socket.sayText(text);
+      await settle();
+      expect(bench.socket.closed).toBeUndefined();
+    },
+  );
 
-  test('work before ready and a second welcome are ignored', async () => {
+  test('has its work before ready and its second welcome ignored', async () => {
     const bench = new Bench();
     await bench.start();
     bench.socket.say(request(1));
@@ -498,15 +501,15 @@ describe('a server that gets it wrong', () => {
     expect(bench.lastEpoch).toBe(1);
   });
 
-  test('one that does not read is not sent more', async () => {
+  test('gets no more messages while it does not read', async () => {
     const bench = await new Bench().ready();
     bench.socket.bufferedAmount = MAX_UNSENT_BYTES + 1;
     expect(bench.link.send({ type: 'job.began', job_id: JOB_A })).toBe(false);
   });
 });
 
-describe('is the control plane there?', () => {
-  test('yes when it answers a ping', async () => {
+describe('the control plane is alive', () => {
+  test('when it answers a ping', async () => {
     const bench = await new Bench().ready();
     const alive = bench.link.isAlive({ timeoutMs: 1000 });
     const [mark] = bench.socket.pings;
@@ -516,7 +519,7 @@ describe('is the control plane there?', () => {
     expect(await alive).toBe(true);
   });
 
-  test('no when only an earlier ping is answered', async () => {
+  test('not when it answers only an earlier ping', async () => {
     const bench = await new Bench().ready();
     const alive = bench.link.isAlive({ timeoutMs: 1000 });
     const [first] = bench.socket.pings;
@@ -527,7 +530,7 @@ describe('is the control plane there?', () => {
     expect(await again).toBe(false);
   });
 
-  test('no without a tunnel, and no when the tunnel breaks first', async () => {
+  test('not without a tunnel, and not when the tunnel breaks first', async () => {
     const bench = new Bench();
     expect(await bench.link.isAlive({ timeoutMs: 1000 })).toBe(false);
     await bench.ready();
@@ -538,7 +541,7 @@ describe('is the control plane there?', () => {
 });
 
 describe('stop', () => {
-  test('lets a request end, says goodbye, and dials no more', async () => {
+  test('waits for a request, sends goaway, and does not dial again', async () => {
     const bench = await new Bench().ready();
     const gate = Promise.withResolvers<{ ret: string }>();
     bench.handlers.command = () => gate.promise;
@@ -554,7 +557,7 @@ describe('stop', () => {
     expect([bench.dialer.dials, bench.clock.pending]).toEqual([1, 0]);
   });
 
-  test('does not wait longer than it may', async () => {
+  test('does not wait beyond its deadline', async () => {
     const bench = await new Bench().ready();
     bench.handlers.command = never;
     bench.socket.say(request(1, 600_000));
@@ -573,7 +576,7 @@ describe('stop', () => {
   });
 });
 
-test('no request is left with a live signal after the tunnel, whatever happened on it', async () => {
+test('all requests are aborted after the end of the tunnel, whatever happened on it', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('request' as const), id: fc.integer({ min: 1, max: 8 }), ms: fc.nat(500) }),
     fc.record({ do: fc.constantFrom('cancel' as const, 'finish' as const, 'fail' as const), id: fc.integer({ min: 1, max: 8 }) }),

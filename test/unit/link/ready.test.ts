@@ -10,7 +10,7 @@ const ended = (output: string): OpenJob => ({
   result: { outcome: 'completed', reason: null, error: null, output, output_truncated: false },
 });
 
-test('a short list travels whole', () => {
+test('a short list fits completely', () => {
   const jobs: OpenJob[] = [
     { job_id: randomUUID(), state: 'accepted' },
     { job_id: randomUUID(), state: 'begun' },
@@ -21,7 +21,7 @@ test('a short list travels whole', () => {
   expect(readyMessages(4, journalId, jobs)).toEqual({ ready: { type: 'ready', epoch: 4, journal_id: journalId, jobs }, results: [] });
 });
 
-test('results that do not fit are listed as begun and follow on their own; every message is within the limit', () => {
+test('results that do not fit are listed as begun and follow separately; every message is within the limit', () => {
   const jobs = Array.from({ length: MAX_OPEN_JOBS_PER_AGENT }, (_, index) =>
     ended(index % 100 === 0 ? '\u0001'.repeat(65_536) : 'x'.repeat(300)),
   );

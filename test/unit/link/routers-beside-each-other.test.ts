@@ -18,7 +18,7 @@ import { silentLog } from '../../harness/silent-log.ts';
 const paramsOf = (router: string) => ({ router, hardware_id: HARDWARE_ID, path: '/x', words: [] });
 
 describe('a router that hangs', () => {
-  it('gets half of the requests of its tunnel, and another router is still asked', async () => {
+  it('gets at most half of the requests of its tunnel, and another router still gets requests', async () => {
     const sent: number[] = [];
     const requests: AgentRequests = new AgentRequests({
       clock: systemClock,
@@ -47,7 +47,7 @@ describe('a router that hangs', () => {
     await again;
   });
 
-  it('gets half of what the agent works on, and another router is still served', async () => {
+  it("gets at most half of the agent's open requests, and another router is still served", async () => {
     const said: AgentMessage[] = [];
     const port = { send: (message: AgentMessage) => said.push(message) > 0, bufferedAmount: 0 };
     const handlers = {
@@ -78,7 +78,7 @@ describe('a router that hangs', () => {
     await served.idle();
   });
 
-  it('and can never be tidied up leaves room in the journal for the jobs of another', () => {
+  it('and cannot be cleaned up leaves room in the journal for the jobs of another', () => {
     const routers = new Map(['hangs', 'good'].map((name) => [name, new FakeRouter(name)]));
     const offerFor = (router: string): JobOffer => ({
       type: 'job.offer',

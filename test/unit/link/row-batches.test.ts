@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { rowBatches } from '../../../agent/link/row-batches.ts';
 import { decodeAgentMessage, MAX_MESSAGE_BYTES, ROW_BATCH_BYTES } from '../../../protocol/index.ts';
 
-test('no rows, no batch', () => {
+test('no rows give no batch', () => {
   expect([...rowBatches([])]).toEqual([]);
 });
 
-test('a row larger than a batch travels alone', () => {
+test('a row larger than a batch is sent alone', () => {
   const [small, large] = [{ a: '1' }, { a: 'x'.repeat(2 * ROW_BATCH_BYTES) }];
   expect([...rowBatches([small, large, small])]).toEqual([[small], [large], [small]]);
 });
@@ -24,7 +24,7 @@ test('all rows arrive in order, in batches near the limit', () => {
   );
 });
 
-test.each(['漢', '\u0001', '"', '😀'])('a batch of what is longest on the wire, %j, fits a message', (character) => {
+test.each(['漢', '\u0001', '"', '😀'])('a batch of the longest characters on the wire, %j, fits into a message', (character) => {
   const rows = Array.from({ length: 3000 }, () => ({ a: character.repeat(32) }));
   for (const batch of rowBatches(rows)) expect(Buffer.byteLength(JSON.stringify(batch))).toBeLessThan(MAX_MESSAGE_BYTES / 2);
 });
@@ -33,7 +33,7 @@ test('many tiny rows do not exceed the count of one message', () => {
   expect([...rowBatches(Array.from({ length: 25_000 }, () => ({})))].map((batch) => batch.length)).toEqual([10_000, 10_000, 5000]);
 });
 
-test('rows of many different names travel in messages that the control plane reads', () => {
+test('rows with many different names are split into messages that the control plane accepts', () => {
   const rows = Array.from({ length: 100 }, (_, row) =>
     Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`r${row}-${index}`, ''])),
   );
@@ -46,6 +46,6 @@ test('rows of many different names travel in messages that the control plane rea
 test.each([
   [Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`n${index}`, ''])), 'the answer has a row of 2000 properties'],
   [{ ['n'.repeat(1025)]: '' }, 'the answer has a property with a name too long for the tunnel'],
-])('a row that no message can carry is refused', (row, message) => {
+])('a row that does not fit into a message is refused', (row, message) => {
   expect(() => [...rowBatches([{}, row])]).toThrow(message);
 });

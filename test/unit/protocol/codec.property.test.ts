@@ -29,7 +29,7 @@ const ended = fc.record({
   }),
 });
 
-test('whatever text a router gives, a message comes out as it went in', () => {
+test('a message with any text of a router is unchanged after encoding and decoding', () => {
   fc.assert(
     fc.property(fc.oneof(rows, reply, ended), (message) => {
       expect(decodeAgentMessage(encodeMessage(message))).toEqual({ kind: 'message', message });
@@ -38,7 +38,7 @@ test('whatever text a router gives, a message comes out as it went in', () => {
   );
 });
 
-test('no text at all makes a decoder throw', () => {
+test('no text makes a decoder throw', () => {
   const anything = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.json(),
@@ -56,7 +56,7 @@ test('no text at all makes a decoder throw', () => {
   );
 });
 
-test('the longest job result fits into one message, whatever it consists of', () => {
+test('the longest job result fits into one message with any characters', () => {
   const worst = String.fromCharCode(1);
   const message: AgentMessage = {
     type: 'job.ended',

@@ -142,7 +142,7 @@ const serverExamples: ServerMessage[] = [
   { type: 'router.waiting', router: 'depot', hardware_id: 'HB1', reason: 'another agent has it' },
 ];
 
-describe('every message comes out as it went in', () => {
+describe('every message is unchanged after encoding and decoding', () => {
   test.each(agentExamples)('agent: $type', (message) => {
     expect(decodeAgentMessage(encodeMessage(message))).toEqual({ kind: 'message', message });
   });
@@ -157,7 +157,7 @@ test('every type is among the examples above', () => {
   expect(new Set(serverExamples.map(({ type }) => type))).toEqual(new Set(Object.keys(serverMessages)));
 });
 
-describe('a peer may say more than this version knows', () => {
+describe('a peer may send more than this version knows', () => {
   test('an unknown type is named, so that it can be counted', () => {
     expect(decodeAgentMessage('{"type":"telemetry","id":3}')).toEqual({ kind: 'unknown', type: 'telemetry' });
   });
@@ -167,7 +167,7 @@ describe('a peer may say more than this version knows', () => {
     expect(decodeServerMessage(encodeMessage({ type: 'job.began', job_id: JOB }))).toEqual({ kind: 'unknown', type: 'job.began' });
   });
 
-  test('names of Object.prototype are no types', () => {
+  test('names of Object.prototype are not types', () => {
     expect(decodeAgentMessage('{"type":"constructor"}')).toEqual({ kind: 'unknown', type: 'constructor' });
   });
 
@@ -179,7 +179,7 @@ describe('a peer may say more than this version knows', () => {
   });
 });
 
-describe('a known type with wrong content names the request it belongs to', () => {
+describe('an invalid message of a known type names the request it belongs to', () => {
   test.each([
     { text: '{"type":"reply","id":7,"outcome":{"ok":true}}', id: 7 },
     { text: '{"type":"rows","id":8,"rows":[{"a":1}]}', id: 8 },
@@ -198,7 +198,7 @@ describe('a known type with wrong content names the request it belongs to', () =
     });
   });
 
-  test('the reason is short, however much is wrong', () => {
+  test('the reason is short for any number of errors', () => {
     const rows = Array.from({ length: 1000 }, () => ({ a: 1 }));
     const decoded = decodeAgentMessage(JSON.stringify({ type: 'rows', id: 1, rows }));
     expect(decoded.kind === 'invalid' && decoded.reason.length).toBeLessThanOrEqual(1000);

@@ -27,7 +27,7 @@ test('one byte in every other period is enough', () => {
   expect(link).toMatchObject({ deaths: 0, pings: 20 });
 });
 
-test('two silent periods are the end, and the last thing it does', () => {
+test('two silent periods end the link, and it stops then', () => {
   const { clock, link } = setUp();
   link.bytes = 10;
   clock.advance(25_000);
@@ -45,7 +45,7 @@ test('while this side does not read, silence proves nothing', () => {
   expect(link.deaths).toBe(0);
 });
 
-test('jitter spreads the looks over the last fifth of the period', () => {
+test('jitter spreads the checks over the last fifth of the period', () => {
   expect(
     [0, 0.5].map((random) => {
       const { clock, link } = setUp(random);
@@ -55,7 +55,7 @@ test('jitter spreads the looks over the last fifth of the period', () => {
   ).toEqual([1, 0]);
 });
 
-test('stopped is stopped', () => {
+test('does nothing after stop', () => {
   const { clock, link, liveness } = setUp();
   liveness.stop();
   clock.advance(1_000_000);

@@ -43,7 +43,7 @@ describe('a pending request', () => {
     expect(expiries).toEqual([`timeout ${id}`]);
   });
 
-  test('ends by its signal, also by one that was given before', async () => {
+  test('ends by its signal, also if it is already aborted', async () => {
     const { open, clock, expiries } = setUp();
     const abort = new AbortController();
     const first = expect(open(1000, abort.signal).answer).rejects.toThrow('aborted');

@@ -90,7 +90,7 @@ describe('frames', () => {
     expect(read(single, expectMask)).toEqual(events);
   });
 
-  it('mean the same however they are cut', () => {
+  it('are decoded the same for any split of the stream', () => {
     const message = fc.oneof(
       fc.record({ opcode: fc.constant(2), data: fc.uint8Array({ maxLength: 300 }) }),
       fc.record({ opcode: fc.constantFrom(1, 9, 10), data: fc.uint8Array({ maxLength: 125 }) }),
@@ -121,7 +121,7 @@ describe('frames', () => {
   });
 });
 
-describe('a streaming WebSocket and one of ws understand each other', () => {
+describe('a streaming WebSocket and one of ws interoperate', () => {
   const closers: (() => void)[] = [];
   afterEach(() => {
     for (const close of closers.splice(0)) close();
@@ -203,7 +203,7 @@ describe('a streaming WebSocket and one of ws understand each other', () => {
       }
     });
 
-    it('about pings', async () => {
+    it('for pings', async () => {
       const [streaming, stock] = await open();
       const pongs: string[] = [];
       streaming.on('pong', () => pongs.push('streaming'));
@@ -214,7 +214,7 @@ describe('a streaming WebSocket and one of ws understand each other', () => {
       expect(pongs.sort()).toEqual(['stock', 'streaming']);
     });
 
-    it('about closing, whoever begins', async () => {
+    it('for closing by either side', async () => {
       for (const first of [0, 1]) {
         const ends = await open();
         const codes = ends.map(closing);
@@ -238,7 +238,7 @@ describe('a streaming WebSocket', () => {
     expect(await closed).toBe(1002);
   });
 
-  it('does not grow by answering the pings of a peer that reads nothing', async () => {
+  it('does not buffer pongs for a peer that reads nothing', async () => {
     const [near, far] = duplexPair();
     const socket = new StreamingWebSocket(near, Buffer.alloc(0), { role: 'server', plainMask: true });
     const ping = Buffer.concat([hex('89 fd 00000000'), Buffer.alloc(125, 'p')]);
@@ -251,7 +251,7 @@ describe('a streaming WebSocket', () => {
     socket.terminate();
   });
 
-  it('calls back when what was sent is out of its hands, and with an error when it is closed', async () => {
+  it('calls back when a message is sent, and with an error when it is closed', async () => {
     const [near, far] = duplexPair();
     far.resume();
     const socket = new StreamingWebSocket(near, Buffer.alloc(0), { role: 'server', plainMask: true });
@@ -262,7 +262,7 @@ describe('a streaming WebSocket', () => {
 });
 
 describe('the upgrade', () => {
-  it('has the answer of RFC 6455 section 1.3', () => {
+  it('gets the response of RFC 6455 section 1.3', () => {
     const headers = { upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
     expect(upgradeResponse(headers)).toContain('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n');
   });

@@ -44,7 +44,7 @@ describe.each([
     );
   });
 
-  test('is one line without a sign that a terminal or the console takes for its own', () => {
+  test('is one line without characters that a terminal or the console interprets', () => {
     fc.assert(
       fc.property(fc.oneof(anyText, withSigns), (text) => {
         expect(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { failureIn, refusalIn, syntaxErrorIn } from '../../../routeros-text/refusals.ts';
 
-describe('what a console printed', () => {
+describe('console output', () => {
   test.each([
     'failure: already have such address (/ip/address/add; line 1)',
     'something of my own (:error; line 3)',
@@ -16,7 +16,7 @@ describe('what a console printed', () => {
     expect(failureIn(`printed before\n${line}\n`)).toBe(line);
   });
 
-  test.each(['all is well', 'the failure: was elsewhere', 'expected 3, got 3', '10.0.0.1 (line 4)', ''])('is none: %s', (line) => {
+  test.each(['all is well', 'the failure: was elsewhere', 'expected 3, got 3', '10.0.0.1 (line 4)', ''])('is not a failure: %s', (line) => {
     expect(failureIn(`${line}\n`)).toBeUndefined();
   });
 
@@ -50,7 +50,7 @@ describe('a refusal of a single command', () => {
     expect(refusalIn(`${line}\n`)).toBe(line);
   });
 
-  test('is not read from the end of a row, where a device put the name of a place', () => {
+  test('is not read from the end of a row, where a device may put any text', () => {
     const row = ' 0 D address=10.0.0.9 host-name=phone (:error; line 3)';
     expect(failureIn(row)).toBe(row);
     expect(refusalIn(row)).toBeUndefined();

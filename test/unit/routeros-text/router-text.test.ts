@@ -23,7 +23,7 @@ describe('text', () => {
     expect(cleanText('ab👩', 3)).toBe('ab');
   });
 
-  test('whatever it was, it is short, one line, well formed, and cleaning it again changes nothing', () => {
+  test('is always short, one line and well formed, and a second cleaning changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 40 }), (text, max) => {
         const clean = cleanText(text, max);
@@ -110,7 +110,7 @@ describe('a message of an agent', () => {
     gone,
   });
 
-  it('keeps the neighbours of a hostile device', () => {
+  it('keeps the devices beside a hostile one', () => {
     const [good, bad] = ['AA:00:00:00:00:01', 'AA:00:00:00:00:02'];
     const long = 'x'.repeat(10_000);
     const decoded = decode(
@@ -123,13 +123,13 @@ describe('a message of an agent', () => {
     });
   });
 
-  it('leaves out what is no device, and tells so', () => {
+  it('omits invalid devices, and counts them', () => {
     const good = 'AA:00:00:00:00:01';
     const decoded = decode(devices([device('AA\0'), device(good), device(good, { seen_ago: -1 }), 7 as unknown as object]));
     expect(decoded).toMatchObject({ kind: 'message', cleaned: 3, message: { devices: [device(good)] } });
   });
 
-  it('names a router whatever it says of itself', () => {
+  it('identifies a router whatever its facts contain', () => {
     const facts = {
       hardware_id: 'SER\0IAL',
       serial_number: 'SER\0IAL',
@@ -153,12 +153,12 @@ describe('a message of an agent', () => {
     });
   });
 
-  it('of which nothing had to be cleaned says nothing of it', () => {
+  it('without cleaned values has no count', () => {
     expect(decode(devices([device('AA:00:00:00:00:01')]))).not.toHaveProperty('cleaned');
     expect(countCleaned({ a: [1, { b: 'x', unknown: 1 }] }, { a: [1, { b: 'x' }] })).toBe(0);
   });
 
-  test('is the same after another cleaning, and takes any text', () => {
+  test('is unchanged by a second cleaning, and accepts any text', () => {
     const text = fc.string({ unit: 'binary', maxLength: 400 });
     const seen = fc.record({ mac: fc.constant('AA:00:00:00:00:01'), ip: text, interface: text, hostname: text });
     fc.assert(

@@ -30,7 +30,7 @@ describe('a version', () => {
     ['v7.18', false],
     ['unknown', false],
     ['', false],
-  ])('%s has what came with 7.8: %s', (version, has) => {
+  ])('%s is at least 7.8: %s', (version, has) => {
     expect(isAtLeast(version, '7.8')).toBe(has);
   });
 });

@@ -32,13 +32,13 @@ const ask = (count: number, from = 0): void => {
   for (let i = from; i < from + count; i += 1) pace.whenNext(() => void reads.push(`socket ${i}`));
 };
 
-test('on a quiet process a busy socket reads on in the next turn of the event loop', () => {
+test('a busy socket in a quiet process reads again in the next turn of the event loop', () => {
   ask(20);
   expect(immediates).toHaveLength(20);
   expect(timers).toEqual([]);
 });
 
-test('beside a command eight sockets read on in each millisecond, in the order of asking', () => {
+test('beside a command eight sockets read in each millisecond, in the order of their requests', () => {
   pace.commandStarted();
   ask(20);
   expect(immediates).toEqual([]);
@@ -65,7 +65,7 @@ test('a socket that asks again from its own reading waits for the next milliseco
 test.each([
   { what: 'a command', begin: () => pace.commandStarted(), ms: 50 },
   { what: 'a short message', begin: () => pace.shortMessagePassed(), ms: 3 },
-])('$what goes before bulk for $ms ms, and no longer', ({ begin, ms }) => {
+])('bulk yields to $what for $ms ms, and no longer', ({ begin, ms }) => {
   begin();
   passMs(ms - 1);
   ask(1);
@@ -75,7 +75,7 @@ test.each([
   expect(immediates).toHaveLength(1);
 });
 
-test('a short message does not cut the time of a command', () => {
+test('a short message does not shorten the time of a command', () => {
   pace.commandStarted();
   pace.shortMessagePassed();
   passMs(40);
@@ -83,7 +83,7 @@ test('a short message does not cut the time of a command', () => {
   expect(immediates).toHaveLength(0);
 });
 
-test('whoever still waits when the time is over reads on at once', () => {
+test('sockets that still wait at the end of the time read at once', () => {
   pace.shortMessagePassed();
   passMs(2);
   ask(100);

@@ -38,7 +38,7 @@ const ofMember = (held: Holder[], { party, member }: Holder): number =>
   held.filter((each) => each.party === party && each.member === member).length;
 
 describe('shares of a resource', () => {
-  it('never exceed a limit, and count what is held', () => {
+  it('never exceed a limit, and count the held units', () => {
     fc.assert(
       fc.property(limits, steps, (given, all) => {
         const shares = new FairShares(given);
@@ -54,7 +54,7 @@ describe('shares of a resource', () => {
     );
   });
 
-  it('always have one for a party that holds none, unless every one is taken', () => {
+  it('always leave one for a party that holds none, unless all are taken', () => {
     fc.assert(
       fc.property(limits, steps, (given, all) => {
         play(new FairShares(given), all, ({ party }, before, took) => {
@@ -74,7 +74,7 @@ describe('shares of a resource', () => {
     );
   });
 
-  it('have one for a member that holds none while its party may have two more', () => {
+  it('leave one for a member that holds none while its party may have two more', () => {
     fc.assert(
       fc.property(limits, steps, (given, all) => {
         play(new FairShares(given), all, (each, before, took) => {
@@ -96,7 +96,7 @@ describe('shares of a resource', () => {
     );
   });
 
-  it('come to equal parts when greedy parties give back and take in turn', () => {
+  it('become equal when greedy parties give back and take in turn', () => {
     const shares = new FairShares({ total: 60, perParty: Infinity, perMember: Infinity });
     const parties = ['early', 'later', 'last'];
     for (const party of parties) while (shares.take({ party }));
@@ -108,7 +108,7 @@ describe('shares of a resource', () => {
     expect(Math.max(...held) - Math.min(...held)).toBeLessThanOrEqual(3);
   });
 
-  it('name the limit that is in the way, the parties and members at theirs, and count refusals', () => {
+  it('name the limit that refuses, the parties and members at their limits, and count refusals', () => {
     const shares = new FairShares({ total: 8, perParty: 3, perMember: 2 });
     expect([1, 2, 3].map(() => shares.take({ party: 'a', member: 'x' }))).toEqual([true, true, false]);
     expect(shares.limitFor({ party: 'a', member: 'x' })).toBe('member');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MemberList } from '../../../runtime/member-list.ts';
 
 describe('a list', () => {
-  it('holds exactly those that came and did not leave, in whatever order they do', () => {
+  it('holds exactly the added members that were not removed, in any order of changes', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.constant('come' as const), fc.nat(50))), (steps) => {
         const list = new MemberList<number>();
@@ -28,7 +28,7 @@ describe('a list', () => {
     );
   });
 
-  it('lets members leave while they are gone through', () => {
+  it('allows removals during the iteration', () => {
     const list = new MemberList<{ leave: () => void }>();
     for (let i = 0; i < 10; i += 1) {
       const member = { leave: () => undefined as void };
@@ -38,7 +38,7 @@ describe('a list', () => {
     expect(list.size).toBe(0);
   });
 
-  it('takes the same member twice, each time with a place of its own', () => {
+  it('accepts the same member twice and removes each separately', () => {
     const list = new MemberList<string>();
     const leaveFirst = list.add('x');
     list.add('x');

@@ -26,7 +26,7 @@ async function busySocket(): Promise<net.Socket> {
   return socket;
 }
 
-test('a busy socket lets others have their turn after four full reads, and loses nothing', async () => {
+test('a busy socket yields to others after four full reads, and loses nothing', async () => {
   const socket = await busySocket();
   let [bytes, thisTurn, most] = [0, 0, 0];
   let isCounting = true;
@@ -48,7 +48,7 @@ test('a busy socket lets others have their turn after four full reads, and loses
   expect(most).toBeLessThanOrEqual(4);
 });
 
-test('one that is paused in the meantime stays so until it is resumed', async () => {
+test('a socket that is paused meanwhile stays paused until it is resumed', async () => {
   const socket = await busySocket();
   let bytes = 0;
   let fullReads = 0;

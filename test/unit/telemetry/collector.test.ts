@@ -118,7 +118,7 @@ describe('a router is read', () => {
     return { clock, router, sent, pass, told, collector };
   };
 
-  test('only while somebody listens: everything first, then what changes', async () => {
+  test('only while the tunnel is ready: everything first, then changes', async () => {
     const { router, pass, told, collector: reading } = set();
     router.menus = { '/ip/arp': [phone], '/ip/dhcp-server/lease': [] };
     await pass(5 * MINUTE);
@@ -140,7 +140,7 @@ describe('a router is read', () => {
     expect(router.mostUnderWay).toBe(1);
   });
 
-  test('after it comes back, with what has changed meanwhile; another device in its place wholly anew', async () => {
+  test('after it comes back, with the changes; a replacement device completely', async () => {
     const { router, pass, told, collector: reading } = set();
     router.menus = { '/ip/arp': [phone] };
     reading.onReady();
@@ -157,7 +157,7 @@ describe('a router is read', () => {
     expect(told()).toEqual(['health', 'full +2 -0']);
   });
 
-  test('and everything is told again when a message could not be sent', async () => {
+  test('and everything is reported again when a message could not be sent', async () => {
     let congested = false;
     const { router, pass, told, collector: reading } = set({ accepts: () => !congested });
     router.menus = { '/ip/arp': [phone] };
@@ -172,7 +172,7 @@ describe('a router is read', () => {
     expect(told()).toEqual(['health', 'full +2 -0']);
   });
 
-  test('of more devices than are told, with how many there are, also when nothing else changes', async () => {
+  test('with the total number of devices when not all are reported, also when nothing else changes', async () => {
     const { router, sent, pass, collector: reading } = set();
     const macOf = (index: number): string =>
       `AA:00:00:${(index + 0x1000000)
@@ -199,7 +199,7 @@ describe('a router is read', () => {
     expect(totals()).toEqual([20_001]);
   });
 
-  test('less often when that takes it long', async () => {
+  test('less often when reading takes long', async () => {
     const { router, pass, told, collector: reading } = set();
     router.menus = { '/ip/arp': [phone], '/ip/dhcp-server/lease': [], '/system/resource': [{}] };
     router.slowMs = 2000;
@@ -213,7 +213,7 @@ describe('a router is read', () => {
     expect(told()).toContain('delta +0 -1');
   });
 
-  test('by what it has: menus that are not there are asked for again after a while only', async () => {
+  test('by its existing menus: missing ones are tried again only after a while', async () => {
     const { router, pass, collector: reading } = set();
     router.menus = { '/system/resource': [{ 'cpu-load': '7' }] };
     reading.onReady();
@@ -224,7 +224,7 @@ describe('a router is read', () => {
     expect(times('/system/health')).toBe(2);
   });
 
-  test('as often as ever when the clock of the machine is set back', async () => {
+  test('at the same interval when the clock of the machine is set back', async () => {
     const { clock, router, pass, told, collector: reading } = set();
     router.menus = { '/ip/arp': [phone], '/system/resource': [{}] };
     reading.onReady();
@@ -237,7 +237,7 @@ describe('a router is read', () => {
     expect(router.asked.filter((path) => path.startsWith('/system/health'))).toHaveLength(2);
   });
 
-  test('with its health, clock, provider lines and position', async () => {
+  test('with its health, clock, WAN interfaces and position', async () => {
     const { clock, router, pass, sent, collector: reading } = set();
     router.menus = {
       '/system/resource': [{ 'cpu-load': '7', 'free-memory': '1', 'total-memory': '2', 'free-hdd-space': '3', 'total-hdd-space': '4' }],
@@ -283,7 +283,7 @@ describe('a router is read', () => {
     expect(router.asked).toContain('/interface/print ?name=ether1 ?name=lte1 ?#|');
   });
 
-  test('by its default routes where it has no list of provider lines', async () => {
+  test('by its default routes when it has no interface list WAN', async () => {
     const { router, pass, sent, collector: reading } = set();
     router.menus = {
       '/interface/list/member': [],
@@ -302,7 +302,7 @@ describe('a router is read', () => {
     expect(sent[0]).toMatchObject({ readings: { wan: [{ interface: 'ether1' }, { interface: 'pppoe-out1' }] } });
   });
 
-  test('over the console where it has only SSH', async () => {
+  test('over the console when it has only SSH', async () => {
     const { router, pass, sent, collector: reading } = set({ hasApi: false });
     router.texts = {
       '/ip arp print terse': ' 0 DC address=10.0.0.1 mac-address=AA:00:00:00:00:01 interface=bridge',

@@ -10,8 +10,8 @@ const A = 'AA:00:00:00:00:01';
 const B = 'AA:00:00:00:00:02';
 const none = new Map();
 
-describe('what is told of a change', () => {
-  test('nothing when nothing has changed, however often one looks', () => {
+describe('the report of a change', () => {
+  test('is empty when nothing has changed, however often it is read', () => {
     const table = tableOf({ mac: A, ip: '10.0.0.1', interface: 'bridge' }, { mac: B, seen_ago: 60 });
     let { reported } = computeDelta(none, table, 1000);
     for (let minute = 1; minute <= 100; minute += 1) {
@@ -40,7 +40,7 @@ describe('what is told of a change', () => {
     expect(delta.gone).toEqual(gone);
   });
 
-  test('a device that is heard of now and then is told again every quarter of an hour', () => {
+  test('a device that is seen repeatedly is reported again every quarter of an hour', () => {
     let { reported } = computeDelta(none, tableOf({ mac: A, seen_ago: 0 }), 0);
     const times: number[] = [];
     for (let now = 60; now <= 3600; now += 60) {
@@ -67,7 +67,7 @@ const tables = fc.array(
   { minLength: 1, maxLength: 10 },
 );
 
-test('whoever applies everything and then each delta knows the table, and is told nothing twice', () => {
+test('applying the full list and then each delta gives the table, and nothing is reported twice', () => {
   fc.assert(
     fc.property(tables, (readings) => {
       const known = new Map<string, { words: string; seenAt: number | undefined }>();
@@ -132,7 +132,7 @@ describe('messages', () => {
     }
   });
 
-  test('5,000 devices weigh half a megabyte once, a change of one weighs next to nothing', () => {
+  test('5,000 devices take half a megabyte once, a change of one takes very little', () => {
     const table = many(5000);
     expect(JSON.stringify(fullMessages(table)).length).toBeLessThan(600_000);
     const { reported } = computeDelta(none, table, 0);

@@ -44,7 +44,7 @@ test.each(['6.49.18', '7.18.2'])('RouterOS %s: states, fans and supplies in its 
   expect(readings.temperatures).toContainEqual({ name: 'sfp-temperature', celsius: 61 });
 });
 
-test('over SSH alone the sensors are the same', async () => {
+test('the sensors are the same with SSH only', async () => {
   const simulator = await routers.simulate({ version: '7.18.2', model: 'CCR2004-1G-12S+2XS', apiPort: null });
   const readings = await read(simulator, { ssh: true });
   expect(readings.states).toEqual([
@@ -87,7 +87,7 @@ test.each(['6.49.18', '7.18.2'])('RouterOS %s: PoE ports and modems, several at 
 /** `Büro` as a Winbox on Windows once stored it: no UTF-8, so that the same name in a question would be another one. */
 const LATIN_1 = textOfBytes(Buffer.from([0x42, 0xfc, 0x72, 0x6f]));
 
-test('an interface whose name is no UTF-8 hides neither itself nor its neighbours', async () => {
+test('an interface whose name is not UTF-8 is reported like the others', async () => {
   const simulator = await routers.simulate({ version: '7.18.2', sshPort: null });
   simulator.setPoeOut('ether2', 'powered-on');
   simulator.setPoeOut('ether5', 'short-circuit');
@@ -106,7 +106,7 @@ test('an interface whose name is no UTF-8 hides neither itself nor its neighbour
   expect(readings.signals).toEqual([{ interface: 'LBüro', kind: 'lte', dbm: -97 }]);
 });
 
-test('control characters in names and words of sensors are cleaned before they are matched, and counted', () => {
+test('control characters in names and states of sensors are cleaned before matching, and counted', () => {
   const cleaner = new Cleaner();
   const rows = [
     { '.id': '*1', name: 'psu\u00072-state', value: 'fail\0', type: '' },
@@ -125,7 +125,7 @@ test('control characters in names and words of sensors are cleaned before they a
   expect(cleaner.count).toBe(8);
 });
 
-test('a station hears its access point; an access point has no signal of its own', async () => {
+test('a station reports the signal of its access point; an access point reports none', async () => {
   const simulator = await routers.simulate({ version: '6.49.18', sshPort: null });
   const clients = simulator.router.table('/interface/wireless/registration-table');
   clients.add(Object.entries({ interface: 'wlan1', ap: 'true', 'signal-strength': '-71dBm@6Mbps' }));
@@ -133,7 +133,7 @@ test('a station hears its access point; an access point has no signal of its own
   expect((await read(simulator)).signals).toEqual([{ interface: 'wlan1', kind: 'wireless', dbm: -71 }]);
 });
 
-test('disks that failed', async () => {
+test('failed disks are reported', async () => {
   const simulator = await routers.simulate({ version: '7.18.2', sshPort: null });
   const disks = simulator.router.table('/disk');
   disks.add(Object.entries({ slot: 'nvme1', 'raid-member-failed': 'false', 'raid-member-state': '0:in_sync' }));
@@ -151,7 +151,7 @@ test('disks that failed', async () => {
   ]);
 });
 
-test('a router without any of it is not asked again each minute', async () => {
+test('a router without these menus is not asked again every minute', async () => {
   const simulator = await routers.simulate({ version: '7.18.2', model: 'CHR', sshPort: null });
   const adapter = await routers.adapter(routers.config(simulator));
   await reachable(adapter);
@@ -168,7 +168,7 @@ test('a router without any of it is not asked again each minute', async () => {
   expect(asked.filter((path) => /poe|lte/.test(path))).toEqual([]);
 });
 
-test('words of a router are cleaned before they are told', async () => {
+test('states of a router are cleaned before they are reported', async () => {
   const simulator = await routers.simulate({ version: '7.18.2', sshPort: null });
   const long = 'x'.repeat(10_000);
   simulator.router.table('/disk').add(Object.entries({ slot: 'nv\0me1\u001B', state: 'bro\0ken' }));

@@ -26,7 +26,7 @@ const lease = (address: string, mac: string, more: RouterRow = {}): RouterRow =>
 const devices = (arpRows: RouterRow[], leases: RouterRow[] = []) => [...buildDeviceTable(arpRows, leases, 100).values()];
 const A = 'AA:00:00:00:00:01';
 
-describe('the devices of an ARP table and its leases', () => {
+describe('the devices of an ARP table and DHCP leases', () => {
   test.each<[string, RouterRow[], RouterRow[], object[]]>([
     ['an ARP entry', [arp('10.0.0.1', 'aa:00:00:00:00:01')], [], [{ mac: A, ip: '10.0.0.1', interface: 'bridge' }]],
     [
@@ -68,7 +68,7 @@ describe('the devices of an ARP table and its leases', () => {
     expect(devices(arpRows.toReversed(), leases)).toEqual(expected);
   });
 
-  test('no more than the limit', () => {
+  test('are limited in number', () => {
     const rows = Array.from({ length: 200 }, (_, index) =>
       arp('10.0.0.1', `AA:00:00:00:00:${(index + 16).toString(16)}`.slice(0, 17).toUpperCase()),
     );
@@ -77,7 +77,7 @@ describe('the devices of an ARP table and its leases', () => {
 });
 
 describe('sensors', () => {
-  test('v7 lists them', () => {
+  test('are listed by v7', () => {
     const rows: RouterRow[] = [
       { '.id': '*D', name: 'voltage', value: '23.9', type: 'V' },
       { '.id': '*E', name: 'cpu-temperature', value: '42', type: 'C' },
@@ -93,7 +93,7 @@ describe('sensors', () => {
     });
   });
 
-  test('v6 has one record', () => {
+  test('are one record in v6', () => {
     const record = {
       state: 'enabled',
       'state-after-reboot': 'enabled',
@@ -123,7 +123,7 @@ describe('sensors', () => {
     });
   });
 
-  test('of two power supplies one may be unplugged', () => {
+  test('report the better of two power supplies, because one may be unplugged', () => {
     expect(
       readHealth([
         { name: 'psu1-voltage', value: '12.1', type: 'V' },
@@ -202,7 +202,7 @@ describe('a GPS receiver', () => {
 });
 
 describe('console output', () => {
-  test('rows of print terse, with their flags, without what the log says in between', () => {
+  test('has the rows of print terse with their flags, without log messages in between', () => {
     const text = [
       ' 0 DC address=10.160.1.230 mac-address=12:34:56:78:90:AA interface=ether2 published=no',
       '17:20:06 echo: system,error,critical login failure for user admin from 80.100.100.11 via ssh',
@@ -229,7 +229,7 @@ describe('console output', () => {
     ]);
   });
 
-  test('the record of print', () => {
+  test('has the record of print', () => {
     expect(parseRecord('                time: 10:00:47\n     date: jul/21/2023\n ;;; note\n')).toEqual({
       time: '10:00:47',
       date: 'jul/21/2023',
@@ -242,7 +242,7 @@ const samples = new URL('../../../../shared/routeros/samples/', import.meta.url)
 const sample = (name: string): string => readFileSync(new URL(name, samples), 'utf8');
 
 describe.skipIf(!existsSync(samples))('recorded samples', () => {
-  test('ARP tables and leases in terse form', () => {
+  test('has ARP tables and leases in terse form', () => {
     const table = buildDeviceTable(
       parseTerse(sample('cli-text/ip_arp_print_terse.v6.txt'), { C: 'complete', X: 'disabled', I: 'invalid' }),
       ['cli-text/dhcp_lease_print_terse.v6.txt', 'cli-text/dhcp_lease_print_terse.mixed.txt'].flatMap((name) =>
@@ -262,7 +262,7 @@ describe.skipIf(!existsSync(samples))('recorded samples', () => {
     ]);
   });
 
-  test('sensors of v7 boards', () => {
+  test('has the sensors of v7 boards', () => {
     const transcripts = JSON.parse(sample('api-transcripts/system_health_print.v7.json')) as Record<string, [string, RouterRow][]>;
     const read = Object.values(transcripts).map((replies) => readHealth(replies.filter(([word]) => word === '!re').map(([, row]) => row)));
     expect(read).toEqual([
@@ -288,7 +288,7 @@ describe.skipIf(!existsSync(samples))('recorded samples', () => {
     ]);
   });
 
-  test('clocks of both date formats', () => {
+  test('has clocks of both date formats', () => {
     expect(new Date(parseClock(parseRecord(sample('cli-text/system_clock_print.pre7.10.txt')))!).toISOString()).toBe(
       '2023-07-21T07:00:47.000Z',
     );
@@ -297,7 +297,7 @@ describe.skipIf(!existsSync(samples))('recorded samples', () => {
     );
   });
 
-  test('resources as the console prints them', () => {
+  test('has resources with units', () => {
     expect(readResources(parseRecord(sample('cli-text/system_resource_print.v6.48.6-mipsbe.txt')))).toMatchObject({
       cpu_load: expect.any(Number),
       total_memory: expect.any(Number),
@@ -306,14 +306,14 @@ describe.skipIf(!existsSync(samples))('recorded samples', () => {
   });
 });
 
-describe('what is no text or no fact', () => {
+describe('an invalid text or value', () => {
   const [good, bad] = ['AA:00:00:00:00:01', 'AA:00:00:00:00:02'];
   const rows: [RouterRow[], RouterRow[]] = [
     [arp('10.0.0.1', good), arp('999.1.1.1', bad, { interface: 'ether\0' + '1'.repeat(500) })],
     [lease('10.0.0.1', good, { 'host-name': 'camera' }), lease('10.0.0.2', bad, { 'host-name': 'prin\0ter\u202E' })],
   ];
 
-  test('is cleaned and counted, and the neighbours stay', () => {
+  test('is cleaned and counted, and the other values stay', () => {
     expect(devices(...rows)).toEqual([
       { mac: good, ip: '10.0.0.1', interface: 'bridge', hostname: 'camera' },
       { mac: bad, interface: `ether${'1'.repeat(123)}`, hostname: 'printer' },
@@ -323,7 +323,7 @@ describe('what is no text or no fact', () => {
   });
 });
 
-test('devices are counted without a limit, each once', () => {
+test('does not limit the count of devices, each counted once', () => {
   const arpRow = (index: number): RouterRow => ({ 'mac-address': mac(index), address: '10.0.0.1', interface: 'bridge' });
   const mac = (index: number): string =>
     `AA:00:00:00:${index >> 8 < 16 ? '0' : ''}${(index >> 8).toString(16)}:${(index & 255).toString(16).padStart(2, '0')}`.toUpperCase();
