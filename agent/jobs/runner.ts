@@ -10,6 +10,7 @@ import type { GuardDeps } from './guard/undo-guard.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
 import type { StoredOffer } from './journal/records.ts';
+import { toOpenJob } from './journal/open-job.ts';
 import { Tasks } from './tasks.ts';
 import { DEFAULT_TIMES, longestStartMs } from './times.ts';
 import type { ExecutionTimes } from './times.ts';
@@ -293,9 +294,4 @@ export class JobRunner {
   #send(message: JobMessage): void {
     this.#deps.send(message);
   }
-}
-
-function toOpenJob({ offer: { job_id }, state, result }: JournalEntry): OpenJob {
-  if (state === 'ended') return { job_id, state, result: result as JobResult };
-  return { job_id, state };
 }

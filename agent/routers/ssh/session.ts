@@ -1,23 +1,16 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Client, ClientChannel, SFTPWrapper } from 'ssh2';
+import type { Client, SFTPWrapper } from 'ssh2';
 import { systemClock } from '../../core/clock.ts';
 import { type Deadline, onExpiry, toError, tooLate } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import { channelFailure, describeSshError, forwardFailure } from './errors.ts';
+import { collectOutput } from './exec-output.ts';
+import type { ExecOutput } from './exec-output.ts';
 import { ignoreStreamErrors } from './library-guards.ts';
 import { SilenceTest } from './silence-test.ts';
 import { readWholeFile } from './sftp.ts';
 import { TcpChannel } from './tcp-channel.ts';
-
-export interface ExecOutput {
-  /** Output with line ends as LF. */
-  text: string;
-  /** True when there were more than `maxBytes` bytes; the rest was dropped. */
-  truncated: boolean;
-  /** RouterOS sends 0 even for failures; null when it sent none. */
-  exitStatus: number | null;
-}
 
 /** A logged-in SSH connection. Any number of channels may be open. */
 export interface SshSession {
@@ -117,7 +110,7 @@ export class SshConnection implements SshSession {
           channel.close();
         });
         ignoreStreamErrors(channel);
-        collect(channel, maxBytes, ask.succeed);
+        collectOutput(channel, maxBytes, ask.succeed);
       });
     });
   }
@@ -275,27 +268,5 @@ function brokenAtOnce(error: Error | null): AgentError {
   if (error instanceof AgentError) return error;
   return new AgentError('rejected', `the connection broke as soon as it was open: ${error?.message ?? 'no reason given'}`, {
     cause: error,
-  });
-}
-
-function collect(channel: ClientChannel, maxBytes: number, done: (output: ExecOutput) => void): void {
-  const chunks: Buffer[] = [];
-  let room = maxBytes;
-  let truncated = false;
-  let exitStatus: number | null = null;
-  channel.on('data', (chunk: Buffer) => {
-    truncated ||= chunk.length > room;
-    const kept = chunk.subarray(0, room);
-    room -= kept.length;
-    if (kept.length > 0) chunks.push(kept);
-  });
-  // RouterOS sends nothing on stderr, but the channel ends only when it is read.
-  channel.stderr.resume();
-  channel.on('exit', (code: number | null) => {
-    exitStatus = code;
-  });
-  channel.on('close', () => {
-    const text = Buffer.concat(chunks).toString('utf8').replaceAll('\r\n', '\n');
-    done({ text, truncated, exitStatus });
   });
 }
