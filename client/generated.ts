@@ -14,7 +14,7 @@ export interface Agent {
   id: string;
   name: string;
   site_id: string | null;
-  /** Of its program; null until it has connected */
+  /** Version of the agent program; null before its first connection */
   version: string | null;
   /** Its tunnel is up */
   connected: boolean;
@@ -22,7 +22,7 @@ export interface Agent {
   disconnected_at: string | null;
   created_at: string;
   revoked_at: string | null;
-  /** Since when it is in no list; null for an agent of the team */
+  /** When it was removed; null while it belongs to the team */
   removed_at: string | null;
   /** Of its session, or of its last one, as the control plane sees it */
   address: string | null;
@@ -41,25 +41,25 @@ export interface Agent {
 
 export interface AgentChange {
   name?: string;
-  /** Where it stands from now on; null: in no site */
+  /** Its new site; null: no site */
   site_id?: string | null;
 }
 
 export interface AgentRouter {
   /** The router's name in the agent's configuration */
   name: string;
-  /** Where the agent reaches it; null when the agent has not said */
+  /** Address at which the agent reaches it; null when not reported */
   host: string | null;
-  /** Null while it is not known which router answers there, while it waits in /api/router-moves, and for a duplicate */
+  /** Null while the router is unknown, while its move waits for approval in /api/router-moves, and for a duplicate */
   router_id: string | null;
-  /** It answers the agent */
+  /** The router answers the agent */
   reachable: boolean;
-  /** Why it does not answer, or why its inventory cannot be read or taken in; duplicate_serial: another entry has the router that it says it is */
+  /** Why it does not answer, or why its inventory cannot be read or was rejected; duplicate_serial: another entry already has this router */
   reason: string | null;
-  /** The entry that reports the same hardware id and has the router */
+  /** The entry with the same hardware id that has the router */
   duplicate_of: {
     name: string;
-    /** Where the agent reaches it; null when the agent has not said */
+    /** Address at which the agent reaches it; null when not reported */
     host: string | null;
     router_id: string;
   } | null;
@@ -362,7 +362,7 @@ export interface Device {
   hostname: string | null;
   alias: string | null;
   manufacturer: string | null;
-  /** The address was made up by software, as phones do */
+  /** Software assigned the address, as phones do; it identifies no manufacturer */
   locally_administered: boolean;
   site_id: string | null;
   current_ip: {
@@ -371,7 +371,7 @@ export interface Device {
     first_seen_at: string;
     last_seen_at: string;
   } | null;
-  /** The router that sees it at current_ip */
+  /** The router that reports it at current_ip */
   router_id: string | null;
   first_seen_at: string;
   last_seen_at: string;
@@ -383,16 +383,16 @@ export interface DeviceName {
 
 export interface EnrolToken {
   id: string;
-  /** Where the agent and its routers stand */
+  /** Site of the agent and its routers */
   site_id: string | null;
   created_at: string;
   expires_at: string;
   status: 'open' | 'used' | 'expired' | 'revoked';
   used_at: string | null;
   revoked_at: string | null;
-  /** Whom it enrolled */
+  /** The agent that enrolled with it */
   agent_id: string | null;
-  /** The agent that whoever enrols with it goes on as */
+  /** The agent that the newly enrolled one replaces */
   replaces_agent_id: string | null;
 }
 
@@ -400,21 +400,21 @@ export interface Fault {
   id: string;
   /** Id of the router */
   rid: string;
-  /** What is the matter */
+  /** The fault in one sentence */
   message: string;
   /** critical, warning or info */
   severity: string;
   /** One of router_offline, agent_offline, wan_down, temperature, voltage, power_supply_failed, fan_failed, hardware_failed, poe_out_failed, disk_failing, weak_signal, high_cpu, disk_nearly_full, clock_wrong, move_requested, duplicate_serial, devices_truncated, rebooted */
   type: string;
-  /** What was seen of it */
+  /** The observation behind it */
   cause: string;
-  /** When it began, which is before it was noticed */
+  /** When it began, which may be before it was detected */
   created_at: string;
   resolved_at: string | null;
-  /** Seconds; of an open fault: until now */
+  /** Seconds; for an open fault, until now */
   duration: number;
   status: 'open' | 'resolved';
-  /** How often it came back soon after it was resolved, and was opened again */
+  /** How often the fault opened; it reopens when it returns soon after it was resolved */
   occurrences: number;
 }
 
@@ -660,9 +660,9 @@ export interface NewClient {
 }
 
 export interface NewEnrolToken {
-  /** Where the agent and its routers stand */
+  /** Site of the agent and its routers */
   site_id?: string | null;
-  /** The new agent goes on as this one, with its id, name, site and routers */
+  /** The new agent replaces this one and takes over its id, name, site and routers */
   replaces_agent_id?: string;
 }
 
@@ -708,16 +708,16 @@ export interface NewlyMadeApiKey {
 
 export interface NewlyMadeEnrolToken {
   id: string;
-  /** Where the agent and its routers stand */
+  /** Site of the agent and its routers */
   site_id: string | null;
   created_at: string;
   expires_at: string;
   status: 'open' | 'used' | 'expired' | 'revoked';
   used_at: string | null;
   revoked_at: string | null;
-  /** Whom it enrolled */
+  /** The agent that enrolled with it */
   agent_id: string | null;
-  /** The agent that whoever enrols with it goes on as */
+  /** The agent that the newly enrolled one replaces */
   replaces_agent_id: string | null;
   /** For `signalbox-agent enrol`, once; shown only here */
   token: string;
@@ -932,7 +932,7 @@ export interface Router {
   created_at: string;
   site_id: string | null;
   agent_id: string;
-  /** Since when only its past is shown; null for a router of the team */
+  /** When it was removed; null while it belongs to the team */
   removed_at: string | null;
   /** What is known now of the router and its agent together; null for a removed router. See docs/states.md */
   state: 'answering' | 'not_answering' | 'agent_away' | 'never_seen' | null;
@@ -944,7 +944,7 @@ export interface Router {
 }
 
 export interface RouterChange {
-  /** Where it stands from now on; null: in no site */
+  /** Its new site; null: no site */
   site_id?: string | null;
 }
 
@@ -962,27 +962,27 @@ export interface RouterMetadata {
   lng: number | null;
   /** Where lat and lng come from */
   location_origin: 'site' | 'gps' | null;
-  /** Address that the tunnel of the router's agent comes from, as the control plane sees it; null while there is no tunnel */
+  /** Source address of the agent's tunnel, as the control plane sees it; null while the agent is not connected */
   tunnel_ip: string | null;
 }
 
 export interface RouterMove {
   id: string;
-  /** refused: this agent does not get the router until the move is approved after all */
+  /** refused: an administrator has refused the move; it can still be approved */
   state: 'pending' | 'refused';
   router_id: string;
   identity: string;
   hardware_id: string;
-  /** Who reports the router now */
+  /** The agent that reports the router now */
   to_agent: {
     id: string;
     name: string;
   };
   /** The router's name in that agent's configuration */
   to_name: string;
-  /** Where its tunnel comes from */
+  /** Source address of that agent's tunnel */
   to_address: string;
-  /** Who has the router */
+  /** The agent that has the router */
   from_agent: {
     id: string;
     name: string;
@@ -1024,11 +1024,11 @@ export interface RouterRemoval {
   id: string;
   removed_at: string;
   purged: boolean;
-  /** Queued jobs that were taken back; they never ran */
+  /** Queued jobs that were canceled; they never ran */
   jobs_canceled: number;
-  /** Jobs that a revoked agent held: they may have run, and nobody will say so */
+  /** Jobs that a revoked agent had accepted: whether they ran is unknown */
   jobs_unknown: number;
-  /** With their ports and connections */
+  /** Forwards that were closed, with their ports and connections */
   forwards_closed: number;
 }
 
@@ -1036,20 +1036,20 @@ export interface RouterReplacement {
   id: string;
   serial_number: string | null;
   former_serial_number: string | null;
-  /** Not known any more */
+  /** The former record of the new hardware, which no longer exists */
   merged_router_id: string;
-  /** Queued jobs that were taken back; they never ran */
+  /** Queued jobs that were canceled; they never ran */
   jobs_canceled: number;
-  /** Jobs that a revoked agent held: they may have run, and nobody will say so */
+  /** Jobs that a revoked agent had accepted: whether they ran is unknown */
   jobs_unknown: number;
-  /** With their ports and connections */
+  /** Forwards that were closed, with their ports and connections */
   forwards_closed: number;
 }
 
 export interface RouterReplacementRequest {
-  /** The router that the new hardware was listed as */
+  /** The router record of the new hardware */
   replaced_by: string;
-  /** true: jobs that wait for the old hardware run on the new one. Otherwise they are taken back */
+  /** true: queued jobs of the old hardware run on the new one. Otherwise they are canceled */
   keep_jobs?: boolean;
 }
 
@@ -1166,13 +1166,13 @@ export interface WebhookSecretRotation {
 
 /** What each operation takes and gives. */
 export interface Operations {
-  /** Give the router to the agent that reports it, at once */
+  /** Approve a move: the agent that reports the router gets it at once */
   approveRouterMove: { input: { path: { move_id: string } }; result: Success<RouterMoveDecision> };
   /** End a campaign: take back what has not begun, leave alone what runs */
   cancelCampaign: { input: { path: { campaign_id: string } }; result: Success<CanceledCampaign> };
   /** Cancel a pending job, or mark a finished one as deleted */
   cancelJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
-  /** Rename an agent, or put it into another site */
+  /** Rename an agent, or move it to another site */
   changeAgent: { input: { path: { agent_id: string }; body: AgentChange }; result: Success<Agent> };
   /** Change a client; missing fields stay unchanged */
   changeClient: { input: { path: { client_id: string }; body: ClientChange }; result: Success<Client> };
@@ -1180,7 +1180,7 @@ export interface Operations {
   changeMember: { input: { path: { member_id: string }; body: MemberChange }; result: Success<Member> };
   /** Change your password; this ends all your sessions, including this one, and what you opened in them */
   changeOwnPassword: { input: { body: PasswordChange }; result: undefined };
-  /** Put a router into another site */
+  /** Move a router to another site */
   changeRouter: { input: { path: { router_id: string }; body: RouterChange }; result: Success<Router> };
   /** Change a schedule; missing fields stay unchanged */
   changeSchedule: { input: { path: { schedule_id: string }; body: ScheduleChange }; result: Success<Schedule> };
@@ -1196,7 +1196,7 @@ export interface Operations {
   createCampaign: { input: { body: NewCampaign }; result: Success<Campaign> };
   /** Register an OpenID client that signs members in and acts for them */
   createClient: { input: { body: NewClient }; result: Success<ClientWithSecret> };
-  /** Create a token with which one agent enrols, within 24 hours */
+  /** Create an enrolment token for one agent, valid for 24 hours */
   createEnrolToken: { input: { body?: NewEnrolToken }; result: Success<NewlyMadeEnrolToken> };
   /** Create a transient port forward */
   createForward: { input: { path: { router_id: string }; body: NewTransientForward }; result: TransientForward };
@@ -1240,9 +1240,9 @@ export interface Operations {
   getJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
   /** Show what a job changed on its router */
   getJobChanges: { input: { path: { router_id: string; job_id: string } }; result: Success<BackupDiff> };
-  /** Read one router, also one that was removed */
+  /** Read a router, present or removed */
   getRouter: { input: { path: { router_id: string } }; result: Success<Router> };
-  /** Read where a router stands and how it is reached */
+  /** Read the location of a router and the address it is reached from */
   getRouterMetadata: { input: { path: { router_id: string } }; result: Success<RouterMetadata> };
   /** Read the maker's information on a router */
   getRouterOem: { input: { path: { router_id: string } }; result: Success<RouterOem> };
@@ -1258,7 +1258,7 @@ export interface Operations {
   inviteMember: { input: { body: NewMember }; result: Success<InvitedMember> };
   /** Leave the team of this session */
   leaveTeam: { input: Nothing; result: undefined };
-  /** List the routers of an agent by their names there, with the reason why one does not answer or cannot be read */
+  /** List the router entries of an agent's configuration, each with the reason why it does not answer or cannot be read */
   listAgentRouters: { input: { path: { agent_id: string } }; result: Success<AgentRouters> };
   /** List the agents of the team, newest first, revoked ones included */
   listAgents: { input: { query?: { limit?: number; cursor?: string; removed?: 'true' | 'false' } }; result: Success<Agent[]> };
@@ -1278,7 +1278,7 @@ export interface Operations {
   listClients: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Client[]> };
   /** List the job's deliveries to notify_url with their attempts, newest first */
   listDeliveries: { input: { path: { router_id: string; job_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Delivery[]> };
-  /** List the devices behind the routers, the newest first */
+  /** List the devices behind the routers, newest first */
   listDevices: { input: { query?: { limit?: number; cursor?: string; site_id?: string; search?: string } }; result: Success<Device[]> };
   /** List the enrolment tokens of the team, newest first, without their secrets */
   listEnrolTokens: { input: { query?: { limit?: number; cursor?: string } }; result: Success<EnrolToken[]> };
@@ -1298,7 +1298,7 @@ export interface Operations {
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
   /** List revocations with what they ended and what continues, newest first */
   listRevocations: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Revocation[]> };
-  /** List agents' claims on routers of other agents that wait for a decision or were refused, newest first */
+  /** List moves of routers between agents that wait for a decision or were refused, newest first */
   listRouterMoves: { input: { query?: { limit?: number; cursor?: string } }; result: Success<RouterMove[]> };
   /** List the routers of the team, newest first unless asked otherwise */
   listRouters: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at' | 'identity' | '-identity' | 'model' | '-model' | 'version' | '-version'; fields?: ('id' | 'identity' | 'serial_number' | 'software_version' | 'software_id' | 'has_pulse' | 'uptime' | 'last_seen' | 'last_seen_from' | 'hardware_board' | 'model' | 'board_name' | 'last_seen_at' | 'created_at' | 'site_id' | 'agent_id' | 'removed_at' | 'state' | 'state_since' | 'state_reason' | 'agent_name')[]; total?: 'true' | 'false'; removed?: 'true' | 'false'; site_id?: string[]; agent_id?: string[]; version?: string[]; model?: string[]; q?: string } }; result: {
@@ -1351,11 +1351,11 @@ export interface Operations {
     } };
   /** List the topics of the team, newest first */
   listTopics: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Topic[]> };
-  /** Name a device, wherever the team knows it; an empty alias clears the name */
+  /** Set the alias of a device at all sites of the team; an empty alias clears it */
   nameDevice: { input: { path: { macAddress: string }; body: DeviceName }; result: Device };
   /** Make no further jobs; those that were made go on */
   pauseCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
-  /** Leave the router where it is; the agent is not asked about again */
+  /** Refuse a move: the router stays with its agent, and the same claim is not announced again */
   refuseRouterMove: { input: { path: { move_id: string } }; result: Success<RouterMoveDecision> };
   /** Remove a member from the team */
   removeMember: { input: { path: { member_id: string } }; result: undefined };
@@ -1363,7 +1363,7 @@ export interface Operations {
   removeRouter: { input: { path: { router_id: string }; query?: { purge?: 'true' | 'false' } }; result: Success<RouterRemoval> };
   /** Replace the secret of a client; the old one is refused at once */
   renewClientSecret: { input: { path: { client_id: string } }; result: Success<ClientWithSecret> };
-  /** Let a router go on with new hardware: id, site, jobs, backups and history stay */
+  /** Replace the hardware of a router: id, site, jobs, backups and history stay */
   replaceRouter: { input: { path: { router_id: string }; body: RouterReplacementRequest }; result: Success<RouterReplacement> };
   /** Send an event again, with the same id and body */
   resendDelivery: { input: { path: { router_id: string; job_id: string; delivery_id: string } }; result: Success<Delivery> };
@@ -1371,11 +1371,11 @@ export interface Operations {
   resetMemberPassword: { input: { path: { member_id: string } }; result: Success<MemberWithPasswordLink> };
   /** Go on after a pause */
   resumeCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
-  /** Revoke an agent: its tunnel is cut, and it is not let in again */
+  /** Revoke an agent: its tunnel closes and its credential is rejected */
   revokeAgent: { input: { path: { agent_id: string }; query?: { remove?: 'true' | 'false' } }; result: undefined };
   /** Revoke an API key, and end what it opened */
   revokeApiKey: { input: { path: { key_id: string }; query?: { revoke_keys?: 'true' | 'false' } }; result: undefined };
-  /** Revoke an enrolment token that was not used */
+  /** Revoke an unused enrolment token */
   revokeEnrolToken: { input: { path: { token_id: string } }; result: undefined };
   /** Revoke a transient port forward and cut its connections */
   revokeForward: { input: { path: { router_id: string; id: string } }; result: undefined };

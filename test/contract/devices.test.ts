@@ -377,7 +377,7 @@ describeEachDatabase('devices', (open) => {
       {
         type: 'devices_truncated',
         severity: 'info',
-        cause: expect.stringMatching(/name 100000 devices, and at most 20000 /),
+        cause: expect.stringMatching(/list 100000 devices, and at most 20000 /),
         isOpen: true,
       },
     ]);

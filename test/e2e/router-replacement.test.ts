@@ -134,14 +134,14 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   test('is refused while the old one answers, with itself, with an unknown router, and during a pending campaign', async () => {
     for (const [body, reason] of [
       [{ replaced_by: old }, 'is this router itself'],
-      [{ replaced_by: '01890000-0000-7000-8000-000000000000' }, 'is no router of this team'],
+      [{ replaced_by: '01890000-0000-7000-8000-000000000000' }, 'is not a router of this team'],
     ] as const) {
       expect(await replace(body)).toMatchObject({ status: 422, body: { errors: { replaced_by: [reason] } } });
     }
     expect(await report('OLD')).toBe(old);
     sendHeartbeat('gw');
     await waitUntil('the old one answers', async () => (await list()).find(({ id }) => id === old)?.has_pulse);
-    expect(await replace()).toMatchObject({ status: 409, body: { detail: 'the old router still answers: take it away first' } });
+    expect(await replace()).toMatchObject({ status: 409, body: { detail: 'the old router still answers: disconnect it first' } });
     await report('NEW');
     await waitUntil('it answers no more', async () => !(await list()).find(({ id }) => id === old)?.has_pulse);
     const { body } = await ask<{ data: { id: string } }>('POST', '/api/campaigns', { ...JOB, router_ids: [fresh, old], canary_count: 1 });

@@ -1,8 +1,8 @@
 import type { AgentMemory, KnownSession } from './types.ts';
 
 /**
- * True when the agent may have forgotten jobs it once accepted, or may believe in ones it should not: its disk was
- * restored from an older image, or replaced (docs/job-handover.md, "agent's disk restored or wiped").
+ * True when the agent's list of jobs cannot be trusted: its disk was replaced or restored from
+ * an older image (docs/job-handover.md, "agent's disk restored or wiped").
  */
 export function mustReset(agent: AgentMemory, known: KnownSession): boolean {
   // The very first journal of an agent has nothing to forget.

@@ -52,13 +52,13 @@ const agentSchema = z
     id: z.string(),
     name: z.string(),
     site_id: z.string().nullable(),
-    version: z.string().nullable().describe('Of its program; null until it has connected'),
+    version: z.string().nullable().describe('Version of the agent program; null before its first connection'),
     connected: z.boolean().describe('Its tunnel is up'),
     connected_at: dateTime.nullable(),
     disconnected_at: dateTime.nullable(),
     created_at: dateTime,
     revoked_at: dateTime.nullable(),
-    removed_at: dateTime.nullable().describe('Since when it is in no list; null for an agent of the team'),
+    removed_at: dateTime.nullable().describe('When it was removed; null while it belongs to the team'),
     address: z.string().nullable().describe('Of its session, or of its last one, as the control plane sees it'),
     epoch: z.int().nullable().describe('Of its session; null while it is away'),
     since: dateTime.nullable().describe('Since when it is connected, or away; null before its first session'),
@@ -72,14 +72,14 @@ const agentSchema = z
 const tokenSchema = z
   .object({
     id: z.string(),
-    site_id: z.string().nullable().describe('Where the agent and its routers stand'),
+    site_id: z.string().nullable().describe('Site of the agent and its routers'),
     created_at: dateTime,
     expires_at: dateTime,
     status: z.enum(['open', 'used', 'expired', 'revoked']),
     used_at: dateTime.nullable(),
     revoked_at: dateTime.nullable(),
-    agent_id: z.string().nullable().describe('Whom it enrolled'),
-    replaces_agent_id: z.string().nullable().describe('The agent that whoever enrols with it goes on as'),
+    agent_id: z.string().nullable().describe('The agent that enrolled with it'),
+    replaces_agent_id: z.string().nullable().describe('The agent that the newly enrolled one replaces'),
   })
   .meta({ id: 'EnrolToken', examples: [tokenExample] });
 const madeTokenSchema = tokenSchema
@@ -89,14 +89,14 @@ const madeTokenSchema = tokenSchema
 const changeBody = z
   .object({
     name: nameField.optional(),
-    site_id: uuidField.nullable().optional().describe('Where it stands from now on; null: in no site'),
+    site_id: uuidField.nullable().optional().describe('Its new site; null: no site'),
   })
   .meta({ id: 'AgentChange', examples: [{ name: 'gw-depot', site_id: agentExample.site_id }] });
 
 const newTokenBody = z
   .object({
-    site_id: uuidField.nullable().optional().describe('Where the agent and its routers stand'),
-    replaces_agent_id: uuidField.optional().describe('The new agent goes on as this one, with its id, name, site and routers'),
+    site_id: uuidField.nullable().optional().describe('Site of the agent and its routers'),
+    replaces_agent_id: uuidField.optional().describe('The new agent replaces this one and takes over its id, name, site and routers'),
   })
   .meta({ id: 'NewEnrolToken', examples: [{ site_id: agentExample.site_id }, { replaces_agent_id: agentExample.id }] });
 
@@ -109,11 +109,11 @@ export interface AgentRoutesDeps {
   gateway: Gateway;
   sites: SitesService;
   removals: Pick<RemovalsService, 'removeAgent'>;
-  /** Awaited before the answer: whatever else the agent carried has to end. */
+  /** Awaited before the response: everything else that ran through the agent must end. */
   onRevoked?: (teamId: string, agentId: string) => Promise<void>;
 }
 
-/** Agents, and the tokens with which they enrol. */
+/** Agents and their enrolment tokens. */
 export function agentRoutes(app: App, deps: AgentRoutesDeps): void {
   agentList(app, deps);
   oneAgent(app, deps);
@@ -131,7 +131,7 @@ function agentList(app: App, deps: AgentRoutesDeps): void {
         tags: ['agents'],
         summary: 'List the agents of the team, newest first, revoked ones included',
         querystring: pageQuery.extend({
-          removed: z.enum(['true', 'false']).optional().describe('true: those that were removed, instead of the others'),
+          removed: z.enum(['true', 'false']).optional().describe('true: list only removed agents'),
         }),
         response: { 200: envelope(z.array(agentSchema)), ...commonErrors },
       },
@@ -164,8 +164,8 @@ function oneAgent(app: App, deps: AgentRoutesDeps): void {
       config: { role: 'admin' },
       schema: {
         tags: ['agents'],
-        summary: 'Rename an agent, or put it into another site',
-        description: 'Routers that stand where the agent stood come along with their devices; those that were put elsewhere stay there.',
+        summary: 'Rename an agent, or move it to another site',
+        description: "Routers at the agent's former site move with it, together with their devices. Routers at another site stay there.",
         params,
         body: changeBody,
         response,
@@ -189,19 +189,19 @@ function agentRevocation(app: App, { credentials, gateway, removals, onRevoked }
       schema: {
         tags: ['agents'],
         operationId: 'revokeAgent',
-        summary: 'Revoke an agent: its tunnel is cut, and it is not let in again',
+        summary: 'Revoke an agent: its tunnel closes and its credential is rejected',
         description:
-          'With `remove=true` the routers that only this agent had are removed, too, each as `DELETE /api/routers/{router_id}` does, and then ' +
-          'the agent is in no list any more. A router that another agent has or reports stays, and so does the agent: the answer is 409, the ' +
-          'agent is revoked, and the same request goes on later. Repeating it changes nothing.',
+          'With `remove=true` the request also removes the routers that only this agent manages, each as `DELETE /api/routers/{router_id}` ' +
+          'does, and then the agent itself. While another agent manages or reports one of the routers, that router and the agent stay: the ' +
+          'response is 409 and the agent is revoked; repeat the request later to finish. The request is idempotent.',
         params: z.object({ agent_id: pathId }),
         querystring: z.object({
-          remove: z.enum(['true', 'false']).optional().describe('true: also remove the agent and the routers that only it had'),
+          remove: z.enum(['true', 'false']).optional().describe('true: also remove the agent and the routers that only it manages'),
         }),
         response: {
-          204: z.null().describe('Revoked, now or before'),
+          204: z.null().describe('The agent is revoked'),
           ...commonErrors,
-          409: problemSchema.describe('It is revoked, and a router of it cannot be removed yet; `detail` says which and why'),
+          409: problemSchema.describe('The agent is revoked, but one of its routers cannot be removed yet; `detail` names it and the reason'),
         },
       },
     },
@@ -247,11 +247,11 @@ function tokenCreation(app: App, credentials: CredentialsService): void {
       config: { role: 'admin', secretAnswer: true },
       schema: {
         tags: ['agents'],
-        summary: 'Create a token with which one agent enrols, within 24 hours',
+        summary: 'Create an enrolment token for one agent, valid for 24 hours',
         description:
-          'With `replaces_agent_id` the new agent goes on as that one: same id, name, site and routers. When the token is used, the credential ' +
-          'of the former agent is refused, its tunnel and forwards are cut, and other tokens for the same purpose are revoked. Jobs that ' +
-          'wait go on at the new agent; those that the former one had taken become `unknown`, unless its state folder came along.',
+          'With `replaces_agent_id` the new agent replaces that one and keeps its id, name, site and routers. Using the token revokes the ' +
+          "former agent's credential, closes its tunnel and forwards, and revokes other tokens that replace the same agent. Queued jobs " +
+          'run on the new agent. Jobs that the former agent had accepted become `unknown`, unless the new agent has its state folder.',
         body: newTokenBody.nullish(),
         response: { 200: envelope(madeTokenSchema), ...commonErrors },
       },
@@ -275,12 +275,12 @@ function tokenRevocation(app: App, credentials: CredentialsService): void {
       schema: {
         tags: ['agents'],
         operationId: 'revokeEnrolToken',
-        summary: 'Revoke an enrolment token that was not used',
+        summary: 'Revoke an unused enrolment token',
         params: z.object({ token_id: pathId }),
         response: {
-          204: z.null().describe('Revoked, now or before'),
+          204: z.null().describe('The token is revoked'),
           ...commonErrors,
-          409: problemSchema.describe('The token was used; revoke the agent'),
+          409: problemSchema.describe('The token has been used; revoke the agent instead'),
         },
       },
     },

@@ -5,7 +5,7 @@ import type { Storage } from '../../platform/storage/db.ts';
 import { selectAgent, selectAgentNames, selectAgents } from './store.ts';
 import type { Agent } from './types.ts';
 
-/** What other features do to the record of an agent inside their own transactions. Nobody else writes the table. */
+/** Writes to the table of agents that other features make inside their own transactions. */
 export {
   clearSiteOfRevoked,
   countAgents,
@@ -27,7 +27,7 @@ export class AgentsService {
     this.#storage = storage;
   }
 
-  /** Newest first. @param removed those that were removed, instead of the others */
+  /** Newest first. @param removed true: only removed agents */
   async list(teamId: string, page: Page = FIRST_PAGE, removed = false): Promise<Agent[]> {
     return selectAgents(this.#storage.db, teamId, page, removed);
   }

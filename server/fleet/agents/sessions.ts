@@ -5,7 +5,7 @@ import { mustReset } from './memory.ts';
 import { confirmEpoch, raiseEpoch, recordDisconnect } from './store.ts';
 import type { SessionStart } from './types.ts';
 
-/** The sessions of agents in the database: what makes an older connection harmless on every node. */
+/** Agents' sessions in the database. Their epochs make an older connection harmless on every node. */
 export class AgentSessions {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -15,7 +15,7 @@ export class AgentSessions {
     this.#clock = clock;
   }
 
-  /** Gives the connection its epoch. Undefined: no such agent, revoked, or its credential was replaced. */
+  /** Assigns an epoch to the connection. Undefined: the agent is unknown or revoked, or its credential was replaced. */
   async begin({ agentId, credential, hello }: { agentId: string; credential: string; hello: Hello }): Promise<SessionStart | undefined> {
     const known = await this.#storage.writes.write((tx) =>
       raiseEpoch(tx, { agentId, credential, version: hello.agent_version, lastEpoch: hello.last_epoch }),
@@ -25,7 +25,7 @@ export class AgentSessions {
     return { epoch: known.epoch, reset: mustReset(memory, known) };
   }
 
-  /** The agent has the epoch on disk. False: another connection is newer. */
+  /** The agent has stored the epoch on disk. False: another connection is newer. */
   confirm(agentId: string, epoch: number, journalId: string): Promise<boolean> {
     const now = this.#clock.now();
     return this.#storage.writes.write((tx) => confirmEpoch(tx, { agentId, epoch, journalId, now }));

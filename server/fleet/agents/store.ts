@@ -52,12 +52,12 @@ export async function insertAgent(db: DbOrTx, agent: NewAgent): Promise<void> {
     .execute();
 }
 
-/** Agents that are not revoked, counted no further than `most`. */
+/** Counts agents that are not revoked, up to `most`. */
 export async function countAgents(db: DbOrTx, teamId: string, most: number): Promise<number> {
   return countUpTo(db, db.selectFrom('agents').select('id').where('team_id', '=', teamId).where('revoked_at', 'is', null), most);
 }
 
-/** By id alone: an agent's credential names no team, its record does. */
+/** By id alone: an agent's credential names no team. */
 export async function selectAgentCredential(
   db: DbOrTx,
   agentId: string,
@@ -66,7 +66,7 @@ export async function selectAgentCredential(
   return row && { teamId: row.team_id, secretHash: row.secret_hash, revoked: row.revoked_at !== null };
 }
 
-/** Newest first, revoked ones included. @param removed those that were removed, instead of the others */
+/** Newest first, including revoked agents. @param removed true: only removed agents */
 export async function selectAgents(db: DbOrTx, teamId: string, page: Page, removed: boolean): Promise<Agent[]> {
   const rows = await db
     .selectFrom('agents')
@@ -96,7 +96,7 @@ export async function revokeAgent(db: DbOrTx, teamId: string, agentId: string, n
 }
 
 /**
- * Gives the agent another credential. Sessions that began with the former one can no longer be confirmed, because the epoch rises.
+ * Replaces the agent's credential and raises its epoch, so that sessions opened with the former credential cannot be confirmed.
  * False when the agent is revoked.
  */
 export async function replaceAgentCredential(
@@ -125,12 +125,12 @@ export async function hasLiveAgent(db: DbOrTx, teamId: string, agentId: string):
   return (await agent.executeTakeFirst()) !== undefined;
 }
 
-/** More connections than any agent makes; a hostile one must not push the counter out of the integers. */
+/** More connections than any agent makes; a hostile agent must not push the counter beyond safe integers. */
 const HIGHEST_BELIEVED = 1e12;
 
 /**
- * Raises the agent's epoch, above the newest one the agent itself has seen: a database restored from a backup must
- * not give out epochs a second time. Undefined when there is no such agent with this credential or it was revoked.
+ * Raises the agent's epoch above the newest one that the agent has seen: a database restored from a backup must not
+ * assign an epoch twice. Undefined when the agent is unknown or revoked, or its credential differs.
  */
 export async function raiseEpoch(
   db: DbOrTx,
@@ -156,7 +156,7 @@ export async function raiseEpoch(
   return row && { epoch: row.epoch, confirmedEpoch: row.confirmed_epoch, journalId: row.journal_id };
 }
 
-/** The agent has this epoch on disk. @returns false when a newer epoch was given out meanwhile, or the agent was revoked */
+/** The agent has stored this epoch on disk. @returns false when a newer epoch exists or the agent was revoked */
 export async function confirmEpoch(
   db: DbOrTx,
   session: { agentId: string; epoch: number; journalId: string; now: number },
@@ -174,7 +174,7 @@ export async function confirmEpoch(
   return row !== undefined;
 }
 
-/** The tunnel of this epoch is over; a newer one is not touched. */
+/** The tunnel of this epoch has ended. Without effect when a newer one exists. */
 export async function recordDisconnect(db: DbOrTx, session: { agentId: string; epoch: number; now: number }): Promise<void> {
   await db
     .updateTable('agents')
@@ -206,7 +206,7 @@ export async function updateAgent(
   await db.updateTable('agents').set(change).where('team_id', '=', teamId).where('id', '=', agentId).execute();
 }
 
-/** Takes a revoked agent out of the lists. False when the team has no such agent, or it is not revoked. */
+/** Removes a revoked agent from the lists. False when the team has no such agent, or it is not revoked. */
 export async function markRevokedAgentRemoved(
   db: DbOrTx,
   { teamId, agentId, now }: { teamId: string; agentId: string; now: number },
@@ -222,7 +222,7 @@ export async function markRevokedAgentRemoved(
   return row !== undefined;
 }
 
-/** Revoked agents stand in no site that is deleted. */
+/** A revoked agent must not block the deletion of its site. */
 export async function clearSiteOfRevoked(tx: DbOrTx, teamId: string, siteId: string): Promise<void> {
   const revoked = tx.updateTable('agents').set({ site_id: null }).where('revoked_at', 'is not', null);
   await revoked.where('team_id', '=', teamId).where('site_id', '=', siteId).execute();

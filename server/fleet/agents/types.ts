@@ -1,4 +1,4 @@
-/** An agent as its team sees it. Its session (epoch, journal) belongs to the tunnel's store. */
+/** An agent as its team sees it, without its session (epoch, journal). */
 export interface Agent {
   id: string;
   teamId: string;
@@ -9,21 +9,21 @@ export interface Agent {
   revokedAt: number | null;
   connectedAt: number | null;
   disconnectedAt: number | null;
-  /** Since when it is in no list of the team's agents. */
+  /** When it was removed from the team's lists. */
   removedAt: number | null;
 }
 
-/** What an agent says of its memory when it connects. */
+/** An agent's journal state as it reports it when it connects. */
 export interface AgentMemory {
   journalId: string;
   /** The newest epoch this journal has seen, 0 for none. */
   lastEpoch: number;
 }
 
-/** What the control plane knows of it, as of the epoch just given. */
+/** The journal state that the control plane has recorded, with the epoch just assigned. */
 export interface KnownSession {
   epoch: number;
-  /** The newest epoch the agent has confirmed to have on disk, 0 for none. */
+  /** The newest epoch that the agent has confirmed to have stored, 0 for none. */
   confirmedEpoch: number;
   /** The journal that confirmed it. */
   journalId: string | null;
@@ -31,6 +31,6 @@ export interface KnownSession {
 
 export interface SessionStart {
   epoch: number;
-  /** The agent's memory cannot be trusted. */
+  /** The agent's journal cannot be trusted. */
   reset: boolean;
 }

@@ -1,23 +1,23 @@
 import { AppError } from '../../platform/core/errors.ts';
 
-/** One record with the place where it begins, so that a complaint can name it. */
+/** One record and the line where it begins, for error messages. */
 export interface CsvRecord {
   /** Line of the file, from 1. */
   line: number;
   cells: string[];
 }
 
-/** A mistake in an operator's file. @param column its heading, where the mistake is in one cell */
+/** A mistake in an operator's file. @param column heading of the cell with the mistake, if it is in one cell */
 export function csvMistake(file: string, line: number, column: string | undefined, reason: string): AppError {
   return new AppError('invalid', `${file}: line ${line}${column === undefined ? '' : `, column ${column}`}: ${reason}`);
 }
 
-/** From here to the next comma or line end outside quotes. */
+/** An unquoted cell: up to the next comma, quote or line end. */
 const PLAIN = /[^",\r\n]*/y;
 const QUOTED = /"((?:[^"]|"")*)"/y;
 const LINE_END = /\r\n|\n|\r/y;
 
-/** Reads comma-separated values as RFC 4180 has them: quoted cells may hold commas, line ends and doubled quotes. */
+/** Reads comma-separated values (RFC 4180): quoted cells may hold commas, line ends and doubled quotes. */
 export function parseCsv(text: string, file: string): CsvRecord[] {
   return new CsvReader(text.replace(/^\uFEFF/, ''), file).readAll();
 }
@@ -37,7 +37,7 @@ class CsvReader {
     const records: CsvRecord[] = [];
     while (this.#at < this.#text.length) {
       const record = this.#readRecord();
-      // An empty line is no record.
+      // Skip empty lines.
       if (record.cells.length > 1 || record.cells[0] !== '') records.push(record);
     }
     return records;
@@ -54,7 +54,7 @@ class CsvReader {
         this.#file,
         this.#line,
         String(cells.length),
-        'a quote stands where none may; quote the whole cell and double the quotes inside it',
+        'unexpected quote; quote the whole cell and double the quotes inside it',
       );
     }
     return { line, cells };
@@ -63,7 +63,7 @@ class CsvReader {
   #readCell(number: number): string {
     if (this.#text[this.#at] !== '"') return this.#take(PLAIN)?.[0] ?? '';
     const quoted = this.#take(QUOTED);
-    if (!quoted) throw csvMistake(this.#file, this.#line, String(number), 'the quoted cell has no end');
+    if (!quoted) throw csvMistake(this.#file, this.#line, String(number), 'the quoted cell has no closing quote');
     const cell = quoted[1]!;
     this.#line += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
     return cell.replaceAll('""', '"');

@@ -3,5 +3,5 @@ import { catalogRoutes } from './routes.ts';
 
 export { loadCatalog } from './service.ts';
 
-/** The service is among what every feature gets: reading its files takes an await. */
+/** The service is created before the features, because reading its files is asynchronous. */
 export const catalog = feature({ create: () => ({}), routes: catalogRoutes });

@@ -1,7 +1,7 @@
 import { TEXT_COLUMNS } from './types.ts';
 import type { Product, ProductFacts, RouterNames } from './types.ts';
 
-/** Makes the spellings of one name equal: `RouterBOARD 962UiGS-5HacT2HnT`, `hAP ac²`, `hAP ac^2`, `951Ui-2HnD`. */
+/** Normalises the spellings of one name: `RouterBOARD 962UiGS-5HacT2HnT`, `hAP ac²`, `hAP ac^2`, `951Ui-2HnD`. */
 export function norm(text: string): string {
   return text
     .trim()
@@ -39,12 +39,12 @@ function readCode(code: string): Code {
   return { base: norm(board.replace(REVISION, '')), revision };
 }
 
-/** What of a product code the router can know: the board without modem, revision and packaging. */
+/** The part of a product code that a router can report: the board without modem, revision and packaging. */
 export function base(code: string): string {
   return readCode(code).base;
 }
 
-/** RB750G is not RB750Gr3: a product whose code tells its revision is meant by that revision only. */
+/** RB750G is not RB750Gr3: a product code with a revision matches only that revision. */
 function isRevisionOf(product: Product, code: Code): boolean {
   const { revision } = readCode(product.model);
   return revision === undefined || revision === code.revision;
@@ -55,8 +55,8 @@ function isNamed(product: Product, boardName: string): boolean {
 }
 
 /**
- * The products that a router may be, by what it prints. More than one where it cannot tell packaging or modem apart;
- * none when it is not in the catalogue.
+ * The products that match the names a router prints. Several when they differ only in packaging or modem, which
+ * the router does not print; none when the product is not in the catalogue.
  */
 export function findCandidates(products: readonly Product[], router: RouterNames): Product[] {
   if (router.boardName.startsWith('CHR')) return withModel(products, 'CHR');

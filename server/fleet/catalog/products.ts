@@ -3,7 +3,7 @@ import type { CsvRecord } from './csv.ts';
 import { EXTRA_COLUMNS, TEXT_COLUMNS } from './types.ts';
 import type { Product, TextColumn } from './types.ts';
 
-/** A row as a file has it: only the cells that are filled. */
+/** A row of a file: only its non-empty cells. */
 interface ProductRow {
   line: number;
   model: string;
@@ -16,8 +16,8 @@ type Column = (typeof COLUMNS)[number];
 const NO_TEXT = Object.fromEntries(TEXT_COLUMNS.map((column) => [column, null])) as Record<TextColumn, null>;
 
 /**
- * Products from a file and, in their order, files that add to it. A row whose model is already there replaces the
- * facts it fills and leaves the others; a new one needs at least a model and a name.
+ * Merges the products of several files in order. A row with a known model overrides the facts in its non-empty cells;
+ * a row with a new model adds a product and needs a name.
  * @throws AppError `invalid` naming file, line and column of the first mistake
  */
 export function readProducts(...files: { name: string; text: string }[]): Product[] {
@@ -42,10 +42,11 @@ function readRows(text: string, file: string): ProductRow[] {
 function readHeader({ line, cells }: CsvRecord, file: string): Column[] {
   const columns = cells.map((cell) => cell.trim());
   for (const [index, column] of columns.entries()) {
-    if (!isColumn(column)) throw csvMistake(file, line, column || String(index + 1), `is no column; known are ${COLUMNS.join(', ')}`);
-    if (columns.indexOf(column) !== index) throw csvMistake(file, line, column, 'is there twice');
+    if (!isColumn(column))
+      throw csvMistake(file, line, column || String(index + 1), `is not a known column; known columns are ${COLUMNS.join(', ')}`);
+    if (columns.indexOf(column) !== index) throw csvMistake(file, line, column, 'appears twice');
   }
-  if (!columns.includes('model')) throw csvMistake(file, line, 'model', 'is missing; it says which product a row is about');
+  if (!columns.includes('model')) throw csvMistake(file, line, 'model', 'is missing; it identifies the product of each row');
   return columns.filter(isColumn);
 }
 

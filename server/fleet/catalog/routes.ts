@@ -10,7 +10,7 @@ import type { TextColumn } from './types.ts';
 const text = z.string().nullable();
 const texts = Object.fromEntries(TEXT_COLUMNS.map((column) => [column, text])) as Record<TextColumn, typeof text>;
 
-/** docs/interface.md, product. Null: no source says, or the router may be one of several products that differ in it. */
+/** docs/interface.md, product. Null: unknown, or several products match the router and differ in this fact. */
 const oemSchema = z.object({ ...texts, archived: z.boolean().nullable() }).meta({ id: 'RouterOem' });
 
 export function catalogRoutes(app: App, deps: { catalog: CatalogService; routers: Pick<RoutersService, 'getRouter'> }): void {

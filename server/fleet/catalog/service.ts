@@ -4,17 +4,17 @@ import { agreedFacts, findCandidates } from './matching.ts';
 import { readProducts } from './products.ts';
 import type { Product, ProductFacts, RouterNames } from './types.ts';
 
-/** The rows that come with the program; see README.md beside it. */
+/** The catalogue shipped with the program; see README.md in this folder. */
 const SHIPPED = new URL('mikrotik-products.csv', import.meta.url);
 
 export interface CatalogOptions {
   /** An operator's CSV file that adds products or overrides facts. */
   file?: string | undefined;
-  /** Folder of pictures on the operator's own server: `<base>/<slug>/banner.png` and `…/thumbnail.png`. */
+  /** Base URL of pictures on the operator's own server: `<base>/<slug>/banner.png` and `…/thumbnail.png`. */
   imagesUrl?: string | undefined;
 }
 
-/** What a router's maker says of it, found by what the router prints. Read once, kept in memory. */
+/** The maker's facts about a router, found by the names that the router prints. Read once and kept in memory. */
 export class CatalogService {
   readonly #products: readonly Product[];
   readonly #imagesUrl: string | undefined;
@@ -24,7 +24,7 @@ export class CatalogService {
     this.#imagesUrl = imagesUrl?.replace(/\/+$/, '');
   }
 
-  /** Facts of the product, as far as the router lets one tell which product it is; nulls for the rest. */
+  /** The facts on which all matching products agree; null for the others. */
   describe(router: RouterNames): ProductFacts {
     const facts = agreedFacts(findCandidates(this.#products, router));
     return {

@@ -28,7 +28,7 @@ export type TextColumn = (typeof TEXT_COLUMNS)[number];
 /** Columns of the file beyond the interface's. */
 export const EXTRA_COLUMNS = ['board_name', 'product_code', 'released', 'discontinued'] as const;
 
-/** A product; null where no source says. */
+/** A product's facts; null where unknown. */
 export type ProductFacts = Record<TextColumn, string | null> & { archived: boolean | null };
 
 /** One row of the catalogue. */
@@ -37,11 +37,11 @@ export type Product = ProductFacts & {
   /** The maker's product code. Not always what the router prints: matching.ts. */
   model: string;
   archived: boolean;
-  /** What `/system/resource` prints, where it was seen. */
+  /** `board-name` as `/system/resource` prints it, where known. */
   boardName: string | null;
 };
 
-/** What a router says of itself. */
+/** Names that a router prints about itself. */
 export interface RouterNames {
   model: string | null;
   boardName: string;

@@ -2,8 +2,8 @@ import type { DeviceRow, SightingRow } from './list/store.ts';
 import type { Device, Sighting } from './types.ts';
 
 /**
- * Puts devices and their sightings together.
- * @param liveUntil until when a router's report is known to be true in memory; null for a router that is not followed now
+ * Joins devices with their sightings.
+ * @param liveUntil the time up to which a router's report is known to hold; null for a router that is not being followed
  */
 export function toDevices(
   rows: readonly DeviceRow[],
@@ -19,7 +19,7 @@ export function toDevices(
   );
 }
 
-/** A device that is still there was seen when the report was last known to be true. */
+/** A device that is still present was last seen when its report was last confirmed. */
 function toSighting(row: SightingRow, liveUntil: (routerId: string) => number | null): Sighting {
   const stillThere = row.present === 0 ? 0 : Math.max(row.confirmed_at ?? 0, liveUntil(row.router_id) ?? 0);
   return {

@@ -31,7 +31,7 @@ export const devices = feature({
     onDevices: (connection, report) => devices.onDevices(connection, report),
   }),
   measures: ({ devices }) => ({
-    gauges: [{ name: 'signalbox_devices_truncated', help: 'Routers that have more devices than are kept', read: () => devices.truncated }],
+    gauges: [{ name: 'signalbox_devices_truncated', help: 'Routers with more devices than the limit', read: () => devices.truncated }],
   }),
   routes: deviceRoutes,
 });

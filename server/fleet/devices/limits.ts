@@ -4,7 +4,7 @@ import * as store from './store.ts';
 import type { SightedDevice } from './store.ts';
 import type { DeviceScope } from './types.ts';
 
-/** Twice the ARP table of the busiest access router (10,000 entries), so that those of yesterday are still known. */
+/** Twice the ARP table of the busiest access router (10,000 entries), to keep the devices of the day before. */
 export const MAX_DEVICES_PER_ROUTER = 20_000;
 /**
  * 20,000 routers with 50 devices each: about 1 GB of the database. A device with the sighting of one router and all indexes takes some
@@ -12,20 +12,20 @@ export const MAX_DEVICES_PER_ROUTER = 20_000;
  */
 export const MAX_DEVICES_PER_TEAM = 1_000_000;
 
-/** Routers whose count is remembered; beyond it they are counted anew. */
+/** Routers whose counts are cached; the others are counted again. */
 const REMEMBERED = 50_000;
 
-/** How many devices a router and its team may add. What is known stays known, and is followed, when the limit is reached. */
+/** Limits how many devices a router and its team may add. Known devices are still updated when a limit is reached. */
 export class DeviceLimits {
   readonly #counters: Counters | undefined;
-  /** Counted when first needed and then kept up, by router and by team. */
+  /** Counts by router and by team, read when first needed and then updated. */
   readonly #stored = new Map<string, number>();
 
   constructor(counters: Counters | undefined) {
     this.#counters = counters;
   }
 
-  /** Those of a report that may be stored: all that are known, and as many new ones as there is room for. */
+  /** The devices of a report that may be stored: all known ones, and new ones up to the limit. */
   async admit(db: DbOrTx, scope: DeviceScope, sighted: readonly SightedDevice[]): Promise<readonly SightedDevice[]> {
     const ofRouter =
       MAX_DEVICES_PER_ROUTER - (await this.#count(scope.routerId, () => store.countSightings(db, scope.routerId, MAX_DEVICES_PER_ROUTER)));
@@ -44,12 +44,12 @@ export class DeviceLimits {
     return [...sighted.filter(({ mac }) => known.has(mac)), ...added.slice(0, room)];
   }
 
-  /** So many devices were added. */
+  /** Adds to the cached counts. */
   added({ routerId, teamId }: DeviceScope, count: number): void {
     for (const key of [routerId, teamId]) this.#stored.set(key, (this.#stored.get(key) ?? 0) + count);
   }
 
-  /** Devices were forgotten: everything is counted anew. */
+  /** Clears the cached counts after devices were deleted. */
   forget(): void {
     this.#stored.clear();
   }

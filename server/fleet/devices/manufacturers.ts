@@ -4,27 +4,27 @@ import { isLocallyAdministered } from './mac.ts';
 import { findManufacturer } from './oui-table.ts';
 import type { OuiData } from './oui-table.ts';
 
-/** What is answered as manufacturer of an address that software has made up. */
+/** Shown as the manufacturer of a locally administered address. */
 export const LOCALLY_ADMINISTERED = 'Locally administered';
 
 /** Longest name stored; the registry's longest has 109 characters. */
 const MAX_NAME = 200;
-/** A slow disk and a busy machine; usually it is a quarter of a second. */
+/** Allows for a slow disk and a busy machine; loading usually takes a quarter of a second. */
 const LOAD_TIMEOUT_MS = 30_000;
 
-/** Who made a device, by the registry of the IEEE (package oui-data). Read when it is first asked. */
+/** Looks up manufacturers in the IEEE registry (package oui-data). Loaded at the first lookup. */
 export class Manufacturers {
   #data: Promise<OuiData> | undefined;
 
-  /** A function from `AA:BB:CC:DD:EE:FF` to the name; null when nobody has registered it. @throws Error when the registry cannot be read */
+  /** A function from `AA:BB:CC:DD:EE:FF` to the name; null when unregistered. @throws Error when the registry cannot be read */
   async lookup(): Promise<(mac: string) => string | null> {
     this.#data ??= loadRegistry().catch((error: unknown) => {
-      // The next one tries again.
+      // The next lookup tries again.
       this.#data = undefined;
       throw error;
     });
     const data = await this.#data;
-    // A few old registrations have the local bit set, so the registry is asked first.
+    // A few old registrations have the local bit set, so the registry comes first.
     return (mac) => findManufacturer(data, mac)?.slice(0, MAX_NAME) ?? (isLocallyAdministered(mac) ? LOCALLY_ADMINISTERED : null);
   }
 }

@@ -1,20 +1,20 @@
-/** Hex digits of the blocks that the IEEE gives out, longest first: 36, 28 and 24 bits. */
+/** Lengths in hex digits of the blocks that the IEEE assigns, longest first: 36, 28 and 24 bits. */
 const LENGTHS = [9, 7, 6] as const;
 
-/** The registry's own name on blocks that it has divided, and of those who do not want to be named: no manufacturers. */
-const NOBODY = new Set(['IEEE Registration Authority', 'Private']);
+/** Not manufacturers: blocks that the registry has subdivided, and owners that are not disclosed. */
+const NOT_A_MANUFACTURER = new Set(['IEEE Registration Authority', 'Private']);
 
-/** Prefixes of one length in order, and which name each has. 36 bits do not fit into 32, but exactly into a double. */
+/** Sorted prefixes of one length, and the name index of each. 36 bits fit exactly into a double. */
 interface Block {
   digits: number;
   prefixes: Float64Array<ArrayBuffer>;
   names: Uint32Array<ArrayBuffer>;
 }
 
-/** The registry in a few flat arrays: 53,000 prefixes in 1.5 MB, where it takes 27 as an object. */
+/** The registry in flat arrays: 53,000 prefixes take 1.5 MB, instead of 27 MB as an object. */
 export interface OuiData {
   blocks: Block[];
-  /** All names one after the other in UTF-8; name `i` lies from offset `i` to offset `i + 1`. */
+  /** All names concatenated in UTF-8; name `i` lies from offset `i` to offset `i + 1`. */
   text: Uint8Array<ArrayBuffer>;
   offsets: Uint32Array<ArrayBuffer>;
 }
@@ -36,7 +36,7 @@ export function packRegistry(registry: Record<string, string>): OuiData {
   return { blocks, text: new Uint8Array(Buffer.concat(texts)), offsets };
 }
 
-/** @param mac `AA:BB:CC:DD:EE:FF` @returns null when nobody has registered it */
+/** @param mac `AA:BB:CC:DD:EE:FF` @returns null when it is not registered */
 export function findManufacturer(data: OuiData, mac: string): string | null {
   const hex = mac.replaceAll(':', '');
   for (const { digits, prefixes, names } of data.blocks) {
@@ -48,7 +48,7 @@ export function findManufacturer(data: OuiData, mac: string): string | null {
 
 function readName({ text, offsets }: OuiData, index: number): string | null {
   const name = Buffer.from(text.buffer, offsets[index], offsets[index + 1]! - offsets[index]!).toString('utf8');
-  return NOBODY.has(name) ? null : name;
+  return NOT_A_MANUFACTURER.has(name) ? null : name;
 }
 
 function buildBlock(digits: number, entries: [string, string][], names: Map<string, number>): Block {

@@ -3,8 +3,8 @@ import { parentPort } from 'node:worker_threads';
 import { packRegistry } from './oui-table.ts';
 
 /**
- * Packs the registry in a thread of its own: reading it takes a quarter of a second and 50 MB, which nobody else
- * should wait for and which go with the thread.
+ * Packs the registry in a worker thread: loading it takes a quarter of a second, which must not block the event loop,
+ * and 50 MB, which are freed when the thread ends.
  */
 const file = new URL(import.meta.resolve('oui-data'));
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin

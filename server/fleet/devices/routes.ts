@@ -16,12 +16,12 @@ const deviceSchema = z
     hostname: z.string().nullable(),
     alias: z.string().nullable(),
     manufacturer: z.string().nullable(),
-    locally_administered: z.boolean().describe('The address was made up by software, as phones do'),
+    locally_administered: z.boolean().describe('Software assigned the address, as phones do; it identifies no manufacturer'),
     site_id: z.uuid().nullable(),
     current_ip: z
       .object({ ip_address: z.string(), interface: z.string().nullable(), first_seen_at: dateTime, last_seen_at: dateTime })
       .nullable(),
-    router_id: z.string().nullable().describe('The router that sees it at current_ip'),
+    router_id: z.string().nullable().describe('The router that reports it at current_ip'),
     first_seen_at: dateTime,
     last_seen_at: dateTime,
   })
@@ -64,7 +64,7 @@ export function deviceRoutes(app: App, deps: { devices: Pick<DevicesService, 'li
       schema: {
         tags: ['devices'],
         operationId: 'listDevices',
-        summary: 'List the devices behind the routers, the newest first',
+        summary: 'List the devices behind the routers, newest first',
         querystring: deviceQuery,
         response: { 200: envelope(z.array(deviceSchema)), ...commonErrors },
       },
@@ -97,7 +97,7 @@ export function deviceRoutes(app: App, deps: { devices: Pick<DevicesService, 'li
       schema: {
         tags: ['devices'],
         operationId: 'nameDevice',
-        summary: 'Name a device, wherever the team knows it; an empty alias clears the name',
+        summary: 'Set the alias of a device at all sites of the team; an empty alias clears it',
         params: macParams,
         body: z
           .object({

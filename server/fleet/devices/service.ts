@@ -17,9 +17,9 @@ import type { Manufacturers } from './manufacturers.ts';
 import * as store from './store.ts';
 import type { Device, DeviceFilter, DeviceScope } from './types.ts';
 
-/** How often "still there" is written down; it is known more exactly in memory. */
+/** How often the last-seen times are stored; memory holds the exact ones. */
 const CONFIRM_EVERY_MS = 10 * 60_000;
-/** Phones change their address every day: what was not seen for half a year and has no name is forgotten. */
+/** Phones change their address every day: devices without an alias are deleted after half a year without a sighting. */
 const FORGET_AFTER_MS = 182 * 24 * 3_600_000;
 const FORGET_EVERY_MS = 24 * 3_600_000;
 
@@ -30,23 +30,23 @@ export interface DevicesDeps {
   routers: Pick<RoutersService, 'routerIdOf' | 'presence'>;
   manufacturers: Pick<Manufacturers, 'lookup'>;
   counters?: Counters;
-  /** Told with every report: how many devices the router has when more than its agent tells, else null. Must not throw. */
+  /** Called with every report: the router's total when it has more devices than its agent reports, else null. Must not throw. */
   onTotal?: (routerId: string, total: number | null) => void;
 }
 
-/** The devices behind the routers, as agents report them from ARP tables and DHCP leases, and the names people give them. */
+/** The devices behind the routers, as agents report them from ARP tables and DHCP leases, and their aliases. */
 export class DevicesService {
   readonly #deps: DevicesDeps;
   readonly #limits: DeviceLimits;
-  /** Routers whose devices are complete and followed on the present tunnel, by agent. */
+  /** Routers with a complete report that the present tunnel keeps up to date, by agent. */
   readonly #followed = new Map<string, Set<string>>();
-  /** Routers of whose running report a part was lost. */
+  /** Routers whose running report has lost a part. */
   readonly #damaged = new Set<string>();
-  /** Routers that have more devices than their agents tell; at most one for each router there is. */
+  /** Routers with more devices than their agents report. */
   readonly #truncated = new Set<string>();
   readonly #sweeps: Periodic;
   #forgottenAt = Number.NEGATIVE_INFINITY;
-  /** What is written for agents that have gone. Never rejects. */
+  /** Writes in progress for disconnected agents. Never rejects. */
   #confirming: Promise<void> = Promise.resolve();
 
   constructor(deps: DevicesDeps) {
@@ -71,14 +71,14 @@ export class DevicesService {
     await this.#confirmAll();
   }
 
-  /** The agent's present tunnel is over: what it said is true up to now. */
+  /** The agent's tunnel has ended: its reports hold up to now. */
   onGone({ agentId }: AgentConnection): void {
     const routerIds = this.#followed.get(agentId);
     this.#followed.delete(agentId);
     if (routerIds) this.#confirming = this.#confirming.then(() => this.#confirm([...routerIds]));
   }
 
-  /** The router is no more; what it reports is its successor's. */
+  /** The router was removed or replaced; its reports pass to its successor. */
   forget(routerId: string, successorId?: string): void {
     this.#truncated.delete(routerId);
     for (const routerIds of this.#followed.values()) {
@@ -87,7 +87,7 @@ export class DevicesService {
     if (this.#damaged.delete(routerId) && successorId !== undefined) this.#damaged.add(successorId);
   }
 
-  /** @throws AppError when it cannot be stored: the rest of the report is then stored without ending anything */
+  /** @throws AppError when it cannot be stored: the rest of the report is then stored, but marks no device as gone */
   async onDevices(connection: AgentConnection, report: Devices): Promise<void> {
     const { routers, storage } = this.#deps;
     const routerId = routers.routerIdOf(connection.agentId, report.router);
@@ -96,7 +96,7 @@ export class DevicesService {
     try {
       const sighted = await this.#toSighted(report.devices);
       const { scope, added } = await storage.writes.write(async (tx) => {
-        // Asked here and not before: the router may be moved to another site at any time.
+        // Read inside the transaction: the router may move to another site at any time.
         const here = await store.selectDeviceScope(tx, connection.teamId, routerId);
         const admitted = await this.#limits.admit(tx, here, sighted);
         return { scope: here, added: await this.#storeReport(tx, here, report, admitted) };
@@ -110,7 +110,7 @@ export class DevicesService {
     if (report.last || report.kind === 'delta') this.#noteTotal(routerId, report.total ?? null);
   }
 
-  /** Routers that have more devices than are kept, as far as agents have said since the start. */
+  /** Routers with more devices than the limit, as agents have reported since the start. */
   get truncated(): number {
     return this.#truncated.size;
   }
@@ -127,7 +127,7 @@ export class DevicesService {
     return this.#assemble(await list.selectDevices(db, teamId, { ...filter, macFragment: fragment }, page));
   }
 
-  /** Where it was seen last, if it is known at several places. @throws AppError `not_found` */
+  /** The most recently seen one, if the team knows it at several sites. @throws AppError `not_found` */
   async getDevice(teamId: string, mac: string): Promise<Device> {
     const rows = await list.selectDevicesByMac(this.#deps.storage.db, teamId, mac);
     const device = newestDevice(await this.#assemble(rows));
@@ -136,7 +136,7 @@ export class DevicesService {
   }
 
   /**
-   * Names a device, at all places where the team knows it; an empty name clears it.
+   * Sets the alias of a device at all sites of the team; an empty alias clears it.
    * @throws AppError `not_found` for a MAC address that no router of the team has seen
    */
   async setAlias(teamId: string, mac: string, alias: string): Promise<Device> {
@@ -148,14 +148,14 @@ export class DevicesService {
     return this.getDevice(teamId, mac);
   }
 
-  /** Writes down who is still there, and once a day forgets who has not been for long. Never rejects. */
+  /** Stores last-seen times, and once a day deletes devices not seen for a long time. Never rejects. */
   async sweep(): Promise<void> {
     const now = this.#deps.clock.now();
     await this.#confirmAll();
     if (now - this.#forgottenAt < FORGET_EVERY_MS) return;
     this.#forgottenAt = now;
     await this.#forget(now - FORGET_AFTER_MS).catch((error: unknown) => {
-      this.#deps.log.warn({ err: error }, 'old devices could not be forgotten');
+      this.#deps.log.warn({ err: error }, 'old devices could not be deleted');
     });
   }
 
@@ -179,12 +179,12 @@ export class DevicesService {
   async #toSighted(devices: readonly SeenDevice[]): Promise<store.SightedDevice[]> {
     const now = this.#deps.clock.now();
     const manufacturerOf = devices.length === 0 ? () => null : await this.#manufacturers();
-    // One statement cannot touch a row twice; the last word counts.
+    // One statement cannot touch a row twice; the last entry counts.
     const byMac = new Map(devices.map((device) => [device.mac, device]));
     return [...byMac.values()].map((device) => toSighted(device, now, manufacturerOf(device.mac)));
   }
 
-  /** Devices are worth keeping without knowing who made them. */
+  /** Devices are stored even when their manufacturer is unknown. */
   async #manufacturers(): Promise<(mac: string) => string | null> {
     try {
       return await this.#deps.manufacturers.lookup();
@@ -204,7 +204,7 @@ export class DevicesService {
     await this.#confirm([...this.#followed.values()].flatMap((routerIds) => [...routerIds]));
   }
 
-  /** Never rejects: what is not written now is written next time. */
+  /** Never rejects: what could not be stored is stored next time. */
   async #confirm(routerIds: string[]): Promise<void> {
     const confirmed = routerIds.flatMap((routerId) => {
       const at = this.#deps.routers.presence.get(routerId).lastSeenAt;
@@ -231,7 +231,7 @@ export class DevicesService {
 function toSighted(device: SeenDevice, now: number, manufacturer: string | null): store.SightedDevice {
   const seenAt = now - (device.seen_ago ?? 0) * 1000;
   return {
-    // Not of the moment it was seen, which may be long ago: ids of this process only rise.
+    // From now, not from when it was seen, which may be long ago: ids of this process must only rise.
     newId: newId(now),
     mac: device.mac,
     hostname: device.hostname ?? null,

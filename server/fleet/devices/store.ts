@@ -4,7 +4,7 @@ import type { DbOrTx } from '../../platform/storage/db.ts';
 import type { Schema } from '../../platform/storage/schema.ts';
 import type { DeviceScope } from './types.ts';
 
-/** What routers report, and when it is forgotten. What callers see of it is in list/store.ts. */
+/** Stores reports of routers and deletes old devices. The queries for callers are in list/store.ts. */
 
 /** One device of a report. */
 export interface SightedDevice {
@@ -21,7 +21,7 @@ export interface SightedDevice {
 /** A MAC address is one device at a site, or behind its router where that stands in no site. */
 const scopeId = ({ siteId, routerId }: DeviceScope): string => siteId ?? routerId;
 
-/** Where what a router sees is. @throws Kysely's NoResultError when the team has no such router */
+/** The scope of a router's sightings. @throws Kysely's NoResultError when the team has no such router */
 export async function selectDeviceScope(db: DbOrTx, teamId: string, routerId: string): Promise<DeviceScope> {
   const { site_id: siteId } = await db
     .selectFrom('routers')
@@ -59,7 +59,7 @@ export async function countSightings(db: DbOrTx, routerId: string, most: number)
   );
 }
 
-/** Those of these MAC addresses that are known at this scope. At most 500 at once. */
+/** Those of these MAC addresses that are known in this scope. At most 500 at once. */
 export async function selectKnownMacs(db: DbOrTx, scope: DeviceScope, macs: readonly string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('devices')
@@ -72,7 +72,7 @@ export async function selectKnownMacs(db: DbOrTx, scope: DeviceScope, macs: read
 }
 
 /**
- * Stores sightings; what is already known keeps its id and first-seen. At most 500 at once.
+ * Stores sightings. A known device keeps its id and first-seen time. At most 500 at once.
  * @returns how many devices are new
  */
 export async function upsertSighted(db: DbOrTx, scope: DeviceScope, sighted: readonly SightedDevice[], now: number): Promise<number> {
@@ -128,7 +128,7 @@ async function upsertSightings(
     .onConflict((conflict) =>
       conflict.columns(['device_id', 'router_id']).doUpdateSet((eb) => ({
         ip_address: eb.ref('excluded.ip_address'),
-        // A lease does not tell the interface; it is still the one from before.
+        // A lease has no interface; keep the known one.
         interface: eb.fn.coalesce('excluded.interface', 'device_sightings.interface'),
         ip_first_seen_at: eb
           .case()
@@ -138,7 +138,7 @@ async function upsertSightings(
           .end(),
         last_seen_at: eb
           .case()
-          // It was there until now, and what is left is its lease.
+          // It was present until now, and only its lease remains.
           .when(eb.and([eb('device_sightings.present', '=', 1), eb('excluded.present', '=', 0)]))
           .then(eb.val(now))
           .when('device_sightings.last_seen_at', '>', eb.ref('excluded.last_seen_at'))
@@ -151,7 +151,7 @@ async function upsertSightings(
     .execute();
 }
 
-/** These devices are no longer there, as of now. */
+/** These devices are no longer present, as of now. */
 export async function markGone(db: DbOrTx, scope: DeviceScope, macs: readonly string[], now: number): Promise<void> {
   if (macs.length === 0) return;
   await db
@@ -170,13 +170,13 @@ export async function markGone(db: DbOrTx, scope: DeviceScope, macs: readonly st
     .execute();
 }
 
-/** A report of everything begins: what was there has to be confirmed. */
+/** A full report begins: it has to confirm every device that was present. */
 export async function beginReport(db: DbOrTx, scope: DeviceScope): Promise<void> {
   await adoptFromRouter(db, scope);
   await db.updateTable('device_sightings').set({ present: 2 }).where('router_id', '=', scope.routerId).where('present', '=', 1).execute();
 }
 
-/** A router that was put into a site takes its devices along. */
+/** A router that moved into a site takes its devices with it. */
 async function adoptFromRouter(db: DbOrTx, { teamId, routerId, siteId }: DeviceScope): Promise<void> {
   if (siteId === null) return;
   await db
@@ -188,13 +188,13 @@ async function adoptFromRouter(db: DbOrTx, { teamId, routerId, siteId }: DeviceS
       eb.selectFrom('devices as there').select('there.mac').where('team_id', '=', teamId).where('place', '=', siteId),
     )
     .execute();
-  // Those that the site knows already.
+  // The site knows these already.
   await db.deleteFrom('devices').where('team_id', '=', teamId).where('place', '=', routerId).execute();
 }
 
 /**
- * The report is complete: what it did not confirm left some time after the last confirmation. If a part of it was
- * lost (`complete` false), everything is taken to be still there.
+ * The report has ended: devices that it did not confirm left some time after the last confirmation. If a part of it was
+ * lost (`complete` false), all devices count as still present.
  */
 export async function endReport(db: DbOrTx, scope: DeviceScope, complete: boolean): Promise<void> {
   const unconfirmed = db.updateTable('device_sightings').where('router_id', '=', scope.routerId).where('present', '=', 2);
@@ -212,7 +212,7 @@ export async function endReport(db: DbOrTx, scope: DeviceScope, complete: boolea
     .execute();
 }
 
-/** What these routers said last was still true at these moments. */
+/** The last reports of these routers still held at these times. */
 export async function confirmReports(db: DbOrTx, confirmed: readonly { routerId: string; at: number }[]): Promise<void> {
   for (const chunk of inChunks(confirmed)) {
     await db
@@ -226,7 +226,7 @@ export async function confirmReports(db: DbOrTx, confirmed: readonly { routerId:
 /** Devices deleted by one statement. */
 const FORGET_AT_ONCE = 500;
 
-/** Forgets devices without an alias that nobody has seen since `before`. @returns how many; call again while it is the most */
+/** Deletes devices without an alias and without a sighting since `before`. Call again while `more` is true. */
 export async function deleteForgotten(db: DbOrTx, before: number): Promise<{ count: number; more: boolean }> {
   const deleted = await db
     .deleteFrom('devices')

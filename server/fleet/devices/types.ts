@@ -1,21 +1,21 @@
-/** Where sightings of a router belong. */
+/** Where sightings of a router belong: its site, or the router itself when it has no site. */
 export interface DeviceScope {
   teamId: string;
   routerId: string;
   siteId: string | null;
 }
 
-/** What one router says of one device. */
+/** One router's report of one device. */
 export interface Sighting {
   routerId: string;
   ipAddress: string | null;
   interface: string | null;
   ipFirstSeenAt: number;
-  /** When the device was there last, as far as this router knows. */
+  /** When this router last saw the device. */
   lastSeenAt: number;
 }
 
-/** A device at a place, with what is known of it from all routers there. */
+/** A device in one scope, combined from the reports of all its routers. */
 export interface Device {
   id: string;
   mac: string;
@@ -25,7 +25,7 @@ export interface Device {
   siteId: string | null;
   firstSeenAt: number;
   lastSeenAt: number;
-  /** The newest sighting that tells an address. */
+  /** The newest sighting with an address. */
   current: (Sighting & { ipAddress: string }) | null;
 }
 

@@ -22,14 +22,14 @@ interface ChangesDeps {
 }
 
 /**
- * Carries what was noticed into the database without letting whoever noticed it wait: in order for each fault, teams in turn.
- * What cannot be stored now stays for the next {@link store}; what can never be stored is left out.
+ * Stores changes of faults in the background: in order for each fault, taking turns between teams.
+ * A change that cannot be stored now is retried by the next {@link store}; one that can never be stored is dropped.
  */
 export class Changes {
   readonly #deps: ChangesDeps;
   readonly #log: Log;
   readonly #waiting = new WaitingChanges();
-  /** Taken out of what waits, and not stored yet. */
+  /** Taken from the queue and not stored yet. */
   #chunk: RouterChange[] = [];
   #storing: Promise<void> | undefined;
 
@@ -48,23 +48,23 @@ export class Changes {
     if (lost > 0)
       this.#log.error(
         { team_id: teamId, router_id: routerId, count: lost },
-        'too many faults of a team wait for the database; these are lost',
+        'too many fault changes of a team are waiting for the database; new ones are dropped',
       );
     this.store();
   }
 
-  /** Starts storing what waits, unless that is under way. */
+  /** Starts storing the queued changes, unless that is already in progress. */
   store(): void {
     if (this.#waiting.shares.taken > 0) this.#storing ??= this.#drain();
   }
 
-  /** Settles when nothing waits or the database refuses. */
+  /** Resolves when the queue is empty or the database fails. */
   async stored(): Promise<void> {
     this.store();
     await this.#storing;
   }
 
-  /** Call when something waits. Never rejects. */
+  /** Call when changes are queued. Never rejects. */
   async #drain(): Promise<void> {
     while (this.#waiting.shares.taken > 0) {
       if (this.#chunk.length === 0) this.#chunk = this.#waiting.take(CHUNK);
@@ -76,14 +76,14 @@ export class Changes {
         const { teamId, routerId } = row;
         this.#log.error(
           { err: reason, team_id: teamId, router_id: routerId },
-          'the database can never take a change of a fault; it is left out',
+          'the database rejects a fault change permanently; it is dropped',
         );
       }
       this.#deps.counters?.refuseRows('faults', refused.length);
       this.#chunk = left;
       this.#waiting.done(chunk.slice(0, chunk.length - left.length));
       if (left.length === 0) continue;
-      this.#deps.log.warn({ err: error, count: this.#waiting.shares.taken }, 'faults could not be stored; they wait');
+      this.#deps.log.warn({ err: error, count: this.#waiting.shares.taken }, 'fault changes could not be stored; they are retried');
       break;
     }
     this.#storing = undefined;
@@ -105,7 +105,7 @@ export class Changes {
     try {
       this.#deps.onFault?.(event);
     } catch (error) {
-      this.#deps.log.error({ err: error, router_id: event.fault.router_id }, 'a fault was stored, but telling of it failed');
+      this.#deps.log.error({ err: error, router_id: event.fault.router_id }, 'a fault was stored, but its listeners failed');
     }
   }
 }

@@ -15,7 +15,7 @@ interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 
 
 export const faults = feature({
   create: ({ config, storage, clock, log, counters, routers, catalog }: Needs) => {
-    /** Records that were opened or resolved, after they are stored. */
+    /** Publishes faults that were opened or resolved, after they are stored. */
     const faultEvents = new Listeners<FaultEvent>();
     const faults = new FaultsService({
       storage,

@@ -6,7 +6,7 @@ const UNITS: [string, number][] = [
   ['second', 1],
 ];
 
-/** A length of time for people, in its two largest units: `3 days 4 hours`, `45 seconds`. */
+/** Formats a duration in its two largest units: `3 days 4 hours`, `45 seconds`. */
 export function formatDuration(seconds: number): string {
   let rest = Math.max(0, Math.floor(seconds));
   const words: string[] = [];
@@ -20,7 +20,7 @@ export function formatDuration(seconds: number): string {
   return words.join(' ') || '0 seconds';
 }
 
-/** At most one digit after the point. */
+/** Formats a number with at most one decimal. */
 export function formatNumber(value: number): string {
   return String(Math.round(value * 10) / 10);
 }

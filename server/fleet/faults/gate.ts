@@ -1,18 +1,18 @@
-/** What one reading says. `between`: too little to be a fault, too much to be well. */
+/** The verdict on one reading. `between`: neither opens nor resolves a fault. */
 export type Verdict = 'bad' | 'good' | 'between';
 
-/** How many readings in a row it takes. */
+/** How many consecutive readings change the state. */
 export interface Patience {
   toOpen: number;
   toResolve: number;
 }
 
-/** Hysteresis: a fault opens and resolves only after several readings that say the same. */
+/** Hysteresis: a fault opens and resolves only after several consecutive readings with the same verdict. */
 export interface Gate {
   open: boolean;
-  /** Readings in a row that speak for the other state. */
+  /** Consecutive readings that indicate the other state. */
   streak: number;
-  /** The first of them. */
+  /** Time of the first of them. */
   since: number;
 }
 
@@ -21,11 +21,11 @@ export const OPEN_GATE: Gate = { open: true, streak: 0, since: 0 };
 
 export interface Step {
   gate: Gate;
-  /** The moment of the first reading that said so; undefined when the state stays. */
+  /** Time of the first reading of the new state; undefined when the state does not change. */
   changedAt: number | undefined;
 }
 
-/** Takes one reading in. */
+/** Processes one reading. */
 export function step(gate: Gate, verdict: Verdict, at: number, patience: Patience): Step {
   const opposite: Verdict = gate.open ? 'good' : 'bad';
   if (verdict !== opposite) return { gate: { open: gate.open, streak: 0, since: at }, changedAt: undefined };

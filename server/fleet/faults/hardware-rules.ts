@@ -5,14 +5,14 @@ import type { HealthRule, Judgement } from './rule.ts';
 import { BAD_BLOCKS, LTE_DBM, VOLTS, WIRELESS_DBM } from './thresholds.ts';
 import { formatNumber } from './format.ts';
 
-/** A part of a router as one rule sees it: `seen` is what was read of it. */
+/** A part of a router as one rule sees it; `seen` describes the reading. */
 interface Part {
   name: string;
   verdict: Verdict;
   seen: string;
 }
 
-/** One fault for all parts of a kind; its message names those that are bad. */
+/** One fault for all parts of a kind; its message names the bad ones. */
 function judgeParts(parts: readonly Part[], words: (names: string[]) => string): Judgement | undefined {
   if (parts.length === 0) return undefined;
   const odd = parts.filter(({ verdict }) => verdict !== 'good');
@@ -29,7 +29,7 @@ type State = NonNullable<HealthReadings['states']>[number];
 const FAILED = /^(?:fail|failed|failure|error|fault|faulty|bad|critical|dead|broken)$/;
 const WELL = /^(?:ok|good|normal|on|present)$/;
 
-/** Words that say neither, such as `not-present`, are no news. */
+/** Other states, such as `not-present`, are ignored. */
 function partsOf(states: readonly State[], kind: RegExp): Part[] {
   return states
     .filter(({ name, state }) => kind.test(name) && (FAILED.test(state) || WELL.test(state)))
@@ -43,7 +43,7 @@ function partsOf(states: readonly State[], kind: RegExp): Part[] {
 const POWER = /^(?:psu|power-supply)\d*-state$/;
 const FAN = /^fan\d*-state$/;
 
-/** A supply without a word of its state: 0 V beside others that give some is one that failed or is unplugged. */
+/** Supplies without a state: 0 V while another supply has voltage means failed or unplugged. */
 function suppliesOf(supplies: NonNullable<HealthReadings['supplies']>): Part[] {
   if (!supplies.some(({ volts }) => volts > 0)) return [];
   return supplies.map(({ name, volts }) => ({
@@ -72,13 +72,13 @@ const powerSupply: HealthRule = {
   },
 };
 
-/** Boards stop all fans while they are cool; one that stands while others turn is stuck. */
+/** Boards stop all fans while they are cool; one that is stopped while others turn is stuck. */
 function fansOf(fans: NonNullable<HealthReadings['fans']>): Part[] {
   if (fans.length < 2 || !fans.some(({ rpm }) => rpm > 0)) return fans.map(({ name, rpm }) => turning(name, rpm));
   return fans.map(({ name, rpm }) => (rpm > 0 ? turning(name, rpm) : standing(name)));
 }
 
-/** `fan-state` is of all fans together. */
+/** `fan-state` covers all fans together. */
 const fanName = (name: string): string => name.replace(/^fan$/, 'unit');
 const partName = (name: string): string => name.replace(/-speed$/, '');
 const standing = (name: string): Part => ({ name: partName(name), verdict: 'bad', seen: `${name} is 0 RPM while others turn` });
@@ -100,7 +100,7 @@ const fan: HealthRule = {
   },
 };
 
-/** Parts that RouterOS gives a state, but no rule of their own. */
+/** Parts with a state in RouterOS and no rule of their own. */
 const otherPart: HealthRule = {
   type: 'hardware_failed',
   patience: STEADY,
@@ -113,7 +113,7 @@ const otherPart: HealthRule = {
   },
 };
 
-/** RouterOS's words for a port that gives no power although it should. docs/health-rules.md says where each word comes from. */
+/** RouterOS's states of a port that fails to supply power. docs/health-rules.md gives the source of each. */
 export const POE_FAULTS = [
   'overload',
   'short-circuit',
@@ -128,13 +128,13 @@ export const POE_FAULTS = [
 ] as const;
 /** `current-too-low` is a load that draws less than 10 mA: an idle device, or one with a supply of its own. */
 export const POE_WELL = ['powered-on', 'waiting-for-load', 'current-too-low', 'disabled', 'off'] as const;
-/** The port is between two states for some seconds, which neither opens nor resolves a fault. */
+/** Transitional states that last some seconds; they neither open nor resolve a fault. */
 export const POE_BETWEEN = ['power-cycle', 'power_reset', 'controller-init', 'controller-upgrade'] as const;
 
 const inLowerCase = (words: readonly string[]): ReadonlySet<string> => new Set(words.map((word) => word.toLowerCase()));
 const [poeFaults, poeWell] = [inLowerCase(POE_FAULTS), inLowerCase(POE_WELL)];
 
-/** Words that are not known are no news, as those in between. One version prints `no-valid-PSU`, lists of another have it in lower case. */
+/** Unknown states are ignored, like transitional ones. RouterOS versions differ in case: `no-valid-PSU`. */
 function judgePoe(status: string): Verdict {
   const word = status.toLowerCase();
   if (poeFaults.has(word)) return 'bad';
@@ -160,7 +160,7 @@ function flashOf(percent: number | null): Part[] {
 
 function disksOf(bad: HealthReadings['bad_disks']): Part[] {
   if (bad === undefined) return [];
-  if (bad.length === 0) return [{ name: 'disks', verdict: 'good', seen: 'all disks are well' }];
+  if (bad.length === 0) return [{ name: 'disks', verdict: 'good', seen: 'all disks are healthy' }];
   return bad.map(({ name, state }) => ({ name: name || 'disk', verdict: 'bad', seen: `${name || 'disk'} is ${state}` }));
 }
 

@@ -31,7 +31,7 @@ const highCpu: HealthRule = {
 
 type Sensor = HealthReadings['temperatures'][number];
 
-/** Outdoor boards stand more; no product makes the limits tighter than they are for all. */
+/** The product's tested range may widen the limits, never narrow them. */
 function boardLimits(ambience: Ambience | undefined): CelsiusLimits {
   if (!ambience) return BOARD_CELSIUS;
   const hot = Math.max(BOARD_CELSIUS.hot, ambience.max + INSIDE_CELSIUS);

@@ -12,15 +12,15 @@ export const faultSchema = z
   .object({
     id: z.string(),
     rid: z.string().describe('Id of the router'),
-    message: z.string().describe('What is the matter'),
+    message: z.string().describe('The fault in one sentence'),
     severity: z.string().describe('critical, warning or info'),
     type: z.string().describe(`One of ${Object.keys(FAULT_SEVERITY).join(', ')}`),
-    cause: z.string().describe('What was seen of it'),
-    created_at: dateTime.describe('When it began, which is before it was noticed'),
+    cause: z.string().describe('The observation behind it'),
+    created_at: dateTime.describe('When it began, which may be before it was detected'),
     resolved_at: dateTime.nullable(),
-    duration: z.int().describe('Seconds; of an open fault: until now'),
+    duration: z.int().describe('Seconds; for an open fault, until now'),
     status: z.enum(['open', 'resolved']),
-    occurrences: z.int().describe('How often it came back soon after it was resolved, and was opened again'),
+    occurrences: z.int().describe('How often the fault opened; it reopens when it returns soon after it was resolved'),
   })
   .meta({
     id: 'Fault',

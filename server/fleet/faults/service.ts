@@ -24,9 +24,9 @@ export interface FaultsDeps {
   log: Log;
   rules: FaultRules;
   routers: Pick<RoutersService, 'getRouter'>;
-  /** The temperatures a product was tested in, as the catalogue has it (`-40°C to 70°C`); null when nobody says. */
+  /** The ambient temperatures a product was tested in, in the catalogue's format (`-40°C to 70°C`); null when unknown. */
   testedAmbience?: (router: RouterRecord) => string | null;
-  /** Told of every record that was opened or resolved, after it is stored. */
+  /** Called for every fault that was opened or resolved, after it is stored. */
   onFault?: (event: FaultEvent) => void;
   counters?: Counters;
 }
@@ -35,24 +35,24 @@ interface Watched {
   routerId: string;
   teamId: string;
   agentId: string;
-  /** Its name at the agent; empty once another device answers there. */
+  /** The agent's name for it; empty once another device answers under that name. */
   name: string;
   watch: RouterWatch;
 }
 
-/** An agent's tunnel, or its absence, since a moment of the clock that nobody sets. */
+/** Whether an agent has a tunnel, and since when on the monotonic clock. */
 interface AgentState {
   connected: boolean;
   since: number;
 }
 
-/** What is wrong with the routers: watches what agents say, and their silence, and keeps the records. */
+/** Detects faults of routers from agents' reports and their absence, and stores them. */
 export class FaultsService {
   readonly #deps: FaultsDeps;
   readonly #changes: Changes;
   readonly #watched = new Map<string, Watched>();
   readonly #byAgent = new Map<string, Set<Watched>>();
-  /** Router ids by agent and the router's name there. */
+  /** Router ids by agent and the agent's name for the router. */
   readonly #byName = new Map<string, string>();
   readonly #agents = new Map<string, AgentState>();
   readonly #sweeps: Periodic;
@@ -63,19 +63,19 @@ export class FaultsService {
     this.#sweeps = new Periodic({
       clock: deps.clock,
       log: deps.log,
-      // Often enough that a fault is noticed about when it is one.
+      // A fifth of the time after which a router is offline, so that a fault opens soon after.
       everyMs: Math.min(10_000, Math.max(250, deps.rules.offlineAfterMs / 5)),
-      failure: 'faults could not be looked for',
+      failure: 'the check for faults failed',
       run: () => this.sweep(),
     });
   }
 
-  /** Changes that wait for the database. */
+  /** Changes that are waiting for the database. */
   get waiting(): SharedUse {
     return this.#changes.shares;
   }
 
-  /** Takes up what was open when the program ended. Agents have their usual time to come back. */
+  /** Loads the open faults. Agents have their usual time to reconnect. */
   async start(): Promise<void> {
     const { db } = this.#deps.storage;
     const { clock } = this.#deps;
@@ -84,7 +84,7 @@ export class FaultsService {
     for (const row of await selectWatchedRouters(db)) {
       this.#add(row.id, row.team_id, row.agent_id, row.agent_router, {
         uptimeSeconds: row.uptime_seconds,
-        // A moment that is still to come: the clock was set back since.
+        // A time in the future means that the clock was set back.
         lastSeenAt: row.last_seen_at === null ? null : now - Math.max(0, clock.now() - row.last_seen_at),
         openFaults: open.get(row.id) ?? [],
       });
@@ -98,7 +98,7 @@ export class FaultsService {
     await this.#changes.stored();
   }
 
-  /** Settles when what was noticed so far is stored, or could not be stored now. */
+  /** Resolves when the changes so far are stored, or could not be stored now. */
   async stored(): Promise<void> {
     await this.#changes.stored();
   }
@@ -132,7 +132,7 @@ export class FaultsService {
     }
   }
 
-  /** Who the router behind a name is: the same one, one that moved here, or another device in its place. */
+  /** Assigns a name to a router: the same one, one that moved here, or another device in its place. */
   onInventory({ agentId }: AgentConnection, router: RouterRecord): void {
     const before = this.#find(agentId, router.agent_router);
     if (before && before.routerId !== router.id) before.name = '';
@@ -142,7 +142,7 @@ export class FaultsService {
     this.#note(watched, watched.watch.onNamed(this.#deps.clock.monotonic()));
   }
 
-  /** Something else answers behind this name, and no router has it now: what is said of the name is no word on the one that had it. */
+  /** Another device answers under this name, and no router has the name now: its reports no longer concern the former router. */
   onNameLost({ agentId }: AgentConnection, name: string): void {
     const before = this.#find(agentId, name);
     if (before) before.name = '';
@@ -154,13 +154,13 @@ export class FaultsService {
     if (watched) this.#note(watched, watched.watch.onHealth(readings, this.#deps.clock.monotonic()));
   }
 
-  /** Opens, words anew or resolves (null) a fault that is decided elsewhere. Of an unknown router there is none. */
+  /** Opens, updates or resolves (null) a fault that another component detects. Ignored for an unknown router. */
   setCondition(routerId: string, type: FaultType, finding: Finding | null): void {
     const watched = this.#watched.get(routerId);
     if (watched) this.#note(watched, watched.watch.onCondition(type, finding, this.#deps.clock.monotonic()));
   }
 
-  /** The router is no more; what is known of the present is true of its successor, if there is one. */
+  /** The router was removed or replaced; its present state passes to its successor, if any. */
   forget(routerId: string, successor?: RouterRecord): void {
     if (successor) this.#drop(successor.id);
     const watched = this.#drop(routerId);
@@ -170,7 +170,7 @@ export class FaultsService {
     this.#move(watched, successor.agent_id, successor.agent_router);
   }
 
-  /** Notices what nobody says: agents that are away, routers that are no longer reported. */
+  /** Detects missing reports: agents that are offline, routers that are no longer reported. */
   sweep(): void {
     const now = this.#deps.clock.monotonic();
     for (const watched of this.#watched.values()) {
@@ -180,7 +180,7 @@ export class FaultsService {
     this.#changes.store();
   }
 
-  /** Moments of a {@link RouterWatch} become those that people read. */
+  /** Converts the monotonic times of a {@link RouterWatch} into wall time. */
   #note(watched: Watched, changes: readonly FaultChange[]): void {
     const { clock } = this.#deps;
     const ahead = clock.now() - clock.monotonic();
@@ -236,13 +236,13 @@ export class FaultsService {
   }
 }
 
-/** A device that another one has replaced is offline, whatever becomes of the agent. */
+/** A router whose name another device has taken is offline, whether or not the agent is. */
 function noticeSilence({ watch, name }: Watched, agent: AgentState, now: number) {
   if (agent.connected) return watch.onQuiet(agent.since, now);
   return name === '' ? [] : watch.onAgentAway(agent.since, now);
 }
 
-/** Neither part can hold a NUL. */
+/** Neither part can contain a NUL. */
 function keyOf(agentId: string, name: string): string {
   return `${agentId}\0${name}`;
 }

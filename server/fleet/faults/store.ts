@@ -7,8 +7,8 @@ import { FAULT_SEVERITY } from './types.ts';
 import type { FaultChange, FaultEvent, FaultRecord, FaultType } from './types.ts';
 
 /**
- * A fault that comes back this soon is the same fault, open again: a router that flaps all night has one record
- * with many occurrences, not hundreds.
+ * A fault that returns within this time reopens the former record: a router that flaps all night has one record
+ * with many occurrences.
  */
 const REOPEN_WITHIN_MS = 15 * 60_000;
 
@@ -18,7 +18,7 @@ export interface RouterChange {
   change: FaultChange;
 }
 
-/** Stores a change. Undefined: there was nothing to change. */
+/** Stores a change. Undefined when there was nothing to change. */
 export async function applyChange(db: DbOrTx, { teamId, routerId, change }: RouterChange, now: number): Promise<FaultEvent | undefined> {
   switch (change.kind) {
     case 'open':
@@ -62,7 +62,7 @@ async function openFault(
   return fault && { kind: 'opened', fault };
 }
 
-/** The record that is open, or that was resolved so shortly before that this is still the same fault. */
+/** Reopens the record that is open or was resolved within {@link REOPEN_WITHIN_MS}. */
 async function repeatFault(db: DbOrTx, routerId: string, change: OpenChange, now: number): Promise<FaultEvent | undefined> {
   const last = await db
     .selectFrom('faults')
@@ -92,7 +92,7 @@ async function resolveOpen(
   return (
     db
       .updateTable('faults')
-      // Clocks are set back now and then; nothing ends before it begins.
+      // The clock may have been set back: a fault never ends before it begins.
       .set((eb) => ({
         resolved_at: eb.case().when('created_at', '>', at).then(eb.ref('created_at')).else(eb.val(at)).end(),
         updated_at: now,
@@ -120,14 +120,14 @@ async function updateOpen(
     .execute();
 }
 
-/** Longest text kept: interface and sensor names come from the router. */
+/** Longest text stored: interface and sensor names come from the router. */
 const MAX_TEXT = 1000;
 
 function textOf({ finding }: Extract<FaultChange, { kind: 'open' | 'describe' }>): { message: string; cause: string } {
   return { message: storableText(finding.message.slice(0, MAX_TEXT)), cause: storableText(finding.cause.slice(0, MAX_TEXT)) };
 }
 
-/** Newest first; of one router, or of every router of the team. */
+/** Newest first, for one router or for all routers of the team. */
 export async function selectFaults(
   db: DbOrTx,
   filter: { teamId: string; routerId?: string; status: 'open' | 'resolved' | undefined },
@@ -148,7 +148,7 @@ export interface WatchedRouter {
   last_seen_at: number | null;
 }
 
-/** Every team's routers with what was last heard of them, read once at start. */
+/** All teams' routers with their last known state, read once at start. */
 export async function selectWatchedRouters(db: DbOrTx): Promise<WatchedRouter[]> {
   return db
     .selectFrom('routers')
@@ -158,7 +158,7 @@ export async function selectWatchedRouters(db: DbOrTx): Promise<WatchedRouter[]>
     .execute();
 }
 
-/** Types of the open faults by router. */
+/** Types of open faults by router. */
 export async function selectOpenFaults(db: DbOrTx): Promise<Map<string, FaultType[]>> {
   const rows = await db.selectFrom('faults').select(['router_id', 'type']).where('resolved_at', 'is', null).execute();
   const byRouter = new Map<string, FaultType[]>();
@@ -169,7 +169,7 @@ export async function selectOpenFaults(db: DbOrTx): Promise<Map<string, FaultTyp
   return byRouter;
 }
 
-/** Types of other versions of this program stay as they are. */
+/** Faults of types from other versions of this program stay unchanged. */
 function isFaultType(type: string): type is FaultType {
   return Object.hasOwn(FAULT_SEVERITY, type);
 }

@@ -1,6 +1,6 @@
-/** Where readings become faults. docs/health-rules.md shows these numbers; a test holds the two together. */
+/** Thresholds of the health rules. docs/health-rules.md shows these numbers; a test keeps both equal. */
 
-/** From `bad` on a fault, up to `good` well; what lies between changes nothing. */
+/** A fault at `bad` or worse, healthy at `good` or better; values in between change nothing. */
 export interface Limits {
   readonly bad: number;
   readonly good: number;
@@ -15,21 +15,21 @@ export interface CelsiusLimits {
 
 /** Percent of all processors. */
 export const CPU: Limits = { bad: 90, good: 75 };
-/** Boards are sold for an ambience of up to 60-70 °C; sensors inside show some more. */
+/** Boards are rated for up to 60-70 °C ambient; sensors inside read somewhat higher. */
 export const BOARD_CELSIUS: CelsiusLimits = { cold: -30, cool: -25, warm: 75, hot: 80 };
 /** Processors and switch chips throttle at 100-105 °C. */
 export const CHIP_CELSIUS: CelsiusLimits = { cold: -30, cool: -25, warm: 88, hot: 95 };
 /** Copper modules run at 80 °C in a full switch; the makers' limit for industrial ones is 85 °C, with 5 °C for the sensor. */
 export const SFP_CELSIUS: CelsiusLimits = { cold: -30, cool: -25, warm: 85, hot: 90 };
-/** A board may be this much warmer inside than the ambience it was tested in. */
+/** A board may be this much warmer inside than its tested ambient temperature. */
 export const INSIDE_CELSIUS = 20;
-/** Between well and a fault, where the limit comes from the product. */
+/** Hysteresis where the limit comes from the product. */
 export const MARGIN_CELSIUS = 5;
-/** The lowest and the highest supply that any board is made for is 8 V and 57 V (802.3af/at). */
+/** The supply ranges of all boards lie between 8 V and 57 V (802.3af/at). */
 export const VOLTS = { low: 8, lowGood: 8.3, highGood: 57, high: 57.5 } as const;
-/** Percent free. Boards with 16 MB of flash have little by nature, but below this no update fits. */
+/** Percent free. Boards with 16 MB of flash always have little free space, but below this no update fits. */
 export const DISK_FREE: Limits = { bad: 5, good: 8 };
-/** Certificates, schedulers and logs put up with a minute. */
+/** Certificates, schedulers and logs tolerate an error of a minute. */
 export const CLOCK_SECONDS: Limits = { bad: 60, good: 30 };
 /** New NAND may have 2 % by its data sheet; far beyond, the flash is wearing out. Percent. */
 export const BAD_BLOCKS: Limits = { bad: 5, good: 4 };

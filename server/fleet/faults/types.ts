@@ -5,7 +5,7 @@ export type FaultRecord = Selectable<FaultsTable>;
 
 export type Severity = 'critical' | 'warning' | 'info';
 
-/** What can be wrong with a router. A router has at most one open fault of each type. */
+/** The types of faults and their severity. A router has at most one open fault of each type. */
 export const FAULT_SEVERITY = {
   router_offline: 'critical',
   agent_offline: 'critical',
@@ -29,27 +29,27 @@ export const FAULT_SEVERITY = {
 
 export type FaultType = keyof typeof FAULT_SEVERITY;
 
-/** The fault in words: what is the matter, and what was seen of it. */
+/** The text of a fault: the fault itself and the observation behind it. */
 export interface Finding {
   message: string;
   cause: string;
 }
 
-/** What becomes of a router's fault of one type. Moments are those of the facts, which are noticed later. */
+/** A change of a router's fault. Times are those of the event, which may be detected later. */
 export type FaultChange =
   | { kind: 'open'; type: FaultType; at: number; finding: Finding }
-  /** Still open, but other details. */
+  /** Still open, with new details. */
   | { kind: 'describe'; type: FaultType; finding: Finding }
   | { kind: 'resolve'; type: FaultType; at: number };
 
 export interface FaultRules {
   /** How often agents report, milliseconds. */
   heartbeatMs: number;
-  /** A router or agent that is away for this long is offline. */
+  /** A router or agent without contact for this long is offline. */
   offlineAfterMs: number;
 }
 
-/** What became of a fault's record; for whoever tells people. */
+/** A fault that was opened or resolved, for notifications. */
 export interface FaultEvent {
   kind: 'opened' | 'reopened' | 'repeated' | 'resolved';
   fault: FaultRecord;

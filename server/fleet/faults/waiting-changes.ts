@@ -5,18 +5,18 @@ import type { RouterChange } from './store.ts';
 import type { FaultChange } from './types.ts';
 
 /**
- * Changes that wait for the database. A team alone may have half of all: everything of its 10,000 routers at once. The most of
- * one router: each of its sixteen types of fault opens and ends four times.
+ * Limits of the queue for the database. One team may use half of it: enough for a change of all its 10,000 routers at once.
+ * One router: each of its sixteen fault types opens and resolves four times.
  */
 export const WAITING_CHANGES = { total: 40_000, perParty: 20_000, perMember: 128 };
 
-/** What waits of one fault of one router. `open` and `resolve` come in turn. */
+/** The queued changes of one fault of one router. `open` and `resolve` alternate. */
 interface Waiting {
   readonly of: RouterChange;
   readonly changes: FaultChange[];
 }
 
-/** What was noticed and is not stored yet. Teams take turns, and a router that flaps waits with a few changes only. */
+/** Changes that are not stored yet. Teams take turns, and a router that flaps keeps only a few changes queued. */
 export class WaitingChanges {
   readonly #shares = new FairShares(WAITING_CHANGES);
   readonly #queue = new FairQueue<Waiting>();
@@ -26,7 +26,7 @@ export class WaitingChanges {
     return this.#shares;
   }
 
-  /** @returns false when the team or its router has as many as it may: the change is lost */
+  /** @returns false when the team or its router has reached its limit: the change is dropped */
   add(added: RouterChange): boolean {
     const key = keyOf(added);
     const known = this.#byFault.get(key);
@@ -42,7 +42,7 @@ export class WaitingChanges {
     return true;
   }
 
-  /** Takes out `count` changes, or a few more. They count until {@link done} is called with them. */
+  /** Takes `count` changes, or a few more. They count against the limits until {@link done} is called with them. */
   take(count: number): RouterChange[] {
     const taken: RouterChange[] = [];
     while (taken.length < count) {
@@ -60,8 +60,8 @@ export class WaitingChanges {
   }
 
   /**
-   * Makes room by leaving out a beginning and the end that follows it, or an end and the beginning: what comes after still fits
-   * what comes before. @returns false when too little waits for that
+   * Makes room by dropping an `open` and the `resolve` that follows it, or the reverse, so that the remaining changes still
+   * alternate. @returns false when too few changes are queued
    */
   #merge({ of, changes }: Waiting, added: FaultChange): boolean {
     if (changes.length < 3) return false;
@@ -72,7 +72,7 @@ export class WaitingChanges {
   }
 }
 
-/** Other words of a fault that waits need no room. @returns whether it was so */
+/** Merges new details into a queued `open`, which needs no room. @returns whether it could */
 function isDescribed(changes: FaultChange[], added: FaultChange): boolean {
   const last = changes.at(-1)!;
   if (added.kind !== 'describe' || last.kind === 'resolve') return false;

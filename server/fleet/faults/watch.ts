@@ -6,43 +6,43 @@ import type { Ambience, HealthRule } from './rule.ts';
 import type { FaultChange, FaultRules, FaultType, Finding } from './types.ts';
 import { formatDuration } from './format.ts';
 
-/** What a heartbeat says of one router. */
+/** The part of a heartbeat about one router. */
 export interface RouterHeartbeat {
   reachable: boolean;
   uptimeSeconds: number | null;
   reason: string | null;
 }
 
-/** What is remembered of a router between two heartbeats. Moments are of the clock that is given to {@link RouterWatch}. */
+/** The last known state of a router. Times are those of the clock given to {@link RouterWatch}. */
 export interface WatchStart {
   uptimeSeconds: number | null;
   lastSeenAt: number | null;
   openFaults: readonly FaultType[];
 }
 
-/** Uptime is rounded and may be read twice: only more than this is going back. */
+/** Uptime is rounded: only a larger decrease counts as a reboot. */
 const UPTIME_SLACK_SECONDS = 5;
-/** No RouterOS is up and answers in less; an agent that says so writes no more than this. */
+/** RouterOS takes longer to boot; this also bounds how often a faulty agent can report reboots. */
 const SHORTEST_BOOT_MS = 10_000;
 
 /**
- * The faults of one router, decided from what agents say and when. Knows no database: it answers what changed.
- * Its moments are of any clock that nobody sets: the owner tells them in wall time.
- * Invariant: of each type, `open` and `resolve` are answered in turn.
+ * Decides the faults of one router from agents' reports and their times. Uses no database: it returns the changes.
+ * Its times are monotonic; the owner converts them into wall time.
+ * Invariant: for each type, `open` and `resolve` alternate.
  */
 export class RouterWatch {
   readonly #rules: FaultRules;
   readonly #open: Set<FaultType>;
   readonly #gates = new Map<FaultType, Gate>();
-  /** Messages of open faults, so that only a change is told. */
+  /** Texts of open faults, so that only a new text is a change. */
   readonly #messages = new Map<FaultType, string>();
   #ambience: Ambience | undefined;
   #uptimeSeconds: number | null;
-  /** The last heartbeat that said it answers. */
+  /** Time of the last heartbeat in which the router answered. */
   #lastSeenAt: number | null;
-  /** The last heartbeat, or inventory, that said anything. */
+  /** Time of the last heartbeat or inventory. */
   #lastHeardAt: number | null;
-  /** The first heartbeat that said it does not answer. */
+  /** Time of the first heartbeat in which it did not answer. */
   #downSince: number | null = null;
   #reason: string | null = null;
   #rebootedAt = Number.NEGATIVE_INFINITY;
@@ -71,13 +71,13 @@ export class RouterWatch {
     return changes;
   }
 
-  /** Its agent has said who it is: the agent is there and has it. Whether it answers is for the next heartbeat to say. */
+  /** Its agent has reported its inventory, so the agent is online. The next heartbeat says whether the router answers. */
   onNamed(now: number): FaultChange[] {
     this.#lastHeardAt = now;
     return this.#resolve('agent_offline', now);
   }
 
-  /** In which temperatures this product was tested; until this is called, limits for any product count. */
+  /** Sets the ambient temperatures in which the product was tested. Until then the general limits apply. */
   testedIn(ambience: Ambience | undefined): void {
     this.#ambience = ambience;
   }
@@ -87,8 +87,8 @@ export class RouterWatch {
   }
 
   /**
-   * Time has passed while the agent had a tunnel.
-   * @param connectedAt when the tunnel began: the agent's silence before says nothing about the router
+   * Checks for missing reports while the agent has a tunnel.
+   * @param connectedAt when the tunnel began: earlier silence of the agent says nothing about the router
    */
   onQuiet(connectedAt: number, now: number): FaultChange[] {
     if (this.#downSince !== null) return this.#openWhenLongDown(now);
@@ -100,11 +100,11 @@ export class RouterWatch {
     });
   }
 
-  /** The agent has had no tunnel since `goneAt`. Whether the router answers is then unknown. */
+  /** The agent has had no tunnel since `goneAt`, so it is unknown whether the router answers. */
   onAgentAway(goneAt: number, now: number): FaultChange[] {
     if (now - goneAt < this.#rules.offlineAfterMs) return [];
     const missed = this.#lastHeardAt === null ? goneAt : this.#lastHeardAt + this.#rules.heartbeatMs;
-    // A heartbeat that was due while the tunnel still stood was missed for another reason.
+    // A heartbeat that was due while the tunnel was still up was missed for another reason.
     const at = Math.max(goneAt, missed);
     return this.#openFault('agent_offline', Math.min(at, now), {
       message: 'The agent of this router is offline',
@@ -117,7 +117,7 @@ export class RouterWatch {
     return this.#resolve('agent_offline', now);
   }
 
-  /** Something that is decided elsewhere: it is so, in these words, or is not so any more (null). */
+  /** A fault that another component detects: it exists with this text, or is resolved (null). */
   onCondition(type: FaultType, finding: Finding | null, now: number): FaultChange[] {
     if (finding === null) return this.#resolve(type, now);
     return this.#open.has(type) ? this.#describe(type, finding) : this.#openFault(type, now, finding);
@@ -132,7 +132,7 @@ export class RouterWatch {
     });
   }
 
-  /** Reboots show as an uptime that goes back; how often the agent checks in does not matter. */
+  /** Detects a reboot by a decreased uptime, however often the agent reports. */
   #noticeReboot(uptime: number | null, now: number): FaultChange[] {
     const before = this.#uptimeSeconds;
     if (uptime === null || before === null || uptime + UPTIME_SLACK_SECONDS >= before) return [];
@@ -181,7 +181,7 @@ export class RouterWatch {
 
 const TOLD_BY_CAUSE: ReadonlySet<FaultType> = new Set(['clock_wrong', 'move_requested', 'duplicate_serial']);
 
-/** What a change of counts as news. A clock drifts on while its fault is open; what sensors read changes all the time. */
+/** The text whose change is reported. Readings of clocks and sensors change constantly while a fault is open. */
 function textOf(type: FaultType, { message, cause }: Finding): string {
   return TOLD_BY_CAUSE.has(type) ? cause : message;
 }

@@ -23,7 +23,7 @@ const metadataSchema = z
     tunnel_ip: z
       .string()
       .nullable()
-      .describe("Address that the tunnel of the router's agent comes from, as the control plane sees it; null while there is no tunnel"),
+      .describe("Source address of the agent's tunnel, as the control plane sees it; null while the agent is not connected"),
   })
   .meta({
     id: 'RouterMetadata',
@@ -53,7 +53,7 @@ export function metadataRoutes(app: App, deps: { metadata: Pick<MetadataService,
       schema: {
         tags: ['routers'],
         operationId: 'getRouterMetadata',
-        summary: 'Read where a router stands and how it is reached',
+        summary: 'Read the location of a router and the address it is reached from',
         params: routerParams,
         response: { 200: envelope(metadataSchema), ...commonErrors },
       },

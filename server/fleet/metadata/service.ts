@@ -9,7 +9,7 @@ import type { Storage } from '../../platform/storage/db.ts';
 import { selectPosition, selectSiteFacts, upsertPosition } from './store.ts';
 import type { Location, Position, RouterMetadata, SiteFacts } from './types.ts';
 
-/** About 30 m: what a receiver that stands still wanders at worst. */
+/** About 30 m: the most that the readings of a stationary receiver drift. */
 const MOVED_DEGREES = 0.0003;
 
 export interface MetadataDeps {
@@ -20,14 +20,14 @@ export interface MetadataDeps {
   catalog: Pick<CatalogService, 'describe'>;
 }
 
-/** What else there is to say of a router: where it stands, what it looks like, and through which tunnel it is reached. */
+/** Further facts about a router: its location, its pictures, and the address of its tunnel. */
 export class MetadataService {
   readonly #deps: MetadataDeps;
-  /** Where the tunnels of the connected agents come from. */
+  /** Source addresses of the tunnels of connected agents. */
   readonly #tunnelAddresses = new Map<string, string>();
-  /** Positions as last stored, so that a receiver that stands still writes nothing. */
+  /** Positions as last stored, so that a stationary receiver causes no writes. */
   readonly #positions = new Map<string, Position>();
-  /** The last word on routers whose position is being stored. */
+  /** The latest reading of routers whose position is being stored. */
   readonly #latest = new Map<string, Position>();
 
   constructor(deps: MetadataDeps) {
@@ -42,7 +42,7 @@ export class MetadataService {
     this.#tunnelAddresses.delete(connection.agentId);
   }
 
-  /** The router is no more; where it stands is where its successor stands. */
+  /** The router was removed or replaced; its position passes to its successor. */
   forget(routerId: string, successorId?: string): void {
     const position = this.#positions.get(routerId);
     this.#positions.delete(routerId);
@@ -60,7 +60,7 @@ export class MetadataService {
     if (!isStoring) void this.#storeLatest(routerId);
   }
 
-  /** Of many words about one router only the last one is stored after the one under way. Never rejects. */
+  /** While one reading is being stored, only the latest of those that follow is kept. Never rejects. */
   async #storeLatest(routerId: string): Promise<void> {
     let stored: Position | undefined;
     try {
@@ -92,7 +92,7 @@ export class MetadataService {
     const product = catalog.describe({ model: router.model, boardName: router.board_name });
     return {
       name: router.identity,
-      // As with the position: what people have entered counts more than what the router says.
+      // As with the position: what people have entered takes precedence over the router.
       timeZone: site?.timeZone ?? router.time_zone ?? null,
       boardName: router.board_name,
       model: router.model,
@@ -110,7 +110,7 @@ export class MetadataService {
     return siteId === null ? undefined : selectSiteFacts(this.#deps.storage.db, teamId, siteId);
   }
 
-  /** What people have entered counts more than what a receiver says. */
+  /** What people have entered takes precedence over the GPS receiver. */
   async #locate(routerId: string, site: SiteFacts | undefined): Promise<Location | null> {
     if (site?.position) return { ...site.position, origin: 'site' };
     const position = await selectPosition(this.#deps.storage.db, routerId);

@@ -4,14 +4,14 @@ export interface Position {
   longitude: number;
 }
 
-/** Where a location was taken from: the site that people placed, or the router's own GPS receiver. */
+/** The source of a location: the site's coordinates, or the router's GPS receiver. */
 export type LocationOrigin = 'site' | 'gps';
 
 export interface Location extends Position {
   origin: LocationOrigin;
 }
 
-/** The part of a site that its routers take over. */
+/** The facts of a site that apply to its routers. */
 export interface SiteFacts {
   timeZone: string | null;
   position: Position | null;

@@ -8,9 +8,9 @@ import type { RemovalsService } from './service.ts';
 import type { Ended } from './types.ts';
 
 const endedFields = {
-  jobs_canceled: z.number().describe('Queued jobs that were taken back; they never ran'),
-  jobs_unknown: z.number().describe('Jobs that a revoked agent held: they may have run, and nobody will say so'),
-  forwards_closed: z.number().describe('With their ports and connections'),
+  jobs_canceled: z.number().describe('Queued jobs that were canceled; they never ran'),
+  jobs_unknown: z.number().describe('Jobs that a revoked agent had accepted: whether they ran is unknown'),
+  forwards_closed: z.number().describe('Forwards that were closed, with their ports and connections'),
 };
 const removalSchema = z
   .object({ id: z.string(), removed_at: dateTime, purged: z.boolean(), ...endedFields })
@@ -30,11 +30,8 @@ const removalSchema = z
 
 const replaceBody = z
   .object({
-    replaced_by: uuidField.describe('The router that the new hardware was listed as'),
-    keep_jobs: z
-      .boolean()
-      .optional()
-      .describe('true: jobs that wait for the old hardware run on the new one. Otherwise they are taken back'),
+    replaced_by: uuidField.describe('The router record of the new hardware'),
+    keep_jobs: z.boolean().optional().describe('true: queued jobs of the old hardware run on the new one. Otherwise they are canceled'),
   })
   .meta({ id: 'RouterReplacementRequest', examples: [{ replaced_by: '01a1fb9c-8888-7279-a064-482cecad7b5b' }] });
 const replacementSchema = z
@@ -42,7 +39,7 @@ const replacementSchema = z
     id: z.string(),
     serial_number: z.string().nullable(),
     former_serial_number: z.string().nullable(),
-    merged_router_id: z.string().describe('Not known any more'),
+    merged_router_id: z.string().describe('The former record of the new hardware, which no longer exists'),
     ...endedFields,
   })
   .meta({
@@ -60,7 +57,7 @@ const replacementSchema = z
     ],
   });
 
-/** Routers that leave the team, and routers that go on with other hardware. */
+/** Removal of routers, and replacement of their hardware. */
 export function removalRoutes(app: App, { removals }: { removals: RemovalsService }): void {
   removal(app, removals);
   replacement(app, removals);
@@ -74,18 +71,18 @@ function replacement(app: App, removals: RemovalsService): void {
       schema: {
         tags: ['routers'],
         operationId: 'replaceRouter',
-        summary: 'Let a router go on with new hardware: id, site, jobs, backups and history stay',
+        summary: 'Replace the hardware of a router: id, site, jobs, backups and history stay',
         description:
-          'The new hardware is enrolled first and listed as a router of its own; that record is then merged into this one. Forwards of both close. ' +
-          'Jobs that wait for the old hardware are taken back (`reason` router_replaced) unless `keep_jobs` is true. Refused while the old ' +
-          'hardware answers, while a job is under way on either, and while a campaign has not come to either. The identity is what the new ' +
-          'hardware says.',
+          'First connect the new hardware, so that it is listed as a router of its own. This request merges that record into this one and ' +
+          'closes the forwards of both. Queued jobs of the old hardware are canceled (`reason` router_replaced) unless `keep_jobs` is true. ' +
+          'The request is refused while the old hardware answers, while a job runs on either router, and while a campaign has not reached ' +
+          'either. The router takes over the identity of the new hardware.',
         params: routerParams,
         body: replaceBody,
         response: {
           200: envelope(replacementSchema),
           ...commonErrors,
-          409: problemSchema.describe('The old hardware answers, or a job or campaign is under way; `detail` says which'),
+          409: problemSchema.describe('The old hardware answers, or a job or campaign is in progress; `detail` says which'),
         },
       },
     },
@@ -116,10 +113,11 @@ function removal(app: App, removals: RemovalsService): void {
         operationId: 'removeRouter',
         summary: 'Remove a router; its jobs and backups stay readable unless they are purged',
         description:
-          'Its forwards close at once, its queued jobs are taken back (`reason` router_removed), its open faults end, and devices that no ' +
-          'other router has seen are forgotten. Jobs, backups, faults and connections of the past stay readable under the id of the router ' +
-          'for as long as they are kept anyway; `purge=true` deletes them, now or later. Refused while its agent has the router or is away ' +
-          'without being revoked, and while a job is under way. The same hardware enrolled later is a new router. Repeating it changes nothing.',
+          'The request closes its forwards at once, cancels its queued jobs (`reason` router_removed), resolves its open faults, and deletes ' +
+          'devices that no other router has seen. Past jobs, backups, faults and connections stay readable under the id of the router for ' +
+          'their usual retention time; `purge=true` deletes them, now or in a later request. Refused while its agent still has the router ' +
+          'or is offline without being revoked, and while a job is running. The same hardware, enrolled later, is a new router. The request ' +
+          'is idempotent.',
         params: routerParams,
         querystring: z.object({
           purge: z
@@ -130,7 +128,7 @@ function removal(app: App, removals: RemovalsService): void {
         response: {
           200: envelope(removalSchema),
           ...commonErrors,
-          409: problemSchema.describe('An agent has it, or may have it, or a job is under way; `detail` says which'),
+          409: problemSchema.describe('An agent has it or may have it, or a job is running; `detail` says which'),
         },
       },
     },

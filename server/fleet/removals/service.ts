@@ -22,23 +22,23 @@ import {
 } from './store.ts';
 import type { Ended, RemovalChange, RemovalsDeps, Replacement } from './types.ts';
 
-/** Records of each kind deleted in one transaction: some ten milliseconds, during which others wait. */
+/** Records of each kind deleted in one transaction: about ten milliseconds, during which other writes wait. */
 const PURGE_AT_ONCE = 200;
-/** Routers that one refusal names: as many as somebody reads. */
+/** Routers that an error message names. */
 const MOST_TOLD = 5;
 
-/** What was changed in the write, to be told once it is stored. */
+/** The changes of the transaction, published once it is stored. */
 interface Written {
   router: RouterRecord;
-  /** Undefined: it was removed before. */
+  /** Undefined when it was already removed. */
   change: RemovalChange | undefined;
   jobs: JobRecord[];
   forwards: ForwardRecord[];
 }
 
-/** Takes routers out of a team. Their past stays until it is purged. */
+/** Removes routers from a team. Their history stays until it is purged. */
 export class RemovalsService {
-  /** After it is stored. */
+  /** Published after the change is stored. */
   readonly changes = new Listeners<RemovalChange>();
   readonly #deps: RemovalsDeps;
 
@@ -47,9 +47,9 @@ export class RemovalsService {
   }
 
   /**
-   * Takes a router out of every list, with its queued jobs and open forwards; repeating it changes nothing. A router that
-   * its agent may still have is not removed: it would come back as a new one without anybody having asked for it.
-   * @throws AppError `not_found`; `conflict` while an agent may have it, or holds a job of it
+   * Removes a router, its queued jobs and its open forwards; idempotent. A router that its agent may still have is not
+   * removed: it would return as a new router with the next inventory.
+   * @throws AppError `not_found`; `conflict` while an agent may have it, or has accepted a job for it
    */
   async removeRouter(teamId: string, routerId: string): Promise<{ router: RouterRecord; ended: Ended }> {
     const now = this.#deps.clock.now();
@@ -59,7 +59,7 @@ export class RemovalsService {
     return { router: written.router, ended };
   }
 
-  /** Deletes what is kept of a router that was removed. What breaks off in between is done by the same call again. */
+  /** Deletes the history of a removed router. Repeat the call to finish an interrupted deletion. */
   async purgeRouter(teamId: string, routerId: string): Promise<void> {
     const { writes } = this.#deps.storage;
     while (await writes.write((tx) => purgeSome(tx, teamId, routerId, PURGE_AT_ONCE)));
@@ -67,7 +67,7 @@ export class RemovalsService {
   }
 
   /**
-   * Lets a router go on with the hardware of another record, which is merged into it and shown no more.
+   * Replaces a router's hardware with that of another record, which is merged into it and no longer shown.
    * @throws AppError as {@link replaceInside}
    */
   async replaceRouter(wanted: Omit<Replacement, 'now'>): Promise<{ change: Extract<RemovalChange, { kind: 'replaced' }>; ended: Ended }> {
@@ -75,13 +75,13 @@ export class RemovalsService {
     const { teamId, routerId, replacedBy } = wanted;
     const written = await storage.writes.write((tx) => replaceInside(tx, this.#deps, { ...wanted, now: clock.now() }));
     const ended = await this.#tell(written);
-    // Noticed while this was being stored.
+    // Detected while this was being stored.
     await storage.writes.write((tx) => moveFaults(tx, teamId, replacedBy, routerId));
     return { change: written.change, ended };
   }
 
   /**
-   * Removes the routers of a revoked agent one by one, and then the agent. What breaks off in between is done by the same call again.
+   * Removes the routers of a revoked agent one by one, and then the agent. Repeat the call to finish an interrupted removal.
    * @returns how many routers were removed
    * @throws AppError `conflict` naming the routers that cannot be removed now; the others are removed, the agent is not
    */
@@ -91,7 +91,7 @@ export class RemovalsService {
     const kept: string[] = [];
     for (const { id, identity } of routers) {
       await this.removeRouter(teamId, id).catch((error: unknown) => {
-        // Moved to another agent or removed meanwhile.
+        // Moved to another agent or removed in the meantime.
         if (error instanceof AppError && error.code === 'not_found') return;
         if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
         kept.push(`${identity} (${id}): ${error.message}`);
@@ -103,7 +103,7 @@ export class RemovalsService {
         `the agent is revoked, and ${kept.length} of its routers cannot be removed yet: ${kept.slice(0, MOST_TOLD).join('; ')}`,
       );
     const isGone = await storage.writes.write((tx) => markAgentRemoved(tx, { teamId, agentId, now: clock.now() }));
-    if (!isGone) throw new AppError('conflict', 'the agent has got another router meanwhile; try again');
+    if (!isGone) throw new AppError('conflict', 'the agent has received another router in the meantime; try again');
     return routers.length;
   }
 
@@ -130,13 +130,13 @@ export class RemovalsService {
     return { router: removed, change: { kind: 'removed', router: removed }, jobs, forwards };
   }
 
-  /** @throws AppError `conflict` when another agent says to have the router, and may have it now */
+  /** @throws AppError `conflict` when another agent also reports the router and may have it now */
   async #refuseClaimed(tx: Tx, { team_id: teamId, id }: RouterRecord): Promise<void> {
     for (const { agent_id: agentId, agent_router: name } of await selectClaims(tx, teamId, id)) {
       if (this.#deps.routers.reasonStillHeld(agentId, name) === undefined) continue;
       throw new AppError(
         'conflict',
-        `agent ${agentId} reports this router, too: take it out of that agent's configuration, or revoke that agent (GET /api/router-moves)`,
+        `agent ${agentId} also reports this router: remove it from that agent's configuration, or revoke that agent (GET /api/router-moves)`,
       );
     }
   }

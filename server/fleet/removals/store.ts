@@ -5,7 +5,7 @@ import { markRevokedAgentRemoved } from '../agents/service.ts';
 export { lockRouters } from '../../platform/storage/router-lock.ts';
 export { lockTeam } from '../../platform/storage/team-lock.ts';
 
-/** What a removal does to the records of a router, beside its jobs and forwards. */
+/** Changes of a removal to the records of a router, other than its jobs and forwards. */
 
 interface OfRouter {
   teamId: string;
@@ -18,7 +18,7 @@ export async function isAgentRevoked(tx: Tx, teamId: string, agentId: string): P
   return row !== undefined && row.revoked_at !== null;
 }
 
-/** The routers of an agent, the oldest first: at most as many as an agent may have. */
+/** The routers of an agent, oldest first, up to the limit per agent. */
 export async function selectRoutersOf(db: DbOrTx, teamId: string, agentId: string): Promise<{ id: string; identity: string }[]> {
   return db
     .selectFrom('routers')
@@ -30,7 +30,7 @@ export async function selectRoutersOf(db: DbOrTx, teamId: string, agentId: strin
     .execute();
 }
 
-/** Takes a revoked agent out of the lists, with what it claims. False while it has a router. */
+/** Removes a revoked agent and its claims. False while it has a router. */
 export async function markAgentRemoved(
   tx: Tx,
   { teamId, agentId, now }: { teamId: string; agentId: string; now: number },
@@ -40,7 +40,7 @@ export async function markAgentRemoved(
   return markRevokedAgentRemoved(tx, { teamId, agentId, now });
 }
 
-/** Who else says to have this router, with its name there: claims of agents that are not revoked. */
+/** Claims of other agents on this router, with its name there. Without revoked agents. */
 export async function selectClaims(tx: Tx, teamId: string, routerId: string): Promise<{ agent_id: string; agent_router: string }[]> {
   return tx
     .selectFrom('router_moves')
@@ -52,7 +52,7 @@ export async function selectClaims(tx: Tx, teamId: string, routerId: string): Pr
     .execute();
 }
 
-/** The router stands nowhere and hangs on no name; its hardware may come back as another router. */
+/** Clears the router's site and name at its agent; its hardware may return as another router. */
 export async function markRemoved(tx: Tx, { teamId, routerId, now }: OfRouter, mergedInto: string | null = null): Promise<RouterRecord> {
   return tx
     .updateTable('routers')
@@ -63,7 +63,7 @@ export async function markRemoved(tx: Tx, { teamId, routerId, now }: OfRouter, m
     .executeTakeFirstOrThrow();
 }
 
-/** Ends what is known of its present: presence, position, claims, faults, the backups that are still on it. */
+/** Ends its present state: presence, position, claims, open faults, and backups that were not fetched yet. */
 export async function endPresent(tx: Tx, { teamId, routerId, now }: OfRouter): Promise<void> {
   await tx.deleteFrom('router_presence').where('router_id', '=', routerId).execute();
   await tx.deleteFrom('router_positions').where('router_id', '=', routerId).execute();
@@ -88,7 +88,7 @@ export async function resolveFaults(tx: Tx, { teamId, routerId, now }: OfRouter)
     .execute();
 }
 
-/** Forgets the devices that only this router has seen. Aliases belong to MAC addresses and stay. */
+/** Deletes the devices that only this router has seen. Aliases belong to MAC addresses and stay. */
 export async function forgetDevices(tx: Tx, teamId: string, routerId: string): Promise<void> {
   await tx
     .deleteFrom('devices')
@@ -110,7 +110,7 @@ export async function forgetDevices(tx: Tx, teamId: string, routerId: string): P
   await tx.deleteFrom('device_reports').where('router_id', '=', routerId).execute();
 }
 
-/** Of the records of a removed router, deletes so many of each kind at most. @returns whether there are more */
+/** Deletes up to `limit` records of each kind of a removed router. @returns whether there are more */
 export async function purgeSome(tx: Tx, teamId: string, routerId: string, limit: number): Promise<boolean> {
   let more = false;
   const backups = await tx
@@ -163,7 +163,7 @@ export async function purgeSome(tx: Tx, teamId: string, routerId: string, limit:
   return more || connections.length === limit;
 }
 
-/** The rest, once {@link purgeSome} has nothing more. The record itself stays as long as a campaign names it. */
+/** Deletes the rest, once {@link purgeSome} returns false. The record itself stays while a campaign names it. */
 export async function purgeRest(tx: Tx, teamId: string, routerId: string): Promise<void> {
   await tx.deleteFrom('forwards').where('team_id', '=', teamId).where('router_id', '=', routerId).execute();
   await tx.deleteFrom('faults').where('team_id', '=', teamId).where('router_id', '=', routerId).execute();

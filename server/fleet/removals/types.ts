@@ -13,36 +13,36 @@ export interface RemovalsDeps {
   forwards: Pick<ForwardsService, 'closeAllOf' | 'cut'>;
 }
 
-/** A router that is no more, or goes on with other hardware. */
+/** A router that was removed, or whose hardware was replaced. */
 export type RemovalChange =
   | { kind: 'removed'; router: RouterRecord }
   | {
       kind: 'replaced';
-      /** As it is now. */
+      /** Its present record. */
       router: RouterRecord;
-      /** The hardware id that it had before. */
+      /** Its former hardware id. */
       formerHardwareId: string;
       formerSerialNumber: string | null;
-      /** The record of the new hardware, which is shown nowhere any more. */
+      /** The former record of the new hardware, which is no longer shown. */
       mergedId: string;
     };
 
 /** What ended with a router. */
 export interface Ended {
   jobsCanceled: number;
-  /** Of an agent that was revoked: they may have run. */
+  /** Jobs that a revoked agent had accepted: they may have run. */
   jobsUnknown: number;
   forwardsClosed: number;
 }
 
-/** One router that goes on with the hardware of another. */
+/** A router whose hardware is replaced by that of another record. */
 export interface Replacement {
   teamId: string;
-  /** The router that goes on. */
+  /** The router that stays. */
   routerId: string;
   /** The record of the new hardware. */
   replacedBy: string;
-  /** Run the jobs that wait for the old hardware on the new one. */
+  /** Run the queued jobs of the old hardware on the new one. */
   keepJobs: boolean;
   now: number;
 }

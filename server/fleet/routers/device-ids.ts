@@ -1,7 +1,7 @@
 import type { Inventory } from '../../../protocol/index.ts';
 import { deviceIdProblem } from '../../../routeros-text/router-text.ts';
 
-/** Why these facts cannot be those of one certain router, naming the field; undefined when they can. */
+/** Why these facts cannot identify a router, naming the field; undefined when they can. */
 export function deviceProblem({
   hardware_id: hardwareId,
   serial_number: serialNumber,

@@ -5,7 +5,7 @@ const STEPS: [string, number][] = [
   ['second', 1],
 ];
 
-/** A past moment in words: `12 seconds ago`, `3 days ago`, `never`. */
+/** Formats a past time: `12 seconds ago`, `3 days ago`, `never`. */
 export function formatAgo(at: number | null, now: number): string {
   if (at === null) return 'never';
   const seconds = Math.max(0, Math.floor((now - at) / 1000));

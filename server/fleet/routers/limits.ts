@@ -8,24 +8,24 @@ import type { Storage } from '../../platform/storage/db.ts';
 import { countRouters, countRoutersOfAgent, isKnownRouter } from './store.ts';
 
 /**
- * Routers that one agent may have brought, those included that were exchanged for others behind the same names: all of them once.
- * Otherwise an agent could invent routers without end under a single name.
+ * Routers that one agent may bring, including those that others have replaced under the same names: each name once.
+ * Otherwise an agent could invent any number of routers under a single name.
  */
 export const MAX_ROUTERS_EVER_PER_AGENT = 2 * MAX_ROUTERS_PER_AGENT;
 
-/** The largest fleets of one operator have some ten thousand; it is a setting. */
+/** The largest fleets of one operator have about ten thousand routers; a setting overrides it. */
 export const DEFAULT_MAX_PER_TEAM = 20_000;
 
-/** When a team has as many routers as it may, they are counted again so often, milliseconds. */
+/** How often the routers of a team at its limit are counted again, milliseconds. */
 const COUNT_AGAIN_MS = 60_000;
 
 type RouterLimit = 'routers_per_agent' | 'routers_per_team';
 
-/** What an agent has brought. */
+/** The routers of one agent. */
 interface Brought {
-  /** Names whose inventory came on its present tunnel. */
+  /** Names with an inventory on its present tunnel. */
   named: Set<string>;
-  /** Routers that hang on it, or did last. */
+  /** Routers that it has, or was the last to have. */
   held: number;
 }
 
@@ -36,13 +36,13 @@ export interface RouterLimitsDeps {
   maxPerTeam?: number | undefined;
 }
 
-/** How many routers agents may name and teams may have. What is known stays known when a limit is reached. */
+/** Limits how many routers agents may name and teams may have. Known routers are still updated when a limit is reached. */
 export class RouterLimits {
   readonly #deps: RouterLimitsDeps;
   readonly #maxPerTeam: number;
   /** By agent, while it has a tunnel. */
   readonly #brought = new Map<string, Brought>();
-  /** By team, counted when first needed and then kept up. */
+  /** By team, counted when first needed and then updated. */
   readonly #counts = new Map<string, { routers: number; countedAt: number }>();
 
   constructor(deps: RouterLimitsDeps) {
@@ -60,7 +60,7 @@ export class RouterLimits {
     this.#brought.delete(agentId);
   }
 
-  /** @throws AppError `quota_exceeded` when the agent names more routers than it may, or its team has as many as it may */
+  /** @throws AppError `quota_exceeded` when the agent or its team has reached its limit of routers */
   async check(connection: AgentConnection, { router: name, facts }: Inventory): Promise<void> {
     const { named, held } = this.#of(connection.agentId);
     if (!named.has(name) && named.size >= MAX_ROUTERS_PER_AGENT) throw this.#refusal('routers_per_agent');
@@ -69,7 +69,7 @@ export class RouterLimits {
     throw this.#refusal(limit);
   }
 
-  /** The router was taken in, or is known. */
+  /** Counts a router that was accepted, new or known. */
   count({ teamId, agentId }: AgentConnection, name: string, isNew: boolean): void {
     const brought = this.#of(agentId);
     brought.named.add(name);
@@ -98,7 +98,7 @@ export class RouterLimits {
 
   #refusal(limit: RouterLimit): AppError {
     this.#deps.counters?.add(limit);
-    const whose = limit === 'routers_per_agent' ? 'the agent names' : 'the team has';
-    return new AppError('quota_exceeded', `the router was not taken in: ${whose} as many as it may`);
+    const whose = limit === 'routers_per_agent' ? 'the agent' : 'the team';
+    return new AppError('quota_exceeded', `the router was rejected: ${whose} has reached its limit of routers`);
   }
 }

@@ -7,7 +7,7 @@ import { storeApart } from '../../platform/core/store-apart.ts';
 import type { PresenceTracker } from './presence.ts';
 import { PRESENCE_CHUNK, upsertPresence } from './store.ts';
 
-/** A router whose presence the database can never take is left out for this long: finding it again takes many writes each time. */
+/** A router whose presence the database rejects is skipped for this long: isolating its row takes many writes each time. */
 const LEFT_OUT_MS = 10 * 60_000;
 
 interface FlushDeps {
@@ -17,12 +17,12 @@ interface FlushDeps {
   counters?: Counters;
 }
 
-/** Carries what changed on the board into the database. */
+/** Writes changed presence to the database. */
 export class PresenceFlush {
   readonly #deps: FlushDeps;
   readonly #board: PresenceTracker;
   readonly #log: Log;
-  /** By router id, until when it is left out. No more than there are routers. */
+  /** By router id, until when it is skipped. At most one entry per router. */
   readonly #leftOut = new Map<string, number>();
 
   constructor(deps: FlushDeps, board: PresenceTracker) {
@@ -31,7 +31,7 @@ export class PresenceFlush {
     this.#log = sampledLog(deps.log, deps.clock);
   }
 
-  /** Never rejects: what the database cannot take now is tried again with the next flush. */
+  /** Never rejects: what cannot be stored now is retried with the next flush. */
   async run(): Promise<void> {
     const now = this.#deps.clock.monotonic();
     for (const [routerId, until] of this.#leftOut) if (until <= now) this.#leftOut.delete(routerId);
@@ -46,7 +46,7 @@ export class PresenceFlush {
       this.#leftOut.set(row.routerId, clock.monotonic() + LEFT_OUT_MS);
       this.#log.error(
         { err: reason, router_id: row.routerId },
-        'the database can never take the presence of a router; it is left out for ten minutes',
+        'the database rejects the presence of a router; it is skipped for ten minutes',
       );
     }
     counters?.refuseRows('presence', refused.length);

@@ -3,19 +3,19 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Presence } from './types.ts';
 
 export interface PresenceRules {
-  /** A router that has not been seen for this long has no pulse, whatever was last said. */
+  /** A router without an answer for this long counts as not answering. */
   offlineAfterMs: number;
 }
 
-/** A heartbeat's word on one router. */
+/** The part of a heartbeat about one router. */
 export interface RouterHeartbeat {
   reachable: boolean;
   uptimeSeconds: number | null;
-  /** Why it does not answer, or cannot be read, for people. */
+  /** Why it does not answer or cannot be read, for people. */
   reason?: string | null;
   /** The same in one word. */
   reasonCode?: RouterReason;
-  /** When it came, milliseconds since 1970, and from which address. */
+  /** Arrival time, milliseconds since 1970, and source address. */
   at: number;
   from: string;
 }
@@ -23,12 +23,12 @@ export interface RouterHeartbeat {
 const NEVER_SEEN: Presence = { reachable: false, uptimeSeconds: null, lastSeenAt: null, lastSeenFrom: null };
 
 /**
- * Last-seen of all routers, kept in memory because it changes with every heartbeat; the owner flushes what
- * changed to the database now and then, and loads it at start.
+ * Presence of all routers, kept in memory because it changes with every heartbeat. The owner flushes changes
+ * to the database periodically and loads them at start.
  */
 export class PresenceTracker {
   readonly #byRouter = new Map<string, Presence>();
-  /** When they last answered, by the clock that nobody sets: `lastSeenAt` is for people. */
+  /** When they last answered, in monotonic time; `lastSeenAt` is wall time, for people. */
   readonly #answeredAt = new Map<string, number>();
   readonly #changed = new Set<string>();
   readonly #rules: PresenceRules;
@@ -39,7 +39,7 @@ export class PresenceTracker {
     this.#clock = clock;
   }
 
-  /** What an earlier process stored. If the clock was set back since, its last word counts as just said. */
+  /** Loads what an earlier process stored. A time in the future, after the clock was set back, counts as now. */
   load(routerId: string, presence: Presence): void {
     this.#byRouter.set(routerId, presence);
     if (presence.lastSeenAt !== null) this.#answeredAt.set(routerId, this.#elapsedAt(presence.lastSeenAt));
@@ -67,12 +67,12 @@ export class PresenceTracker {
     this.#changed.add(routerId);
   }
 
-  /** Is the router itself answering, as far as is known now? */
+  /** True when the router itself answers, as far as is known now. */
   isAnswering(routerId: string): boolean {
     return this.get(routerId).reachable && this.#silentForMs(routerId) <= this.#rules.offlineAfterMs;
   }
 
-  /** Uptime in seconds, running on since the last heartbeat while the router has a pulse. */
+  /** Uptime in seconds, extrapolated from the last heartbeat while the router answers. */
   uptimeSeconds(routerId: string): number | null {
     const { uptimeSeconds, lastSeenAt } = this.get(routerId);
     if (uptimeSeconds === null || lastSeenAt === null) return null;
@@ -83,12 +83,12 @@ export class PresenceTracker {
     return this.#clock.monotonic() - (this.#answeredAt.get(routerId) ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** A moment of the past, by elapsed time. */
+  /** Converts a past wall time into monotonic time. */
   #elapsedAt(wallMs: number): number {
     return this.#clock.monotonic() - Math.max(0, this.#clock.now() - wallMs);
   }
 
-  /** The router is no more; what was last heard of it is true of its successor. */
+  /** The router was removed or replaced; its presence passes to its successor. */
   forget(routerId: string, successorId?: string): void {
     const last = this.#byRouter.get(routerId);
     const answeredAt = this.#answeredAt.get(routerId);
@@ -103,7 +103,7 @@ export class PresenceTracker {
     this.#changed.add(successorId);
   }
 
-  /** What changed since the last call. If storing it fails, give the ids back with {@link markChanged}. */
+  /** The changes since the last call. If storing them fails, return the ids with {@link markChanged}. */
   takeChanged(): { routerId: string; presence: Presence }[] {
     const taken = [...this.#changed].map((routerId) => ({ routerId, presence: this.get(routerId) }));
     this.#changed.clear();

@@ -12,7 +12,7 @@ import type { RoutersService } from './service.ts';
 import type { RouterRecord } from './types.ts';
 import { formatAgo } from './last-seen.ts';
 
-/** docs/interface.md, router; the fields behind `created_at` are additions. */
+/** docs/interface.md, router; the fields after `created_at` are additions. */
 export const routerSchema = z
   .object({
     id: z.string(),
@@ -31,7 +31,7 @@ export const routerSchema = z
     created_at: dateTime,
     site_id: z.string().nullable(),
     agent_id: z.string(),
-    removed_at: dateTime.nullable().describe('Since when only its past is shown; null for a router of the team'),
+    removed_at: dateTime.nullable().describe('When it was removed; null while it belongs to the team'),
     state: z
       .enum(ROUTER_STATES)
       .nullable()
@@ -70,7 +70,7 @@ export const routerSchema = z
   });
 
 const changeBody = z
-  .object({ site_id: uuidField.nullable().optional().describe('Where it stands from now on; null: in no site') })
+  .object({ site_id: uuidField.nullable().optional().describe('Its new site; null: no site') })
   .meta({ id: 'RouterChange', examples: [{ site_id: '01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24' }] });
 
 export interface RouterRoutesDeps {
@@ -88,7 +88,7 @@ export function routerRoutes(app: App, deps: RouterRoutesDeps): void {
   const response = { 200: envelope(routerSchema), ...commonErrors };
   app.get(
     '/api/routers/:router_id',
-    { schema: { tags, summary: 'Read one router, also one that was removed', params: routerParams, response } },
+    { schema: { tags, summary: 'Read a router, present or removed', params: routerParams, response } },
     async (request) => {
       const router = await routers.getRouter(principalOf(request).teamId, request.params.router_id, { orRemoved: true });
       return success(await present(router, deps));
@@ -101,8 +101,8 @@ export function routerRoutes(app: App, deps: RouterRoutesDeps): void {
       config: { role: 'admin' },
       schema: {
         tags,
-        summary: 'Put a router into another site',
-        description: 'The devices behind it come along. Jobs keep the site that they were submitted for.',
+        summary: 'Move a router to another site',
+        description: 'The devices behind it move with it. Jobs keep the site that they were submitted for.',
         params: routerParams,
         body: changeBody,
         response,

@@ -26,9 +26,9 @@ import type { AgentEntry, RouterRecord } from './types.ts';
 import { describeUnmanaged } from './unmanaged/describe.ts';
 import { fillVersionKeys } from './version-keys.ts';
 
-/** Presence is written this often; a crash loses at most so much of "last seen". */
+/** How often presence is written; a crash loses at most this much of "last seen". */
 const FLUSH_EVERY_MS = 5000;
-/** Ids that fit into one message. */
+/** Ids that an error message lists. */
 const LISTED_NAMESAKES = 5;
 
 export interface RoutersDeps {
@@ -36,25 +36,24 @@ export interface RoutersDeps {
   clock: Clock;
   log: Log;
   rules: PresenceRules;
-  /** When a router may go over to another agent; any time when missing. */
+  /** When a router may move to another agent; any time when missing. */
   moves?: MoveRules;
   counters?: Counters;
-  /** Routers of one team; more are not taken in. */
+  /** Limit of routers per team; more are rejected. */
   maxPerTeam?: number;
 }
 
-/** What an agent says on its present tunnel, by its own names for its routers. */
+/** An agent's reports on its present tunnel, by its own names for its routers. */
 interface AgentReports {
-  /** Its tunnel. */
   connection: AgentConnection;
-  /** Since when the tunnel has been ready, milliseconds of the clock that nobody sets. */
+  /** Since when the tunnel has been ready, milliseconds of monotonic time. */
   readySince: number;
   ids: Map<string, string>;
-  /** The last heartbeat's word, also on names that have not been inventoried yet. At most {@link MAX_ROUTERS_PER_AGENT}. */
+  /** The last heartbeat of each name, including names without an inventory. At most {@link MAX_ROUTERS_PER_AGENT}. */
   heartbeats: Map<string, RouterHeartbeat>;
 }
 
-/** Who the routers of a team are, where they hang, and whether they answer. */
+/** The routers of a team: their identity, their agents, and whether they answer. */
 export class RoutersService {
   readonly presence: PresenceTracker;
   /** Claims of agents on routers of other agents. */
@@ -64,7 +63,7 @@ export class RoutersService {
   readonly #deps: RoutersDeps;
   readonly #limits: RouterLimits;
   readonly #reports = new Map<string, AgentReports>();
-  /** Since when agents that were here are gone, milliseconds of the clock that nobody sets. */
+  /** Since when disconnected agents are gone, milliseconds of monotonic time. */
   readonly #goneSince = new Map<string, number>();
   readonly #startedAt: number;
   readonly #presenceFlush: PresenceFlush;
@@ -119,7 +118,7 @@ export class RoutersService {
   }
 
   /**
-   * The router that calls itself so.
+   * The router with this identity.
    * @throws AppError `not_found`; `conflict`, naming the ids, when several of the team do
    */
   async idOfIdentity(teamId: string, identity: string): Promise<string> {
@@ -141,12 +140,12 @@ export class RoutersService {
     return { rows, total: wantsTotal ? await countRouterMatches(db, teamId, filter) : undefined };
   }
 
-  /** Of all teams, for what watches them all. */
+  /** All routers of all teams. */
   async listEveryRouter(): Promise<Pick<RouterRecord, 'id' | 'team_id' | 'identity'>[]> {
     return selectEveryRouter(this.#deps.storage.db);
   }
 
-  /** The router behind a name on the agent's present tunnel, once its inventory has come. */
+  /** The router behind a name on the agent's present tunnel, once its inventory has arrived. */
   routerIdOf(agentId: string, name: string): string | undefined {
     return this.#reports.get(agentId)?.ids.get(name);
   }
@@ -162,8 +161,8 @@ export class RoutersService {
   }
 
   /**
-   * What is known of each entry of an agent's configuration, those included whose router cannot be reports from others: it has
-   * no record of its own. While the agent is away, only its routers are known.
+   * The entries of an agent's configuration, including those without a router record of their own. While the agent is
+   * offline, only its routers are known.
    */
   async entriesOf(teamId: string, agentId: string): Promise<AgentEntry[]> {
     const reports = this.#reports.get(agentId);
@@ -175,7 +174,7 @@ export class RoutersService {
     return describeEntries({ ...reports, reports: this.duplicates.reportsOf(agentId) });
   }
 
-  /** Entries of an agent's configuration that it does not get, and why. Duplicates are known only while its tunnel is up. */
+  /** Entries of an agent's configuration that it does not manage, and why. Duplicates are known only while it is connected. */
   async unmanagedOf(teamId: string, agentId: string): Promise<UnmanagedRouter[]> {
     const claims = await this.moves.claimsOf(teamId, agentId);
     return describeUnmanaged(claims, await this.entriesOf(teamId, agentId), this.duplicates.reportsOf(agentId));
@@ -197,7 +196,7 @@ export class RoutersService {
     this.#goneSince.set(connection.agentId, this.#deps.clock.monotonic());
   }
 
-  /** What is said of a name before its inventory counts once it is known which router that is. */
+  /** A heartbeat about a name without an inventory applies once the inventory identifies the router. */
   onHeartbeat(connection: AgentConnection, message: Heartbeat): void {
     const reports = this.#reports.get(connection.agentId);
     if (!reports) return;
@@ -211,10 +210,10 @@ export class RoutersService {
   }
 
   /**
-   * Who a router is. Not whether it answers: that is for heartbeats, and an agent may tell what it remembers.
-   * @returns undefined for a router that belongs to another agent of the team, or to another entry of this one: whoever reports it
-   *   second has nothing to do with it yet. Also for one whose ids hold other than ASCII characters: `entriesOf` has the reason
-   * @throws AppError `quota_exceeded` when the agent names more routers than it may, or its team has as many as it may
+   * Identifies a router. Says nothing about whether it answers: an agent may send an inventory from memory.
+   * @returns undefined for a router that belongs to another agent of the team or to another entry of this one, and for one
+   *   whose ids contain characters other than ASCII: `entriesOf` gives the reason
+   * @throws AppError `quota_exceeded` when the agent or its team has reached its limit of routers
    */
   async onInventory(connection: AgentConnection, inventory: Inventory): Promise<RouterRecord | undefined> {
     await this.#limits.check(connection, inventory);
@@ -233,12 +232,12 @@ export class RoutersService {
     return router;
   }
 
-  /** Another device answers behind this name, and it is none that could be in the list: it is shown with the reason instead. */
+  /** The device under this name cannot be identified: its entry shows the reason instead. */
   async #refuse(connection: AgentConnection, inventory: Inventory, sighting: Sighting, problem: string): Promise<undefined> {
     const { agentId, teamId } = connection;
     this.#deps.log.warn(
       { agent_id: agentId, team_id: teamId, reason: problem },
-      'a router was not taken in: its inventory cannot be reports from that of another',
+      'a router was rejected: its inventory does not identify it',
     );
     const changes = await this.#deps.storage.writes.write((tx) => this.moves.withdraw(tx, sighting));
     this.#limits.count(connection, inventory.router, false);
@@ -247,7 +246,7 @@ export class RoutersService {
     this.moves.publish(changes);
   }
 
-  /** The agent that had the router speaks for it no more; the one that has it now does, also when somebody approved it just now. */
+  /** From now on the new agent reports the router, and no longer the former one. */
   #onMoveChange({ kind, router, agentId, ownerId }: MoveChange): void {
     if (kind !== 'moved') return;
     const former = this.#reports.get(ownerId)?.ids;
@@ -257,15 +256,16 @@ export class RoutersService {
     if (connection) this.#identify(connection, router.agent_router, router.id);
   }
 
-  /** Why an agent may still have a router under this name; undefined when it certainly has not. Only for one that is not revoked. */
+  /** Why an agent that is not revoked may still have a router under this name; undefined when it certainly has not. */
   reasonStillHeld(agentId: string, name: string): string | undefined {
     if (name === '') return undefined;
     const held = this.#hold(agentId, name);
-    if (held === 'away') return 'its agent is away and may still have it: revoke the agent, or wait until it is back without this router';
-    return held === 'held' ? "its agent still has it: take it out of the agent's configuration, or revoke the agent" : undefined;
+    if (held === 'away')
+      return 'its agent is offline and may still have it: revoke the agent, or wait until it reconnects without this router';
+    return held === 'held' ? "its agent still has it: remove it from the agent's configuration, or revoke the agent" : undefined;
   }
 
-  /** The router is no more, or goes on as another: nobody speaks for it under its old id. */
+  /** The router was removed or replaced: its names pass to its successor. */
   forget(routerId: string, successorId?: string): void {
     for (const { ids } of this.#reports.values()) {
       for (const [name] of [...ids].filter(([, id]) => id === routerId)) {
@@ -279,7 +279,7 @@ export class RoutersService {
   #hold(agentId: string, name: string): 'held' | 'away' | 'dropped' {
     const reports = this.#reports.get(agentId);
     if (!reports) return 'away';
-    // Every heartbeat names all of its routers; a tunnel that is new has not sent one.
+    // Every heartbeat names all routers of the agent; a new tunnel has not sent one yet.
     const isSilent = !reports.heartbeats.has(name) && this.#deps.clock.monotonic() - reports.readySince >= this.#deps.rules.offlineAfterMs;
     return isSilent ? 'dropped' : 'held';
   }

@@ -6,7 +6,7 @@ import type { Presence, RouterRecord } from './types.ts';
 /** Rows of one presence statement: 500 hold the event loop about 1 ms on SQLite (docs/decisions/0002-sqlite-first.md). */
 export const PRESENCE_CHUNK = 500;
 
-/** One that was removed, too; not one whose record another router goes on with. */
+/** Also a removed router, but not a record that was merged into another. */
 export async function selectRouter(db: DbOrTx, teamId: string, routerId: string): Promise<RouterRecord | undefined> {
   return db
     .selectFrom('routers')
@@ -78,7 +78,7 @@ export async function countRouters(db: DbOrTx, teamId: string, most: number): Pr
   );
 }
 
-/** All routers that an agent has brought and no other agent since. Counts no further than `most`. */
+/** Counts all routers that an agent was the last to have, up to `most`. */
 export async function countRoutersOfAgent(db: DbOrTx, teamId: string, agentId: string, most: number): Promise<number> {
   const some = db
     .selectFrom('routers')
@@ -108,11 +108,11 @@ export interface RouterSighting {
   agentRouter: string;
   facts: RouterFactsMessage;
   now: number;
-  /** The router that this is, when its hardware id was spelt in another way before. */
+  /** The known router, when its hardware id was spelt differently before. */
   routerId?: string;
 }
 
-/** Another device answers behind this name: the router that had it answers there no more. */
+/** Another device answers under this name: takes the name from the router that had it. */
 export async function releaseName(
   db: DbOrTx,
   { teamId, agentId, agentRouter, facts, now }: Omit<RouterSighting, 'newId' | 'routerId'>,
@@ -128,8 +128,8 @@ export async function releaseName(
 }
 
 /**
- * Stores who answers behind a name of an agent. The same hardware keeps its id, whichever agent brings it;
- * another device under a name that was in use becomes a router of its own, and the old one loses the name.
+ * Stores the router behind a name of an agent. The same hardware keeps its id, whichever agent reports it;
+ * another device under a used name becomes a router of its own, and the former router loses the name.
  */
 export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promise<RouterRecord> {
   const { teamId, agentId, agentRouter, facts, now } = sighting;

@@ -6,14 +6,14 @@ export type { MoveChange } from './moves/types.ts';
 export type RouterRecord = Selectable<RoutersTable>;
 export type PresenceRecord = Selectable<RouterPresenceTable>;
 
-/** What the last heartbeats said about a router. */
+/** A router's state from its last heartbeats. */
 export interface Presence {
   reachable: boolean;
   /** Seconds since boot at `lastSeenAt`. */
   uptimeSeconds: number | null;
-  /** The last moment the router itself answered its agent. */
+  /** When the router itself last answered its agent. */
   lastSeenAt: number | null;
-  /** Address the agent's tunnel came from. */
+  /** Source address of the agent's tunnel. */
   lastSeenFrom: string | null;
 }
 
@@ -25,13 +25,13 @@ export interface RouterWithPresence {
 /** One router of an agent's configuration. */
 export interface AgentEntry {
   name: string;
-  /** Where the agent reaches it; null while it has not said. */
+  /** Address at which the agent reaches it; null while not reported. */
   host: string | null;
-  /** Null while it is not known which router answers there. */
+  /** Null while the router is unknown. */
   routerId: string | null;
   reachable: boolean;
-  /** Why it does not answer, why it cannot be read, or `duplicate_serial`. */
+  /** Why it does not answer or cannot be read, or `duplicate_serial`. */
   reason: string | null;
-  /** The entry that has the router whose hardware id this one reports, too. */
+  /** The entry that has the router whose hardware id this one also reports. */
   duplicateOf: { name: string; host: string | null; routerId: string } | null;
 }

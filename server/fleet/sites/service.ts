@@ -12,7 +12,7 @@ export interface AgentChange {
   name?: string;
 }
 
-/** Which site routers and agents stand in, after they were put somewhere else. */
+/** Moves routers and agents between sites. */
 export class SitesService {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -23,7 +23,7 @@ export class SitesService {
   }
 
   /**
-   * The devices behind the router come along. Jobs keep the site they were submitted for.
+   * The devices behind the router move with it. Jobs keep the site they were submitted for.
    * @throws AppError `not_found`, also for another team's router; `invalid` for a site that is not the team's
    */
   async moveRouter(teamId: string, routerId: string, siteId: string | null): Promise<void> {
@@ -35,7 +35,7 @@ export class SitesService {
   }
 
   /**
-   * Routers that stand where the agent stood come along; those that were put elsewhere stay there.
+   * Routers at the agent's former site move with it; routers at another site stay there.
    * @throws AppError `not_found`, also for another team's agent; `invalid` for a site that is not the team's
    */
   async changeAgent(teamId: string, agentId: string, { siteId, name }: AgentChange): Promise<void> {
@@ -44,7 +44,7 @@ export class SitesService {
     if (!agent) throw notFound('agent');
     if (siteId !== undefined && siteId !== agent.site_id) {
       await this.#checkSite(teamId, siteId);
-      // The agent last and each in a transaction of its own: what breaks off in between is done by the same request again.
+      // Each in a transaction of its own and the agent last: repeating the request finishes an interrupted move.
       for (const routerId of await selectRoutersAt(db, teamId, agentId, agent.site_id)) await this.moveRouter(teamId, routerId, siteId);
     }
     const change = { ...(siteId === undefined ? {} : { site_id: siteId }), ...(name === undefined ? {} : { name }) };
@@ -55,7 +55,7 @@ export class SitesService {
     if (siteId !== null && !(await siteExists(this.#storage.db, teamId, siteId))) throw noSuchSite();
   }
 
-  /** The site may have been deleted since it was looked for. */
+  /** The site may have been deleted since it was checked. */
   async #write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     try {
       return await this.#storage.writes.write(work);

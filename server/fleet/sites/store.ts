@@ -8,7 +8,7 @@ export async function siteExists(db: DbOrTx, teamId: string, siteId: string): Pr
   return row !== undefined;
 }
 
-/** Routers behind an agent that stand in this site, or in none. */
+/** Routers of an agent at this site, or without a site. */
 export async function selectRoutersAt(db: DbOrTx, teamId: string, agentId: string, siteId: string | null): Promise<string[]> {
   const behind = db
     .selectFrom('routers')
@@ -29,13 +29,13 @@ export interface Move {
 }
 
 /**
- * Puts a router and the devices behind it into another site, or into none.
+ * Moves a router and the devices behind it to another site, or to none.
  * @returns false when the team has no such router
  * @throws a foreign key violation when the site has just been deleted
  */
 export async function moveRouter(tx: Tx, move: Move): Promise<boolean> {
   const { teamId, routerId, siteId, now } = move;
-  // Written rather than read, so that two moves of one router come one after the other on PostgreSQL too.
+  // The update locks the row, so that two moves of one router are serialised on PostgreSQL too.
   const router = await tx
     .updateTable('routers')
     .set((eb) => ({ site_id: eb.ref('site_id') }))
@@ -56,13 +56,13 @@ export async function moveRouter(tx: Tx, move: Move): Promise<boolean> {
   return true;
 }
 
-/** Where devices are: in a site, or behind a router that stands in none. */
+/** Scopes of devices (`place`): a site, or a router without a site. */
 interface Way {
   from: string;
   to: string;
 }
 
-/** What only this router sees goes along; what others at the old place see too is known at both from now on. */
+/** Devices that only this router sees move with it; those that other routers also see are then known in both scopes. */
 async function moveDevices(tx: Tx, move: Move, way: Way): Promise<void> {
   const { teamId, routerId, siteId } = move;
   await tx
@@ -74,7 +74,7 @@ async function moveDevices(tx: Tx, move: Move, way: Way): Promise<void> {
     .where((eb) =>
       eb.not(
         eb.exists(
-          // Correlated: a list of all sightings of all teams would be read at every move.
+          // Correlated, so that a move does not read all sightings of all teams.
           eb
             .selectFrom('device_sightings as seen')
             .select('seen.device_id')
@@ -110,9 +110,9 @@ async function moveDevices(tx: Tx, move: Move, way: Way): Promise<void> {
   }
 }
 
-/** The router's sightings of these devices become those of their namesakes at the new place. */
+/** Moves the router's sightings of these devices to the records with the same MAC address in the new scope. */
 async function moveSightings(tx: Tx, { teamId, routerId }: Move, way: Way, deviceIds: string[]): Promise<void> {
-  // A report that was under way during an earlier move may have left some there already.
+  // A report in progress during an earlier move may have left some there already.
   await tx
     .deleteFrom('device_sightings')
     .where('router_id', '=', routerId)

@@ -2,31 +2,31 @@ import type { Clock, Timer } from './clock.ts';
 import type { Log } from './log.ts';
 import { Periodic } from './periodic.ts';
 
-/** Smaller differences are what NTP slews and what passes between two readings: they are adopted at once. */
+/** Smaller differences come from NTP slewing or from the time between two readings; they are adopted at once. */
 const LEAST_STEP_MS = 1000;
-/** How often a step is looked for. Until then, and while the database is away, the process goes by the time from before the step. */
+/** How often to check for a step. Until then, and while the database is unavailable, the process uses the time before the step. */
 const LOOK_EVERY_MS = 1000;
 
 /**
- * Moves what is stored as a moment and means a wait, all of it or nothing.
- * @param stepMs what the wall clock was set by, ahead is positive
- * @param now the moment of the step, by the time from before it
+ * Shifts all stored due times that stand for a wait, atomically.
+ * @param stepMs how far the wall clock was set; positive is ahead
+ * @param now the time of the step, on the clock before the step
  */
 export type MovePlans = (stepMs: number, now: number) => Promise<void>;
 
 /**
- * The wall clock as the control plane goes by it. When somebody sets the machine's clock, stored plans are moved along first and only
- * then the new time is adopted. So a retry in five minutes comes in five minutes, and no row is ever compared with a
- * clock by which it was not planned. Timers and `monotonic` are the machine's: nobody sets those.
+ * The wall clock of the control plane. When the machine's clock is set, stored due times are shifted first, and only then is the
+ * new time adopted. So a retry in five minutes comes in five minutes, and no row is compared with a clock other than the one
+ * it was planned by. Timers and `monotonic` are not affected by setting the clock.
  */
 export class AdoptedClock implements Clock {
   readonly #machine: Clock;
   readonly #elapsed: () => number;
-  /** Wall time minus elapsed time, as adopted. */
+  /** Adopted offset: wall time minus monotonic time. */
   #offset: number;
   #looks: Periodic | undefined;
 
-  /** @param elapsed milliseconds that also count while the machine is suspended: sleeping is no step */
+  /** @param elapsed milliseconds that also count while the machine is suspended, so that a suspend is not a step */
   constructor(machine: Clock, elapsed: () => number = () => machine.monotonic()) {
     this.#machine = machine;
     this.#elapsed = elapsed;
@@ -45,17 +45,17 @@ export class AdoptedClock implements Clock {
     return this.#machine.setTimeout(callback, ms);
   }
 
-  /** From here on steps are followed. A failed move is tried again with the next look. */
+  /** Starts following steps. A failed shift is retried at the next check. */
   follow(move: MovePlans, log: Log): void {
     this.#looks = new Periodic({
       clock: this.#machine,
       log,
       everyMs: LOOK_EVERY_MS,
-      failure: 'the clock of this machine was set, and waits could not be moved along yet',
+      failure: 'the clock of this machine was set, but stored due times could not be shifted yet',
       level: 'error',
       run: async () => {
         const stepMs = await this.adopt(move);
-        if (stepMs !== 0) log.warn({ duration_ms: stepMs }, 'the clock of this machine was set; whatever waits keeps its wait');
+        if (stepMs !== 0) log.warn({ duration_ms: stepMs }, 'the clock of this machine was set; stored due times were shifted accordingly');
       },
     });
     this.#looks.start();
@@ -65,7 +65,7 @@ export class AdoptedClock implements Clock {
     await this.#looks?.stop();
   }
 
-  /** Looks for a step. @returns what it adopted, 0 for nothing @throws what `move` throws; then nothing is adopted */
+  /** Checks for a step. @returns the adopted step, 0 for none @throws what `move` throws; then nothing is adopted */
   async adopt(move: MovePlans): Promise<number> {
     const stepMs = this.#step;
     if (stepMs === 0) return 0;
@@ -74,7 +74,7 @@ export class AdoptedClock implements Clock {
     return stepMs;
   }
 
-  /** What the machine's clock was set by and is not adopted yet, whole milliseconds; takes in what is too small to be a step. */
+  /** The step that is not adopted yet, whole milliseconds; adopts differences too small for a step. */
   get #step(): number {
     const step = this.#machine.now() - this.#elapsed() - this.#offset;
     if (Math.abs(step) >= LEAST_STEP_MS) return Math.round(step);

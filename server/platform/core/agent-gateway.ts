@@ -13,8 +13,8 @@ import type {
 import type { EndedBy, TunnelEnd } from './tunnel-record.ts';
 
 /**
- * The tunnel as the features see it: a port. Features call it to reach an agent; what agents say comes to
- * them as {@link AgentEvents}, wired up in compose/wires/agent-events.ts.
+ * The features' port to the tunnel. Features call it to reach an agent; messages of agents reach them
+ * as {@link AgentEvents}, wired up in compose/wires/agent-events.ts.
  */
 
 type RequestOf<M extends Request['method']> = Extract<Request, { method: M }>;
@@ -31,14 +31,14 @@ export interface RequestOptions {
   onRows?: (rows: Record<string, string>[]) => void;
 }
 
-/** Messages that are sent and not answered one to one. */
+/** Messages without a reply of their own. */
 export type Notice = Extract<ServerMessage, { type: `job.${string}` | 'channel.dial' | 'router.waiting' }>;
 
 export interface AgentGateway {
   /**
-   * Asks an agent and waits for its reply.
+   * Sends a request to an agent and waits for its reply.
    * @throws AppError `agent_offline` at once when it has no tunnel (nothing was sent), `outcome_unknown` when no
-   *   answer came in time or the tunnel broke, and the reply's own error: `rejected_by_router`, `router_unreachable`, …
+   *   reply arrived in time or the tunnel broke, and the reply's own error: `rejected_by_router`, `router_unreachable`, …
    */
   request<M extends Request['method']>(
     agentId: string,
@@ -47,7 +47,7 @@ export interface AgentGateway {
     options: RequestOptions,
   ): Promise<RequestResult<M>>;
 
-  /** Sends without waiting; false when the agent has no tunnel that is ready. Loss is the protocol's business, not the caller's. */
+  /** Sends without waiting; false when the agent has no ready tunnel. The protocol handles loss, not the caller. */
   notify(agentId: string, message: Notice): boolean;
 
   /** The epoch of the agent's ready tunnel on this node, undefined when it has none. */
@@ -61,7 +61,7 @@ export interface AgentGateway {
   disconnect(agentId: string, reason: 'revoked' | 'restart', endedBy?: EndedBy): void;
 }
 
-/** One tunnel, as handed to the features with everything an agent says on it. */
+/** One tunnel; the features receive it with every message of the agent. */
 export interface AgentConnection {
   agentId: string;
   teamId: string;
@@ -69,40 +69,40 @@ export interface AgentConnection {
   /** Source address of the tunnel, as the server sees it. */
   address: string;
   /**
-   * The agent's memory could not be trusted (disk restored or wiped): what it held is unknown now. It has started a
+   * The agent's journal could not be trusted (disk restored or wiped): the jobs it held are unknown now. It has started a
    * fresh journal, and its list of open jobs is empty.
    */
   reset: boolean;
-  /** Names in the agent's configuration, as its `hello` has them; left out: it did not say. */
+  /** Router names in the agent's configuration, from its `hello`; absent when not reported. */
   routers?: readonly string[];
 }
 
 /**
- * What agents say. A promise is awaited before the agent's next message of that kind is handled. When the handling of
- * `ready` or of a job message rejects, the tunnel is closed, so that the agent repeats at its next `ready` what was
- * lost; other handlers must not fail.
+ * Messages of agents. A returned promise is awaited before the agent's next message of that kind is handled. When the handler
+ * of `ready` or of a job message rejects, the tunnel is closed, so that the agent repeats what was lost with its next `ready`;
+ * other handlers must not fail.
  */
 export interface AgentEvents {
   /**
-   * The tunnel is ready: the agent's list of open jobs is settled, then new offers may follow. Until this settles, job
-   * messages of the agent wait, and offers are held back. It must not wait for requests to the same agent: reading
-   * may be paused when many messages wait.
+   * The tunnel is ready: settles the agent's list of open jobs, after which new offers may follow. Until this resolves, job
+   * messages of the agent wait, and offers are held back. It must not wait for requests to the same agent: the tunnel may
+   * not be read while many messages wait.
    */
   onReady(connection: AgentConnection, jobs: OpenJob[]): Promise<void>;
-  /** Once for every onReady and after it has settled; before the onReady of the agent's next tunnel on this node. */
+  /** Called once after every onReady has resolved, before the onReady of the agent's next tunnel on this node. */
   onGone(connection: AgentConnection, end: TunnelEnd): void;
   onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void;
   onInventory(connection: AgentConnection, inventory: Inventory): Promise<void>;
-  /** At once when an inventory of this router arrives; it is handled later. Left out: nobody wants to know. */
+  /** Called at once when an inventory of this router arrives; it is handled later. */
   onInventoryArrived?(connection: AgentConnection, router: string): void;
   onJobAccepted(connection: AgentConnection, jobId: string): Promise<void>;
   onJobDeclined(connection: AgentConnection, declined: JobDeclined): Promise<void>;
   onJobBegan(connection: AgentConnection, jobId: string): Promise<void>;
   onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void>;
   onJobRefused(connection: AgentConnection, jobId: string): Promise<void>;
-  /** Left out: nobody wants to know. */
+  
   onHealth?(connection: AgentConnection, health: Health): void;
-  /** In the order sent, so that a delta finds the list it changes. Left out: nobody wants to know. */
+  /** In the order sent, so that a delta finds the list it changes. */
   onDevices?(connection: AgentConnection, devices: Devices): Promise<void>;
   onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void;
 }

@@ -2,8 +2,8 @@ import type { FairShares, Holder } from '../../../runtime/fair-shares.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /**
- * Chooses among what is due what goes now, and takes a share for each: parties in turn, those first that hold least;
- * in the order given for each member. What is not chosen stays due.
+ * Chooses which due items run now, and takes a share for each: round robin over parties, starting with those that hold the
+ * least, and in the given order for each member. Items that are not chosen stay due.
  */
 export function chooseFairly<T>(shares: FairShares, candidates: readonly T[], holderOf: (candidate: T) => Holder): T[] {
   const queue = new FairQueue<T>();

@@ -3,12 +3,12 @@ import type { Timers } from '../../../runtime/timers.ts';
 
 export type { Timer } from '../../../runtime/timers.ts';
 
-/** Time, injected everywhere so that tests move it. Milliseconds since 1970 for moments, timers for waits. */
+/** Time, injected everywhere so that tests can move it. Milliseconds since 1970 for points in time, timers for waits. */
 export interface Clock extends Timers {
   now(): number;
   /**
-   * Milliseconds since some moment before this process began, for how long something took or may take: nobody sets this
-   * clock, while `now` jumps when an administrator or NTP sets the time.
+   * Monotonic milliseconds since an arbitrary point before this process started, to measure durations and deadlines.
+   * `now` jumps when an administrator or NTP sets the time; this clock does not.
    */
   monotonic(): number;
 }

@@ -36,7 +36,7 @@ export const LIMITS = [
 
 export type Limit = (typeof LIMITS)[number];
 
-/** What is written in batches, each of which holds rows of many peers. */
+/** Tables written in batches that hold rows of many peers. */
 export const BATCHED_ROWS = ['presence', 'faults', 'audit', 'connections', 'states', 'sessions'] as const;
 
 export type BatchedRows = (typeof BATCHED_ROWS)[number];
@@ -45,10 +45,10 @@ export type BatchedRows = (typeof BATCHED_ROWS)[number];
 export class Counters {
   readonly #counts = new Map<Limit, number>(LIMITS.map((limit) => [limit, 0]));
 
-  /** Messages of agents in which something that a router says was no text or no fact. */
+  /** Agent messages that contained invalid text or values from a router. */
   cleanedMessages = 0;
 
-  /** Rows that the database can never take, which were left out of their batch. */
+  /** Rows that the database rejected and that were dropped from their batch. */
   readonly refusedRows: Record<BatchedRows, number> = { presence: 0, faults: 0, audit: 0, connections: 0, states: 0, sessions: 0 };
 
   add(limit: Limit): void {

@@ -1,6 +1,6 @@
 /**
- * Makes room in a list that is full: takes out the oldest `count` items of the party that has most of them, so that nobody
- * loses anything because of another. The order of the rest stays.
+ * Makes room in a full list: removes the oldest `count` items of the party that has the most, so that no party
+ * loses items because of another. Keeps the order of the rest.
  */
 export function dropFromLargest<T>(items: readonly T[], partyOf: (item: T) => string, count: number): T[] {
   const sizes = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * Every way a request can fail, as a stable word. The HTTP edge has one table from word to status
- * (http/error-handler.ts); nothing ever matches on a message text.
+ * Stable codes for every way a request can fail. The HTTP edge maps codes to statuses
+ * (http/error-handler.ts); nothing matches on a message text.
  */
 export const ERROR_CODES = [
   'bad_request',
@@ -27,20 +27,20 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Field name to the reasons why its value was refused, as `errors` of an answer has them (docs/api.md). */
+/** Field name to the reasons why its value was rejected: `errors` of a response (docs/api.md). */
 export type FieldErrors = Record<string, string[]>;
 
 export interface AppErrorOptions {
   cause?: unknown;
-  /** Which fields were refused and why; answered as `errors`. */
+  /** The rejected fields and the reasons; sent as `errors`. */
   errors?: FieldErrors;
-  /** Further public members of the answer, for example the router's trap category. */
+  /** Further public members of the response, for example the router's trap category. */
   extra?: Record<string, unknown>;
-  /** When it is worth asking again, milliseconds from now; answered as `Retry-After`. */
+  /** When to retry, milliseconds from now; sent as `Retry-After`. */
   retryAfterMs?: number | undefined;
 }
 
-/** The one error type of the control plane. `message` is shown to the caller; `cause` only reaches the log. */
+/** The control plane's only error type. Callers see `message`; only the log has `cause`. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly errors: FieldErrors | undefined;
@@ -57,19 +57,19 @@ export class AppError extends Error {
   }
 }
 
-/** The connection to the database broke in the middle of a commit: `outcome_unknown`, unless doing it again finds what was done. */
+/** The database connection broke during a commit: `outcome_unknown`, unless a retry finds the stored change. */
 export class LostCommit extends AppError {
   constructor(cause: unknown) {
     super('outcome_unknown', 'the connection to the database broke while the change was being stored; it may have been stored', { cause });
   }
 }
 
-/** The answer for a record that does not exist or belongs to another team: the two must look the same. */
+/** For a record that does not exist or belongs to another team: callers must not be able to tell which. */
 export function notFound(what: string): AppError {
   return new AppError('not_found', `${what} not found`);
 }
 
-/** A refused field of a request: 422 naming the field and the reason. */
+/** A rejected field of a request: 422 with the field and the reason. */
 export function invalidField(field: string, reason: string): AppError {
   return new AppError('invalid', `${field}: ${reason}`, { errors: { [field]: [reason] } });
 }

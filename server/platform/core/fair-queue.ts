@@ -1,6 +1,6 @@
 import type { Holder } from '../../../runtime/fair-shares.ts';
 
-/** What waits of one party. What is urgent goes before the rest of the same party, never before other parties. */
+/** The queued items of one party. Urgent items go before the rest of the same party, never before other parties. */
 interface Line<T> {
   urgent: Map<string | undefined, T[]>;
   others: Map<string | undefined, T[]>;
@@ -12,8 +12,8 @@ export interface Turn<T> {
 }
 
 /**
- * What waits for its turn: parties one after another, within a party its members one after another, and in the order of
- * coming for each member. Whoever waits with much delays only himself. It sets no limits; `mayGo` does, usually `FairShares`.
+ * A fair queue: round robin over parties, within a party over its members, and first in, first out for each member. A party
+ * with many items delays only itself. `mayGo` sets the limits, usually with `FairShares`.
  */
 export class FairQueue<T> {
   /** In the order of their next turns. */
@@ -34,13 +34,13 @@ export class FairQueue<T> {
     this.#size += 1;
   }
 
-  /** Takes out the next item whose holder may go now; undefined when there is none. */
+  /** Removes the next item whose holder may go now; undefined when there is none. */
   next(mayGo: (holder: Holder) => boolean): Turn<T> | undefined {
     for (const [party, line] of this.#lines) {
       const turn = takeFrom(party, line.urgent, mayGo) ?? takeFrom(party, line.others, mayGo);
       if (!turn) continue;
       this.#size -= 1;
-      // To the end of the row: everybody else's turn comes first.
+      // To the end of the queue: all other parties come first.
       this.#lines.delete(party);
       if (line.urgent.size + line.others.size > 0) this.#lines.set(party, line);
       return turn;
@@ -48,7 +48,7 @@ export class FairQueue<T> {
     return undefined;
   }
 
-  /** Forgets everything that waits. */
+  /** Drops all queued items. */
   clear(): void {
     this.#lines.clear();
     this.#size = 0;

@@ -2,7 +2,7 @@ import { FairShares } from '../../../runtime/fair-shares.ts';
 import type { Holder, ShareLimits } from '../../../runtime/fair-shares.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** Work that may go on at the same time only so often: who comes waits for a turn, and turns go round. */
+/** Limits concurrent work; callers beyond the limit wait in a fair queue. */
 export class FairTurns {
   readonly shares: FairShares;
   readonly #waiting = new FairQueue<() => void>();
@@ -11,12 +11,12 @@ export class FairTurns {
     this.shares = new FairShares(limits);
   }
 
-  /** How many wait. */
+  /** Number of waiting callers. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Does the work when its turn comes. @throws what the work throws */
+  /** Runs the work when its turn comes. @throws what the work throws */
   async run<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
     await new Promise<void>((resolve) => {
       this.#waiting.add(holder, resolve);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-/** A clock may go back so far (a step of NTP, a leap second) and ids rise all the same; further back they tell the new time. */
+/** Ids keep rising when the clock goes back by up to this much (NTP step, leap second); beyond it they use the new time. */
 const LARGEST_STEP_BACK_MS = 1000;
 
-/** The last moment an id tells: of what 48 bits can say, a second is left for what the counter lends. */
+/** The latest time in an id: 48 bits, less one second for milliseconds that the counter borrows. */
 const LATEST_TIME = 2 ** 48 - 1 - LARGEST_STEP_BACK_MS;
 
 /** The counter behind the time: 12 bits before the variant and 30 behind it. */
@@ -14,17 +14,17 @@ const LOW_BITS = 2 ** 30;
 const VARIANT = 0x8000;
 
 /**
- * Makes UUIDv7 (RFC 9562): 48 bits of time first, so that ids sort by creation and index pages fill in order. Each id is
- * greater than the one before it: behind the time stands a counter (section 6.2, method 1) that begins anywhere in its lower
- * half, goes on by a random step and lends from the next millisecond when it is used up; 32 bits are random in every id.
+ * Generates UUIDv7 (RFC 9562): 48 bits of time first, so that ids sort by creation and index pages fill in order. Each id is
+ * greater than the one before it: after the time comes a counter (section 6.2, method 1) that starts at a random value in its
+ * lower half, advances by a random step and borrows from the next millisecond when exhausted; 32 bits of every id are random.
  */
 export class IdSequence {
   #time = Number.NEGATIVE_INFINITY;
-  /** {@link #time} as an id begins: as good as every id shares it with the one before. */
+  /** {@link #time} in hex, cached: almost every id shares it with the one before. */
   #timeDigits = '';
   #counter = 0;
 
-  /** @param at milliseconds since 1970; see {@link idTime} for what an id cannot tell */
+  /** @param at milliseconds since 1970; see {@link idTime} for values out of range */
   next(at: number): string {
     const now = idTime(at);
     // Of a UUIDv4 the first 8 digits are random, and the last 12.
@@ -52,16 +52,15 @@ export class IdSequence {
 }
 
 /**
- * The moment that an id tells: whole milliseconds, and the nearest one it can tell when the clock is so wrong that it stands
- * before 1970 or after the year 10889. No error: ids are made in callbacks of sockets and for error reports, and a machine
- * without a clock of its own is to be reached until it hears the time.
+ * The time stored in an id: whole milliseconds, clamped to the range of 1970 to the year 10889. Never throws: ids are made in
+ * socket callbacks and for error reports, and a machine without a clock of its own must be reachable until it learns the time.
  */
 export function idTime(at: number): number {
-  // Not a number comes out as 1970 too.
+  // NaN also becomes 1970.
   return at >= 0 ? Math.min(Math.floor(at), LATEST_TIME) : 0;
 }
 
-/** A moment that {@link idTime} gave, as an id begins with it. */
+/** The first digits of an id: a time from {@link idTime} in hex. */
 export function timeDigits(time: number): string {
   const digits = time.toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}`;

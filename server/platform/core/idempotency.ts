@@ -1,14 +1,14 @@
-/** Where the HTTP edge remembers repeated POSTs; implemented by the idempotency feature. */
+/** Stores idempotency keys of POST requests for the HTTP edge; implemented by the idempotency feature. */
 export interface IdempotencyScope {
   teamId: string;
   /** Method and path. */
   scope: string;
   key: string;
-  /** Who uses it: the id of an API key or a person, whose share the answer takes. The same key of a colleague is the same request. */
+  /** The caller: id of an API key or a user, whose share the response uses. The same key from a colleague is the same request. */
   caller: string;
 }
 
-/** A key that a request under way holds. `claim` is that request's own: a repeat that takes the key over has another. */
+/** A key held by a running request. `claim` identifies that request: a repeat that takes the key over has another one. */
 export interface HeldKey extends IdempotencyScope {
   claim: string;
 }
@@ -17,21 +17,21 @@ export type Claim =
   | { state: 'claimed'; held: HeldKey }
   | { state: 'other_payload' }
   | { state: 'running' }
-  /** The process that ran the first request ended before it answered, and the route cannot tell what it did. */
+  /** The process ended before it answered the first request, and the route cannot tell what that request did. */
   | { state: 'interrupted' }
   | { state: 'finished'; status: number; response: string };
 
 export interface IdempotencyKeys {
   /**
-   * @throws AppError `quota_exceeded` for a new key when the caller or the team has so many that no answer, however short, may be added
-   * @param payload the body that makes the request; only a keyed hash of it is stored, because it may hold a password
+   * @throws AppError `quota_exceeded` for a new key when the caller or the team has no room for any stored response
+   * @param payload the body of the request; only a keyed hash of it is stored, because it may contain a password
    * @param resumable the route finds its earlier record by the key, so an interrupted request is claimed again
    */
   claim(scope: IdempotencyScope, payload: string, resumable: boolean): Promise<Claim>;
-  /** Whether the caller may still have an answer of so many characters kept. When not, {@link finish} is given a short one in its place. */
+  /** Whether a response of this many characters fits into the caller's share. If not, pass a short one to {@link finish}. */
   hasRoomFor(held: HeldKey, length: number): boolean;
-  /** The request is over, and this is its answer. */
+  /** The request has ended with this response. */
   finish(held: HeldKey, status: number, response: string): Promise<void>;
-  /** The request is over, and surely nothing was done. */
+  /** The request has ended and has certainly changed nothing. */
   release(held: HeldKey): Promise<void>;
 }

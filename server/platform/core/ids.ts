@@ -2,15 +2,15 @@ import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
 import { IdSequence, idTime, timeDigits } from './id-sequence.ts';
 
 /**
- * One for the process, because records of different services are put in order by their ids. Who needs a sequence of its own makes
- * one. The other states of modules are `bulkPace` (runtime), `routerPace` and `replyRoom` (agent): each shares out what the process
+ * One for the process, because records of different services are ordered by their ids. Tests create their own.
+ * The other states of modules are `bulkPace` (runtime), `cpuBudgets` and `replyMemory` (agent): each shares out what the process
  * has once, its event loop or its memory.
  */
 const ofThisProcess = new IdSequence();
 
 /**
- * A UUIDv7, greater than every one that this process has made for the same or an earlier moment. Randomness comes from
- * UUIDv4s, of which Node keeps a stock; asking the system for each id takes 20 times as long.
+ * A UUIDv7, greater than every one that this process has generated for the same or an earlier time. Randomness comes from
+ * UUIDv4s, for which Node buffers random bytes; asking the system for each id takes 20 times as long.
  */
 export function newId(now: number): string {
   return ofThisProcess.next(now);
@@ -37,8 +37,8 @@ export function newSecret(length: number): string {
 }
 
 /**
- * SHA-256 in hex. Enough for secrets that are random themselves (API keys, agent secrets, tokens): there is
- * nothing to guess, so a slow password hash would only cost time. People's passwords use Argon2 instead.
+ * SHA-256 in hex. Sufficient for random secrets (API keys, agent secrets, tokens): they cannot be guessed,
+ * so a slow password hash would only cost time. People's passwords use Argon2 instead.
  */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret, 'utf8').digest('hex');

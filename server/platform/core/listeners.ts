@@ -1,6 +1,6 @@
-type Listener<T> = (news: T) => void;
+type Listener<T> = (event: T) => void;
 
-/** Whoever in this process wants to hear of something. Listeners must not throw. */
+/** Listeners for events in this process. They must not throw. */
 export class Listeners<T> {
   readonly #listeners = new Set<Listener<T>>();
 

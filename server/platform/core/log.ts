@@ -1,4 +1,4 @@
-/** The part of pino that the product uses; injected, so that tests can be silent and nothing logs on its own. */
+/** The part of pino that the product uses; injected, so that tests can silence it. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** What is counted as one client: an IPv4 address, or the /64 network of an IPv6 address, which one subscriber owns at least. */
+/** The unit that rate limits count: an IPv4 address, or the /64 network of an IPv6 address, the least that one subscriber has. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

@@ -4,6 +4,6 @@ export interface Page {
   before: { at: number; id: string } | undefined;
 }
 
-/** What a list shows that was not asked for a page; also the most that one page shows. */
+/** The default page; its limit is also the maximum. */
 export const MAX_PAGE = 1000;
 export const FIRST_PAGE: Page = { limit: MAX_PAGE, before: undefined };

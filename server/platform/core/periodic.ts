@@ -6,17 +6,17 @@ export interface PeriodicOptions {
   log: Pick<Log, 'warn' | 'error'>;
   /** From the end of one run to the beginning of the next, milliseconds. */
   everyMs: number;
-  /** What the log says when a run fails; the next run comes all the same. */
+  /** The log message when a run fails; the next run follows as usual. */
   failure: string;
-  /** How loud it says so; `warn` unless told otherwise. */
+  /** The log level of that message; `warn` by default. */
   level?: 'warn' | 'error';
-  /** One run. `signal` aborts at the stop: a long run ends after the step under way. */
+  /** One run. `signal` aborts at the stop, so that a long run ends after its current step. */
   run: (signal: AbortSignal) => Promise<unknown> | void;
 }
 
 /**
- * Does something again and again until its owner stops it. Two runs are never under way at once, and {@link stop} waits for the one
- * that is: an owner that has stopped touches nothing any more.
+ * Runs a task periodically until its owner stops it. Runs never overlap, and {@link stop} waits for the current one, so that
+ * nothing runs after the stop.
  */
 export class Periodic {
   readonly #options: PeriodicOptions;
@@ -28,12 +28,12 @@ export class Periodic {
     this.#options = options;
   }
 
-  /** The first run comes after `everyMs`. Without effect when it was started before, or stopped. */
+  /** The first run starts after `everyMs`. Without effect when it was already started or stopped. */
   start(): void {
     if (this.#timer === undefined && this.#running === undefined) this.#schedule();
   }
 
-  /** No run begins any more. Resolves when the one under way has ended; never rejects. */
+  /** Starts no further run. Resolves when the current one has ended; never rejects. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#timer?.cancel();
@@ -56,7 +56,7 @@ export class Periodic {
     else this.#schedule();
   }
 
-  /** Never throws, never rejects. @returns undefined for a run that is over already */
+  /** Never throws, never rejects. @returns undefined for a run that has already ended */
   #begin(): Promise<void> | undefined {
     try {
       const run = this.#options.run(this.#stopping.signal);

@@ -1,20 +1,20 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Which addresses strangers may have this program connect to. Pure. */
+/** Which addresses users may have this program connect to. */
 
 export interface AddressRules {
-  /** Lets https and http reach this very machine: for development. */
+  /** Allows http and https to this machine, for development. */
   allowLoopback: boolean;
 }
 
-/** Everything that is public in IPv6 (RFC 4291 section 2.4); what lies outside has no range of its own in ipaddr.js. */
+/** Global unicast in IPv6 (RFC 4291 section 2.4); ipaddr.js does not name the ranges outside it. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
 /**
- * Whether an address belongs to the public internet. Private, loopback, link-local (with the metadata services of
- * clouds), shared, reserved and multicast ones do not, nor do those that carry an IPv4 address inside (mapped, NAT64,
- * 6to4, Teredo): they lead wherever that leads.
+ * Whether an address belongs to the public internet. Private, loopback, link-local (including cloud metadata
+ * services), shared, reserved and multicast ones do not, nor do those that embed an IPv4 address (mapped, NAT64,
+ * 6to4, Teredo), because they lead to that address.
  */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0 || text.includes('%')) return false;
@@ -23,7 +23,7 @@ export function isPublicAddress(text: string): boolean {
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_IPV6);
 }
 
-/** `localhost` and all below it are this machine without asking anyone (RFC 6761). */
+/** `localhost` and its subdomains are this machine without a DNS query (RFC 6761). */
 export function isLocalhostName(hostname: string): boolean {
   return /^(?:.+\.)?localhost\.?$/i.test(hostname);
 }
@@ -35,16 +35,16 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * Whether a connection for `host` may be made to `address`. Loopback, where it is allowed at all, must have been asked
- * for by name: a foreign name that leads there is an attack.
+ * Whether a connection for `host` may be made to `address`. Loopback, if allowed at all, must be requested by name:
+ * any other name that resolves to it is an attack.
  */
 export function mayConnect(host: string, address: string, { allowLoopback }: AddressRules): boolean {
   return isPublicAddress(address) || (allowLoopback && isLoopbackHost(host) && isLoopbackHost(address));
 }
 
 /**
- * What can be said of the host of a URL before any look-up: false for an address that may not be connected to. URL has
- * brought the decimal, octal and hexadecimal spellings of an address to its usual form.
+ * Checks the host of a URL before any DNS query: false for an address that may not be connected to. URL has already
+ * normalised decimal, octal and hexadecimal spellings of an address.
  */
 export function mayNameHost(host: string, rules: AddressRules): boolean {
   const bare = withoutBrackets(host);

@@ -2,19 +2,19 @@ import type { Counters } from './counters.ts';
 import { AppError } from './errors.ts';
 
 interface Quota {
-  /** Beyond it nothing is made. */
+  /** The maximum; beyond it creation is refused. */
   most: number;
-  /** What is counted, as the refusal says it. */
+  /** What is counted, for the error message. */
   what: string;
   /** What the caller can do. */
   instead: string;
 }
 
-/** How much one team may have of what its people and programs make. Each is a line of docs/limits.md. */
+/** Limits per team. Each is a line of docs/limits.md. */
 export const QUOTAS = {
   /** Each live key may ask 60 times a minute, and a list of them should stay readable. */
   api_keys_per_team: { most: 1000, what: 'API keys that work', instead: 'revoke some first' },
-  /** Every key can be replaced with an overlap, and no key again and again. */
+  /** Allows every key to be rotated with an overlap once, but not repeatedly. */
   rotated_api_keys_per_team: {
     most: 2000,
     what: 'API keys that work, with those that were rotated',
@@ -22,7 +22,7 @@ export const QUOTAS = {
   },
   /** A list of them should stay readable. */
   clients_per_team: { most: 200, what: 'clients', instead: 'remove some first' },
-  /** Each is looked at every few seconds. */
+  /** The server checks each of them every few seconds. */
   campaigns_per_team: { most: 100, what: 'campaigns that have not ended', instead: 'wait for one or cancel it' },
   /** As many as there may be routers (SIGNALBOX_MAX_ROUTERS_PER_TEAM has this default). */
   sites_per_team: { most: 20_000, what: 'sites', instead: 'remove some first' },
@@ -39,7 +39,7 @@ export const QUOTAS = {
 export type QuotaName = keyof typeof QUOTAS;
 
 /**
- * @param count how many the team has, counted no further than the quota
+ * @param count how many the team has, counted up to the quota
  * @throws AppError `quota_exceeded` naming the limit and what to do; the metric counts it
  */
 export function checkQuota(counters: Counters | undefined, name: QuotaName, count: number): void {

@@ -3,23 +3,23 @@ import type { Log, LogFields } from './log.ts';
 
 type Level = 'info' | 'warn' | 'error';
 
-/** How many lines a message may cost in a minute. */
+/** How many lines a message may cause in a minute. */
 export interface LogBounds {
-  /** Written in full about one peer: enough to see what it is about. */
+  /** Full lines per peer: enough to diagnose it. */
   perPeer: number;
-  /** Written in full whoever causes them: a thousand peers of one attacker are no reason for a thousand times as many. */
+  /** Full lines over all peers: an attacker with a thousand peers must not cause a thousand times as many. */
   perMessage: number;
 }
 
-/** A message costs at most some 12 kB a minute. */
+/** A message takes at most about 12 kB a minute. */
 const DEFAULT_BOUNDS: LogBounds = { perPeer: 3, perMessage: 30 };
 const PERIOD_MS = 60_000;
-/** Messages and peers told apart in one period; further peers count together. */
+/** Messages and peers tracked in one period; further peers are counted together. */
 const MOST_KEYS = 1000;
 
 /**
- * A log that a peer cannot fill: of each message the first lines about a peer are written, and at the end of the minute how many
- * more there were. Debug lines pass as they are: who turns them on wants to see everything.
+ * A log that a peer cannot flood: writes the first lines of each message about a peer, and at the end of the minute the number
+ * of suppressed lines. Debug lines are not sampled.
  */
 class SampledLog implements Log {
   readonly #log: Log;
@@ -57,7 +57,7 @@ interface Repeated {
   level: Level;
   message: string;
   written: number;
-  /** Not written. */
+  /** Suppressed lines. */
   left: number;
 }
 
@@ -112,7 +112,7 @@ function entryOf(entries: Map<string, Repeated>, key: string, line: Pick<Repeate
   return entry;
 }
 
-/** The log as a peer may cause lines in it. Messages are fixed texts; what differs belongs into the fields. */
+/** A log for lines that peers can cause. Messages must be fixed texts; variable parts belong in the fields. */
 export function sampledLog(log: Log, clock: Clock, bounds: LogBounds = DEFAULT_BOUNDS): Log {
   return new SampledLog(log, new Samples(clock, bounds));
 }

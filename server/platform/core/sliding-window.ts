@@ -1,11 +1,11 @@
-/** Moments kept of one key; with a higher limit several requests share a moment, the latest of theirs. */
+/** Timestamps kept per key; with a higher limit several requests share one timestamp, the latest of theirs. */
 const MAX_MOMENTS = 600;
 /** Keys of one generation at once: one per API key and per network without a credential. */
 const MAX_KEYS = 100_000;
 
-/** What a counted request is told. */
+/** The result of counting a request. */
 export interface Count {
-  /** Requests in the window with this one; `max + 1` when it is refused. */
+  /** Requests in the window including this one; `max + 1` when it is refused. */
   current: number;
   /** Milliseconds until the oldest of them leaves the window and makes room. */
   ttl: number;
@@ -13,20 +13,20 @@ export interface Count {
 
 /**
  * Counts requests by key in a window that slides: never more than `max` in any stretch of `windowMs`, wherever it begins. A refused
- * request takes no place. Up to {@link MAX_MOMENTS} requests it is exact to the moment, beyond that a request may keep its place
- * 1/600 of the window too long, never too short. Time is elapsed time, so that setting the clock changes nothing.
+ * request is not counted. Up to {@link MAX_MOMENTS} requests it is exact; beyond that a request may count 1/600 of the window
+ * too long, never too short. Time is monotonic, so that setting the clock has no effect.
  */
 export class SlidingWindow {
   readonly #windowMs: number;
   readonly #monotonic: () => number;
   readonly #maxKeys: number;
-  /** Two generations: what was not asked for through a whole window is over and goes with the older one. */
+  /** Two generations: a key without a request for a whole window expires with the older one. */
   #recent = new Map<string, Log>();
   #older = new Map<string, Log>();
   #turnedAt: number;
 
   /**
-   * @param monotonic elapsed time in milliseconds
+   * @param monotonic monotonic milliseconds
    * @param maxKeys keys kept at once, and as many again of the window before
    */
   constructor(windowMs: number, monotonic: () => number, maxKeys = MAX_KEYS) {
@@ -92,7 +92,7 @@ class Log {
     return this.#moments[0] ?? 0;
   }
 
-  /** @param mergeMs requests so close together share a moment */
+  /** @param mergeMs requests within this time share a timestamp */
   add(now: number, mergeMs: number): void {
     this.total += 1;
     const last = this.#moments.length - 1;

@@ -1,6 +1,6 @@
 import { AppError } from './errors.ts';
 
-/** A row that the database can never take, and what it says about it. */
+/** A row that the database rejects permanently, and its error. */
 export interface RefusedRow<T> {
   row: T;
   error: unknown;
@@ -8,14 +8,14 @@ export interface RefusedRow<T> {
 
 export interface StoredApart<T> {
   refused: RefusedRow<T>[];
-  /** Not stored, because the database cannot be used now (`error`): to be tried again later. */
+  /** Not stored because the database is unavailable (`error`): retry later. */
   left: T[];
   error?: unknown;
 }
 
 /**
- * Stores rows of many peers in one write. When one of them can never be stored, the rows are halved until it is found, in their order,
- * so that it costs the others nothing: one bad row of 500 takes some 18 writes.
+ * Stores rows of many peers in one write. When the database rejects one of them, bisects the rows in order to isolate it, so that
+ * the others are stored: one bad row of 500 takes about 18 writes.
  * @param write stores some of the rows in one transaction
  * @returns what was not stored; never rejects
  */
@@ -35,7 +35,7 @@ export async function storeApart<T>(rows: readonly T[], write: (rows: readonly T
   return { refused, left: [] };
 }
 
-/** The database can be used, and does not take these values: the same write would fail again. Storage gives other errors these codes. */
+/** The database works but rejects these values: the same write would fail again. Storage gives other errors these codes. */
 function isPermanent(error: unknown): boolean {
   return !(error instanceof AppError && (error.code === 'unavailable' || error.code === 'outcome_unknown'));
 }

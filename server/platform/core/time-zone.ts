@@ -1,9 +1,9 @@
 /**
- * The IANA time zone with this name, in its proper spelling; undefined when there is none. An old name that is still
- * valid stays as it was given, because the engine's name for the same zone may be the older one (Asia/Calcutta).
+ * The IANA time zone with this name, in its proper spelling; undefined when there is none. An alias that is still
+ * valid stays unchanged, because the engine's canonical name may be the older one (Asia/Calcutta).
  */
 export function ianaTimeZone(name: string): string | undefined {
-  // Offsets like +01:00 are understood by the engine, but are no zones: they know no summer.
+  // The engine accepts offsets like +01:00, but they are not zones: they have no daylight saving time.
   if (!/^[A-Za-z]/.test(name)) return undefined;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();

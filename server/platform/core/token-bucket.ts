@@ -1,19 +1,19 @@
-/** How fast something may go on (`perSecond`), and how much of it may come at once after a quiet time (`burst`). */
+/** A sustained rate (`perSecond`) and the amount allowed at once after idle time (`burst`). */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
 /**
- * A budget that refills with time. Taking may lead below zero, because what a peer sent has been received by then; the
- * peer then waits until the bucket holds something again.
+ * A budget that refills with time. Taking may make it negative, because the peer's data has already been received; the
+ * peer then waits until it is positive again.
  */
 export class TokenBucket {
   readonly #rate: Rate;
   #level: number;
   #at: number;
 
-  /** @param now milliseconds of a clock that nobody sets, as for {@link take} and {@link waitMs} */
+  /** @param now monotonic milliseconds, as for {@link take} and {@link waitMs} */
   constructor(rate: Rate, now: number) {
     this.#rate = rate;
     this.#level = rate.burst;

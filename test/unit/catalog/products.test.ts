@@ -65,17 +65,17 @@ describe("an operator's file", () => {
   });
 
   test.each([
-    ['model,colour\nRB1,red\n', 'line 1, column colour: is no column'],
-    ['model;name\nRB1;One\n', 'line 1, column model;name: is no column'],
+    ['model,colour\nRB1,red\n', 'line 1, column colour: is not a known column'],
+    ['model;name\nRB1;One\n', 'line 1, column model;name: is not a known column'],
     ['name\nOne\n', 'line 1, column model: is missing'],
-    ['model,model\nRB1,RB1\n', 'line 1, column model: is there twice'],
+    ['model,model\nRB1,RB1\n', 'line 1, column model: appears twice'],
     ['model,name\nRB1\n', 'line 2: has 1 cells, the first line names 2 columns'],
     ['model,name\nRB1,One\n,Two\n', 'line 3, column model: is empty'],
     ['model,archived\nRB1,no\n', 'line 2, column archived: is "no"; it must be true or false'],
     ['model,price\nRB9,$1\n', 'line 2, column name: is empty, and RB9 is a new product'],
     ['model,price\nRB1,$1\n\nRB1,$2\n', 'line 4, column model: RB1 is already on line 2'],
-    ['model,name\nRB1,"One\n', 'line 2, column 2: the quoted cell has no end'],
-    ['model,name\nRB1,O"ne\n', 'line 2, column 2: a quote stands where none may'],
+    ['model,name\nRB1,"One\n', 'line 2, column 2: the quoted cell has no closing quote'],
+    ['model,name\nRB1,O"ne\n', 'line 2, column 2: unexpected quote'],
     ['', 'line 1: the file is empty'],
   ])('%j is refused: %s', (text, complaint) => {
     expect(() => products(shipped, text)).toThrow(`file2.csv: ${complaint}`);

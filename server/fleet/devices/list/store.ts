@@ -5,7 +5,7 @@ import type { DbOrTx } from '../../../platform/storage/db.ts';
 import { newestFirst } from '../../../platform/storage/paging.ts';
 import type { DeviceFilter } from '../types.ts';
 
-/** What callers see of devices, and the names that they give them. */
+/** Queries for the device list, and the aliases that callers set. */
 
 export interface DeviceRow {
   id: string;
@@ -50,7 +50,7 @@ function matches(search: string, macFragment: string | undefined) {
     or exists (select 1 from device_sightings where device_id = devices.id and ip_address like ${pattern} escape '\\'))`;
 }
 
-/** A MAC address at all places of the team. */
+/** A MAC address at all sites of the team. */
 export async function selectDevicesByMac(db: DbOrTx, teamId: string, mac: string): Promise<DeviceRow[]> {
   return selectDeviceRows(db, teamId).where('devices.mac', '=', mac).execute();
 }
@@ -63,7 +63,7 @@ export interface SightingRow {
   ip_first_seen_at: number;
   last_seen_at: number;
   present: 0 | 1 | 2;
-  /** Until when the router's report is known to be true. */
+  /** When the router's report was last confirmed. */
   confirmed_at: number | null;
 }
 

@@ -9,7 +9,7 @@ import type { RemovalChange, RemovalsDeps, Replacement } from '../types.ts';
 import { lockRouters, lockTeam, moveDevices, moveHistory, movePresent, selectCampaignAhead, takeHardware } from './store.ts';
 import type { Pair } from './store.ts';
 
-/** What is to be told of a replacement once it is stored. */
+/** What listeners must learn about a replacement once it is stored. */
 interface Replaced {
   router: RouterRecord;
   change: Extract<RemovalChange, { kind: 'replaced' }>;
@@ -18,19 +18,19 @@ interface Replaced {
 }
 
 /**
- * Lets a router go on with the hardware of another record, inside the write that stores it.
- * @throws AppError `not_found`; `invalid` for a replacement that is no other router of the team; `conflict` while the old
- *   hardware answers, and while a job or a campaign has to do with one of the two
+ * Replaces a router's hardware with that of another record, inside the transaction that stores it.
+ * @throws AppError `not_found`; `invalid` when the replacement is not another router of the team; `conflict` while the old
+ *   hardware answers, and while a job or a campaign involves one of the two
  */
 export async function replaceInside(tx: Tx, deps: RemovalsDeps, wanted: Replacement): Promise<Replaced> {
   const { teamId, routerId, replacedBy, keepJobs, now } = wanted;
   await lockTeam(tx, teamId);
   const pair = await readPair(tx, deps, wanted);
   const { old, fresh } = pair;
-  if (deps.routers.presence.isAnswering(old.id)) throw new AppError('conflict', 'the old router still answers: take it away first');
+  if (deps.routers.presence.isAnswering(old.id)) throw new AppError('conflict', 'the old router still answers: disconnect it first');
   const campaign = await selectCampaignAhead(tx, teamId, [old.id, fresh.id]);
   if (campaign !== undefined)
-    throw new AppError('conflict', `campaign ${campaign} has not come to this router yet: wait for it, or cancel it`);
+    throw new AppError('conflict', `campaign ${campaign} has not reached this router yet: wait for it, or cancel it`);
   const withdrawal = { teamId, now, reason: 'router_replaced', error: 'the router was replaced by other hardware' };
   const jobs = [
     ...(await deps.jobs.withdrawFrom(tx, {
@@ -39,7 +39,7 @@ export async function replaceInside(tx: Tx, deps: RemovalsDeps, wanted: Replacem
       keepQueued: keepJobs,
       agentRevoked: await isAgentRevoked(tx, teamId, old.agent_id),
     })),
-    // Those were meant for the new hardware.
+    // These were meant for the new hardware.
     ...(await deps.jobs.withdrawFrom(tx, {
       ...withdrawal,
       routerId: replacedBy,
@@ -70,6 +70,6 @@ async function readPair(tx: Tx, { storage }: RemovalsDeps, { teamId, routerId, r
   const old = there.find(({ id }) => id === routerId);
   const fresh = there.find(({ id }) => id === replacedBy);
   if (!old) throw notFound('router');
-  if (!fresh || fresh === old) throw invalidField('replaced_by', fresh ? 'is this router itself' : 'is no router of this team');
+  if (!fresh || fresh === old) throw invalidField('replaced_by', fresh ? 'is this router itself' : 'is not a router of this team');
   return { old, fresh, now };
 }

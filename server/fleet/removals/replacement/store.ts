@@ -6,16 +6,16 @@ import type { Tx } from '../../../platform/storage/db.ts';
 export { lockRouters } from '../../../platform/storage/router-lock.ts';
 export { lockTeam } from '../../../platform/storage/team-lock.ts';
 
-/** What a replacement does to the records of the two routers. All of it runs in the write that holds both. */
+/** Changes of a replacement to the records of the two routers. All of them run in the transaction that locks both. */
 
-/** The record that goes on, and that of the new hardware, which is merged into it. */
+/** The record that stays, and that of the new hardware, which is merged into it. */
 export interface Pair {
   old: RouterRecord;
   fresh: RouterRecord;
   now: number;
 }
 
-/** A campaign that has not come to one of these routers yet. */
+/** A campaign that has not reached one of these routers yet. */
 export async function selectCampaignAhead(tx: Tx, teamId: string, routerIds: readonly string[]): Promise<string | undefined> {
   const row = await tx
     .selectFrom('campaign_targets')
@@ -30,7 +30,7 @@ export async function selectCampaignAhead(tx: Tx, teamId: string, routerIds: rea
   return row?.id;
 }
 
-/** The old record takes over the new hardware. The new record must be marked as removed before: a hardware id is one router. */
+/** The old record takes over the new hardware. Mark the new record as removed first: a hardware id belongs to one router. */
 export async function takeHardware(tx: Tx, { old, fresh, now }: Pair): Promise<RouterRecord> {
   const {
     hardware_id,
@@ -71,7 +71,7 @@ export async function takeHardware(tx: Tx, { old, fresh, now }: Pair): Promise<R
     .executeTakeFirstOrThrow();
 }
 
-/** The short past of the new hardware becomes part of the router's. What a campaign says of both stays apart. */
+/** Moves the history of the new hardware to the router. Campaign targets of both stay separate. */
 export async function moveHistory(tx: Tx, { old, fresh }: Pair): Promise<void> {
   await sql`
     update campaign_targets set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id}
@@ -91,21 +91,21 @@ export async function moveHistory(tx: Tx, { old, fresh }: Pair): Promise<void> {
   await moveFaults(tx, old.team_id, fresh.id, old.id);
 }
 
-/** Open faults of the new hardware, too; those of the old one must have been resolved. */
+/** Moves faults, also open ones. Resolve those of the old hardware first. */
 export async function moveFaults(tx: Tx, teamId: string, fromId: string, toId: string): Promise<void> {
   await sql`
     update faults set router_id = ${toId} where team_id = ${teamId} and router_id = ${fromId}
     and (resolved_at is not null or type not in (select type from faults where router_id = ${toId} and resolved_at is null))`.execute(tx);
 }
 
-/** Presence, position and claims of the new hardware are the router's now; those of the old one must be gone. */
+/** Moves presence, position and claims of the new hardware. Delete those of the old hardware first. */
 export async function movePresent(tx: Tx, { old, fresh }: Pair): Promise<void> {
   for (const table of ['router_presence', 'router_positions', 'router_moves']) {
     await sql`update ${sql.table(table)} set router_id = ${old.id} where router_id = ${fresh.id}`.execute(tx);
   }
 }
 
-/** What the new hardware sees is at the place of the old one from now on; what only the old one saw is there no more. */
+/** Moves the new hardware's devices to the old one's scope; devices that only the old hardware saw are no longer present. */
 export async function moveDevices(tx: Tx, { old, fresh, now }: Pair, newId: () => string): Promise<void> {
   const [from, to] = [fresh.site_id ?? fresh.id, old.site_id ?? old.id];
   const team = old.team_id;

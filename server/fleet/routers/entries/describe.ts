@@ -8,7 +8,7 @@ interface Reported {
   reports: EntryReports | undefined;
 }
 
-/** What the agent has said on its present tunnel of each entry that it has named there. */
+/** The entries that an agent has named on its present tunnel, with their state. */
 export function describeEntries({ ids, heartbeats, reports }: Reported): AgentEntry[] {
   const duplicates = reports?.duplicates ?? [];
   const names = new Set([...ids.keys(), ...heartbeats.keys(), ...duplicates.map(({ name }) => name), ...(reports?.refused ?? [])]);

@@ -3,14 +3,14 @@ import type { AgentConnection } from '../../../platform/core/agent-gateway.ts';
 import { Listeners } from '../../../platform/core/listeners.ts';
 import { EntryReports } from './reports.ts';
 
-/** One entry as people find it: by its name in the agent's configuration and the address there. */
+/** How people find an entry: its name and address in the agent's configuration. */
 export interface EntryAddress {
   name: string;
-  /** Null: the agent has not said. */
+  /** Null: not reported by the agent. */
   host: string | null;
 }
 
-/** Which entries of its agent report a router's hardware id beside the one that has it; none when that is over. */
+/** The entries that report a router's hardware id beside the entry that has it; empty when no duplicate is left. */
 export interface DuplicateChange {
   routerId: string;
   hardwareId: string;
@@ -20,15 +20,15 @@ export interface DuplicateChange {
 
 interface AgentEntries {
   reports: EntryReports;
-  /** Names and the routers they have, kept up by the owner of this map. */
+  /** Names and their routers; the owner of this map updates it. */
   held: ReadonlyMap<string, string>;
-  /** What was said last of each router, so that only news is published. */
+  /** The last change published for each router, so that only differences are published. */
   published: Map<string, string>;
-  /** What may be left open of an earlier tunnel has been looked at. */
+  /** Duplicates of an earlier tunnel that no longer exist have been cleared. */
   isCleared: boolean;
 }
 
-/** Tells apart the entries of an agent that report the same hardware id: the first one keeps the router. */
+/** Finds entries of an agent that report the same hardware id: the first one keeps the router. */
 export class DuplicateEntries {
   readonly changes = new Listeners<DuplicateChange>();
   readonly #agents = new Map<string, AgentEntries>();
@@ -47,25 +47,25 @@ export class DuplicateEntries {
     return this.#agents.get(agentId)?.reports;
   }
 
-  /** An inventory was taken in. @param routerId of the router that another entry has, when this one reports the same hardware id */
+  /** An inventory was accepted. @param routerId of the router that another entry has, when this one reports the same hardware id */
   report(agentId: string, inventory: Inventory, routerId: string | null): void {
     this.#agents.get(agentId)?.reports.report(inventory, routerId);
     this.#publish(agentId);
   }
 
-  /** An inventory that cannot be of a router. @param refusal the reason, for people */
+  /** An inventory was rejected. @param refusal the reason, for people */
   refuse(agentId: string, inventory: Inventory, refusal: string): void {
     this.#agents.get(agentId)?.reports.refuse(inventory, refusal);
     this.#publish(agentId);
   }
 
-  /** The router has gone to another agent, or is no more. */
+  /** The router has moved to another agent or was removed. */
   forget(agentId: string, routerId: string): void {
     this.#agents.get(agentId)?.published.delete(routerId);
     this.changes.publish({ routerId, hardwareId: '', holder: { name: '', host: null }, others: [] });
   }
 
-  /** What an entry reported that had to wait for a router which no entry has now. Each is given once. */
+  /** The inventory of a duplicate whose router no other entry has any more. Each is returned once. */
   takeFreed(agentId: string): Inventory | undefined {
     const agent = this.#agents.get(agentId);
     if (!agent) return undefined;

@@ -1,6 +1,6 @@
 import type { Inventory } from '../../../../protocol/index.ts';
 
-/** An entry that reports the hardware id of a router that another entry of the same agent has. */
+/** An entry that reports the hardware id of another entry's router at the same agent. */
 export interface Duplicate {
   name: string;
   routerId: string;
@@ -10,24 +10,24 @@ export interface Duplicate {
 interface Reported {
   host: string | null;
   duplicate: Duplicate | null;
-  /** Why its router was not taken in; null when it was. */
+  /** Why its router was rejected; null when it was accepted. */
   refusal: string | null;
 }
 
 /**
- * What the entries of one agent's configuration have reported on its present tunnel. Holds at most as many names as the agent
- * may name routers: the limits of inventories and of `hello` see to that.
+ * The reports of one agent's configuration entries on its present tunnel. The limits of inventories and of `hello` bound the
+ * number of names.
  */
 export class EntryReports {
   readonly #configured: ReadonlySet<string>;
   readonly #reported = new Map<string, Reported>();
 
-  /** @param configured names of `hello`; what an agent that names none has is known only by what it reports */
+  /** @param configured names from `hello`; the entries of an agent that sends none are known only from its reports */
   constructor(configured: readonly string[]) {
     this.#configured = new Set(configured);
   }
 
-  /** The agent has an entry of this name. */
+  /** The agent has an entry with this name. */
   has(name: string): boolean {
     return this.#configured.has(name) || this.#reported.has(name);
   }
@@ -38,18 +38,18 @@ export class EntryReports {
     this.#reported.set(name, { host, duplicate: routerId === null ? null : { name, routerId, inventory }, refusal: null });
   }
 
-  /** What the entry reports cannot be a router. @param refusal the reason, for people */
+  /** The entry's inventory was rejected. @param refusal the reason, for people */
   refuse(inventory: Inventory, refusal: string): void {
     const { router: name, host = null } = inventory;
     this.#reported.set(name, { host, duplicate: null, refusal });
   }
 
-  /** Why the router of this entry was not taken in; null when it was, or has not been reported. */
+  /** Why the router of this entry was rejected; null when it was accepted or not reported yet. */
   refusalAt(name: string): string | null {
     return this.#reported.get(name)?.refusal ?? null;
   }
 
-  /** Names of the entries whose router was not taken in. */
+  /** Names of the entries whose router was rejected. */
   get refused(): string[] {
     return [...this.#reported].filter(([, { refusal }]) => refusal !== null).map(([name]) => name);
   }
@@ -73,7 +73,7 @@ export class EntryReports {
     return [...this.#reported.values()].flatMap(({ duplicate }) => duplicate ?? []);
   }
 
-  /** Every entry has reported who its router is, or has one (`held`) and so is no duplicate unless it says so. */
+  /** True when every entry has reported its router or already has one (`held`), so that all duplicates are known. */
   isComplete(held: ReadonlyMap<string, string>): boolean {
     return [...this.#configured].every((name) => this.#reported.has(name) || held.has(name));
   }

@@ -7,7 +7,7 @@ import { pathId } from '../../../platform/http/fields.ts';
 import type { RoutersService } from '../service.ts';
 import type { AgentEntry } from '../types.ts';
 
-const host = z.string().nullable().describe('Where the agent reaches it; null when the agent has not said');
+const host = z.string().nullable().describe('Address at which the agent reaches it; null when not reported');
 const entrySchema = z
   .object({
     name: z.string().describe("The router's name in the agent's configuration"),
@@ -15,18 +15,18 @@ const entrySchema = z
     router_id: z
       .string()
       .nullable()
-      .describe('Null while it is not known which router answers there, while it waits in /api/router-moves, and for a duplicate'),
-    reachable: z.boolean().describe('It answers the agent'),
+      .describe('Null while the router is unknown, while its move waits for approval in /api/router-moves, and for a duplicate'),
+    reachable: z.boolean().describe('The router answers the agent'),
     reason: z
       .string()
       .nullable()
       .describe(
-        'Why it does not answer, or why its inventory cannot be read or taken in; duplicate_serial: another entry has the router that it says it is',
+        'Why it does not answer, or why its inventory cannot be read or was rejected; duplicate_serial: another entry already has this router',
       ),
     duplicate_of: z
       .object({ name: z.string(), host, router_id: z.string() })
       .nullable()
-      .describe('The entry that reports the same hardware id and has the router'),
+      .describe('The entry with the same hardware id that has the router'),
   })
   .meta({
     id: 'AgentRouter',
@@ -62,7 +62,7 @@ const listSchema = z
     ],
   });
 
-/** What an agent has in its configuration, known to the list of routers or not. */
+/** The entries of an agent's configuration, including those without a router in the list. */
 export interface AgentEntryRoutesDeps {
   routers: Pick<RoutersService, 'entriesOf'>;
   agents: Pick<AgentsService, 'get'>;
@@ -75,7 +75,7 @@ export function agentEntryRoutes(app: App, { routers, agents }: AgentEntryRoutes
       schema: {
         tags: ['agents'],
         operationId: 'listAgentRouters',
-        summary: 'List the routers of an agent by their names there, with the reason why one does not answer or cannot be read',
+        summary: "List the router entries of an agent's configuration, each with the reason why it does not answer or cannot be read",
         params: z.object({ agent_id: pathId }),
         response: { 200: envelope(listSchema), ...commonErrors },
       },

@@ -11,14 +11,14 @@ const agentSchema = z.object({ id: z.string(), name: z.string() });
 const moveSchema = z
   .object({
     id: z.string(),
-    state: z.enum(['pending', 'refused']).describe('refused: this agent does not get the router until the move is approved after all'),
+    state: z.enum(['pending', 'refused']).describe('refused: an administrator has refused the move; it can still be approved'),
     router_id: z.string(),
     identity: z.string(),
     hardware_id: z.string(),
-    to_agent: agentSchema.describe('Who reports the router now'),
+    to_agent: agentSchema.describe('The agent that reports the router now'),
     to_name: z.string().describe("The router's name in that agent's configuration"),
-    to_address: z.string().describe('Where its tunnel comes from'),
-    from_agent: agentSchema.describe('Who has the router'),
+    to_address: z.string().describe("Source address of that agent's tunnel"),
+    from_agent: agentSchema.describe('The agent that has the router'),
     created_at: dateTime,
   })
   .meta({
@@ -51,10 +51,10 @@ export function routerMoveRoutes(app: App, { moves }: { moves: RouterMoves }): v
       schema: {
         tags,
         operationId: 'listRouterMoves',
-        summary: "List agents' claims on routers of other agents that wait for a decision or were refused, newest first",
+        summary: 'List moves of routers between agents that wait for a decision or were refused, newest first',
         description:
-          'An agent that reports a router of another agent gets nothing of it until the other one is revoked, no longer has it, or has ' +
-          'been away for a while (SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS), or until the move is approved here.',
+          'An agent that reports a router of another agent cannot use it until the other agent is revoked, no longer has it, or has ' +
+          'been offline for SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS, or until an administrator approves the move here.',
         querystring: pageQuery,
         response: { 200: envelope(z.array(moveSchema)), ...commonErrors },
       },
@@ -66,8 +66,8 @@ export function routerMoveRoutes(app: App, { moves }: { moves: RouterMoves }): v
       return success(list.map(present));
     },
   );
-  decision(app, moves, 'approve', 'Give the router to the agent that reports it, at once');
-  decision(app, moves, 'refuse', 'Leave the router where it is; the agent is not asked about again');
+  decision(app, moves, 'approve', 'Approve a move: the agent that reports the router gets it at once');
+  decision(app, moves, 'refuse', 'Refuse a move: the router stays with its agent, and the same claim is not announced again');
 }
 
 function decision(app: App, moves: RouterMoves, verb: 'approve' | 'refuse', summary: string): void {

@@ -29,16 +29,16 @@ import {
 } from './store.ts';
 import type { ClaimOfAgent, ListedMove, MoveChange, MoveRecord, MoveRules, Owner } from './types.ts';
 
-/** Claims that wait in one team: more than any re-installation of agents brings at once, and a list that can still be read. */
+/** Pending claims of one team: more than any re-installation of agents causes at once, and still a readable list. */
 const MOST_PER_TEAM = 2000;
 /**
- * New claims of one agent: twice as many at once as it has routers, then 8,640 a day. Each writes to the audit log and tells
- * everybody, and an agent could claim and withdraw without end.
+ * New claims of one agent: a burst of twice its routers, then 8,640 a day. Each writes to the audit log and notifies the team,
+ * and an agent could claim and withdraw without end.
  */
 const CLAIM_RATE = { burst: 2 * MAX_ROUTERS_PER_AGENT, perSecond: 0.1 };
-/** Agents whose claims are counted; the one that has claimed nothing for longest is forgotten first. */
+/** Agents whose claims are counted; the least recently used is dropped first. */
 const REMEMBERED_CLAIMERS = 20_000;
-/** Claims looked at in one round. */
+/** Claims checked in one sweep. */
 const AT_ONCE = 500;
 
 export interface RouterMovesDeps {
@@ -46,10 +46,10 @@ export interface RouterMovesDeps {
   clock: Clock;
   log: Log;
   rules: MoveRules;
-  /** What is known of the agent that has a router. */
+  /** The state of the agent that has a router. */
   ownerOf: (router: RouterRecord) => Omit<Owner, 'revoked'>;
   isConnected: (agentId: string) => boolean;
-  /** The agent has an entry of this name in its configuration. */
+  /** The agent has an entry with this name in its configuration. */
   hasEntry: (agentId: string, name: string) => boolean;
 }
 
@@ -63,33 +63,33 @@ export interface Sighting {
   now: number;
 }
 
-/** What an inventory came to, and what is to be told once this is stored. */
+/** The result of an inventory, and the changes to publish once it is stored. */
 export interface Sighted {
-  /** Undefined: it belongs to another agent, or to another entry of this one. */
+  /** Undefined: the router belongs to another agent, or to another entry of this one. */
   router: RouterRecord | undefined;
   /** The router that another entry of this agent has, when this one reports the same hardware id. */
   duplicateOf?: RouterRecord;
   changes: MoveChange[];
 }
 
-/** Keeps routers with their agents: another one of the team gets a router only when it may, or when somebody approves. */
+/** Assigns routers to agents: another agent of the team gets a router only by the rules or by an administrator's approval. */
 export class RouterMoves {
-  /** What has become of claims, after it is stored. */
+  /** Changes of claims, published after they are stored. */
   readonly changes = new Listeners<MoveChange>();
   readonly #deps: RouterMovesDeps;
-  /** New claims by agent; a reconnect fills none. */
+  /** Rates of new claims by agent; a reconnect does not reset them. */
   readonly #claims = new LRUCache<string, TokenBucket>({ max: REMEMBERED_CLAIMERS });
 
   constructor(deps: RouterMovesDeps) {
     this.#deps = deps;
   }
 
-  /** Takes in that an agent sees a router, inside the write that stores it. */
+  /** Records that an agent reports a router, inside the transaction that stores it. */
   async recordSighting(tx: Tx, sighting: Sighting): Promise<Sighted> {
     const { teamId, agentId, agentRouter, facts } = sighting;
     let claimed = await selectClaimed(tx, teamId, facts.hardware_id);
     if (!claimed) {
-      // Of two agents that see a new router in the same moment, one is the first.
+      // When two agents report a new router at the same time, one of them is first.
       await lockTeam(tx, teamId);
       claimed = await selectClaimed(tx, teamId, facts.hardware_id);
     }
@@ -104,7 +104,7 @@ export class RouterMoves {
     const { router, ownerRevoked } = claimed;
     const earlier = await selectMoveOf(tx, { teamId, routerId: router.id, agentId });
     if (!earlier && !this.#mayClaim(agentId)) {
-      this.#deps.log.warn({ team_id: teamId, agent_id: agentId }, 'a claim on a router is not kept: the agent has made too many');
+      this.#deps.log.warn({ team_id: teamId, agent_id: agentId }, 'a claim on a router is ignored: the agent has made too many');
       return { router: undefined, changes };
     }
     const reason =
@@ -114,7 +114,7 @@ export class RouterMoves {
     return { router: undefined, changes: [...changes, ...(await this.#request(tx, sighting, router, earlier))] };
   }
 
-  /** What answers behind this name cannot be told from other devices by its id: nobody has the name now. */
+  /** The device under this name cannot be identified: no router has the name now. */
   async withdraw(tx: Tx, sighting: Sighting): Promise<MoveChange[]> {
     const changes: MoveChange[] = [];
     for (const move of await withdrawClaims(tx, { ...sighting, except: '' })) {
@@ -124,14 +124,14 @@ export class RouterMoves {
     return changes;
   }
 
-  /** Two devices with one serial number, or one device in two entries: which of them it is, nobody can tell from here. */
+  /** Two devices with one serial number, or one device in two entries: the control plane cannot tell which. */
   #isOfOtherEntry(router: RouterRecord, { agentId, agentRouter, facts }: Sighting): boolean {
     const { agent_id: owner, agent_router: name, hardware_id: hardwareId } = router;
     if (owner !== agentId || hardwareId !== facts.hardware_id || name === '' || name === agentRouter) return false;
     return this.#deps.hasEntry(agentId, name);
   }
 
-  /** Decided by an administrator. @throws AppError `not_found`, also for another team's move */
+  /** An administrator's decision. @throws AppError `not_found`, also for another team's move */
   async decide(teamId: string, id: string, state: 'approved' | 'refused'): Promise<void> {
     const { storage, clock } = this.#deps;
     const { move, changes } = await storage.writes.write(async (tx) => {
@@ -146,23 +146,23 @@ export class RouterMoves {
     if (state === 'approved') await this.#settle(move);
   }
 
-  /** Newest first, those that were refused included. */
+  /** Newest first, including refused ones. */
   async list(teamId: string, page: Page): Promise<ListedMove[]> {
     return selectMoves(this.#deps.storage.db, teamId, page);
   }
 
-  /** What this agent claims and does not get, oldest first. */
+  /** This agent's claims that wait or were refused, oldest first. */
   async claimsOf(teamId: string, agentId: string): Promise<ClaimOfAgent[]> {
     return selectClaimsOfAgent(this.#deps.storage.db, { teamId, agentId, limit: MAX_ROUTERS_PER_AGENT });
   }
 
-  /** Lets those claims come true that may by now; never rejects. */
+  /** Carries out the claims that the rules allow by now. Never rejects. */
   async sweep(): Promise<void> {
     const { storage, log } = this.#deps;
     try {
       for (const move of await selectOpenMoves(storage.db, AT_ONCE)) await this.#settle(move);
     } catch (error) {
-      log.warn({ err: error }, 'claims on routers could not be looked at; it is tried again');
+      log.warn({ err: error }, 'the check of claims on routers failed; it is retried');
     }
   }
 
@@ -197,7 +197,7 @@ export class RouterMoves {
     this.publish((await storage.writes.write((tx) => this.#take(tx, sighting, router, reason, []))).changes);
   }
 
-  /** By itself a router goes only to an agent that is there and has it. */
+  /** Without an approval, a router moves only to a connected agent. */
   #currentReason(move: MoveRecord, router: RouterRecord, revoked: boolean): string | undefined {
     if (!this.#deps.isConnected(move.agent_id)) return undefined;
     return reasonToMove({ ...this.#deps.ownerOf(router), revoked }, this.#deps.rules);
@@ -238,7 +238,7 @@ export class RouterMoves {
     if (!earlier) {
       const { ofTeam, ofAgent } = await countMoves(tx, teamId, agentId);
       if (ofTeam >= MOST_PER_TEAM || ofAgent >= MAX_ROUTERS_PER_AGENT) {
-        this.#deps.log.warn({ team_id: teamId, agent_id: agentId, count: ofTeam }, 'a claim on a router is not kept: there are too many');
+        this.#deps.log.warn({ team_id: teamId, agent_id: agentId, count: ofTeam }, 'a claim on a router is ignored: too many are pending');
         return [];
       }
     }

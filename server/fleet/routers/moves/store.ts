@@ -11,7 +11,7 @@ import type { ClaimOfAgent, ListedMove, MoveRecord, WaitingClaim } from './types
 
 export { lockTeam } from '../../../platform/storage/team-lock.ts';
 
-/** The router of the team with this hardware id, however it is spelt; exactly spelt first. With it, whether its agent is revoked. */
+/** The team's router with this hardware id in any spelling, an exact match first, and whether its agent is revoked. */
 export async function selectClaimed(
   db: DbOrTx,
   teamId: string,
@@ -55,7 +55,7 @@ export async function selectMoveOf(
     .executeTakeFirst();
 }
 
-/** A new claim, or the present words of one that waits or was refused. @returns the record, and whether it is new */
+/** Inserts a claim, or updates one that waits or was refused. */
 export async function storeClaim(db: DbOrTx, claim: Claim): Promise<MoveRecord> {
   const words = {
     agent_router: claim.agentRouter,
@@ -88,8 +88,8 @@ export async function countMoves(db: DbOrTx, teamId: string, agentId: string): P
 }
 
 /**
- * What this agent claims under this name is another device than these routers. Claims that were refused stay: otherwise an agent
- * would be asked about again once it has named another device. @returns the routers whose claims are gone
+ * Deletes pending claims of this agent under this name, because another device answers there. Refused claims stay: otherwise
+ * the agent could ask again after naming another device. @returns the deleted claims
  */
 export async function withdrawClaims(
   db: DbOrTx,
@@ -106,7 +106,7 @@ export async function withdrawClaims(
     .execute();
 }
 
-/** The claims that wait for a decision, and those that somebody has decided in another process. Of all teams. */
+/** Claims of all teams that wait for a decision, or that another process has approved. */
 export async function selectOpenMoves(db: DbOrTx, limit: number): Promise<MoveRecord[]> {
   return db
     .selectFrom('router_moves')
@@ -192,7 +192,7 @@ export async function selectClaimsOfAgent(
       ])
       .where('router_moves.team_id', '=', teamId)
       .where('router_moves.agent_id', '=', agentId)
-      // An approved one is about to come true.
+      // An approved one is about to be carried out.
       .where('router_moves.state', 'in', ['pending', 'refused'])
       .orderBy('router_moves.id')
       .limit(limit)

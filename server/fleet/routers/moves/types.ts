@@ -3,7 +3,7 @@ import type { RouterMovesTable, RoutersTable } from '../../../platform/storage/s
 
 export type MoveRecord = Selectable<RouterMovesTable>;
 
-/** A move with the names that people know. */
+/** A move with names for display. */
 export interface ListedMove extends MoveRecord {
   identity: string;
   hardware_id: string;
@@ -23,31 +23,31 @@ export interface ClaimOfAgent {
 }
 
 export interface MoveRules {
-  /** An agent that is away for this long may lose its routers to another, milliseconds. */
+  /** An agent that is offline for this long may lose its routers to another, milliseconds. */
   afterMs: number;
   /** Every agent of the team may take every router. */
   free: boolean;
 }
 
-/** The agent that has a router, as far as this matters for another that claims it. */
+/** The state of the agent that has a router, for the decision on a claim. */
 export interface Owner {
   revoked: boolean;
-  /** It has a tunnel and has not named this router on it for a while, or has another device there. */
+  /** It is connected and has not reported this router for a while, or has another device under its name. */
   dropped: boolean;
   /** How long it has had no tunnel, milliseconds; 0 while it has one. */
   awayMs: number;
 }
 
 export interface MoveChange {
-  /** `reported_again`: nothing is new but the claiming agent's tunnel. */
+  /** `reported_again`: the same claim on a new tunnel. */
   kind: 'requested' | 'reported_again' | 'refused' | 'withdrawn' | 'moved';
   teamId: string;
   router: Selectable<RoutersTable>;
-  /** Who claims it, or has it now. */
+  /** The agent that claims it, or has it now. */
   agentId: string;
   /** Its name there. */
   agentRouter: string;
-  /** Who had it before, or still has it. */
+  /** The agent that had it before, or still has it. */
   ownerId: string;
   /** Why, for people. */
   reason: string;
@@ -57,11 +57,11 @@ export interface MoveChange {
   waiting: WaitingClaim[];
 }
 
-/** A claim that waits, in the names that people know. */
+/** A pending claim with names for display. */
 export interface WaitingClaim {
   agentId: string;
   agentName: string;
-  /** Where its tunnel came from. */
+  /** Source address of its tunnel. */
   address: string;
   /** Its name for the router. */
   agentRouter: string;

@@ -6,7 +6,7 @@ import type { ClaimOfAgent } from '../moves/types.ts';
 /** Names of agents and routers may have 255 characters each; the protocol takes 1000 in all. */
 const REASON_CHARS = 1000;
 
-/** What an agent's own check says of the entries that it does not get: in the agent's names, for the person at its console. */
+/** The entries that an agent does not manage, for the output of its own check. */
 export function describeUnmanaged(
   claims: readonly ClaimOfAgent[],
   entries: readonly AgentEntry[],

@@ -4,19 +4,19 @@ import type { App } from '../../../platform/http/app.ts';
 import { commonErrors } from '../../../platform/http/envelope.ts';
 import type { RoutersService } from '../service.ts';
 
-/** Asked by `signalbox-agent check`. Its scope must let in agents only. */
+/** For `signalbox-agent check`. Its scope must admit agents only. */
 export function unmanagedRoutes(app: App, { routers }: { routers: Pick<RoutersService, 'unmanagedOf'> }): void {
   app.get(
     UNMANAGED_PATH,
     {
       schema: {
         hide: true,
-        summary: 'List the routers that this agent names and that are not managed through it',
+        summary: "List the routers of this agent's configuration that it does not manage",
         response: { 200: unmanagedResponse, ...commonErrors },
       },
     },
     async ({ agentCaller }) => {
-      if (!agentCaller) throw new AppError('unauthenticated', 'an agent is needed');
+      if (!agentCaller) throw new AppError('unauthenticated', 'only an agent may call this');
       return { routers: await routers.unmanagedOf(agentCaller.teamId, agentCaller.agentId) };
     },
   );
