@@ -87,10 +87,7 @@ const madeTokenSchema = tokenSchema
   .meta({ id: 'NewlyMadeEnrolToken', examples: [{ ...tokenExample, token: `sbx_enr_${'x'.repeat(62)}` }] });
 
 const changeBody = z
-  .object({
-    name: nameField.optional(),
-    site_id: uuidField.nullable().optional().describe('Its new site; null: no site'),
-  })
+  .object({ name: nameField.optional(), site_id: uuidField.nullable().optional().describe('Its new site; null: no site') })
   .meta({ id: 'AgentChange', examples: [{ name: 'gw-depot', site_id: agentExample.site_id }] });
 
 const newTokenBody = z
@@ -130,9 +127,7 @@ function agentList(app: App, deps: AgentRoutesDeps): void {
       schema: {
         tags: ['agents'],
         summary: 'List the agents of the team, newest first, revoked ones included',
-        querystring: pageQuery.extend({
-          removed: z.enum(['true', 'false']).optional().describe('true: list only removed agents'),
-        }),
+        querystring: pageQuery.extend({ removed: z.enum(['true', 'false']).optional().describe('true: list only removed agents') }),
         response: { 200: envelope(z.array(agentSchema)), ...commonErrors },
       },
     },
@@ -201,7 +196,9 @@ function agentRevocation(app: App, { credentials, gateway, removals, onRevoked }
         response: {
           204: z.null().describe('The agent is revoked'),
           ...commonErrors,
-          409: problemSchema.describe('The agent is revoked, but one of its routers cannot be removed yet; `detail` names it and the reason'),
+          409: problemSchema.describe(
+            'The agent is revoked, but one of its routers cannot be removed yet; `detail` names it and the reason',
+          ),
         },
       },
     },

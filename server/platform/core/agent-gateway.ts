@@ -100,7 +100,7 @@ export interface AgentEvents {
   onJobBegan(connection: AgentConnection, jobId: string): Promise<void>;
   onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void>;
   onJobRefused(connection: AgentConnection, jobId: string): Promise<void>;
-  
+
   onHealth?(connection: AgentConnection, health: Health): void;
   /** In the order sent, so that a delta finds the list it changes. */
   onDevices?(connection: AgentConnection, devices: Devices): Promise<void>;
