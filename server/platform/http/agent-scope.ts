@@ -4,7 +4,7 @@ import { bearerOf } from './authentication.ts';
 import { limitRequests } from './rate-limit.ts';
 import type { RateLimit } from './rate-limit.ts';
 
-/** An agent that has shown its secret. */
+/** An authenticated agent. */
 export interface AgentCaller {
   agentId: string;
   teamId: string;
@@ -12,15 +12,15 @@ export interface AgentCaller {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set on routes for agents; null for everybody else. */
+    /** Set on routes for agents; null for other callers. */
     agentCaller: AgentCaller | null;
   }
 }
 
-/** Tells whose agent credential this is; undefined for every other kind of credential. */
+/** Finds the agent of a credential; undefined for every other kind of credential. */
 export type AuthenticateAgent = (bearer: string) => Promise<AgentCaller | undefined>;
 
-/** Lets only agents into `scope`. Each agent is limited by itself, strangers by their network. */
+/** Admits only agents to `scope`. Rate limits count each agent by itself and unauthenticated callers by network. */
 export async function admitAgents(scope: App, authenticate: AuthenticateAgent, limit: RateLimit): Promise<void> {
   scope.decorateRequest('agentCaller', null);
   scope.addHook('onRequest', async (request) => {

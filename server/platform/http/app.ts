@@ -21,11 +21,11 @@ export interface AppOptions {
   log: Log;
   now: () => number;
   tls?: { cert: Buffer; key: Buffer } | undefined;
-  /** Whose X-Forwarded-For is believed; nobody's by default. */
+  /** The proxies whose X-Forwarded-For is trusted; none by default. */
   isTrustedProxy?: IsTrustedProxy;
-  /** How errors are answered; problem+json unless an interface has an error object of its own. */
+  /** The format of errors; problem+json unless an interface has an error object of its own. */
   describeError?: DescribeError;
-  /** Whole numbers of bodies that a JavaScript number cannot hold come as bigint. */
+  /** Parses integers in bodies that a JavaScript number cannot hold as bigint. */
   exactIntegers?: boolean;
 }
 
@@ -35,20 +35,20 @@ const BODY_LIMIT_BYTES = 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
 
 const SERVER_OPTIONS = {
-  // As for a whole request. Node's own are 120 s and 60 s, and it looks every 30 s.
+  // As for a whole request. Node's defaults are 120 s and 60 s, checked every 30 s.
   handshakeTimeout: REQUEST_TIMEOUT_MS,
   headersTimeout: REQUEST_TIMEOUT_MS,
   connectionsCheckingInterval: REQUEST_TIMEOUT_MS / 6,
-  // Node's own refusal of a request without a host has no body.
+  // Node's own error for a request without a Host header has no body.
   requireHostHeader: false,
-  // Whoever offers another protocol, as Java's client does with h2c, gets the answer to the request (RFC 9110, section 7.8).
+  // A client that offers another protocol, such as h2c from Java's client, gets a normal response (RFC 9110, section 7.8).
   shouldUpgradeCallback: ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket',
 };
 
-/** Node takes the first of them; a program in front may have judged by the last. */
+/** Node uses the first one; a proxy may have checked the last. */
 const ONCE_ONLY = new Set(['host', 'authorization']);
 
-/** The HTTP application with validation, errors and limits, and no route yet. */
+/** The HTTP application with validation, errors and limits, without routes. */
 export function createApp(options: AppOptions): App {
   const describe = options.describeError ?? describeProblem;
   const clientErrors = new ClientErrors((error) => describe(error, newId(options.now())));
@@ -57,12 +57,12 @@ export function createApp(options: AppOptions): App {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Fastify's own refusal while closing is not in the one form.
+    // Fastify's own error while closing has another format.
     return503OnClosing: false,
     trustProxy: options.isTrustedProxy ?? false,
     routerOptions: { maxParamLength: 300 },
     genReqId: () => newId(options.now()),
-    // URLs that the router cannot even read (malformed escapes) do not reach the error handler on their own.
+    // URLs with malformed escapes do not reach the error handler on their own.
     frameworkErrors: errorHandlerFor(describe),
     clientErrorHandler: (error, socket) => clientErrors.answer(error, socket),
     ...(options.tls ? { https: { ...options.tls, ...SERVER_OPTIONS } } : { http: SERVER_OPTIONS }),
@@ -79,7 +79,7 @@ export function createApp(options: AppOptions): App {
   });
   instance.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
-    // Before anybody asks where the request comes from.
+    // Before anything reads the client's address.
     keepAddresses(request.raw.headers);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
       throw new AppError('bad_request', 'the Host header is missing');
@@ -90,7 +90,7 @@ export function createApp(options: AppOptions): App {
   return instance;
 }
 
-/** Fastify asks for more levels than the product uses. */
+/** Fastify requires more levels than the product uses. */
 function fastifyLogger(log: Log): FastifyBaseLogger {
   const debug = log.debug.bind(log) as FastifyBaseLogger['debug'];
   const info = log.info.bind(log) as FastifyBaseLogger['info'];

@@ -6,9 +6,9 @@ import { principalOf } from './authentication.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where the request came from. Read while the connection is open: afterwards a socket no longer knows. */
+    /** Source address of the request, read while the connection is open: a closed socket no longer has it. */
     source: string;
-    /** What the request made, for the audit log. */
+    /** What the request created or changed, for the audit log. */
     auditDetail: string | null;
   }
 }
@@ -27,14 +27,14 @@ export interface WriteRecord {
 /** Longest path kept; ours are far shorter. */
 const MAX_TARGET_CHARS = 500;
 
-/** One record of a caller who is over the rate limit says as much as thousands, milliseconds. */
+/** How often a caller over the rate limit is recorded, milliseconds. */
 const OVER_LIMIT_EVERY_MS = 60_000;
-/** Callers remembered for that. */
+/** Callers tracked for that. */
 const OVER_LIMIT_CALLERS = 10_000;
 
 /**
- * Reports every request of a known caller that may change something, with its result. Of requests beyond the rate limit, one
- * a minute of each caller: they do nothing, and nothing else holds them back.
+ * Reports every request of an authenticated caller that may change something, with its result. Of requests beyond the rate
+ * limit, reports one a minute for each caller.
  * @param monotonic milliseconds since some moment
  */
 export function reportWrites(scope: App, report: (record: WriteRecord) => void, monotonic: () => number): void {
@@ -51,7 +51,7 @@ export function reportWrites(scope: App, report: (record: WriteRecord) => void, 
   scope.addHook('onRequest', async (request) => {
     request.source = request.ip;
   });
-  // Not onResponse: that one is never called when the caller has hung up meanwhile, and the thing is done all the same.
+  // Not onResponse: it is not called when the caller has disconnected, although the request took effect.
   scope.addHook('onSend', async (request, reply, payload) => {
     if (request.method === 'GET' || request.method === 'HEAD' || !request.principal) return payload;
     if (isRepeated(request.principal, reply.statusCode)) return payload;
@@ -60,7 +60,7 @@ export function reportWrites(scope: App, report: (record: WriteRecord) => void, 
   });
 }
 
-/** What the audit log is told of a request of a known caller. */
+/** The audit record of a request. */
 export function recordOf(request: FastifyRequest, result: number): WriteRecord {
   const { teamId, kind, id } = principalOf(request);
   return {
@@ -75,7 +75,7 @@ export function recordOf(request: FastifyRequest, result: number): WriteRecord {
   };
 }
 
-/** The route as people write it: without what its parameters must look like. */
+/** The route without the patterns of its parameters. */
 function patternOf(url = ''): string {
   return url.replace(/\(.*\)$/, '');
 }

@@ -8,18 +8,18 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the authentication hook; null on routes that need no credential. */
     principal: Principal | null;
-    /** The body was not there yet when the caller was identified. */
+    /** The body had not arrived when the caller was identified. */
     isIdentifiedEarly: boolean;
   }
   interface FastifyContextConfig {
-    /** Least role of the caller; `viewer` when a route says nothing. */
+    /** The minimum role of the caller; `viewer` by default. */
     role?: Role;
   }
 }
 
 export type Authenticate = (bearer: string) => Promise<Principal | undefined>;
 
-/** One `Bearer` credential; anything else in the header is the same as none. */
+/** One `Bearer` credential; anything else counts as none. */
 const BEARER = /^Bearer +([^\s]{1,4096})$/i;
 
 export function bearerOf(header: string | undefined): string | undefined {
@@ -27,8 +27,8 @@ export function bearerOf(header: string | undefined): string | undefined {
 }
 
 /**
- * Recognises the caller of every route registered in `scope` after this call, without refusing anyone: the rate
- * limit, which comes next, counts a stranger by address and a known caller by key.
+ * Identifies the caller of every route registered in `scope` after this call, without rejecting any: the rate limit,
+ * which comes next, counts authenticated callers by key and others by address.
  */
 export function identifyCaller(scope: App, authenticate: Authenticate): void {
   scope.decorateRequest('principal', null);
@@ -53,7 +53,7 @@ function notValid(): AppError {
   return new AppError('unauthenticated', 'the credential is not valid');
 }
 
-/** Refuses callers that were not recognised. */
+/** Rejects unauthenticated callers. */
 export function requireCaller(scope: App): void {
   scope.addHook('onRequest', async (request) => {
     if (request.principal) return;
@@ -62,7 +62,7 @@ export function requireCaller(scope: App): void {
   });
 }
 
-/** Refuses callers whose role is too small for the route. */
+/** Rejects callers without the role that the route requires. */
 export function requireRole(scope: App): void {
   scope.addHook('preValidation', async (request: FastifyRequest, _reply: FastifyReply) => {
     const needed = request.routeOptions.config.role ?? 'viewer';
@@ -78,7 +78,7 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-/** Nobody gives away more than they have. @throws AppError `forbidden` */
+/** A caller cannot grant a higher role than their own. @throws AppError `forbidden` */
 export function checkGrant(request: FastifyRequest, role: Role): void {
   if (!hasRole(principalOf(request), role)) throw new AppError('forbidden', `you do not have the role ${role} yourself`);
 }

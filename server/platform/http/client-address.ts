@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 /** @param hop 0 for the address that connected to us, 1 for the one before it in X-Forwarded-For, and so on */
 export type IsTrustedProxy = (address: string, hop: number) => boolean;
 
-/** @param trusted addresses and CIDRs of our own proxies, checked by the configuration */
+/** @param trusted addresses and CIDRs of our own proxies, validated by the configuration */
 export function trustedProxies(trusted: readonly string[]): (address: string) => boolean {
   const ranges = trusted.map((text) => {
     const [address, bits] = text.split('/');
@@ -20,20 +20,20 @@ export function trustedProxies(trusted: readonly string[]): (address: string) =>
 }
 
 /**
- * Whoever connects is our proxy, and nobody before it is: the client is the last address in X-Forwarded-For, which the proxy
- * has written. Were every hop trusted, a stranger could choose an address by sending the header along.
+ * Trusts only the directly connected peer as a proxy: the client is the last address in X-Forwarded-For, which the proxy has
+ * added. Were every hop trusted, a client could choose its address by sending the header.
  */
 const oneProxy: IsTrustedProxy = (_address, hop) => hop === 0;
 
-/** @param trustProxy the setting: addresses of proxies, or whether whoever connects is one */
+/** @param trustProxy the setting: addresses of proxies, or true if every direct peer is one */
 export function proxyRule(trustProxy: boolean | readonly string[]): IsTrustedProxy {
   if (typeof trustProxy !== 'boolean') return trustedProxies(trustProxy);
   return trustProxy ? oneProxy : () => false;
 }
 
 /**
- * Who really sent a request that Fastify does not see (a WebSocket upgrade): the last address in X-Forwarded-For that
- * is not one of our own proxies. What a stranger writes into the header himself stands further left and is not believed.
+ * The client of a request that Fastify does not see (a WebSocket upgrade): the last address in X-Forwarded-For that
+ * is not one of our own proxies. Entries that the client added itself are further left and not trusted.
  */
 export function clientAddress(request: IncomingMessage, isTrusted: IsTrustedProxy): string {
   let address = request.socket.remoteAddress ?? '';
@@ -47,8 +47,8 @@ export function clientAddress(request: IncomingMessage, isTrusted: IsTrustedProx
 }
 
 /**
- * Leaves only what {@link clientAddress} would read, so that Fastify finds the same client. It takes any text for an address: one with a
- * port, as some proxies write it, would be another client at every connection, with attempts and requests of its own.
+ * Reduces the header to what {@link clientAddress} reads, so that Fastify finds the same client. Fastify accepts any text as an
+ * address: one with a port, as some proxies write it, would be a new client with its own rate limit at every connection.
  */
 export function keepAddresses(headers: IncomingHttpHeaders): void {
   if (headers['x-forwarded-for'] === undefined) return;
@@ -57,7 +57,7 @@ export function keepAddresses(headers: IncomingHttpHeaders): void {
   else delete headers['x-forwarded-for'];
 }
 
-/** The addresses behind the last entry that is none, without ports. */
+/** The addresses after the last invalid entry, without ports. */
 function readHops(header: string | string[] = ''): string[] {
   const entries = (Array.isArray(header) ? header.join(',') : header).split(',').map((entry) => withoutPort(entry.trim()));
   return entries.slice(entries.findLastIndex((entry) => isIP(entry) === 0) + 1);

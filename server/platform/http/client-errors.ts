@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { AppError } from '../core/errors.ts';
 import type { DescribeError } from './error-handler.ts';
 
-/** What Node's parser and timers call it, and what callers are told; everything else is no HTTP. */
+/** Error codes of Node's parser and timers, and the errors sent for them; everything else is not HTTP. */
 const REASONS: Readonly<Record<string, () => AppError>> = {
   HPE_HEADER_OVERFLOW: () => new AppError('headers_too_large', 'the request line and headers are larger than 16 KiB'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: () => new AppError('too_large', 'the chunk extensions are too large'),
@@ -12,12 +12,12 @@ const REASONS: Readonly<Record<string, () => AppError>> = {
 };
 
 /**
- * Answers requests that break off before there is a request: a line that is no HTTP, headers that are too large, a
- * client that is too slow. The connection is closed, because nobody knows where on it the next request would begin.
+ * Sends errors for requests that fail before they are parsed: input that is not HTTP, headers that are too large, a
+ * client that is too slow. Closes the connection, because the start of the next request is unknown.
  */
 export class ClientErrors {
   readonly #describe: (error: AppError) => ReturnType<DescribeError>;
-  /** The newest answer on each connection: bytes of another one must not follow its first. */
+  /** The newest response on each connection: an error must not follow the first bytes of another response. */
   readonly #answers = new WeakMap<Socket, ServerResponse>();
 
   constructor(describe: (error: AppError) => ReturnType<DescribeError>) {

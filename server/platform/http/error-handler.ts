@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { AppError, LostCommit } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
 
-/** The one table from error word to HTTP status. */
+/** Maps error codes to HTTP statuses. */
 export const STATUS_OF: Record<ErrorCode, number> = {
   bad_request: 400,
   unauthenticated: 401,
@@ -28,12 +28,12 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   outcome_unknown: 504,
 };
 
-/** After so many seconds it is worth asking again for an answer that is being made. */
+/** Retry-After for a response that is still being produced, seconds. */
 const IN_PROGRESS_S = 1;
-/** The same for what cannot be served just now, unless the error knows better: a database restarts in a second or two. */
+/** Retry-After for `unavailable`, unless the error has its own: a database restarts in a second or two. */
 export const UNAVAILABLE_S = 2;
 
-/** RFC 9457, with `message` and `errors` beside it for clients that know those. */
+/** RFC 9457, with `message` and `errors` as docs/interface.md requires. */
 export const problemSchema = z
   .object({
     type: z.string(),
@@ -50,17 +50,17 @@ export const problemSchema = z
 
 type Problem = z.infer<typeof problemSchema>;
 
-/** How an interface writes its errors. */
+/** Formats an interface's errors. */
 export type DescribeError = (error: AppError, requestId: string) => { status: number; type: string; body: string };
 
-/** Errors as RFC 9457 says: every route but those of the plant demonstration. */
+/** Errors by RFC 9457: every route except the plant demonstration. */
 export const describeProblem: DescribeError = (error, requestId) => ({
   status: STATUS_OF[error.code],
   type: 'application/problem+json; charset=utf-8',
   body: JSON.stringify(toProblem(error, requestId)),
 });
 
-/** Every error of every route ends here; only what breaks off before there is a request does not (client-errors.ts). */
+/** Handles all errors of all routes, except failures before a request is parsed (client-errors.ts). */
 export function errorHandlerFor(describe: DescribeError) {
   return (thrown: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void => {
     const error = orRepeatable(toAppError(thrown), request);
@@ -70,16 +70,15 @@ export function errorHandlerFor(describe: DescribeError) {
     if (error.code === 'in_progress') reply.header('retry-after', IN_PROGRESS_S);
     if (error.code === 'unavailable') reply.header('retry-after', UNAVAILABLE_S);
     if (error.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
-    // Set here as well: errors before routing run no hook. A string, so that the response schema of the route's
-    // success does not get to see it.
+    // Set here as well: errors before routing run no hook. A string, so that the route's response schema does not
+    // apply to it.
     void reply.code(status).header('x-request-id', request.id).type(type).serializer(String).send(body);
   };
 }
 
 /**
- * So that the request id that a caller was given leads somewhere. Without reasons, ids and the query, which may quote what was
- * sent. What nobody counts (paths that do not exist) or has counted (429) shows only to those who look closer: whoever floods
- * is not to flood the log.
+ * Logs the request id of an error response, so that it can be looked up. Omits reasons, ids and the query, which may quote
+ * input. Unknown paths and 429 are logged at debug level only, so that a flood of requests does not flood the log.
  */
 function logRefusal(request: FastifyRequest, error: AppError, status: number): void {
   const { code, errors } = error;
@@ -89,7 +88,7 @@ function logRefusal(request: FastifyRequest, error: AppError, status: number): v
   else request.log.info(about, 'request refused');
 }
 
-/** The body of an error answer. */
+/** The body of an error response. */
 export function toProblem(error: AppError, requestId: string): Problem {
   const status = STATUS_OF[error.code];
   return {
@@ -106,15 +105,15 @@ export function toProblem(error: AppError, requestId: string): Problem {
 }
 
 /**
- * A change that the database may or may not have stored is no riddle for the caller when the route finds its earlier record by the
- * caller's key: the same request again does it once.
+ * When the outcome of a commit is unknown and the route finds its earlier record by the Idempotency-Key, the caller can safely
+ * repeat the request: it takes effect once.
  */
 function orRepeatable(error: AppError, { idempotency, routeOptions }: FastifyRequest): AppError {
   const isRepeatable = error instanceof LostCommit && idempotency?.given === true && routeOptions.config.resumable === true;
   return isRepeatable ? new AppError('unavailable', `${error.message}; repeat it with the same Idempotency-Key`, { cause: error }) : error;
 }
 
-/** Whatever a route, a hook or Fastify itself threw, as the one error type. */
+/** Converts errors of routes, hooks and Fastify to {@link AppError}. */
 function toAppError(error: FastifyError | AppError): AppError {
   if (error instanceof AppError) return error;
   const status = error.statusCode ?? 500;

@@ -2,15 +2,15 @@ import { AppError } from '../core/errors.ts';
 import type { App } from './app.ts';
 
 export interface Health {
-  /** Of this program, as `signalbox --version` prints it. */
+  /** The version that `signalbox --version` prints. */
   version: string;
-  /** Whether the database answers. */
+  /** Whether the database responds. */
   isReady: () => Promise<boolean>;
 }
 
 /**
- * For load balancers and process managers, without a credential: `/healthz` while the process answers at all,
- * `/readyz` only while the database answers too.
+ * For load balancers and process managers, without a credential: `/healthz` succeeds while the process runs, `/readyz`
+ * only while the database also responds.
  */
 export function healthRoutes(app: App, { version, isReady }: Health): void {
   app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok', version }));

@@ -7,8 +7,8 @@ import { principalOf } from './authentication.ts';
 import { toProblem } from './error-handler.ts';
 
 /**
- * `Idempotency-Key` (IETF draft 07) on every POST: the same key and body gives the first answer again, another
- * body 422, one still under way 409. Only where surely nothing was done is the answer not kept, and a repeat done anew.
+ * `Idempotency-Key` (IETF draft 07) on every POST: the same key and body gives the first response again, another
+ * body 422, a request still in progress 409. Responses are stored unless the request certainly changed nothing.
  */
 
 declare module 'fastify' {
@@ -17,19 +17,19 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /**
-     * The route itself recognises its earlier record by the key, so after a crash the request simply runs again.
-     * Without it, an interrupted first request answers `outcome_unknown`: repeating could do the thing twice.
+     * The route itself finds its earlier record by the key, so after a crash the request can run again. Without this,
+     * a repeat of an interrupted request gets `outcome_unknown`, because running it again could take effect twice.
      */
     resumable?: boolean;
     /**
-     * The answer holds a secret that is shown once and stored nowhere, so it is not replayed: the same request again is
-     * a conflict that says so.
+     * The response contains a secret that is shown once and not stored, so it is not replayed: a repeat gets a conflict
+     * that says so.
      */
     secretAnswer?: boolean;
   }
 }
 
-/** Longer answers are not kept for a repeat: long prints would fill the database. */
+/** Longer responses are not stored: long prints would fill the database. */
 const MAX_KEPT_CHARS = 256 * 1024;
 
 export function replayRepeatedPosts(scope: App, keys: IdempotencyKeys, now: () => number): void {
@@ -53,8 +53,8 @@ export function replayRepeatedPosts(scope: App, keys: IdempotencyKeys, now: () =
     try {
       await remember(keys, held, { request, reply, payload });
     } catch (error) {
-      // The caller must learn it all the same; the store remembers the answer for a repeat while this process runs.
-      request.log.error({ err: error }, 'the answer could not be kept for its Idempotency-Key');
+      // The caller still gets the response; the store keeps it in memory for a repeat while this process runs.
+      request.log.error({ err: error }, 'the response could not be stored for its Idempotency-Key');
     }
     return payload;
   });
@@ -75,8 +75,8 @@ async function remember(keys: IdempotencyKeys, held: HeldKey, { request, reply, 
 }
 
 /**
- * After 503 nothing was done. After any other failure it may have been, perhaps because the caller's own line broke: a
- * repeat by a client that hides broken lines would run a command twice.
+ * A 503 means that nothing was changed. After any other failure, such as a broken client connection, the request may have
+ * taken effect: a client that retries automatically would run a command twice.
  */
 function mayBeDoneAnew(request: FastifyRequest, { statusCode }: FastifyReply): boolean {
   return statusCode === 503 || (statusCode >= 500 && request.routeOptions.config.resumable === true);
@@ -86,13 +86,13 @@ function holdsSecret(request: FastifyRequest, reply: FastifyReply): boolean {
   return request.routeOptions.config.secretAnswer === true && reply.statusCode < 400;
 }
 
-/** What a repeat is answered in place of an answer that was not kept. */
+/** The response to a repeat whose first response was not stored. */
 function notKept(request: FastifyRequest, why: string): string {
   const error = new AppError('conflict', `the first request with this Idempotency-Key succeeded; ${why}`);
   return JSON.stringify(toProblem(error, request.id));
 }
 
-/** The caller's key, or one made for this request: what a job receipt shows. */
+/** The caller's key, or one generated for this request, as job receipts show it. */
 export function idempotencyKeyOf(request: FastifyRequest): string {
   return request.idempotency?.key ?? request.id;
 }
@@ -128,12 +128,12 @@ function scopeOf(request: FastifyRequest): IdempotencyScope {
   return { teamId, scope: `${request.method} ${pathOf(request)}`, key: request.idempotency!.key, caller: id };
 }
 
-/** As the route knows it: an id in capitals is the same path. */
+/** The path with validated parameters: an id in capitals gives the same path. */
 function pathOf({ routeOptions, params }: FastifyRequest): string {
   return (routeOptions.url ?? '').replaceAll(/:(\w+)/g, (_, name: string) => (params as Record<string, string>)[name] ?? '');
 }
 
-/** Of the validated body, so that the order of members and white space do not matter to a client that rebuilds it. */
+/** From the validated body, so that the order of members and white space do not matter. */
 function payloadOf(request: FastifyRequest): string {
   return JSON.stringify(request.body ?? null);
 }

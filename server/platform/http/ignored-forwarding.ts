@@ -3,21 +3,21 @@ import type { Server } from 'node:net';
 import type { Log } from '../core/log.ts';
 import type { IsTrustedProxy } from './client-address.ts';
 
-/** What proxies say of the client, in order of how common they are. */
+/** Headers in which proxies name the client, most common first. */
 const FORWARDING_HEADERS = ['x-forwarded-for', 'forwarded'];
-/** Anybody can send such a header as often as they like. */
+/** Limits log lines, because any client can send such a header. */
 const WARN_EVERY_MS = 3_600_000;
 
 export interface IgnoredForwardingDeps {
   isTrusted: IsTrustedProxy;
-  /** Elapsed time in milliseconds. */
+  /** Monotonic milliseconds. */
   monotonic: () => number;
   log: Log;
 }
 
 /**
- * Notices a proxy that is not trusted: requests that say for whom they were forwarded, from an address whose word is not taken.
- * All clients behind such a proxy count as one. A stranger who sends the header himself is noticed as well; it does no harm.
+ * Detects an untrusted proxy: requests with a forwarding header from an address that is not a trusted proxy. All clients behind
+ * such a proxy count as one. A client that sends the header itself also triggers the warning, which is harmless.
  */
 export class IgnoredForwarding {
   readonly #deps: IgnoredForwardingDeps;
@@ -35,7 +35,7 @@ export class IgnoredForwarding {
     server.prependListener('upgrade', (request: IncomingMessage) => this.look(request));
   }
 
-  /** Looks at one request; warns of the first, and once an hour of further ones. */
+  /** Checks one request; warns about the first, and once an hour about further ones. */
   look({ headers, socket }: IncomingMessage): void {
     const header = FORWARDING_HEADERS.find((name) => headers[name] !== undefined);
     const address = socket.remoteAddress ?? '';

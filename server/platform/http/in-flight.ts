@@ -8,7 +8,7 @@ export class InFlight {
   constructor(app: App) {
     app.addHook('onRequest', async (_request, reply) => {
       this.#count += 1;
-      // Not onResponse: a client that goes away ends the request as well.
+      // Not onResponse: a client that disconnects also ends the request.
       reply.raw.once('close', () => this.#leave());
     });
   }
@@ -17,7 +17,7 @@ export class InFlight {
     return this.#count;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no request is in progress. */
   drained(): Promise<void> {
     if (this.#count === 0) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));

@@ -6,8 +6,8 @@ import type { App } from './app-type.ts';
 const MAX_DEPTH = 32;
 
 /**
- * Reads JSON bodies and no others, refusing what no honest client sends: nesting that only costs work, NUL characters,
- * which PostgreSQL cannot store, and bytes that are no UTF-8, which would be replaced and then run on a router.
+ * Reads JSON bodies only. Rejects excessive nesting, NUL characters, which PostgreSQL cannot store, and invalid UTF-8,
+ * which would be replaced and could then run on a router.
  */
 export function readJsonBodies(app: App, exactIntegers: boolean): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -16,7 +16,7 @@ export function readJsonBodies(app: App, exactIntegers: boolean): void {
     const text = decode(body as Buffer);
     const problem = refusedEncoding(request.headers) ?? (text === undefined ? invalidField('body', 'is not valid UTF-8') : refusal(text));
     if (problem) done(problem);
-    // Callers put the content type on every request (docs/interface.md), also on a DELETE without a body.
+    // Callers send the content type with every request (docs/interface.md), also with a DELETE without a body.
     else if (text === '' || text === undefined) done(null, undefined);
     else
       void parse(request, text, (error, value) =>
@@ -25,17 +25,17 @@ export function readJsonBodies(app: App, exactIntegers: boolean): void {
   });
 }
 
-/** What 64 bits can hold has 19 digits. Of a million digits, making a bigint takes a third of a second. */
+/** A 64-bit integer has at most 19 digits. Converting a million digits to a bigint takes a third of a second. */
 const WHOLE_NUMBER = /^-?\d{1,40}$/;
 
-/** The text has been parsed before: it is valid, and holds no name that is dangerous. */
+/** The text has already been parsed: it is valid and contains no dangerous member names. */
 function withExactIntegers(text: string): unknown {
   const exact = (_name: string, value: unknown, { source }: { source?: string }): unknown =>
     typeof value === 'number' && !Number.isSafeInteger(value) && WHOLE_NUMBER.test(source ?? '') ? BigInt(source!) : value;
   return JSON.parse(text, exact as (this: unknown, key: string, value: unknown) => unknown);
 }
 
-/** JSON is UTF-8 (RFC 8259); whoever says otherwise would be misread. What is compressed may be a thousand times as large. */
+/** JSON is UTF-8 (RFC 8259). Compressed bodies could expand a thousandfold. */
 function refusedEncoding({
   'content-type': type = '',
   'content-encoding': encoding = 'identity',

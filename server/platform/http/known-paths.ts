@@ -1,7 +1,7 @@
 import { AppError } from '../core/errors.ts';
 import type { App } from './app-type.ts';
 
-/** Answers what no route takes: 405 for another method of a path, 404 for another path. Call before the first route. */
+/** Responds to requests without a route: 405 for another method, 404 for another path. Call before the first route. */
 export function refuseUnknownPaths(app: App): void {
   const paths = new KnownPaths(app);
   app.setNotFoundHandler(async (request, reply) => {
@@ -22,7 +22,7 @@ class KnownPaths {
 
   constructor(app: App) {
     app.addHook('onRoute', ({ url, method }) => {
-      // What answers preflights is no path of its own.
+      // Routes for CORS preflights are not paths of their own.
       if (url === '*') return;
       const known = this.#methods.get(url) ?? { matches: expressionOf(url), methods: new Set() };
       for (const each of [method].flat()) known.methods.add(each);
@@ -30,12 +30,12 @@ class KnownPaths {
     });
   }
 
-  /** Not simply taken as meant: with an id that is empty by mistake, `/api/groups/` would become the list of groups. */
+  /** Not redirected: with an id that is empty by mistake, `/api/groups/` would become the list of groups. */
   hintFor(path: string): string {
     return path.endsWith('/') && this.methodsOf(path.slice(0, -1)).length > 0 ? ': there is one without the slash at the end' : '';
   }
 
-  /** In the order of the alphabet; none for a path that does not exist. */
+  /** In alphabetical order; empty for a path that does not exist. */
   methodsOf(path: string): string[] {
     const found = [...this.#methods.values()].filter(({ matches }) => matches.test(path));
     return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort();

@@ -12,8 +12,8 @@ const PROBLEM_TYPE = 'application/problem+json';
 const EXAMPLE_REQUEST = '01a1fb9c-3770-7001-8000-0d1e2f3a4b5c';
 
 /**
- * Completes the generated document by what every route has without saying so: a name, the errors of the hooks in front
- * of it, `Idempotency-Key`, paging and rate-limit headers, examples. Changes the document given.
+ * Adds to the generated document what all routes have in common: operation ids, errors of hooks, `Idempotency-Key`, paging
+ * and rate-limit headers, examples. Changes the given document.
  * @param hasProblems false for an interface with an error object of its own
  */
 export function completeDocument(document: OpenApiDocument, hasProblems: boolean): OpenApiDocument {
@@ -42,19 +42,19 @@ function addSharedParts(document: OpenApiDocument): void {
       in: 'header',
       required: false,
       description:
-        "Makes the request safe to repeat for a day: the same key and body gives the first answer again, another body 422, one still under way 409. A repeated answer has the header Idempotency-Replayed; the X-Request-Id is its own, the body the first one's to the letter.",
+        'Makes the request safe to repeat for a day: the same key and body gives the first response again, another body 422, a request still in progress 409. A replayed response has the header Idempotency-Replayed, an X-Request-Id of its own and exactly the body of the first one.',
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
       example: '4f3c2a1e-restart-gw-depot',
     },
   };
   document.components.headers = {
-    Link: { description: 'The next page, when there may be one: `<…>; rel="next"`', schema: { type: 'string' } },
+    Link: { description: 'The next page, if there may be one: `<…>; rel="next"`', schema: { type: 'string' } },
     XEventId: {
       description:
         'Where the event stream of the team stood before anything was read: as `Last-Event-ID` of `GET /api/events` it misses nothing',
       schema: { type: 'string' },
     },
-    RetryAfter: { description: 'Seconds until the next request is counted anew', schema: { type: 'integer' } },
+    RetryAfter: { description: 'Seconds to wait before the next request', schema: { type: 'integer' } },
   };
 }
 
@@ -70,7 +70,7 @@ function describeSuccess(status: string, response: ApiResponse): void {
   if (response.description === 'Default Response') response.description = status === '204' ? 'Done' : 'Success';
 }
 
-/** The generator calls every body required; one that may be null may as well be missing. */
+/** The generator marks every body as required; a body that may be null may also be absent. */
 function markOptionalBody({ requestBody }: Operation): void {
   for (const media of Object.values(requestBody?.content ?? {})) {
     const others = media.schema?.anyOf?.filter((option) => option.type !== 'null');
@@ -85,16 +85,16 @@ function addErrors(operation: Operation, method: string): void {
   const add = (status: string, description: string): void => {
     responses[status] ??= { description, content: { [PROBLEM_TYPE]: { schema: PROBLEM } } };
   };
-  if (method === 'post') add('409', 'The first request with this Idempotency-Key is still under way');
+  if (method === 'post') add('409', 'The first request with this Idempotency-Key is still in progress');
   if (operation.requestBody) {
     add('413', 'The body is larger than 1 MiB');
     add('415', 'The body is not application/json');
   }
-  add('default', 'Any other failure, in the same form');
+  add('default', 'Any other error, in the same format');
   responses['429']!.headers = { 'Retry-After': shared('headers', 'RetryAfter') };
 }
 
-/** The generator knows one content type; errors have another. */
+/** The generator uses one content type; errors have another. */
 function asProblem(status: string, response: ApiResponse): void {
   const media = response.content?.['application/json'] ?? response.content?.[PROBLEM_TYPE];
   if (media?.schema?.$ref !== PROBLEM.$ref) return;
@@ -102,7 +102,7 @@ function asProblem(status: string, response: ApiResponse): void {
   response.content = { [PROBLEM_TYPE]: { ...media, example } };
 }
 
-/** The first error word with that status; the others of the same status say more in `code`. */
+/** The first error code with that status; the others with the same status differ in `code`. */
 function codeOf(status: number): ErrorCode {
   return ERROR_CODES.find((code) => STATUS_OF[code] === status) ?? 'internal';
 }

@@ -11,7 +11,7 @@ const BY_FORMAT: Record<string, unknown> = {
   uri: 'https://example.org/',
 };
 
-/** Values for the names that mean the same everywhere, where a schema brings no example of its own. */
+/** Values for common member names, where a schema has no example of its own. */
 const BY_NAME: Record<string, unknown> = {
   name: 'Depot',
   description: 'Set the comment of ether1',
@@ -20,7 +20,7 @@ const BY_NAME: Record<string, unknown> = {
   macAddress: '4C:5E:0C:AA:BB:01',
 };
 
-/** Gives every body, answer and path parameter an example, composed from those that the schemas bring. */
+/** Adds an example to every body, response and path parameter, composed from the examples of the schemas. */
 export function addExamples(document: OpenApiDocument): void {
   for (const { operation } of operationsOf(document)) {
     for (const parameter of operation.parameters ?? []) addToParameter(document, parameter);

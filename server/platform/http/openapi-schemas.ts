@@ -3,8 +3,8 @@ import type { JsonSchema, OpenApiDocument } from './openapi-types.ts';
 const REFERENCE = '#/components/schemas/';
 
 /**
- * Leaves the schemas that the operations use, each once and under its plain name. The generator knows every schema of
- * the process, and gives each one a second name for what callers send (`JobInput`), which mostly says the same.
+ * Keeps only the schemas that operations use, each once and under its plain name. The generator includes every schema of
+ * the process, and adds a second one for input (`JobInput`), which is usually identical.
  */
 export function tidySchemas(document: OpenApiDocument): void {
   const schemas = document.components.schemas ?? {};
@@ -15,7 +15,7 @@ export function tidySchemas(document: OpenApiDocument): void {
     const plain = plainName(name, schemas);
     if (plain === undefined) continue;
     if (used.has(plain) && !saysTheSame(schemas[name]!, schemas[plain]!)) continue;
-    // What is sent wins where only that is used: it has no `additionalProperties: false`.
+    // The input schema replaces the plain one where only it is used: it has no `additionalProperties: false`.
     if (!used.has(plain)) schemas[plain] = schemas[name]!;
     renameReferences(document, name, plain);
   }
@@ -64,10 +64,10 @@ function eachReference(part: unknown, visit: (reference: string, holder: { $ref:
   for (const value of Object.values(part)) eachReference(value, visit);
 }
 
-/** Formats whose pattern in the generator's output says the same at length. */
+/** Formats whose generated pattern is redundant. */
 const KNOWN_FORMATS = new Set(['date-time', 'uuid', 'email']);
 
-/** Takes out what says nothing to a reader: the bounds of exact integers, patterns beside their format. */
+/** Removes redundant parts: the bounds of safe integers, patterns beside their format. */
 function simplify(part: unknown): void {
   if (typeof part !== 'object' || part === null) return;
   const schema = part as JsonSchema;

@@ -12,17 +12,17 @@ export interface ApiDocument {
   version: string;
   license?: string;
   serverUrl: string;
-  /** Of the OpenID provider, for interfaces that take sessions of people too. */
+  /** URL of the OpenID provider, for interfaces that also accept user sessions. */
   discoveryUrl?: string;
   /** Path prefixes whose routes belong to the document. */
   prefixes: string[];
-  /** What each tag stands for, by name; those that no route uses are left out. */
+  /** Descriptions of the tags by name; unused tags are omitted. */
   tags?: Readonly<Record<string, string>>;
-  /** True for an interface whose errors are an object of its own. */
+  /** True for an interface with its own error object. */
   ownErrors?: boolean;
 }
 
-/** The page may load and ask nothing but this server, and nobody may frame it: it is where people paste keys. */
+/** The page may connect only to this server and must not be framed, because people paste keys into it. */
 const DOCS_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,7 +36,7 @@ const DOCS_POLICY = [
 ].join('; ');
 
 /**
- * OpenAPI 3.1 from the routes' own zod schemas, at `/openapi.json`, readable at `/docs` without any outside request.
+ * Serves OpenAPI 3.1, generated from the routes' zod schemas, at `/openapi.json`, and as `/docs` without external requests.
  * Register before the routes.
  */
 export async function describeApi(app: App, document: ApiDocument): Promise<void> {

@@ -1,9 +1,9 @@
 const VERBS: Record<string, string> = { get: 'get', post: 'create', put: 'replace', patch: 'change', delete: 'delete' };
 
 /**
- * The name of an operation whose route gives none: `GET /api/sites` is listSites, `PATCH /api/sites/{site_id}`
+ * The operation id of a route without its own: `GET /api/sites` is listSites, `PATCH /api/sites/{site_id}`
  * changeSite, `POST /api/api-keys/{key_id}/rotate` rotateApiKey.
- * @param isList the answer's data is an array
+ * @param isList the response's data is an array
  */
 export function operationIdOf(method: string, path: string, isList: boolean): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== 'api');

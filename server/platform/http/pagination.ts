@@ -9,7 +9,7 @@ export const pageQuery = z.object({
   cursor: z.string().min(1).max(512).optional(),
 });
 
-/** Lists without `limit` answer up to 1,000 records. @throws AppError `invalid` for a cursor of another origin */
+/** Without `limit`, a page has up to 1,000 records. @throws AppError `invalid` for a cursor that this service did not issue */
 export function readPage(query: z.infer<typeof pageQuery>): Page {
   return { limit: query.limit ?? MAX_PAGE, before: query.cursor === undefined ? undefined : decodeCursor(query.cursor) };
 }

@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 
 /**
- * Requests of one connection that may wait for their answers. Clients that people use send one; a read of 64 kB can hold 2,400, all of
- * which Node would begin in the same turn of the event loop.
+ * Pipelined requests allowed on one connection. Common clients send one; a read of 64 kB can contain 2,400, all of which Node
+ * would start in the same event-loop turn.
  */
 export const MAX_PIPELINED = 8;
 
@@ -13,8 +13,8 @@ interface Parsed extends Socket {
 }
 
 /**
- * Cuts connections on which more requests wait for their answers than an honest client would send, and reads no further in what they
- * have sent. Call it once everything else listens to the server's requests.
+ * Closes connections with more pipelined requests than an honest client sends, and discards the rest of their input. Call it
+ * after all other request listeners are attached to the server.
  */
 export function boundPipelining(server: Server): void {
   const handlers = server.listeners('request') as RequestListener[];
@@ -34,7 +34,7 @@ export function boundPipelining(server: Server): void {
   });
 }
 
-/** Node tells only the first answer that its connection is gone; whoever waits for the end of another one would wait for ever. */
+/** Node signals a closed connection only to the first response; listeners of the others would wait forever. */
 function watch(socket: Socket): Set<ServerResponse> {
   const waiting = new Set<ServerResponse>();
   socket.once('close', () => {

@@ -10,7 +10,7 @@ import { SlidingWindow } from '../core/sliding-window.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Known callers may use the route so many times as often; it is counted apart from the others then. */
+    /** Multiplies the limit of authenticated callers for this route, which is then counted separately. */
     rateFactor?: number;
   }
 }
@@ -19,19 +19,19 @@ const WINDOW_MS = 60_000;
 
 export interface RateLimit {
   perMinute: number;
-  /** Elapsed time in milliseconds. */
+  /** Monotonic milliseconds. */
   monotonic: () => number;
   /** Callers that are not counted. */
   isExempt?: (request: FastifyRequest) => boolean;
-  /** Who a stranger is, beside the network they come from: strangers with a name are counted by it. */
+  /** A name for an unauthenticated caller, counted instead of the network. */
   nameOf?: (request: FastifyRequest) => string | undefined;
   counters?: Counters;
 }
 
 /**
- * docs/interface.md: 60 requests a minute for each key, in any 60 seconds; the next is 429 with Retry-After.
- * Must be registered after the caller is identified and before strangers are refused, so that wrong credentials
- * count against their network and right ones against their key. After that the requests of all keys of a team are counted together.
+ * docs/interface.md: 60 requests per key in any 60 seconds; the next gets 429 with Retry-After. Register it after callers are
+ * identified and before unauthenticated ones are rejected, so that wrong credentials count against their network and valid ones
+ * against their key. Then the requests of all keys of a team are counted together.
  */
 export async function limitRequests(scope: App, { perMinute, monotonic, isExempt, nameOf, counters }: RateLimit): Promise<void> {
   const store = class extends Counts {
@@ -40,7 +40,7 @@ export async function limitRequests(scope: App, { perMinute, monotonic, isExempt
     }
   };
   await scope.register(rateLimit, { global: false, store, enableDraftSpec: true });
-  // A hook of the scope rather than of each route: the plugin's own route hooks would run after the refusal of strangers.
+  // A hook of the scope rather than of each route: the plugin's route hooks would run after unauthenticated callers are rejected.
   const count = scope.rateLimit({
     max: (request) => perMinute * rateFactorOf(request),
     timeWindow: WINDOW_MS,
@@ -61,7 +61,7 @@ export async function limitRequests(scope: App, { perMinute, monotonic, isExempt
   });
 }
 
-/** Of a known caller. */
+/** The key of an authenticated caller. */
 function keyOf(request: FastifyRequest): string | undefined {
   if (!request.principal) return undefined;
   return `key:${request.principal.id}${rateFactorOf(request) === 1 ? '' : `:${request.routeOptions.url}`}`;
@@ -71,7 +71,7 @@ function rateFactorOf(request: FastifyRequest): number {
   return request.principal ? (request.routeOptions.config.rateFactor ?? 1) : 1;
 }
 
-/** The plugin's own stores count in fixed windows, which let twice as many through where one window meets the next. */
+/** The plugin's own stores use fixed windows, which allow twice the limit across a window boundary. */
 class Counts implements FastifyRateLimitStore {
   readonly #window: SlidingWindow;
 

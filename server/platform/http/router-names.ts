@@ -6,12 +6,12 @@ import { principalOf } from './authentication.ts';
 export type RouterIdOfIdentity = (teamId: string, identity: string) => Promise<string>;
 
 /**
- * Lets every path of `scope` name a router by its identity instead of its id: a person types `edge-berlin`, and a lookup
- * beforehand would cost a request of the rate limit. What looks like an id is only ever an id, so no router can take
- * another's place by its name.
+ * Accepts a router's identity instead of its id in every path of `scope`: people type `edge-berlin`, and a separate lookup
+ * would count against the rate limit. A value in the format of an id is always an id, so a router cannot impersonate
+ * another by its name.
  */
 export function resolveRouterNames(scope: App, idOf: RouterIdOfIdentity): void {
-  // Before validation, which expects an id, and after the caller's right has been checked.
+  // After authorization and before validation, which expects an id.
   scope.addHook('preValidation', async (request) => {
     const params = request.params as { router_id?: unknown };
     if (typeof params.router_id !== 'string' || isUuid(params.router_id.toLowerCase())) return;

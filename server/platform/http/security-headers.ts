@@ -3,11 +3,11 @@ import helmet from '@fastify/helmet';
 import type { App } from './app.ts';
 
 export interface EdgeOptions {
-  /** Browser applications elsewhere that may call the API. */
+  /** Origins of browser applications that may call the API. */
   corsOrigins: readonly string[];
 }
 
-/** What browsers are told about answers. The documents under /docs set a policy of their own. */
+/** Sets the security headers of responses. The pages under /docs have their own policy. */
 export async function protectEdge(app: App, { corsOrigins }: EdgeOptions): Promise<void> {
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
@@ -15,7 +15,7 @@ export async function protectEdge(app: App, { corsOrigins }: EdgeOptions): Promi
     referrerPolicy: { policy: 'no-referrer' },
   });
   app.addHook('onSend', async (_request, reply, payload) => {
-    // Answers hold what a team owns; nothing between here and the caller may keep them. Not by path: a path can be written in other ways.
+    // Responses contain a team's data, so intermediaries must not store them. Not by path, because a path has several spellings.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
     return payload;
   });

@@ -6,17 +6,17 @@ import type { RateLimit } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Id of the service token on internal routes; null for a stranger. */
+    /** Id of the service token on internal routes; null without one. */
     serviceId: string | null;
   }
 }
 
-/** Tells whose service token this is; undefined for every other kind of credential. */
+/** Finds the service token of a credential; undefined for every other kind of credential. */
 export type AuthenticateService = (bearer: string) => Promise<{ id: string } | undefined>;
 
 /**
- * Makes `scope` internal (docs/interface.md, service token): only service tokens are let in. They stand for no team, so there is no
- * principal and nothing of a team can be asked for by accident. Strangers are limited by address, services are not.
+ * Makes `scope` internal (docs/interface.md, service token): admits only service tokens. They belong to no team, so there is no
+ * principal, and no route can return a team's data by accident. Unauthenticated callers are rate-limited by address, services not.
  */
 export async function admitServices(scope: App, authenticate: AuthenticateService, strangers: RateLimit): Promise<void> {
   scope.decorateRequest('serviceId', null);

@@ -3,18 +3,18 @@ import type { Principal } from '../core/principal.ts';
 import { SlidingWindow } from '../core/sliding-window.ts';
 
 /**
- * Times the limit of one caller. With the usual 60 a minute these are 150 requests a second: half of what one process answers, at
- * some 3 ms of work for each. A team may have 1,000 API keys, which could otherwise ask 1,000 times a second.
+ * A multiple of one caller's limit. With the usual 60 a minute it is 150 requests a second: half the capacity of one process, at
+ * about 3 ms of work for each. A team may have 1,000 API keys, which could otherwise send 1,000 requests a second.
  */
 export const TEAM_FACTOR = 150;
 
-/** Counts the requests of each team in the window, and shares them out among its API keys and people. */
+/** Counts the requests of each team in the window, and shares its limit among its API keys and users. */
 export class TeamRequests {
   readonly #mostOfTeam: number;
   readonly #teams: SlidingWindow;
   readonly #callers: SlidingWindow;
 
-  /** @param monotonic elapsed time in milliseconds */
+  /** @param monotonic monotonic milliseconds */
   constructor(perCaller: number, windowMs: number, monotonic: () => number) {
     this.#mostOfTeam = perCaller * TEAM_FACTOR;
     this.#teams = new SlidingWindow(windowMs, monotonic);
@@ -22,8 +22,8 @@ export class TeamRequests {
   }
 
   /**
-   * Counts one request, unless the caller has had as many in the window as its team has left: so there is always room for those who
-   * have had few.
+   * Counts one request, unless the caller has already made as many in the window as its team has left, so that callers with few
+   * requests always have room.
    * @returns milliseconds to wait when it is refused, 0 otherwise
    */
   take({ id, teamId }: Principal): number {

@@ -13,15 +13,15 @@ interface Offer {
   head: Buffer;
 }
 
-/** Browsers let a page set no header of a WebSocket but its subprotocols, so that one of them may be a session's token. */
+/** Browsers let a page set only the subprotocols of a WebSocket, so one of them may be the session's token. */
 export const BEARER_SUBPROTOCOL = 'signalbox.bearer.';
 
-/** Finds clients that vanished without a word, milliseconds. */
+/** Interval of pings that detect vanished clients, milliseconds. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
 /**
- * Takes WebSocket upgrades through the application's own routing, so that the caller, the rate limit, the role and
- * every refusal are what they are for any other request. The route then calls {@link Upgrades.accept}.
+ * Routes WebSocket upgrades through the application, so that authentication, rate limits, roles and errors work as for any
+ * other request. The route then calls {@link Upgrades.accept}.
  */
 export class Upgrades {
   readonly #offers = new WeakMap<IncomingMessage, Offer>();
@@ -30,7 +30,7 @@ export class Upgrades {
   pass(app: App, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
     const response = new ServerResponse(request);
-    // What follows on this connection is not HTTP any more, or nothing.
+    // The connection carries no further HTTP.
     response.shouldKeepAlive = false;
     response.assignSocket(socket as Socket);
     response.on('finish', () => (socket as Socket).destroySoon());
@@ -41,8 +41,8 @@ export class Upgrades {
   }
 
   /**
-   * Switches to a WebSocket with this subprotocol. Attach its handlers in the same turn: messages may be there already.
-   * @throws AppError `invalid` unless the request is such a handshake, `unavailable` when its client is gone
+   * Switches to a WebSocket with this subprotocol. Attach its handlers in the same event-loop turn: messages may already be buffered.
+   * @throws AppError `invalid` unless the request is such a handshake, `unavailable` when its client has disconnected
    */
   accept(request: FastifyRequest, reply: FastifyReply, subprotocol: string): StreamingWebSocket {
     const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
@@ -53,7 +53,7 @@ export class Upgrades {
     if (socket.destroyed) throw new AppError('unavailable', 'the client is gone');
     reply.hijack();
     response.detachSocket(socket);
-    // The request is over; whoever waits for its end shall not wait for the WebSocket's.
+    // Ends the request: waiting for its end must not mean waiting for the WebSocket.
     response.emit('close');
     socket.setTimeout(0);
     socket.setNoDelay(true);
@@ -63,7 +63,7 @@ export class Upgrades {
   }
 }
 
-/** Moves the token from the subprotocols to where every other request has it. A header of its own comes first. */
+/** Moves the token from the subprotocols to the Authorization header, unless that is set. */
 function takeBearer(headers: IncomingHttpHeaders): void {
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
   const bearer = offered.find((name) => name.startsWith(BEARER_SUBPROTOCOL));

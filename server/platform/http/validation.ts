@@ -4,7 +4,7 @@ import type { $ZodIssue, $ZodRawIssue, $ZodType } from 'zod/v4/core';
 import { AppError } from '../core/errors.ts';
 import type { FieldErrors } from '../core/errors.ts';
 
-/** Checks what callers send by the routes' zod schemas, and says in plain words what is wrong with which field. */
+/** Validates requests with the routes' zod schemas, and describes in plain English what is wrong with which field. */
 export const validatorCompiler: FastifySchemaCompiler<$ZodType> = ({ schema, httpPart = 'body' }) => {
   return (data: unknown) => {
     const result = safeParse(schema, data, { error: wordsFor });
@@ -19,13 +19,13 @@ function refusal(issues: readonly $ZodIssue[], part: string): AppError {
   return new AppError('invalid', `${field}: ${reasons[0]}`, { errors });
 }
 
-/** `notifiables.0.id` in a body; a list in a query is one parameter to its caller. */
+/** `notifiables.0.id` in a body; in a query, a list is one parameter. */
 function fieldOf({ path }: $ZodIssue, part: string): string {
   const names = path.map(String);
   return (part === 'body' ? names.join('.') : names[0]) || part;
 }
 
-/** What a schema says itself comes first; undefined leaves the library's own words. */
+/** A message for the issue; undefined keeps the library's own. A message of the schema itself takes precedence. */
 function wordsFor(issue: $ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -62,7 +62,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   datetime: 'must be a date and time like 2031-05-01T08:30:00Z',
 };
 
-/** What is counted of each kind of value; numbers are compared themselves. */
+/** The unit that a size limit counts, by kind of value; numbers have none. */
 const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'entry', set: 'entry' };
 
 function amount(issue: $ZodRawIssue, bound: 'minimum' | 'maximum', inclusive: string, exclusive: string): string {

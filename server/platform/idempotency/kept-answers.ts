@@ -1,25 +1,25 @@
 import type { Counters } from '../core/counters.ts';
 
-/** A key without its answer takes about so much, its place in two indexes included. */
+/** Approximate size of a key without its response, including two indexes. */
 export const BYTES_OF_KEY = 500;
-/** Such answers are kept even when longer ones are not: receipts of jobs, and what stands in for a longer answer. */
+/** Responses up to this length are stored even when longer ones are not: job receipts, and placeholders for longer responses. */
 export const SHORT_ANSWER = 1024;
 
 /**
- * Bytes of one team that are kept: of long answers, and of everything together. Beyond the first limit only short answers are kept: a
- * repeat of a request with a longer answer learns that the first one succeeded. Beyond the second no new key is taken, before anything
- * is done. Nobody keeps more than is left for the rest of the team (the rule of `FairShares`), so a caller alone may have half: 96 MB.
- * 60 requests a minute for a day come to 86,400 keys, which is 43 MB with receipts of jobs to spare.
+ * Bytes stored per team: long responses, and everything together. Beyond the first limit only short responses are stored: a repeat
+ * of a request with a longer response learns that the first one succeeded. Beyond the second limit requests with a new key are
+ * rejected before they start. No caller may use more than the team has left (the rule of `FairShares`), so a single caller may use
+ * half: 96 MB. 60 requests a minute for a day make 86,400 keys, or 43 MB with job receipts.
  */
 export const KEPT_ANSWERS = { long: 64 * 1024 * 1024, all: 192 * 1024 * 1024 } as const;
 
-/** Who has an answer kept: an API key or a person, of a team. */
+/** The owner of a stored response: an API key or a user of a team. */
 export interface KeptFor {
   teamId: string;
   caller: string;
 }
 
-/** Bytes kept. */
+/** Stored bytes. */
 interface Kept {
   all: number;
   long: number;
@@ -31,7 +31,7 @@ interface Team extends Kept {
 
 type Exceeded = 'kept_answers_per_team' | 'kept_answers_per_caller';
 
-/** Counts what each caller of each team has kept: summed up once, at the start, and kept up, because summing takes long. */
+/** Counts the stored bytes of each caller of each team: summed once at start, because that takes long, and then updated. */
 export class KeptAnswers {
   readonly #counters: Counters | undefined;
   readonly #teams = new Map<string, Team>();
@@ -40,12 +40,12 @@ export class KeptAnswers {
     this.#counters = counters;
   }
 
-  /** A key was kept, or an answer of so many bytes. */
+  /** Adds a stored key, or a response of this many bytes. */
   count(who: KeptFor, bytes: number): void {
     this.add(who, { all: bytes, long: bytes > SHORT_ANSWER ? bytes : 0 });
   }
 
-  /** Several keys and answers were kept, or forgotten (negative). */
+  /** Adds several stored keys and responses, or deleted ones (negative). */
   add({ teamId, caller }: KeptFor, kept: Kept): void {
     const team = this.#teams.get(teamId) ?? { all: 0, long: 0, callers: new Map<string, Kept>() };
     const own = team.callers.get(caller) ?? { all: 0, long: 0 };
@@ -59,7 +59,7 @@ export class KeptAnswers {
     else this.#teams.delete(teamId);
   }
 
-  /** Counts a refusal when it says no. */
+  /** When false, counts a refusal. */
   hasRoomFor(who: KeptFor, length: number): boolean {
     if (length <= SHORT_ANSWER) return true;
     const exceeded = this.#exceeded(who, 'long', length);
@@ -67,7 +67,7 @@ export class KeptAnswers {
     return exceeded === undefined;
   }
 
-  /** No new key of this caller may be taken. */
+  /** True when no new key of this caller may be stored. */
   isFull(who: KeptFor): boolean {
     return this.#exceeded(who, 'all', 0) !== undefined;
   }

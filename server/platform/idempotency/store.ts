@@ -11,33 +11,33 @@ import { storageUnavailable } from '../storage/storage-errors.ts';
 import { BYTES_OF_KEY, KeptAnswers, SHORT_ANSWER } from './kept-answers.ts';
 
 const PURPOSE = 'idempotency';
-/** How long an answer is replayed. */
+/** How long a response is replayed. */
 const KEPT_MS = 24 * 3600 * 1000;
 /** `status` of a request whose process ended before it answered. */
 const INTERRUPTED = 0;
-/** Ends of requests that the database did not take: an outage of a minute at a thousand requests a second. */
+/** Results of requests that could not be stored: an outage of a minute at a thousand requests a second. */
 const MAX_UNSETTLED = 60_000;
-/** Characters of their answers together; an answer has at most 256 K (http/idempotency.ts). */
+/** Total characters of their responses; one response has at most 256 K (http/idempotency.ts). */
 const MAX_UNSETTLED_CHARS = 32 * 1024 * 1024;
 /** Rows of one statement of the sweep. */
 const SWEEP_CHUNK = 500;
 
-/** How a request ended whose row still says that it is under way. */
+/** The result of a request whose row still says that it is in progress. */
 type Unsettled = { state: 'free' } | { state: 'finished'; status: number; response: string };
 
 /**
  * A key belongs to one request at a time, by its claim. Invariants:
- * - a claim under way is in memory (`#held`) from before its row is written until the request is over, so a repeat knows whether
- *   the first request still runs without trusting the row;
- * - of a claim of this process that is over and not settled in its row, either the end is in memory, or nobody knows it and repeats are
- *   told so. Never is it taken for one under way: that would lock the key for a day;
- * - a key changes hands by one conditional update, so that of many repeats one goes on.
+ * - an active claim is in memory (`#held`) from before its row is written until the request has ended, so a repeat knows whether
+ *   the first request still runs without relying on the row;
+ * - for a claim of this process that has ended and is not settled in its row, either its result is in memory, or repeats learn that
+ *   the result is unknown. It never counts as in progress: that would lock the key for a day;
+ * - one conditional update transfers a key, so that only one of several repeats proceeds.
  */
 export class IdempotencyStore implements IdempotencyKeys {
   readonly #storage: Storage;
   readonly #now: () => number;
   readonly #secrets: Pick<Secrets, 'fingerprints'>;
-  /** In front of every claim of this process. */
+  /** Prefix of every claim of this process. */
   readonly #process = randomUUID();
   #claims = 0;
   readonly #kept: KeptAnswers;
@@ -55,7 +55,7 @@ export class IdempotencyStore implements IdempotencyKeys {
     this.#kept = new KeptAnswers(counters);
   }
 
-  /** Called once at start, before requests: whatever was under way has lost its process. */
+  /** Call once at start, before requests: all claims in progress belong to a process that has ended. */
   async markInterrupted(): Promise<void> {
     await this.#storage.db.updateTable('idempotency_keys').set({ status: INTERRUPTED }).where('status', 'is', null).execute();
     const response = sql`octet_length(response)`;
@@ -90,7 +90,7 @@ export class IdempotencyStore implements IdempotencyKeys {
 
   async claim(scope: IdempotencyScope, payload: string, resumable: boolean): Promise<Claim> {
     if (this.#kept.isFull(scope)) await this.#refuseNew(scope);
-    // A body may hold a password: a plain hash of it could be guessed at by whoever has a copy of the database.
+    // A body may contain a password, which could be guessed from a plain hash in a copy of the database.
     const fingerprints = this.#secrets.fingerprints(PURPOSE, payload);
     this.#claims += 1;
     const claim = `${this.#process}.${this.#claims}`;
@@ -101,7 +101,7 @@ export class IdempotencyStore implements IdempotencyKeys {
       if (result.state !== 'claimed') this.#held.delete(claim);
       return result;
     } catch (error) {
-      // The row may have been written, but the request does not begin.
+      // The row may have been written, but the request does not start.
       this.#over(claim, { state: 'free' });
       throw error instanceof LostCommit ? storageUnavailable(error) : error;
     }
@@ -132,7 +132,7 @@ export class IdempotencyStore implements IdempotencyKeys {
 
   async #repeat(tx: Tx, held: HeldKey, fingerprints: readonly string[], resumable: boolean): Promise<Claim> {
     const first = await selectKey(tx, held).select(['fingerprint', 'status', 'response', 'claim']).executeTakeFirst();
-    // Released between the insert and this look: the next repeat finds it free.
+    // Released between the insert and this read: the next repeat finds it free.
     if (!first) return { state: 'running' };
     if (!fingerprints.includes(first.fingerprint)) return { state: 'other_payload' };
     if (first.status === null) return this.#afterUnsettled(tx, held, first.claim, resumable);
@@ -140,7 +140,7 @@ export class IdempotencyStore implements IdempotencyKeys {
     return resumable ? this.#takeOver(tx, held, first) : { state: 'interrupted' };
   }
 
-  /** The row says that the first request is under way: that is so while its process says it, too. */
+  /** The row says that the first request is in progress: true only while this process also holds its claim. */
   async #afterUnsettled(tx: Tx, held: HeldKey, claim: string | null, resumable: boolean): Promise<Claim> {
     if (claim === null || this.#held.has(claim) || !claim.startsWith(this.#process)) return { state: 'running' };
     const end = this.#unsettled.get(claim);
@@ -152,14 +152,14 @@ export class IdempotencyStore implements IdempotencyKeys {
     return end?.state === 'free' || resumable ? this.#takeOver(tx, held, { claim, status: null }) : { state: 'interrupted' };
   }
 
-  /** One statement, so that of two repeats only one goes on, on both engines. */
+  /** One statement, so that only one of two repeats proceeds, on both engines. */
   async #takeOver(tx: Tx, held: HeldKey, from: { claim: string | null; status: number | null }): Promise<Claim> {
     const taken = await whereKey(tx.updateTable('idempotency_keys').set({ status: null, claim: held.claim }), held)
       .where('status', from.status === null ? 'is' : '=', from.status)
       .where('claim', from.claim === null ? 'is' : '=', from.claim)
       .returning('caller')
       .executeTakeFirst();
-    // The key stays in the share of whoever used it first.
+    // The key still counts against the caller who used it first.
     return taken ? { state: 'claimed', held: { ...held, caller: taken.caller ?? '' } } : { state: 'running' };
   }
 
@@ -177,7 +177,7 @@ export class IdempotencyStore implements IdempotencyKeys {
     this.#kept.count(held, -BYTES_OF_KEY);
   }
 
-  /** What cannot be stored now is remembered until a repeat asks: the request is over, whatever the row says. */
+  /** Keeps a result that cannot be stored in memory until a repeat asks for it. */
   async #settle({ claim }: HeldKey, end: Unsettled, work: (tx: Tx) => Promise<void>): Promise<void> {
     try {
       await this.#storage.writes.write(work);
@@ -193,7 +193,7 @@ export class IdempotencyStore implements IdempotencyKeys {
     this.#held.delete(claim);
   }
 
-  /** Forgets answers older than a day. */
+  /** Deletes responses older than a day. */
   async sweep(): Promise<void> {
     const before = this.#now() - KEPT_MS;
     for (;;) {
@@ -229,7 +229,7 @@ function selectKey(db: Db, scope: KeyName) {
   return whereKey(db.selectFrom('idempotency_keys'), scope);
 }
 
-/** What makes a key the same one, whoever uses it. */
+/** The identity of a key, independent of its caller. */
 type KeyName = Pick<IdempotencyScope, 'teamId' | 'scope' | 'key'>;
 
 interface Filterable<Q> {

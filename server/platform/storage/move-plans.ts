@@ -1,13 +1,12 @@
 import type { Tx } from './db.ts';
 
-/** Ports closed longer ago than this are given away again anyway (forwards/entry/ports.ts has ten minutes). */
+/** Ports closed longer ago than this are reused anyway (forwards/entry/ports.ts has ten minutes). */
 const CLOSED_LATELY_MS = 3_600_000;
 
 /**
- * Moves every stored moment that means a wait by what the wall clock was set by. What is due stays due, and what has five minutes left
- * has five minutes left. Moments that people or other programs were told as such stay: the lifetime of credentials, the end of a
- * forward, and everything that has happened.
- * @param now the moment of the step, by the time from before it
+ * Shifts every stored due time by the step of the wall clock, so that remaining waits stay the same. Times that people or other
+ * programs know stay unchanged: the lifetime of credentials, the end of a forward, and the times of past events.
+ * @param now the time of the step, on the clock before the step
  */
 export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<void> {
   await tx
@@ -35,7 +34,7 @@ export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<vo
     .set((eb) => ({ next_start_at: eb('next_start_at', '+', stepMs) }))
     .where('finished_at', 'is', null)
     .execute();
-  // A job was to be delivered within so many minutes; `expires_at` tells when those end.
+  // `expires_at` ends the minutes in which a job must be delivered.
   await tx
     .updateTable('jobs')
     .set((eb) => ({ expires_at: eb('expires_at', '+', stepMs) }))
@@ -61,7 +60,7 @@ export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<vo
     .set((eb) => ({ opened_at: eb('opened_at', '+', stepMs), ready_at: eb('ready_at', '+', stepMs) }))
     .where('closed_at', 'is', null)
     .execute();
-  // While its port is in quarantine, how long it has been closed counts for more than when.
+  // While its port is in quarantine, the time since it was closed matters more than the time of closing.
   await tx
     .updateTable('forwards')
     .set((eb) => ({ closed_at: eb('closed_at', '+', stepMs) }))
@@ -70,8 +69,8 @@ export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<vo
 }
 
 /**
- * Makes due what is planned farther ahead than anything is ever planned: the clock was set back while no control plane
- * was looking. Call once at start.
+ * Makes entries due that are planned further ahead than any wait allows: the clock was set back while no control plane
+ * was running. Call once at start.
  * @param longestMs the longest wait of each kind
  */
 export async function capPlans(tx: Tx, now: number, longestMs: { jobEvent: number; backup: number }): Promise<void> {

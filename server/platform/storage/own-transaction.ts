@@ -4,7 +4,7 @@ import type { WriteScope } from './write-scope.ts';
 
 /**
  * The write queue of PostgreSQL, which groups commits by itself: each write is a transaction of its own.
- * An error inside one makes the rest of it useless, so expected conflicts are for ON CONFLICT, not for catching.
+ * An error aborts the transaction, so handle expected conflicts with ON CONFLICT rather than by catching errors.
  */
 export class OwnTransaction implements WriteQueue {
   readonly #db: Db;
@@ -29,7 +29,7 @@ export class OwnTransaction implements WriteQueue {
     }
   }
 
-  /** Stops taking writes and waits until those handed in are answered. */
+  /** Stops accepting writes and waits until pending ones have ended. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#running);

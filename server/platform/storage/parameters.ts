@@ -1,8 +1,8 @@
 import { AppError } from '../core/errors.ts';
 
 /**
- * Refuses text that the engines would treat differently: PostgreSQL cannot hold NUL bytes, and half a surrogate pair
- * comes back as another character. Text from outside that must be kept goes through `storableText` (columns.ts) first.
+ * Rejects text that the engines would treat differently: PostgreSQL cannot store NUL bytes, and a lone surrogate
+ * comes back as another character. Pass external text that must be stored through `storableText` (columns.ts) first.
  * @throws AppError `invalid`
  */
 export function checkParameters(parameters: readonly unknown[]): void {

@@ -11,10 +11,10 @@ import { isTableName, TABLE_NAMES, type TableName, TABLES } from './tables.ts';
 
 /**
  * The whole database as one JSON-lines file that either engine can read: a header, one line per row, and a last line
- * that counts them, so that a file cut short is noticed. Rows hold what the columns hold.
+ * with their count, so that a truncated file is detected. Rows contain the raw column values.
  */
 const FORMAT = 1;
-/** Rows read at once: the largest, jobs with their output, have some 100 kB. */
+/** Rows read at once: the largest, jobs with their output, have about 100 kB. */
 const READ_ROWS = 200;
 /** Rows of one insert: 35 columns at most, so well under SQLite's 32,766 parameters. */
 const WRITE_ROWS = 100;
@@ -28,8 +28,8 @@ type Line = z.infer<typeof lineSchema>;
 type Row = Record<string, string | number | null>;
 
 /**
- * Writes everything to a new file (mode 0600; it holds hashes of secrets), as it is at one moment, while the control
- * plane may go on writing. @returns how many rows
+ * Writes a consistent snapshot to a new file (mode 0600; it contains hashes of secrets), while the control plane may
+ * continue to write. @returns the number of rows
  * @throws AppError `conflict` when the file exists, `unavailable` when it cannot be written
  */
 export async function exportDatabase(storage: Storage, file: string, now: Date): Promise<number> {
@@ -39,7 +39,7 @@ export async function exportDatabase(storage: Storage, file: string, now: Date):
     .setAccessMode('read only')
     .setIsolationLevel('repeatable read')
     .execute(async (tx) => {
-      // `flush`: on disk before the command says so.
+      // `flush`: on disk before the command reports success.
       const target = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
       await pipeline(Readable.from(exportLines(tx, now, counted)), target).catch((error: unknown) => {
         throw fileError(file, error);
@@ -78,13 +78,13 @@ async function* rowsOf(tx: Tx, table: TableName): AsyncGenerator<Row> {
 }
 
 /**
- * Reads an export into an empty, migrated database: everything or, when anything is wrong, nothing. @returns how many rows
+ * Imports an export into an empty, migrated database: everything, or nothing on any error. @returns the number of rows
  * @throws AppError `conflict` for a database that is not empty or an export of another schema, `invalid` for a damaged file
  */
 export async function importDatabase(storage: Storage, file: string): Promise<number> {
   return storage.db.transaction().execute(async (tx) => {
     await refuseUnlessEmpty(tx);
-    // The one place where a transaction waits for more than queries: nobody else can use this database yet.
+    // The only transaction that waits for more than queries: nothing else uses this database yet.
     const input = createReadStream(file, 'utf8');
     try {
       return await importLines(tx, file, createInterface({ input, crlfDelay: Infinity }));
@@ -129,7 +129,7 @@ async function importLines(tx: Tx, file: string, lines: AsyncIterable<string>): 
   return rows;
 }
 
-/** A row that the database refuses (what it refers to is missing, a column is unknown) is the file's fault. */
+/** A row that the database rejects (missing reference, unknown column) means that the file is damaged. */
 async function insertRows(tx: Tx, table: TableName, rows: Row[]): Promise<void> {
   await sql`insert into ${sql.table(table)} ${valuesOf(rows)}`.execute(tx).catch((cause: unknown) => {
     throw cause instanceof AppError ? cause : new AppError('invalid', `the export is damaged: rows of ${table} do not fit`, { cause });

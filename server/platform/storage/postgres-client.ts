@@ -9,10 +9,10 @@ class NeverSent extends Error {}
 type Ask = (text: string, values?: readonly unknown[]) => Promise<QueryResult>;
 
 /**
- * Makes a new connection safe to lose, which a restart of the server does to all of them at any moment:
- * - its `error` event is heard also while it is checked out. pg-pool listens only to idle ones, and an unheard event ends the process;
- * - a query fails as {@link AppError}, and tells `unavailable` when the connection is the reason;
- * - a connection that has failed once is closed, so that the pool does not hand it out again.
+ * Makes the loss of a connection safe; a restart of the server breaks all of them:
+ * - handles its `error` event also while it is checked out. pg-pool listens only to idle ones, and an unhandled event ends the process;
+ * - a query fails with an {@link AppError}, `unavailable` when the connection is the reason;
+ * - closes a connection that has failed once, so that the pool does not reuse it.
  */
 export function guardConnection(client: PoolClient): void {
   let isBroken = false;
@@ -29,7 +29,7 @@ export function guardConnection(client: PoolClient): void {
     } catch (error) {
       if (!isConnectionError(error)) throw typedStorageError(error);
       broken();
-      // Destroys the socket: an answer that comes late must not be taken for that of the next query.
+      // Destroys the socket: a late response must not be taken for that of the next query.
       void (client as unknown as { end(): Promise<void> }).end().catch(() => undefined);
       throw storageUnavailable(error);
     }
@@ -37,14 +37,14 @@ export function guardConnection(client: PoolClient): void {
   client.query = guarded as unknown as typeof client.query;
 }
 
-/** pg throws plain errors without a code for a connection that broke or a server that stayed silent. */
+/** pg throws plain errors without a code for a broken connection or an unresponsive server. */
 function isConnectionError(error: unknown): boolean {
   return error instanceof Error && !(error instanceof DatabaseError) && !(error instanceof TypeError) && !(error instanceof RangeError);
 }
 
 /**
- * What a failed COMMIT means. The server's refusal, or a COMMIT that was never sent, says that nothing was stored. When the
- * connection broke before the answer came, nobody knows, and `unavailable` would invite the caller to do it twice.
+ * Classifies a failed COMMIT. When the server rejects it, or it was never sent, nothing was stored. When the connection broke
+ * before the response, the outcome is unknown, and `unavailable` would invite the caller to repeat the change.
  */
 export function commitError(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'unavailable') return error;

@@ -14,16 +14,16 @@ import { WriteScope } from './write-scope.ts';
 const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** No statement of the product takes a second; these end what a sick database or network would hold for ever. */
+/** No statement of the product takes a second; these timeouts end statements that a failing database or network blocks. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const QUERY_TIMEOUT_MS = 35_000;
 const IDLE_IN_TRANSACTION_MS = 15_000;
 const LOCK_TIMEOUT_MS = 10_000;
-/** Connections lost within this time are one line in the log. */
+/** Connections lost within this time cause one log line. */
 const QUIET_MS = 10_000;
 
 const { builtins } = pgTypes;
-/** Milliseconds, byte counts and count(*) come as int8 and sums as numeric, which pg hands out as text. */
+/** Milliseconds, byte counts and count(*) are int8 and sums are numeric, which pg returns as text. */
 const NUMBERS = new Set<number>([builtins.INT8, builtins.NUMERIC]);
 
 function toNumber(text: string): number {
@@ -63,7 +63,7 @@ class CheckedPostgresDriver extends PostgresDriver {
     });
   }
 
-  /** One that fails has closed the connection, which undoes as much; the caller is to hear why it was wanted, not this. */
+  /** A failed rollback has closed the connection, which also rolls back; callers get the original error. */
   override async rollbackTransaction(connection: PostgresConnection): Promise<void> {
     await super.rollbackTransaction(connection).catch(() => undefined);
   }
@@ -100,7 +100,7 @@ class CheckedPostgresDialect extends PostgresDialect {
   }
 }
 
-/** Takes our own `pool_max` out of the address: how many connections this node may hold. */
+/** Removes our own parameter `pool_max` from the address: the maximum number of connections of this node. */
 function readPoolMax(address: string): { connectionString: string; max: number } {
   const match = /[?&]pool_max=([0-9]+)(?=&|$)/.exec(address);
   if (match === null) return { connectionString: address, max: POOL_SIZE };

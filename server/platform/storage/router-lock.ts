@@ -9,8 +9,8 @@ interface RouterKey {
 }
 
 /**
- * Reads routers and keeps them as they are until the transaction ends; on PostgreSQL whatever refers to one of them from
- * now on waits, too. In the order of their ids, so that two transactions do not wait for each other.
+ * Reads and locks routers until the transaction ends; on PostgreSQL, inserts that reference one of them also wait. Locks in
+ * the order of their ids, so that two transactions do not deadlock.
  */
 export async function lockRouters(
   tx: Tx,

@@ -31,11 +31,11 @@ export interface ForwardsTable {
   closed_at: Millis | null;
   revoked_at: Millis | null;
   refused_attempts: number;
-  /** Ends a connection through which nothing goes for so long; null for never. */
+  /** Idle timeout of a connection, seconds; null for none. */
   idle_seconds: Fixed<number | null>;
-  /** Connections at the same time; null for as many as there may be. */
+  /** Limit of concurrent connections; null for the general limit. */
   max_connections: Fixed<number | null>;
-  /** Of connections that are over, however long ago. */
+  /** Totals of all ended connections. */
   connection_count: Generated<number>;
   bytes_in: Generated<number>;
   bytes_out: Generated<number>;

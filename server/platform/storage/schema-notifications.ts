@@ -1,6 +1,6 @@
 import type { Fixed, Millis } from './schema-columns.ts';
 
-/** The tables of migration 3: who is told about what, and when not. */
+/** The tables of migration 3: recipients of notifications, topics, and quiet times. */
 
 export interface TopicsTable {
   id: Fixed<string>;

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
 
-/** Agents, their routers, and what is known of these. */
+/** Agents, their routers, and the state of these. */
 
 export interface EnrolTokensTable {
   id: Fixed<string>;
@@ -13,7 +13,7 @@ export interface EnrolTokensTable {
   used_at: Millis | null;
   revoked_at: Millis | null;
   agent_id: string | null;
-  /** Whoever enrols with it goes on as this agent. */
+  /** The agent that the newly enrolled one replaces. */
   replaces_agent_id: Fixed<string | null>;
 }
 
@@ -28,12 +28,12 @@ export interface AgentsTable {
   revoked_at: Millis | null;
   /** Raised at every hello; the newest connection wins. */
   epoch: number;
-  /** The newest epoch the agent has confirmed to have on disk. */
+  /** The newest epoch that the agent has confirmed to have stored. */
   confirmed_epoch: number;
   journal_id: string | null;
   connected_at: Millis | null;
   disconnected_at: Millis | null;
-  /** It is revoked, and in no list any more. */
+  /** Set when a revoked agent was removed from the lists. */
   removed_at: Millis | null;
 }
 
@@ -59,13 +59,13 @@ export interface RoutersTable {
   time_zone: string | null;
   created_at: Fixed<Millis>;
   updated_at: Millis;
-  /** From then on only what is known of its past is shown. */
+  /** Since then only its history is shown. */
   removed_at: Millis | null;
-  /** The router that goes on with this hardware: this record is shown nowhere. */
+  /** The router that took over this hardware: this record is no longer shown. */
   merged_into: string | null;
 }
 
-/** Written often and in chunks, so it is narrow and apart. */
+/** Written often and in chunks, so it is a narrow table of its own. */
 export interface RouterPresenceTable {
   router_id: Fixed<string>;
   reachable: Flag;
@@ -75,7 +75,7 @@ export interface RouterPresenceTable {
   last_seen_from: string | null;
 }
 
-/** Where a router says it stands, by its own GPS receiver. */
+/** Positions from routers' own GPS receivers. */
 export interface RouterPositionsTable {
   router_id: Fixed<string>;
   latitude: number;
@@ -91,25 +91,25 @@ export interface FaultsTable {
   severity: string;
   message: string;
   cause: string;
-  /** When it began, which is before it was noticed. */
+  /** When it began, which may be before it was detected. */
   created_at: Fixed<Millis>;
   resolved_at: Millis | null;
-  /** How often it came back within its time. */
+  /** How often it opened; a fault that returns soon reopens its record. */
   occurrences: number;
   updated_at: Millis;
 }
 
-/** What another agent says of a router that belongs to one already. */
+/** Claims of agents on routers that belong to another agent. */
 export interface RouterMovesTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
   router_id: Fixed<string>;
-  /** Who claims it, and its name there. */
+  /** The claiming agent, and its name for the router. */
   agent_id: Fixed<string>;
   agent_router: string;
-  /** JSON: the inventory it told, for the moment when the move is approved. */
+  /** JSON: its inventory, to be stored when the move is approved. */
   facts: string;
-  /** Where that agent's tunnel came from. */
+  /** Source address of that agent's tunnel. */
   address: string;
   /** pending, approved or refused. */
   state: string;

@@ -1,6 +1,6 @@
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
 
-/** The tables of migration 4: what callers are told about their jobs. */
+/** The tables of migration 4: webhooks about jobs. */
 
 /** One change of a job's public status, written in the same transaction: what is still to be told, and what was. */
 export interface JobEventsTable {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { AppError } from '../core/errors.ts';
 import { decryptJwe, encryptJwe } from './jwe.ts';
 
-/** A JSON Web Key Set: the first key encrypts, every key decrypts, so that keys can be changed without a break. */
+/** A JSON Web Key Set: the first key encrypts, every key decrypts, so that keys can be rotated without downtime. */
 const keyFileSchema = z.object({
   keys: z.array(z.object({ kty: z.literal('oct'), kid: z.string().min(1), k: z.base64url().length(43) })).min(1),
 });
@@ -15,10 +15,10 @@ interface SecretKey {
   bytes: Uint8Array;
 }
 
-/** What a secret is for. It is sealed in, so that one stored secret cannot be passed off as another. */
+/** The purpose of a secret. It is authenticated with it, so that one stored secret cannot replace another. */
 export type SecretPurpose = string;
 
-/** Encrypts what the database holds and must not show to who only has a copy of it. JWE, `dir` + A256GCM. */
+/** Encrypts columns that a copy of the database must not reveal. JWE, `dir` + A256GCM. */
 export class Secrets {
   readonly #current: SecretKey;
   readonly #byId: ReadonlyMap<string, Uint8Array>;
@@ -29,7 +29,7 @@ export class Secrets {
   }
 
   /**
-   * Keyed hashes of a text, to recognise it again: without the key nobody can try out which short text has such a hash.
+   * Keyed hashes to recognise a text: without the key, short texts cannot be guessed from their hash.
    * @returns one for each key, the one to store first
    */
   fingerprints(purpose: SecretPurpose, text: string): string[] {
@@ -110,7 +110,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-/** Of two programs that start at once one makes the file and the other reads it: `link` never replaces. */
+/** When two programs start at once, one creates the file and the other reads it: `link` never replaces a file. */
 async function makeKeyFile(file: string): Promise<string> {
   const folder = path.dirname(path.resolve(file));
   const draft = `${file}.${randomUUID()}`;
@@ -138,7 +138,7 @@ async function writeDurably(file: string, text: string): Promise<void> {
   }
 }
 
-/** A new name is only on disk when its folder is. */
+/** A new file name is durable only after its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -2,9 +2,9 @@ import Database from 'better-sqlite3';
 import { AppError } from '../core/errors.ts';
 
 /**
- * Keeps a second control plane off a SQLite file: two would hand the same job to the same agent and know nothing of each
- * other's tunnels. The lock is one of the kernel, so it ends with the process however that dies. Administration
- * commands do not take it. PostgreSQL has no such lock: there one process is the operator's promise.
+ * Prevents two control planes from serving one SQLite file: they would offer the same job to the same agent and not know each
+ * other's tunnels. The kernel holds the lock, so it ends with the process in every case. Administration commands do not take
+ * it. PostgreSQL has no such lock: there the operator must run a single process.
  * @returns releases the lock
  * @throws AppError `conflict` while another control plane serves this database
  */

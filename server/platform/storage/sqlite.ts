@@ -23,12 +23,12 @@ import type { Schema } from './schema.ts';
 import { storageUnavailable, typedStorageError } from './storage-errors.ts';
 import { WriteScope } from './write-scope.ts';
 
-/** Distinct statement texts of the whole product stay under this; beyond it the least used is prepared anew. */
+/** The product has fewer distinct statements than this; beyond it the least recently used is prepared again. */
 const STATEMENT_LIMIT = 500;
 
-/** How long this engine waits for what; milliseconds. */
+/** Timeouts of this engine, milliseconds. */
 export interface SqliteLimits {
-  /** For another process (the administration commands) that writes. */
+  /** For another process that writes, such as an administration command. */
   busyMs: number;
   /** For one group commit to run its writes, which only query: a query takes well under a millisecond. */
   batchMs: number;
@@ -49,7 +49,7 @@ class StatementCache {
 
   prepare(sql: string): Database.Statement {
     const known = this.#statements.get(sql);
-    // A busy statement is in use further up: running it again would restart it there.
+    // A busy statement is in use further up the stack: running it again would restart it there.
     if (known !== undefined && !known.busy) return known;
     const statement = this.#database.prepare(sql);
     this.#statements.set(sql, statement);
@@ -72,7 +72,7 @@ class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  /** A stream would hold the one connection for as long as its reader likes. Read pages, as on PostgreSQL. */
+  /** A stream would hold the only connection as long as its reader takes. Read pages, as on PostgreSQL. */
   streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new AppError('internal', 'queries are not streamed: read pages');
   }
@@ -119,8 +119,8 @@ class SqliteDriver implements Driver {
   }
 
   /**
-   * IMMEDIATE: a transaction that reads first and writes later would otherwise fail when another process wrote between.
-   * One that only reads takes a snapshot and leaves others writing.
+   * IMMEDIATE: a transaction that reads first and writes later would otherwise fail when another process writes in between.
+   * A read-only one takes a snapshot and does not block writers.
    */
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     await connection.executeQuery(rawQuery(settings.accessMode === 'read only' ? 'begin' : 'begin immediate'));
@@ -161,7 +161,7 @@ function sqliteDialect(database: Database.Database, scope: WriteScope, lock: Con
   };
 }
 
-/** The file is made here, so that it is never readable by others, not even for a moment. WAL files inherit its mode. */
+/** Creates the file with private permissions from the start. WAL files inherit its mode. */
 function makePrivateFile(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   closeSync(openSync(file, 'a', 0o600));
@@ -172,7 +172,7 @@ function openDatabase(file: string, busyMs: number): Database.Database {
   if (file !== ':memory:') makePrivateFile(file);
   const database = new Database(file, { timeout: busyMs });
   database.pragma('journal_mode = WAL');
-  // WAL alone syncs at checkpoints only: an acknowledged job could vanish with the power.
+  // WAL alone syncs only at checkpoints: a power failure could lose an acknowledged job.
   database.pragma('synchronous = FULL');
   database.pragma('foreign_keys = ON');
   return database;

@@ -3,31 +3,31 @@ import { AppError } from '../core/errors.ts';
 const UNIQUE_CODES = new Set(['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY', '23505']);
 
 /**
- * SQLite result codes (with extended ones, hence the prefix match) and PostgreSQL SQLSTATE classes that say "not now":
- * the disk is full, another process holds the lock, the server is away. Sending the same request later can succeed.
+ * SQLite result codes (with extended ones, hence the prefix match) and PostgreSQL SQLSTATE classes for temporary
+ * failures: the disk is full, another process holds the lock, the server is unavailable. A later retry can succeed.
  */
 const UNAVAILABLE_SQLITE = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'];
 const UNAVAILABLE_POSTGRES = ['08', '40', '53', '55', '57', '58'];
 /**
- * Codes of another class that say the same: the server ended a transaction in which it was asked nothing for too long, because the
- * statements got lost on the way (25P03, 25P04), or it is a standby at the moment (25006).
+ * Temporary failures of another class: the server ended a transaction that was idle for too long, because the statements were
+ * lost on the way (25P03, 25P04), or it is currently a standby (25006).
  */
 const UNAVAILABLE_TRANSACTIONS = ['25P03', '25P04', '25006'];
 const UNAVAILABLE_NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'ENOENT', 'EAI_AGAIN'];
 
-/** The engine's own word for an error, if it has one. */
+/** The engine's error code, if any. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** True when a write was refused because a unique index or primary key already holds these values. */
+/** True when a write violated a unique index or primary key. */
 export function isUnique(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && UNIQUE_CODES.has(code);
 }
 
-/** True when a write named a record that does not exist (any more), or removed one that others still name. */
+/** True when a write referenced a record that does not exist, or deleted one that is still referenced. */
 export function isForeignKey(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'SQLITE_CONSTRAINT_FOREIGNKEY' || code === '23503';
@@ -40,8 +40,8 @@ function isUnavailable(code: string): boolean {
 }
 
 /**
- * True for an error of a new connection that says that no server is there: none listens, it is starting or stopping (57P), or
- * it does not answer (pg wraps that). Waiting in vain for a free connection of the pool has neither code nor cause.
+ * True when a new connection failed because no server is available: none listens, it is starting or stopping (57P), or
+ * it does not respond (pg wraps that). A timeout of the pool has neither code nor cause.
  */
 export function meansAway(error: unknown): boolean {
   const code = codeOf(error);
@@ -49,18 +49,18 @@ export function meansAway(error: unknown): boolean {
   return UNAVAILABLE_NETWORK.includes(code) || code.startsWith('08') || code.startsWith('57P');
 }
 
-/** True for what an administrator has to mend and waiting does not: a wrong password or role (28), no such database (3D). */
+/** True for errors that an administrator must fix: a wrong password or role (28), no such database (3D). */
 export function isRefusal(error: unknown): boolean {
   const code = codeOf(error);
   return code?.length === 5 && (code.startsWith('28') || code.startsWith('3D'));
 }
 
-/** Error for a write or read that did not happen and may be tried again. */
+/** For a read or write that did not happen and may be retried. */
 export function storageUnavailable(cause: unknown): AppError {
   return new AppError('unavailable', 'the database cannot be used at the moment', { cause });
 }
 
-/** Gives an engine's error its place among {@link AppError}s; broken statements and constraints stay what they are. */
+/** Converts an engine's temporary error to an {@link AppError}; other errors stay unchanged. */
 export function typedStorageError(error: unknown): Error {
   if (!(error instanceof Error)) return storageUnavailable(error);
   if (error instanceof AppError) return error;

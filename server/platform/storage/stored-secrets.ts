@@ -4,15 +4,15 @@ import type { Db, Storage } from './db.ts';
 import { openSecrets, readSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
 
-/** Newest rows of each table whose key is looked at: a file that opens these opens the rest, or was chosen by hand. */
+/** Newest rows of each table whose key is checked: a file that decrypts these decrypts the rest, or was chosen by hand. */
 const LOOKED_AT = 20;
 /** The header of a JWE is its first part, under 150 characters here; a backup has megabytes behind it. */
 const HEADER_CHARS = 400;
 
 /**
- * Opens the secret key file for this database. A new file is made only for a database that holds no secret yet: a new key
- * beside old secrets would look like a start in good order, and fail at the first sign-in.
- * @throws AppError `invalid` when the file is missing or another one; as {@link openSecrets} otherwise
+ * Opens the secret key file for this database. Creates a new file only for a database without secrets: a new key with old
+ * secrets would start normally and fail at the first sign-in.
+ * @throws AppError `invalid` when the file is missing or belongs to another database; as {@link openSecrets} otherwise
  */
 export async function openSecretsOf(storage: Storage, file: string): Promise<Secrets> {
   const needed = await keysInUse(storage.db);
@@ -53,12 +53,12 @@ function keyIdOf(jwe: string): string | undefined {
     const { kid } = JSON.parse(Buffer.from(jwe.split('.')[0]!, 'base64url').toString('utf8')) as { kid?: unknown };
     return typeof kid === 'string' ? kid : undefined;
   } catch {
-    // Damaged: whoever reads it says so.
+    // Damaged: reading the secret reports it.
     return undefined;
   }
 }
 
-/** What {@link forgetSecrets} took away. */
+/** What {@link forgetSecrets} deleted. */
 export interface Forgotten {
   signingKeys: number;
   sessions: number;
@@ -66,7 +66,7 @@ export interface Forgotten {
   backups: number;
 }
 
-/** Deletes everything that only a lost key opens. Routers, agents, keys, people and the history stay. */
+/** Deletes everything that only a lost key can decrypt. Routers, agents, API keys, users and history stay. */
 export async function forgetSecrets(storage: Storage): Promise<Forgotten> {
   return storage.writes.write(async (tx) => {
     const signingKeys = await tx.deleteFrom('provider_keys').executeTakeFirst();

@@ -2,7 +2,7 @@ import type { Schema } from './schema.ts';
 
 export type TableName = keyof Schema;
 
-/** Every table with its primary key; each comes after those it refers to. What copies a whole database goes by this. */
+/** Every table with its primary key, after the tables it references. Export and import use this order. */
 export const TABLES = {
   teams: ['id'],
   users: ['id'],

@@ -1,8 +1,8 @@
 import type { Tx } from './db.ts';
 
 /**
- * Makes transactions of one team wait for each other until they end: what is counted now stays true until what depends on
- * it is written. SQLite has one writer anyway; PostgreSQL takes the lock of the row, which a change of nothing brings.
+ * Serialises transactions of one team, so that a count stays true until the write that depends on it. SQLite has one writer
+ * anyway; on PostgreSQL an update without a change locks the team's row.
  */
 export async function lockTeam(tx: Tx, teamId: string): Promise<void> {
   await tx

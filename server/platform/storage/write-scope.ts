@@ -6,9 +6,9 @@ interface Scope {
 }
 
 /**
- * Knows whether the running code is inside the closure of a `writes.write`. Such code must use the `tx` it was given:
- * the outer `db` would wait for the very transaction that waits for it (SQLite), or write outside of it (PostgreSQL).
- * Both engines refuse it alike, so that tests on either find the mistake.
+ * Tracks whether code runs inside the closure of a `writes.write`. Such code must use its `tx`: the outer `db` would
+ * deadlock with that transaction (SQLite) or write outside of it (PostgreSQL). Both engines reject it, so that tests on
+ * either find the mistake.
  */
 export class WriteScope {
   readonly #storage = new AsyncLocalStorage<Scope>();
@@ -18,7 +18,7 @@ export class WriteScope {
     try {
       return await this.#storage.run(scope, work);
     } finally {
-      // What the closure started and left behind (a timer, say) may use the database again.
+      // Work that the closure started and that outlives it, such as a timer, may use the database again.
       scope.open = false;
     }
   }

@@ -6,7 +6,7 @@ import { Periodic } from '../core/periodic.ts';
 import { readTlsFiles } from './files.ts';
 import type { TlsFiles, TlsPair } from './files.ts';
 
-/** A renewed certificate is in use within a minute: it is made weeks before the old one ends. */
+/** How often the files are checked, milliseconds: certificates are renewed weeks before they expire. */
 const READ_EVERY_MS = 60_000;
 
 export interface TlsCertificateDeps {
@@ -15,8 +15,8 @@ export interface TlsCertificateDeps {
 }
 
 /**
- * The certificate of this server. A renewed one is used without a restart: new connections get it, open ones go on. Files
- * that do not belong together, as in the middle of a renewal, change nothing; they are read again a minute later.
+ * The certificate of this server. A renewed one is used without a restart: new connections get it, open ones continue. Files
+ * that do not match, as during a renewal, are ignored and read again a minute later.
  */
 export class TlsCertificate {
   readonly #files: TlsFiles;
@@ -50,12 +50,12 @@ export class TlsCertificate {
     return this.#current;
   }
 
-  /** This server gets every renewed certificate. */
+  /** Installs every renewed certificate in this server. */
   keepRenewed(server: HttpServer): void {
     if (server instanceof HttpsServer) this.#servers.push(server);
   }
 
-  /** Reads the files now. Never rejects: a mistake in them is logged, and the certificate in use stays. */
+  /** Reads the files now. Never rejects: an error is logged, and the certificate in use stays. */
   read(): Promise<void> {
     this.#reading = this.#reading.then(() => this.#exchange());
     return this.#reading;

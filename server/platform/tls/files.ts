@@ -18,8 +18,7 @@ export interface TlsPair {
 }
 
 /**
- * Reads the certificate and its key, and checks that they can be used: Node's own words for a wrong one name neither
- * file nor setting.
+ * Reads and validates the certificate and its key: Node's own error messages name neither file nor setting.
  * @throws AppError `invalid` naming the setting, the file and the reason
  */
 export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<TlsPair> {
