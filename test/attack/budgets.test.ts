@@ -4,7 +4,7 @@ import { CLOSE, MAX_REPLY_BYTES, MAX_ROUTERS_PER_AGENT } from '../../protocol/in
 import { sampledLog } from '../../server/platform/core/sampled-log.ts';
 import type { Log, LogFields } from '../../server/platform/core/log.ts';
 import { AGENT_BUDGET, AgentBudget } from '../../server/platform/tunnel/budget.ts';
-import { Turns } from '../../server/platform/tunnel/turns.ts';
+import { LoopTime } from '../../server/platform/tunnel/loop-time.ts';
 import { UNFINISHED_REPLIES } from '../../server/platform/tunnel/reply-memory.ts';
 import { AttackedServer, inventoryOf } from '../harness/attacked-server.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -140,7 +140,7 @@ describe('the budget of an agent', () => {
 describe('the time slices of the event loop', () => {
   test('are shared in rotation: work that does not fit waits for a later slice', async () => {
     const clock = new ManualClock();
-    const turns = new Turns(clock);
+    const loopTime = new LoopTime(clock);
     const done: string[] = [];
     const waiting = (name: string, pieces: number) => ({
       work: () => {
@@ -150,13 +150,13 @@ describe('the time slices of the event loop', () => {
         return pieces > 0;
       },
     });
-    turns.spend(10);
-    expect(turns.isOver).toBe(true);
-    turns.wait(waiting('a', 3));
-    turns.wait(waiting('b', 3));
-    turns.wait(waiting('c', 1));
+    loopTime.spend(10);
+    expect(loopTime.isUsedUp).toBe(true);
+    loopTime.wait(waiting('a', 3));
+    loopTime.wait(waiting('b', 3));
+    loopTime.wait(waiting('c', 1));
     await turn();
-    expect(turns.isOver).toBe(false);
+    expect(loopTime.isUsedUp).toBe(false);
     expect(done).toEqual(['a', 'b']);
     await turn();
     await turn();

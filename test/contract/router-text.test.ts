@@ -3,7 +3,7 @@ import { decodeAgentMessage } from '../../protocol/index.ts';
 import { Manufacturers } from '../../server/fleet/devices/manufacturers.ts';
 import { DevicesService } from '../../server/fleet/devices/service.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
-import { tellFeatures } from '../../server/platform/tunnel/events.ts';
+import { notifyFeatures } from '../../server/platform/tunnel/events.ts';
 import type { EventMessage } from '../../server/platform/tunnel/events.ts';
 import type { AgentConnection, AgentEvents } from '../../server/platform/core/agent-gateway.ts';
 import { listEveryRouter } from '../harness/list-routers.ts';
@@ -37,7 +37,7 @@ describeEachDatabase('hostile text', (open) => {
     const hear = async (message: object): Promise<void> => {
       const decoded = decodeAgentMessage(JSON.stringify(message));
       if (decoded.kind !== 'message') throw new Error(JSON.stringify(decoded));
-      await tellFeatures(events, connection, decoded.message as EventMessage);
+      await notifyFeatures(events, connection, decoded.message as EventMessage);
     };
     const page = { limit: 100, before: undefined };
     return {

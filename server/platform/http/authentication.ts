@@ -38,8 +38,8 @@ export function identifyCaller(scope: App, authenticate: Authenticate): void {
     request.principal = (bearer === undefined ? undefined : await authenticate(bearer)) ?? null;
     request.isIdentifiedEarly = request.principal !== null && !request.raw.complete;
   });
-  // A body may take half a minute to come. What the credential was good for at its beginning is not good enough: a key that was revoked
-  // meanwhile would make its own successor.
+  // A body may take half a minute to arrive, so the credential is checked again: a key that was revoked
+  // in the meantime could otherwise create its own successor.
   scope.addHook('preValidation', async (request) => {
     if (!request.isIdentifiedEarly) return;
     const before = request.principal;

@@ -6,24 +6,24 @@ import { TokenBucket } from '../core/token-bucket.ts';
 import type { Rate } from '../core/token-bucket.ts';
 
 /**
- * Channels that are open. Each is a socket here, and mostly another one at an entry port: 40,000 descriptors, and some 400 MB. An agent
- * carries 1,000 connections unless its configuration says otherwise, and keeps four channels ready for each forward.
+ * Open channels. Each is a socket here, and usually another one at an entry port: 40,000 descriptors and about 400 MB. An agent
+ * carries 1,000 connections by default, and keeps four idle channels for each forward.
  */
 export const OPEN_CHANNELS: ShareLimits = { total: 20_000, perParty: 10_000, perMember: 4096 };
 
-/** Channels that one agent dials. After a reconnect it dials those of all its forwards at once; busy ones are used again, not dialled. */
+/** Channel dials of one agent. After a reconnect it dials those of all its forwards at once; later it reuses channels. */
 export const CHANNEL_DIALS: Rate = { perSecond: 100, burst: 5000 };
 
-/** Agents whose dials are remembered. */
+/** Agents whose dials are counted. */
 const REMEMBERED = 20_000;
 
-/** Whose forward a channel belongs to. */
+/** The team and agent of a channel's forward. */
 export interface ChannelOwner {
   teamId: string;
   agentId: string;
 }
 
-/** How an upgrade is answered that may not become a channel. */
+/** The response to a refused channel upgrade. */
 export interface ChannelRefusal {
   status: 429 | 503;
   retryAfterMs: number | undefined;
@@ -33,11 +33,11 @@ export interface ChannelLimitsOptions {
   open?: ShareLimits;
   dials?: Rate;
   counters?: Pick<Counters, 'add'> | undefined;
-  /** Elapsed milliseconds. */
+  /** Monotonic milliseconds. */
   monotonic: () => number;
 }
 
-/** What agents may dial and hold of channels, whoever has their tokens. */
+/** Limits the dials and open channels of each agent, independent of its tokens. */
 export class ChannelLimits {
   readonly open: FairShares;
   readonly #dials: Rate;
@@ -50,7 +50,7 @@ export class ChannelLimits {
     this.#dials = options.dials ?? CHANNEL_DIALS;
   }
 
-  /** Counts a channel until {@link closed} is called. @returns why it may not be opened; undefined when it may */
+  /** Counts a channel until {@link closed} is called. @returns the refusal; undefined when it may open */
   admit({ teamId, agentId }: ChannelOwner): ChannelRefusal | undefined {
     const now = this.#options.monotonic();
     const bucket = this.#buckets.get(agentId) ?? new TokenBucket(this.#dials, now);

@@ -1,11 +1,11 @@
 import type { AgentMessage } from '../../../protocol/index.ts';
 import type { AgentConnection, AgentEvents } from '../core/agent-gateway.ts';
 
-/** What an agent may say of its own accord once its session is ready. */
+/** Messages that an agent may send unrequested once its session is ready. */
 export type EventMessage = Exclude<AgentMessage, { type: 'hello' | 'ready' | 'reply' | 'rows' | 'goaway' }>;
 
-/** Tells the features; the promise, if any, settles when they have taken it in. */
-export function tellFeatures(events: AgentEvents, from: AgentConnection, message: EventMessage): Promise<void> | void {
+/** Passes a message to the features; the promise, if any, resolves when they have handled it. */
+export function notifyFeatures(events: AgentEvents, from: AgentConnection, message: EventMessage): Promise<void> | void {
   switch (message.type) {
     case 'heartbeat':
       return events.onHeartbeat(from, message);
@@ -30,7 +30,7 @@ export function tellFeatures(events: AgentEvents, from: AgentConnection, message
   }
 }
 
-/** Messages whose handling the agent's next of their kind waits for. */
+/** True for messages that are handled one after the other. */
 export function isWritten(message: EventMessage): boolean {
   return message.type === 'inventory' || message.type === 'devices';
 }

@@ -2,40 +2,40 @@ import { LRUCache } from 'lru-cache';
 import { networkOf } from '../core/network-of.ts';
 import { SlidingWindow } from '../core/sliding-window.ts';
 
-/** As many as strangers may send to the API. */
+/** As many as unauthenticated callers may send to the API. */
 const FAILURES_PER_WINDOW = 60;
 const WINDOW_MS = 60_000;
-/** Networks with failures, and visitors that were let in, remembered at once. */
+/** Networks with failures, and authenticated agents, remembered at once. */
 const REMEMBERED = 20_000;
 
 /**
- * Bounds the wrong credentials that one address may try. Whoever was let in from there before is let through: a hundred
- * good agents may stand behind the same address as the one that is wrong.
+ * Rate-limits failed authentication per address. Agents that have authenticated from there before are exempt: a hundred
+ * valid agents may share the address with the failing one.
  */
 export class FailedDials {
   readonly #failures: SlidingWindow;
   readonly #welcome = new LRUCache<string, true>({ max: REMEMBERED });
 
-  /** @param monotonic elapsed time in milliseconds: setting the clock must not lock anybody out */
+  /** @param monotonic monotonic milliseconds: setting the clock must not lock agents out */
   constructor(monotonic: () => number) {
     this.#failures = new SlidingWindow(WINDOW_MS, monotonic, REMEMBERED);
   }
 
-  /** @param visitor who the request says it is: the part of its credential that is no secret, empty for a channel */
-  isBlocked(address: string, visitor: string): boolean {
+  /** @param agentId the claimed agent: the public part of its credential, empty for a channel */
+  isBlocked(address: string, agentId: string): boolean {
     const network = networkOf(address);
-    return this.#failures.isFull(network, FAILURES_PER_WINDOW) && !this.#welcome.has(`${network} ${visitor}`);
+    return this.#failures.isFull(network, FAILURES_PER_WINDOW) && !this.#welcome.has(`${network} ${agentId}`);
   }
 
-  /** Channels that an agent dials for a forward that has just ended are not counted: nobody is guessing. */
-  failed(address: string, visitor: string): void {
+  /** Failed channel dials from an authenticated agent's network are not counted: its forward may just have ended. */
+  failed(address: string, agentId: string): void {
     const network = networkOf(address);
-    if (visitor === '' && this.#welcome.has(`${network} `)) return;
+    if (agentId === '' && this.#welcome.has(`${network} `)) return;
     this.#failures.take(network, FAILURES_PER_WINDOW);
   }
 
-  /** Where an agent was let in, channels are too, whose credentials name nobody. */
-  letIn(address: string, visitor: string): void {
-    for (const welcome of [visitor, '']) this.#welcome.set(`${networkOf(address)} ${welcome}`, true);
+  /** Exempts the agent, and channels from its network, whose credentials name no agent. */
+  letIn(address: string, agentId: string): void {
+    for (const welcome of [agentId, '']) this.#welcome.set(`${networkOf(address)} ${welcome}`, true);
   }
 }

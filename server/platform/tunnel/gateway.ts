@@ -16,41 +16,41 @@ import type { TunnelCallbacks, TunnelSocket } from './types.ts';
 import { bearerOf, offersSubprotocol, refuseUpgrade, upgradePath } from './upgrade.ts';
 
 /**
- * Upgrades whose credential is being checked; more at once are turned away until the database keeps up. Of a network, which
- * may have a whole fleet behind one address, no more than it leaves to others (1000), and 4 of whoever claims to be the same agent.
+ * Upgrades whose credential is being checked; more are refused until the database keeps up. One network, which may have a
+ * whole fleet behind one address, may use at most half (1000), and one claimed agent id 4.
  */
 export const CHECKED_DIALS = { total: 2000, perParty: 2000, perMember: 4 };
 
-/** Agents do not fragment their messages. A library that does needs one for each 16 kB; each kept one costs 100 bytes and its memory. */
+/** Agents do not fragment messages. A library that does may use one fragment per 16 kB; each buffered one costs 100 extra bytes. */
 const MAX_FRAGMENTS = 128;
-/** Reads of which a message that is not complete consists: one of the largest in pieces of 256 bytes. */
+/** Buffered reads of an incomplete message: the largest message in pieces of 256 bytes. */
 const MAX_BUFFERED_CHUNKS = 4096;
 
-/** As told to an address with too many wrong credentials. */
+/** Retry-After for an address with too many failed authentications. */
 const FAILED_DIALS_PAUSE_MS = 60_000;
 
-/** A closing handshake the other side does not finish is cut after this long, milliseconds. */
+/** Timeout of the closing handshake, milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000;
 
 export interface GatewayOptions<C extends ChannelOwner> {
   registry: TunnelRegistry;
   authenticateAgent: TunnelCallbacks['authenticateAgent'];
-  /** The forward a channel token belongs to. */
+  /** Finds the forward of a channel token. */
   authorizeChannel(token: string): Promise<C | undefined>;
-  /** Takes a new channel over; called before any of its messages. Must not throw. */
+  /** Takes over a new channel; called before any of its messages. Must not throw. */
   onChannel(context: C, socket: ChannelSocket, address: string): void;
-  /** Where the request comes from; the socket's peer by default. compose.ts decides about trusted proxies. */
+  /** The client address of a request; the socket's peer by default. The composition decides about trusted proxies. */
   clientAddress?(request: IncomingMessage): string;
-  /** Upgrades of other paths; without it they get 404. */
+  /** Handles upgrades of other paths; without it they get 404. */
   fallback?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** What agents may dial and hold of channels. */
+  /** Limits of agents' channels. */
   channels: ChannelLimits;
-  /** Elapsed milliseconds; those of this process by default. */
+  /** Monotonic milliseconds; those of this process by default. */
   monotonic?(): number;
   log: Log;
 }
 
-/** The WebSocket door: every tunnel and channel comes in here, already authenticated when it is upgraded. */
+/** The WebSocket endpoint of all tunnels and channels; authenticates each before its upgrade. */
 export class TunnelGateway<C extends ChannelOwner> {
   readonly #options: GatewayOptions<C>;
   readonly #tunnels = new WebSocketServer(serverOptions(MAX_MESSAGE_BYTES));
@@ -76,8 +76,8 @@ export class TunnelGateway<C extends ChannelOwner> {
   }
 
   /**
-   * Takes no more, sends goaway to every agent, waits until what they said is handled, then cuts what is left,
-   * channels too. The caller bounds the wait.
+   * Accepts no more upgrades, sends goaway to every agent, waits until received messages are handled, then closes all
+   * remaining connections, channels included. The caller bounds the wait.
    */
   async close(): Promise<void> {
     this.#closing = true;
@@ -86,7 +86,7 @@ export class TunnelGateway<C extends ChannelOwner> {
     this.#server?.off('upgrade', this.#onUpgrade);
   }
 
-  /** Gives the closing handshakes their time; `ws` cuts those that do not end. */
+  /** Waits for the closing handshakes; `ws` cuts those that time out. */
   async #closeAll(): Promise<void> {
     const closed = [...this.#open].map(
       (ws) =>
@@ -123,7 +123,7 @@ export class TunnelGateway<C extends ChannelOwner> {
     this.#options.fallback(request, socket, head);
   }
 
-  /** Never rejects: a failed check is an answer too. */
+  /** Never rejects: a failed check also gets a response. */
   async #check(request: IncomingMessage, socket: Duplex, admit: (bearer: string) => Promise<boolean>): Promise<void> {
     const bearer = bearerOf(request);
     const address = this.#address(request);
@@ -132,7 +132,7 @@ export class TunnelGateway<C extends ChannelOwner> {
       return;
     }
     // A channel's token is bound to its forward and names no agent.
-    const visitor = upgradePath(request) === CHANNEL_PATH ? '' : visitorOf(bearer);
+    const visitor = upgradePath(request) === CHANNEL_PATH ? '' : agentIdOf(bearer);
     const pauseMs = this.#options.registry.pauseOf(visitor);
     if (pauseMs > 0 || this.#failedDials.isBlocked(address, visitor)) {
       refuseUpgrade(socket, 429, pauseMs > 0 ? pauseMs : FAILED_DIALS_PAUSE_MS);
@@ -187,7 +187,7 @@ export class TunnelGateway<C extends ChannelOwner> {
   async #admitChannel(request: IncomingMessage, socket: Duplex, head: Buffer, token: string): Promise<boolean> {
     const context = await this.#options.authorizeChannel(token);
     if (context === undefined) return false;
-    // Gone while its token was being checked: its close event has been.
+    // Closed while its token was being checked: its close event has already fired.
     if (socket.destroyed) return true;
     const response = upgradeResponse(request.headers);
     if (this.#closing || response === undefined) {
@@ -199,7 +199,7 @@ export class TunnelGateway<C extends ChannelOwner> {
       refuseUpgrade(socket, refusal.status, refusal.retryAfterMs);
       return true;
     }
-    // Not `ws`: a channel's bytes are passed on as they arrive, in buffers that are used again.
+    // Not `ws`: a channel's bytes are passed on as they arrive, in reused buffers.
     const early = Buffer.concat([head, (socket.read() as Buffer | null) ?? Buffer.alloc(0)]);
     const transport = adoptWithPooledReads(socket as Socket);
     transport.setNoDelay(true);
@@ -211,7 +211,7 @@ export class TunnelGateway<C extends ChannelOwner> {
     return true;
   }
 
-  /** `take` attaches its handlers before anything is awaited: messages may come in the same read as the upgrade. */
+  /** `take` attaches its handlers synchronously: messages may arrive in the same read as the upgrade. */
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, take: (ws: WebSocket) => void): void {
     if (this.#closing) {
       refuseUpgrade(socket, 503);
@@ -226,7 +226,7 @@ export class TunnelGateway<C extends ChannelOwner> {
   #adopt(ws: WebSocket | StreamingWebSocket): void {
     this.#open.add(ws);
     ws.on('close', () => this.#open.delete(ws));
-    // It closes by itself after an error; the close event says all that is needed.
+    // It closes by itself after an error; the close event is sufficient.
     ws.on('error', (error: Error) => this.#options.log.debug({ err: error }, 'WebSocket error'));
   }
 
@@ -235,8 +235,8 @@ export class TunnelGateway<C extends ChannelOwner> {
   }
 }
 
-/** The id in front of an agent's secret. */
-function visitorOf(bearer: string): string {
+/** The agent id in front of the secret. */
+function agentIdOf(bearer: string): string {
   const colon = bearer.indexOf(':');
   return colon === -1 ? '' : bearer.slice(0, colon);
 }
@@ -245,7 +245,7 @@ function serverOptions(maxPayload: number): ServerOptions & { closeTimeout: numb
   return {
     noServer: true,
     clientTracking: false,
-    // Answered by the session, which bounds what waits for an agent that pings and does not read.
+    // The session answers pings, and bounds what is queued for an agent that pings and does not read.
     autoPong: false,
     maxFragments: MAX_FRAGMENTS,
     maxBufferedChunks: MAX_BUFFERED_CHUNKS,
@@ -257,14 +257,14 @@ function serverOptions(maxPayload: number): ServerOptions & { closeTimeout: numb
 }
 
 /**
- * A reset must never become an uncaught error, whoever else listens. Not a closure: it would keep the request of every
- * agent in memory for as long as the tunnel lives.
+ * A reset must never become an uncaught error, whatever other listeners exist. Not a closure: it would keep the request of
+ * every agent in memory while its tunnel is open.
  */
 function destroySocket(this: Duplex): void {
   this.destroy();
 }
 
-/** `ws` as the session sees it; a class, because ten thousand objects full of closures add up. */
+/** Adapts `ws` to {@link TunnelSocket}; a class, because ten thousand objects with closures take much memory. */
 class WsTunnelSocket implements TunnelSocket {
   readonly #ws: WebSocket;
   readonly #transport: Socket;

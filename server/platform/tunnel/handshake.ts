@@ -4,7 +4,7 @@ import type { AgentConnection } from '../core/agent-gateway.ts';
 import type { CloseReason } from './closing.ts';
 import type { AgentIdentity, TunnelCallbacks, TunnelSettings } from './types.ts';
 
-/** Opens one session: hello gets an epoch, ready confirms it. */
+/** Opens one session: hello is assigned an epoch, ready confirms it. */
 export class Handshake {
   readonly #callbacks: TunnelCallbacks;
   readonly #settings: TunnelSettings;
@@ -16,12 +16,12 @@ export class Handshake {
     this.#settings = settings;
   }
 
-  /** Set from the moment the epoch was raised: from then on the end has to be recorded too. */
+  /** Set once the epoch was raised; from then on the end of the session must be recorded. */
   get connection(): AgentConnection | undefined {
     return this.#connection;
   }
 
-  /** @returns the welcome to send, or why the agent is turned away */
+  /** @returns the welcome to send, or why the agent is rejected */
   async greet(identity: AgentIdentity, address: string, hello: Hello): Promise<Welcome | CloseReason> {
     const version = negotiateVersion(hello.versions);
     if (version === undefined) return 'version';
@@ -41,7 +41,7 @@ export class Handshake {
     const connection = this.#connection;
     if (!connection) return 'protocol';
     const { agentId, epoch, reset } = connection;
-    // With reset a fresh journal is required, without it the one of hello.
+    // A reset requires a fresh journal; otherwise it must be the one of hello.
     const sameJournal = ready.journal_id === this.#journalId;
     if (ready.epoch !== epoch || sameJournal === reset) return 'protocol';
     return (await this.#callbacks.confirmSession(agentId, epoch, ready.journal_id)) ? connection : 'replaced';

@@ -6,11 +6,11 @@ interface Reader {
   resume(): void;
 }
 
-export type LaneName = 'ordered' | 'facts';
+export type QueueName = 'ordered' | 'facts';
 
 /**
- * Messages of one agent that wait for the database, in two lanes: `ordered` (hello, ready, jobs) and `facts`
- * (inventory). When too much waits, the agent is not read until half of it is done, so that memory stays bounded.
+ * Messages of one agent that wait for the database, in two serial queues: `ordered` (hello, ready, jobs) and `facts`
+ * (inventory). When too many bytes wait, reading from the agent pauses until half of them are handled, to bound memory.
  */
 export class Intake {
   readonly #reader: Reader;
@@ -19,22 +19,22 @@ export class Intake {
   #waiting = 0;
   #paused = false;
 
-  constructor(reader: Reader, onError: (error: unknown, lane: LaneName) => void) {
+  constructor(reader: Reader, onError: (error: unknown, queue: QueueName) => void) {
     this.#reader = reader;
     this.#ordered = new SerialQueue((error) => onError(error, 'ordered'));
     this.#facts = new SerialQueue((error) => onError(error, 'facts'));
   }
 
-  /** Settles when everything pushed into this lane so far is done. */
-  done(lane: LaneName): Promise<void> {
-    return this.#lane(lane).idle;
+  /** Resolves when everything pushed into this queue so far is done. */
+  done(queue: QueueName): Promise<void> {
+    return this.#queue(queue).idle;
   }
 
-  /** `bytes`: length of the message on the wire, for the bound. */
-  push(lane: LaneName, bytes: number, work: () => Promise<void>): void {
+  /** @param bytes length of the message on the wire, counted against the limit */
+  push(queue: QueueName, bytes: number, work: () => Promise<void>): void {
     const weight = bytes + WAITING_MESSAGE_OVERHEAD;
     this.#add(weight);
-    this.#lane(lane).push(async () => {
+    this.#queue(queue).push(async () => {
       try {
         await work();
       } finally {
@@ -43,7 +43,7 @@ export class Intake {
     });
   }
 
-  #lane(name: LaneName): SerialQueue {
+  #queue(name: QueueName): SerialQueue {
     return name === 'ordered' ? this.#ordered : this.#facts;
   }
 

@@ -8,7 +8,7 @@ import type { EndedBy } from '../core/tunnel-record.ts';
 import { AgentBudgets } from './budget.ts';
 import { ReplyMemory } from './reply-memory.ts';
 import { TunnelSession } from './session.ts';
-import { Turns } from './turns.ts';
+import { LoopTime } from './loop-time.ts';
 import { DEFAULT_TUNNEL_SETTINGS } from './types.ts';
 import type { AgentIdentity, SessionDeps, TunnelCallbacks, TunnelSettings, TunnelSocket } from './types.ts';
 
@@ -22,12 +22,12 @@ export interface RegistryOptions {
   random?: () => number;
 }
 
-/** After a restart all agents come back: spread over this long, 10,000 of them are 1,000 a second. */
+/** After a restart all agents reconnect: spread over this time, 10,000 of them are 1,000 a second. */
 const RECONNECT_SPREAD_MS = 10_000;
 
 /**
- * Tunnels of one agent that may be open at once: the present one, those that it has left on a bad line and the server has not yet
- * found dead, and a second process with the same credential.
+ * Concurrent tunnels of one agent: the present one, those that broke and that the server has not yet detected as dead, and a
+ * second process with the same credential.
  */
 export const MAX_TUNNELS_PER_AGENT = 8;
 
@@ -36,9 +36,9 @@ export class TunnelRegistry implements AgentGateway {
   readonly #deps: SessionDeps<TunnelSession>;
   /** By agent: the session with the highest epoch. */
   readonly #newest = new Map<string, TunnelSession>();
-  /** Every session whose end is not recorded yet. */
+  /** All sessions whose end is not recorded yet. */
   readonly #sessions = new Set<TunnelSession>();
-  /** Those of one agent that are open, oldest first. */
+  /** The open sessions of each agent, oldest first. */
   readonly #open = new Map<string, Set<TunnelSession>>();
   #closing = false;
 
@@ -50,10 +50,10 @@ export class TunnelRegistry implements AgentGateway {
       random,
       counters,
       budgets: new AgentBudgets(),
-      turns: new Turns(clock),
+      loopTime: new LoopTime(clock),
       replies: new ReplyMemory(),
       settings: { ...DEFAULT_TUNNEL_SETTINGS, ...settings },
-      place: { claim: (session) => this.#claim(session), release: (session) => this.#release(session) },
+      slot: { claim: (session) => this.#claim(session), release: (session) => this.#release(session) },
     };
   }
 
@@ -62,13 +62,13 @@ export class TunnelRegistry implements AgentGateway {
     return this.#sessions.size;
   }
 
-  /** How long the agent of this id still has to stay away, milliseconds; 0 when its credential is worth a look. */
+  /** How long this agent may not dial, milliseconds; 0 when its credential may be checked. */
   pauseOf(agentId: string): number {
     const { budgets, clock } = this.#deps;
     return budgets.known(agentId)?.pauseMs(clock.monotonic()) ?? 0;
   }
 
-  /** Counts the dial of an agent whose credential is good. @returns how long it has to stay away, milliseconds; 0 when it may come in */
+  /** Counts the dial of an authenticated agent. @returns how long it has to wait, milliseconds; 0 when the dial is accepted */
   dial({ agentId }: AgentIdentity): number {
     const { budgets, clock, counters } = this.#deps;
     const now = clock.monotonic();
@@ -110,14 +110,14 @@ export class TunnelRegistry implements AgentGateway {
     for (const session of this.#sessions) if (session.identity.agentId === agentId) session.close(reason, { endedBy });
   }
 
-  /** Tells every agent to come back later and waits until all they said is handled. */
+  /** Sends goaway to every agent and waits until all received messages are handled. */
   async close(): Promise<void> {
     this.#closing = true;
     for (const session of this.#sessions) this.#closeForStop(session);
     await Promise.all([...this.#sessions].map((session) => session.ended));
   }
 
-  /** The open sessions of an agent, with room for one more: the oldest ones go. */
+  /** The open sessions of an agent; closes the oldest ones to make room for one more. */
   #makeRoom(agentId: string): Set<TunnelSession> {
     const open = this.#open.get(agentId) ?? new Set();
     this.#open.set(agentId, open);

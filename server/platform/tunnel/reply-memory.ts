@@ -1,14 +1,14 @@
 import { MAX_REPLY_BYTES } from '../../../protocol/index.ts';
 
 /**
- * Bytes of replies that have begun and are not complete, as text on the wire; as objects they take about four times as much. The
- * smallest bound holds two of the largest replies, so that a tunnel can bring a backup while somebody prints a routing table.
+ * Bytes of incomplete replies, as text on the wire; as objects they take about four times as much. The smallest limit allows two
+ * of the largest replies, so that a tunnel can transfer a backup while someone prints a routing table.
  */
 export const UNFINISHED_REPLIES = { tunnel: 2 * MAX_REPLY_BYTES, team: 4 * MAX_REPLY_BYTES, all: 12 * MAX_REPLY_BYTES } as const;
 
 type Full = 'replies_per_tunnel' | 'replies_per_team' | 'replies_in_all';
 
-/** Counts what unfinished replies keep in memory, and says when there is no room for more. */
+/** Counts the memory of incomplete replies, and reports when a limit is exceeded. */
 export class ReplyMemory {
   readonly #byTeam = new Map<string, number>();
   #all = 0;
@@ -38,7 +38,7 @@ export class ReplyMemory {
 }
 
 export interface TunnelReplies {
-  /** Counts bytes that came. @returns which bound they exceed, if any; they are counted until given back all the same */
+  /** Counts received bytes. @returns the limit that they exceed, if any; they count until given back in either case */
   take(bytes: number): Full | undefined;
   give(bytes: number): void;
 }

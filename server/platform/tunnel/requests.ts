@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../core/clock.ts';
 import type { Counters } from '../core/counters.ts';
 import { AppError } from '../core/errors.ts';
 import { leavePlace } from '../core/request-place.ts';
-import type { Sent } from './outbox.ts';
+import type { Sent } from './send-queue.ts';
 import { replyErrorToAppError } from './reply-errors.ts';
 import type { TunnelReplies } from './reply-memory.ts';
 
@@ -14,17 +14,17 @@ type Rows = Extract<AgentMessage, { type: 'rows' }>;
 type Reply = Extract<AgentMessage, { type: 'reply' }>;
 type OkResult = Extract<ReplyOutcome, { ok: true }>['result'];
 
-interface Asked {
+interface OpenRequest {
   method: Request['method'];
   onRows: RequestOptions['onRows'];
   /** Size of all rows so far. */
   bytes: number;
-  /** When the last of them came, by a clock that nobody sets; 0 before the first. */
+  /** When the last of them arrived, in monotonic time; 0 before the first. */
   grewAt: number;
   stall: Timer | undefined;
 }
 
-/** The longest pause in a reply that has begun: the slowest line that can be worked with brings a batch of 64 kB in half of it. */
+/** The longest pause within a reply: the slowest usable connection transfers a batch of 64 kB in half of it. */
 export const STALL_MS = 30_000;
 
 export interface AgentRequestsDeps {
@@ -34,11 +34,11 @@ export interface AgentRequestsDeps {
   send(message: ServerMessage): Sent;
 }
 
-/** A caller that asks for an answer within t gets the agent's own "not in time" if that comes a little sooner. */
+/** How much sooner than the caller the agent times out, so that the agent's own error arrives in time. */
 const ALLOWANCE_MS = 250;
 
-/** The time the agent is given out of the caller's: a little less, so that its more precise answer arrives first. */
-export function agentShare(timeoutMs: number): number {
+/** The agent's timeout: slightly shorter than the caller's, so that its more precise error arrives first. */
+export function agentTimeoutMs(timeoutMs: number): number {
   return Math.max(0, Math.floor(timeoutMs - Math.min(ALLOWANCE_MS, timeoutMs / 10)));
 }
 
@@ -52,11 +52,11 @@ const NO_ROOM = {
 
 const unknown = (message: string): AppError => new AppError('outcome_unknown', message);
 
-/** The server's open requests on one tunnel. All end with it. */
+/** The open requests on one tunnel. All end with it. */
 export class AgentRequests {
   readonly #deps: AgentRequestsDeps;
-  readonly #pending: PendingRequests<Asked, OkResult>;
-  /** Of the agent's routers: one that hangs leaves as many to the others as it holds. */
+  readonly #pending: PendingRequests<OpenRequest, OkResult>;
+  /** Shared among the agent's routers: a router that hangs may use at most as many as it leaves to the others. */
   readonly #shares = new FairShares({ total: MAX_OPEN_REQUESTS, perParty: Infinity, perMember: Infinity });
 
   constructor(deps: AgentRequestsDeps) {
@@ -76,13 +76,13 @@ export class AgentRequests {
     if (!this.#shares.take(holder)) {
       throw new AppError('unavailable', `too many requests under way ${limit === 'party' ? 'on this router' : 'on this agent'}`);
     }
-    const asked: Asked = { method, onRows: options.onRows, bytes: 0, grewAt: 0, stall: undefined };
+    const asked: OpenRequest = { method, onRows: options.onRows, bytes: 0, grewAt: 0, stall: undefined };
     const { id, answer } = this.#pending.open(asked, {
       timeoutMs: options.timeoutMs,
       signal: options.signal,
       onExpiry: (why, id) => this.#expire(why, id),
     });
-    const request = { type: 'request', id, remaining_ms: agentShare(options.timeoutMs), method, params } as Request;
+    const request = { type: 'request', id, remaining_ms: agentTimeoutMs(options.timeoutMs), method, params } as Request;
     const sent = this.#deps.send(request);
     if (sent === 'sent') leavePlace();
     else this.#pending.reject(id, notSent(sent));
@@ -93,7 +93,7 @@ export class AgentRequests {
       this.#shares.giveBack(holder);
       asked.stall?.cancel();
       this.#deps.memory.give(asked.bytes);
-      // Rows that are on their way find no request, and nothing is kept of them.
+      // Rows that arrive later find no request and are dropped.
       asked.onRows = undefined;
     }
   }
@@ -133,12 +133,12 @@ export class AgentRequests {
     else this.onInvalid(message.id);
   }
 
-  /** Part of the answer to this request could not be read: what the router did is not known, the tunnel goes on. */
+  /** Part of this reply could not be read: the outcome is unknown, and the tunnel stays open. */
   onInvalid(id: number): void {
     this.#giveUp(id, unknown('the agent sent an answer that could not be read'));
   }
 
-  /** The tunnel is over. */
+  /** The tunnel has ended. */
   close(): void {
     this.#pending.rejectAll(() => unknown('the connection to the agent broke before it answered'));
   }
@@ -148,8 +148,8 @@ export class AgentRequests {
     return unknown(why === 'timeout' ? 'no answer in time: the outcome is unknown' : 'given up before the answer: the outcome is unknown');
   }
 
-  /** A reply that has begun and does not go on keeps what came of it in memory: it ends before its caller's own deadline. */
-  #watchStall(id: number, asked: Asked, ms: number): Timer {
+  /** Ends a stalled reply before its caller's deadline, because its rows take memory. */
+  #watchStall(id: number, asked: OpenRequest, ms: number): Timer {
     return this.#deps.clock.setTimeout(() => {
       const leftMs = asked.grewAt + STALL_MS - this.#deps.clock.monotonic();
       if (leftMs > 0) {

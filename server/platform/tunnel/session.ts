@@ -8,59 +8,59 @@ import { CLOSED_FOR_PROTOCOL } from './budget.ts';
 import type { AgentBudget } from './budget.ts';
 import { goaway } from './closing.ts';
 import type { CloseReason } from './closing.ts';
-import { isWritten, tellFeatures } from './events.ts';
+import { isWritten, notifyFeatures } from './events.ts';
 import type { EventMessage } from './events.ts';
 import { Handshake } from './handshake.ts';
 import { Intake } from './intake.ts';
-import type { LaneName } from './intake.ts';
+import type { QueueName } from './intake.ts';
 import { Logbook } from './logbook.ts';
-import { Outbox } from './outbox.ts';
-import type { Sent } from './outbox.ts';
-import { Pacing } from './pacing.ts';
+import { SendQueue } from './send-queue.ts';
+import type { Sent } from './send-queue.ts';
+import { ReadThrottle } from './read-throttle.ts';
 import { AgentRequests } from './requests.ts';
 import type { AgentIdentity, SessionDeps, TunnelSocket } from './types.ts';
-import { Valve } from './valve.ts';
+import { ReadGate } from './read-gate.ts';
 
-/** Pongs and whatever else waits for an agent that does not read; beyond it pings get no answer. */
+/** Unsent bytes, pongs included, for an agent that does not read; beyond this pings are not answered. */
 const MAX_UNSENT_PONGS = 64 * 1024;
 
 /**
  * One agent's tunnel. Invariants:
- * - hello, ready and job messages are handled strictly in the order they came; replies, heartbeats and pings never
- *   wait for them;
+ * - hello, ready and job messages are handled strictly in order of arrival; replies, heartbeats and pings never wait for
+ *   them;
  * - no offer leaves before the agent's list of open jobs is settled;
  * - after `closed` nothing is sent and no request is open; every onReady is followed by one onGone.
  */
 export class TunnelSession {
   readonly identity: AgentIdentity;
   readonly address: string;
-  /** Settles when everything the agent said is handled and the session's end is recorded. Never rejects. */
+  /** Resolves when all received messages are handled and the session's end is recorded. Never rejects. */
   readonly ended: Promise<void>;
-  /** Messages of unknown type, out of place or unreadable. */
+  /** Number of unexpected, unknown or unreadable messages. */
   ignored = 0;
-  #toldCleaned = false;
+  #hasReportedCleaned = false;
 
   readonly #deps: SessionDeps<TunnelSession>;
   readonly #socket: TunnelSocket;
-  readonly #outbox: Outbox;
+  readonly #sendQueue: SendQueue;
   readonly #intake: Intake;
   readonly #handshake: Handshake;
   readonly #liveness: Liveness;
   readonly #logbook: Logbook;
   readonly #resolveEnded: () => void;
   #state: 'connecting' | 'welcomed' | 'settling' | 'ready' | 'closed' = 'connecting';
-  /** For hello, then for ready. */
+  /** Deadline for hello, then for ready. */
   #deadline: Timer | undefined;
   #older: Promise<void> | undefined;
-  /** Set when `ready` has come: the end of its handling. */
+  /** Set when `ready` arrives: resolves when it is handled. */
   #settled: Promise<void> | undefined;
-  /** The features have been told of this connection. */
+  /** The features know this connection. */
   #announced = false;
   #requests: AgentRequests | undefined;
   #ping: Buffer | undefined;
-  readonly #valve: Valve;
+  readonly #readGate: ReadGate;
   readonly #budget: AgentBudget;
-  readonly #pacing: Pacing;
+  readonly #throttle: ReadThrottle;
 
   constructor(identity: AgentIdentity, address: string, socket: TunnelSocket, deps: SessionDeps<TunnelSession>) {
     this.identity = identity;
@@ -71,41 +71,41 @@ export class TunnelSession {
     this.ended = promise;
     this.#resolveEnded = resolve;
     this.#logbook = new Logbook({ identity, address, socket, clock: deps.clock, listener: deps.callbacks.tunnels });
-    this.#outbox = new Outbox(socket);
+    this.#sendQueue = new SendQueue(socket);
     this.#handshake = new Handshake(deps.callbacks, deps.settings);
-    this.#valve = new Valve(socket);
+    this.#readGate = new ReadGate(socket);
     this.#budget = deps.budgets.of(identity.agentId, deps.clock.monotonic());
-    this.#pacing = new Pacing({
+    this.#throttle = new ReadThrottle({
       ...deps,
       budget: this.#budget,
-      valve: this.#valve,
+      readGate: this.#readGate,
       handle: (text) => this.#handle(text),
       onHeld: (ms) => this.#onHeld(ms),
     });
-    this.#intake = new Intake(this.#valve.as('database'), (error, lane) => this.#onFailure(error, lane));
+    this.#intake = new Intake(this.#readGate.as('database'), (error, queue) => this.#onFailure(error, queue));
     this.#startDeadline(HELLO_TIMEOUT_MS);
     this.#liveness = new Liveness({
       timers: deps.clock,
       random: deps.random,
       periodMs: deps.settings.pingMs,
       bytesRead: () => socket.bytesRead,
-      paused: () => this.#valve.isClosed,
+      paused: () => this.#readGate.isClosed,
       ping: () => this.#logbook.ping(),
       onDead: () => this.#onDead(),
     });
   }
 
-  /** Its epoch while it can be used, otherwise undefined. */
+  /** Its epoch while it is usable, otherwise undefined. */
   get epoch(): number | undefined {
     return this.#isOpen() ? this.#handshake.connection?.epoch : undefined;
   }
 
-  /** Its epoch from welcome on, whatever became of it; 0 before. */
+  /** Its epoch from welcome on, also after it has closed; 0 before. */
   get claimedEpoch(): number {
     return this.#handshake.connection?.epoch ?? 0;
   }
 
-  /** @throws AppError `agent_offline` when it cannot be used, otherwise as {@link AgentRequests.ask} */
+  /** @throws AppError `agent_offline` when it is not usable, otherwise as {@link AgentRequests.ask} */
   async request<M extends Request['method']>(method: M, params: RequestParams<M>, options: RequestOptions): Promise<RequestResult<M>> {
     if (!this.#isOpen()) throw new AppError('agent_offline', 'the agent is not connected');
     this.#requests ??= new AgentRequests({
@@ -117,10 +117,10 @@ export class TunnelSession {
     return this.#requests.ask(method, params, options);
   }
 
-  /** Sends without waiting. An offer that comes while the agent's list is being settled leaves afterwards. */
+  /** Sends without waiting. Offers are held back until the agent's list of open jobs is settled. */
   notify(message: Notice): boolean {
     if (!this.#isOpen()) return false;
-    if (this.#state === 'settling' && message.type === 'job.offer') return this.#outbox.hold(message);
+    if (this.#state === 'settling' && message.type === 'job.offer') return this.#sendQueue.hold(message);
     return this.#send(message) === 'sent';
   }
 
@@ -143,33 +143,33 @@ export class TunnelSession {
 
   /** The socket is closed, for whatever reason. What came before is handled first. @param errorCode what the operating system said */
   onClosed(errorCode?: string): void {
-    this.#pacing.whenEmpty(() => this.#end(Logbook.lostBy(errorCode)));
+    this.#throttle.whenEmpty(() => this.#end(Logbook.lostBy(errorCode)));
   }
 
-  /** Bytes have come: those of them that are messages follow at once. */
+  /** Call before received bytes are parsed. */
   beginRead(): void {
-    this.#pacing.beginRead();
+    this.#throttle.beginRead();
   }
 
-  /** The bytes have been parsed. Of the pings among them the newest is answered, as RFC 6455 allows, if its answer can leave. */
+  /** Call after they were parsed. Answers only the newest of their pings, as RFC 6455 allows, and only while pongs can be sent. */
   endRead(bytes: number): void {
     if (this.#ping && this.#state !== 'closed' && this.#socket.bufferedAmount < MAX_UNSENT_PONGS) this.#socket.pong(this.#ping);
     this.#ping = undefined;
     this.#logbook.heard();
-    this.#pacing.endRead(bytes);
+    this.#throttle.endRead(bytes);
   }
 
-  /** A text message came. Never throws. */
+  /** A text message arrived. Never throws. */
   onText(text: string): void {
     if (this.#state === 'closed') return;
     this.#logbook.heard();
-    this.#pacing.take(text);
+    this.#throttle.take(text);
   }
 
-  /** A ping came, in the read that is being parsed. */
+  /** A ping arrived in the current read. */
   onPing(data: Buffer): void {
     this.#ping = data;
-    this.#pacing.count();
+    this.#throttle.count();
   }
 
   /** The agent has answered a ping. */
@@ -188,15 +188,18 @@ export class TunnelSession {
     this.#receive(decoded.message, Buffer.byteLength(text));
   }
 
-  /** Agents clean what they read; an old one may not, and none has to be trusted. Told once for each tunnel, counted always. */
+  /** Agents clean text from routers, but cannot be trusted to. Warns once per tunnel, and counts every case. */
   #onCleaned(type: string, count: number): void {
     this.#deps.counters.cleanedMessages += 1;
     const fields = { agent_id: this.identity.agentId, team_id: this.identity.teamId, message_type: type, count };
-    this.#deps.log[this.#toldCleaned ? 'debug' : 'warn'](fields, 'what routers say was no text or no fact in part, and was cleaned');
-    this.#toldCleaned = true;
+    this.#deps.log[this.#hasReportedCleaned ? 'debug' : 'warn'](
+      fields,
+      'a message contained invalid text or values from a router, which were cleaned',
+    );
+    this.#hasReportedCleaned = true;
   }
 
-  /** A binary message came: the tunnel has none. */
+  /** A binary message arrived: the protocol has none. */
   onBinary(): void {
     this.close('protocol');
   }
@@ -212,7 +215,7 @@ export class TunnelSession {
         return;
       case 'ready':
         this.#intake.push('ordered', bytes, () => this.#onReady(message));
-        // One that comes before welcome is ignored, and facts must not take its handling for the settling.
+        // A `ready` before welcome is ignored and must not count as settling.
         if (this.#state === 'welcomed') this.#settled ??= this.#intake.done('ordered');
         return;
       case 'reply':
@@ -231,34 +234,34 @@ export class TunnelSession {
 
   #onEvent(message: EventMessage, bytes: number): void {
     const settled = this.#settled;
-    // Before ready there is nothing an agent may say: what matters it repeats afterwards.
+    // Before ready an agent may send no events; it repeats important ones afterwards.
     if (!settled) this.#ignore(message.type);
-    else if (message.type.startsWith('job.')) this.#intake.push('ordered', bytes, () => this.#tell(message));
-    else if (!isWritten(message) && this.#state === 'ready') this.#tellNow(message);
+    else if (message.type.startsWith('job.')) this.#intake.push('ordered', bytes, () => this.#notify(message));
+    else if (!isWritten(message) && this.#state === 'ready') this.#notifyNow(message);
     else {
       this.#announceInventory(message);
       this.#intake.push('facts', bytes, async () => {
         await settled;
-        await this.#tell(message);
+        await this.#notify(message);
       });
     }
   }
 
-  /** Heartbeats do not wait for the database; features that go by the order of what is said must know. */
+  /** Announces an inventory before it is handled, because heartbeats overtake it: features that depend on the order need to know. */
   #announceInventory(message: EventMessage): void {
     const { connection } = this.#handshake;
     if (message.type === 'inventory' && connection && this.#announced)
       this.#deps.callbacks.events.onInventoryArrived?.(connection, message.router);
   }
 
-  async #tell(message: EventMessage): Promise<void> {
+  async #notify(message: EventMessage): Promise<void> {
     const { connection } = this.#handshake;
-    if (connection && this.#announced) await tellFeatures(this.#deps.callbacks.events, connection, message);
+    if (connection && this.#announced) await notifyFeatures(this.#deps.callbacks.events, connection, message);
   }
 
-  /** Heartbeats and the like: the features take them in without waiting for anything. */
-  #tellNow(message: EventMessage): void {
-    this.#tell(message).catch((error: unknown) => this.#onFailure(error, 'facts'));
+  /** For heartbeats and other messages that features handle without waiting. */
+  #notifyNow(message: EventMessage): void {
+    this.#notify(message).catch((error: unknown) => this.#onFailure(error, 'facts'));
   }
 
   async #onHello(hello: Hello): Promise<void> {
@@ -275,12 +278,12 @@ export class TunnelSession {
     }
   }
 
-  /** Takes over from the agent's older session. @returns false when this session is over itself */
+  /** Takes over from the agent's older session. @returns false when this session itself has ended */
   #claim(welcome: Welcome): boolean {
-    // The socket may have closed while the epoch was being raised.
+    // The socket may have closed while the epoch was raised.
     if (this.#state !== 'connecting') return false;
     this.#logbook.greeted(welcome);
-    this.#older = this.#deps.place.claim(this);
+    this.#older = this.#deps.slot.claim(this);
     if (!this.#older) {
       this.close('replaced');
       return false;
@@ -319,7 +322,7 @@ export class TunnelSession {
   #finishSettling(): void {
     if (this.#state !== 'settling') return;
     this.#state = 'ready';
-    this.#outbox.release();
+    this.#sendQueue.release();
   }
 
   #onUnreadable(decoded: Exclude<Decoded<AgentMessage>, { kind: 'message' }>): void {
@@ -338,13 +341,13 @@ export class TunnelSession {
     if (!this.#budget.offend(1, this.#deps.clock.monotonic())) this.#closeForAbuse();
   }
 
-  /** The socket stays unread: whatever else is on its way is not worth parsing. `ws` cuts it after a moment. */
+  /** Stops reading: further input must not be parsed. `ws` closes the socket after a timeout. */
   #closeForAbuse(): void {
     this.#deps.counters.add('tunnel_abuse');
     const pauseMs = this.#budget.pauseMs(this.#deps.clock.monotonic());
     this.#deps.log.warn(
       { agent_id: this.identity.agentId, team_id: this.identity.teamId, duration_ms: pauseMs },
-      'agent sent too many unreadable messages and has to stay away',
+      'agent sent too many unreadable messages and may not reconnect for a while',
     );
     this.close('abuse', { reconnectAfterMs: pauseMs });
     this.#socket.pause();
@@ -352,7 +355,10 @@ export class TunnelSession {
 
   #onHeld(ms: number): void {
     this.#deps.counters.add('tunnel_budget');
-    this.#deps.log.info({ agent_id: this.identity.agentId, duration_ms: ms }, 'agent is read more slowly: it has used up its budget');
+    this.#deps.log.info(
+      { agent_id: this.identity.agentId, duration_ms: ms },
+      'reading from the agent is throttled: it has used up its budget',
+    );
   }
 
   #ignore(type: string): void {
@@ -361,7 +367,7 @@ export class TunnelSession {
   }
 
   #send(message: ServerMessage): Sent {
-    return this.#state === 'closed' ? 'closed' : this.#outbox.send(message);
+    return this.#state === 'closed' ? 'closed' : this.#sendQueue.send(message);
   }
 
   #startDeadline(ms: number): void {
@@ -370,12 +376,12 @@ export class TunnelSession {
   }
 
   /**
-   * A callback failed. What was lost of the opening or of a job comes again with the next `ready`, so there must be one;
-   * facts come again by themselves.
+   * A callback failed. The agent repeats lost handshake and job messages with its next `ready`, so the tunnel must reconnect;
+   * facts are repeated anyway.
    */
-  #onFailure(error: unknown, lane: LaneName): void {
+  #onFailure(error: unknown, queue: QueueName): void {
     this.#deps.log.error({ err: error, agent_id: this.identity.agentId, epoch: this.claimedEpoch }, 'agent message not handled');
-    if (lane === 'ordered') this.close('restart');
+    if (queue === 'ordered') this.close('restart');
   }
 
   #onDead(): void {
@@ -391,14 +397,14 @@ export class TunnelSession {
     this.#deadline?.cancel();
     this.#liveness.stop();
     this.#requests?.close();
-    this.#pacing.stop();
-    // A socket that is not read would never see the other side's half of the closing handshake.
-    this.#valve.release('database');
-    this.#deps.place.release(this);
+    this.#throttle.stop();
+    // An unread socket would never receive the peer's part of the closing handshake.
+    this.#readGate.release('database');
+    this.#deps.slot.release(this);
     void this.#recordEnd().finally(this.#resolveEnded);
   }
 
-  /** What was received before the end still counts: results are facts. */
+  /** Messages received before the end still count, such as job results. */
   async #recordEnd(): Promise<void> {
     await this.#intake.done('ordered');
     await this.#intake.done('facts');

@@ -1,24 +1,24 @@
 import type { Clock } from '../core/clock.ts';
 
 /**
- * What all tunnels together may take of one turn of the event loop, milliseconds. A turn reads sockets and then works off what was
- * left over, so that requests of others wait for at most twice this and the one message under way.
+ * Time that all tunnels together may take in one event-loop turn, milliseconds. A turn reads sockets and then handles deferred
+ * messages, so that HTTP requests wait at most twice this time plus one message.
  */
 const TURN_MS = 10;
 
-/** Work of a tunnel that did not fit into its turn. */
-export interface Waiting {
-  /** Does a small piece. @returns true when more is left */
+/** Work of a tunnel that did not fit into an event-loop turn. */
+export interface DeferredWork {
+  /** Does a small part of the work. @returns true when more is left */
   work(): boolean;
 }
 
 /**
- * Shares the turns of the event loop among the tunnels. What does not fit into a turn waits for the next one, in rotation, while
- * the tunnel it came on is not read: a storm takes as long as it takes, and nobody else waits for it.
+ * Shares event-loop time among the tunnels. Work that does not fit into a turn is deferred to later ones, round robin, and its
+ * tunnel is not read meanwhile: a storm of messages delays only itself.
  */
-export class Turns {
+export class LoopTime {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  #queue: Waiting[] = [];
+  #queue: DeferredWork[] = [];
   #spentMs = 0;
   #isScheduled = false;
 
@@ -26,8 +26,8 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** Nothing more should be done in this turn. */
-  get isOver(): boolean {
+  /** True when the time of this turn is used up. */
+  get isUsedUp(): boolean {
     return this.#spentMs >= TURN_MS;
   }
 
@@ -36,8 +36,8 @@ export class Turns {
     this.#schedule();
   }
 
-  /** In a later turn, after those that wait already. */
-  wait(waiting: Waiting): void {
+  /** Defers work to a later turn, after the work that already waits. */
+  wait(waiting: DeferredWork): void {
     this.#queue.push(waiting);
     this.#schedule();
   }
@@ -56,14 +56,14 @@ export class Turns {
     const queue = this.#queue;
     this.#queue = [];
     let done = 0;
-    // Each is asked once in a turn, so that a clock that stands still ends this loop too.
+    // Each runs once per turn, so that this loop also ends with a clock that stands still.
     for (; done < queue.length && this.#clock.monotonic() - startedAt < TURN_MS; done += 1) {
       const waiting = queue[done];
       if (waiting?.work()) this.#queue.push(waiting);
     }
     if (done < queue.length) this.#queue = [...queue.slice(done), ...this.#queue];
     if (this.#queue.length > 0) this.#schedule();
-    // A new turn begins with the next look at the sockets.
+    // A new turn starts when the sockets are next polled.
     this.#spentMs = 0;
   }
 }

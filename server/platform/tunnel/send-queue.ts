@@ -2,11 +2,11 @@ import { encodeMessage, MAX_MESSAGE_BYTES, MAX_OPEN_JOBS_PER_AGENT, MAX_UNSENT_B
 import type { ServerMessage } from '../../../protocol/index.ts';
 import type { TunnelSocket } from './types.ts';
 
-/** What became of a message: nothing reached the agent unless it says `sent`. */
+/** The result of sending; only `sent` means that the message left. */
 export type Sent = 'sent' | 'too_large' | 'congested' | 'closed';
 
-/** Everything that leaves on one tunnel, within the limits; offers can be held back for a while. */
-export class Outbox {
+/** Sends messages on one tunnel within its limits; can hold offers back. */
+export class SendQueue {
   readonly #socket: TunnelSocket;
   #held: ServerMessage[] | undefined;
 
@@ -22,7 +22,7 @@ export class Outbox {
     return 'sent';
   }
 
-  /** Keeps a message for {@link release}. @returns false when too many are held already */
+  /** Queues a message until {@link release}. @returns false when the queue is full */
   hold(message: ServerMessage): boolean {
     this.#held ??= [];
     if (this.#held.length >= MAX_OPEN_JOBS_PER_AGENT) return false;
@@ -30,7 +30,7 @@ export class Outbox {
     return true;
   }
 
-  /** Sends what was held, in order. What does not leave is lost like any message on a bad line. */
+  /** Sends the queued messages in order. Those that cannot be sent are lost, as on a broken connection. */
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;

@@ -1,56 +1,56 @@
 import type { Clock, Timer } from '../core/clock.ts';
 import type { AgentBudget } from './budget.ts';
-import type { Turns, Waiting } from './turns.ts';
-import type { Valve } from './valve.ts';
+import type { LoopTime, DeferredWork } from './loop-time.ts';
+import type { ReadGate } from './read-gate.ts';
 
-/** Messages handled one after the other before the loop is given to the next tunnel that waits: a fraction of a millisecond. */
+/** Messages handled before the next waiting tunnel has its turn: a fraction of a millisecond. */
 const MESSAGES_AT_ONCE = 32;
 
-export interface PacingDeps {
+export interface ReadThrottleDeps {
   budget: AgentBudget;
-  turns: Turns;
-  valve: Valve;
+  loopTime: LoopTime;
+  readGate: ReadGate;
   clock: Clock;
   /** Handles one message. Must not throw. */
   handle(text: string): void;
-  /** The agent has used up its budget and is not read for so long. */
+  /** The agent has used up its budget; reading pauses for this long. */
   onHeld(ms: number): void;
 }
 
 /**
- * Reads one tunnel at the pace that its agent's budget and the turns of the event loop allow. What a read brings beyond that is kept
- * in order (64 kB and one message at most, because the socket is paused at once) and handled in later turns.
+ * Throttles reading from one tunnel to its agent's budget and its share of event-loop time. Messages beyond that are queued in order
+ * (64 kB and one message at most, because the socket is paused at once) and handled in later event-loop turns.
  */
-export class Pacing implements Waiting {
-  readonly #deps: PacingDeps;
+export class ReadThrottle implements DeferredWork {
+  readonly #deps: ReadThrottleDeps;
   #backlog: string[] = [];
   #isQueued = false;
   #budgetTimer: Timer | undefined;
   #onEmpty: (() => void) | undefined;
   #readStartedAt = 0;
-  /** Of the running read, charged already. */
+  /** Time of the current read that is already charged, milliseconds. */
   #chargedMs = 0;
 
-  constructor(deps: PacingDeps) {
+  constructor(deps: ReadThrottleDeps) {
     this.#deps = deps;
   }
 
-  /** Bytes have come and are about to be parsed. */
+  /** Call before received bytes are parsed. */
   beginRead(): void {
     this.#readStartedAt = this.#deps.clock.monotonic();
     this.#chargedMs = 0;
   }
 
-  /** They have been parsed: pings and fragments, of which nobody hears, cost time too. */
+  /** Call after they were parsed: pings and fragments also cost time. */
   endRead(bytes: number): void {
     const now = this.#deps.clock.monotonic();
     this.#charge({ bytes, ms: now - this.#readStartedAt - this.#chargedMs }, now);
-    if (this.#deps.turns.isOver) this.#queue();
+    if (this.#deps.loopTime.isUsedUp) this.#queue();
   }
 
-  /** A message came. */
+  /** Handles or queues a message. */
   take(text: string): void {
-    if (this.#backlog.length > 0 || this.#deps.turns.isOver) {
+    if (this.#backlog.length > 0 || this.#deps.loopTime.isUsedUp) {
       this.#backlog.push(text);
       this.#queue();
       return;
@@ -58,7 +58,7 @@ export class Pacing implements Waiting {
     this.#chargedMs += this.#handle(text);
   }
 
-  /** Something came that is no message: a ping. */
+  /** Counts a ping as a message. */
   count(): void {
     this.#charge({ messages: 1 }, this.#deps.clock.monotonic());
   }
@@ -71,26 +71,26 @@ export class Pacing implements Waiting {
       this.#isQueued = true;
       return true;
     }
-    this.#deps.valve.release('turn');
+    this.#deps.readGate.release('turn');
     this.#onEmpty?.();
     return false;
   }
 
-  /** Calls back when everything that came has been handled, now or later. */
+  /** Calls back when all received messages have been handled, now or later. */
   whenEmpty(callback: () => void): void {
     if (this.#backlog.length === 0) callback();
     else this.#onEmpty = callback;
   }
 
-  /** Forgets what waits. */
+  /** Drops queued messages. */
   stop(): void {
     this.#backlog = [];
     this.#budgetTimer?.cancel();
     this.#budgetTimer = undefined;
-    for (const reason of ['turn', 'budget']) this.#deps.valve.release(reason);
+    for (const reason of ['turn', 'budget']) this.#deps.readGate.release(reason);
   }
 
-  /** @returns how long it took, milliseconds */
+  /** @returns its duration, milliseconds */
   #handle(text: string): number {
     const { clock } = this.#deps;
     const startedAt = clock.monotonic();
@@ -101,16 +101,16 @@ export class Pacing implements Waiting {
   }
 
   #charge(spent: { messages?: number; bytes?: number; ms?: number }, now: number): void {
-    const { budget, turns } = this.#deps;
+    const { budget, loopTime } = this.#deps;
     budget.spend(spent, now);
-    if (spent.ms !== undefined) turns.spend(spent.ms);
+    if (spent.ms !== undefined) loopTime.spend(spent.ms);
     const waitMs = budget.waitMs(now);
     if (waitMs > 0 && !this.#budgetTimer) this.#hold(waitMs);
   }
 
   #hold(ms: number): void {
-    const { valve, clock } = this.#deps;
-    valve.hold('budget');
+    const { readGate, clock } = this.#deps;
+    readGate.hold('budget');
     this.#deps.onHeld(ms);
     this.#budgetTimer = clock.setTimeout(() => this.#release(), ms);
   }
@@ -119,14 +119,14 @@ export class Pacing implements Waiting {
     this.#budgetTimer = undefined;
     const waitMs = this.#deps.budget.waitMs(this.#deps.clock.monotonic());
     if (waitMs > 0) this.#hold(waitMs);
-    else this.#deps.valve.release('budget');
+    else this.#deps.readGate.release('budget');
   }
 
-  /** Not read until its turn has come. */
+  /** Pauses reading until its turn comes. */
   #queue(): void {
     if (this.#isQueued) return;
     this.#isQueued = true;
-    this.#deps.valve.hold('turn');
-    this.#deps.turns.wait(this);
+    this.#deps.readGate.hold('turn');
+    this.#deps.loopTime.wait(this);
   }
 }

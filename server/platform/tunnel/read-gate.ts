@@ -3,8 +3,8 @@ interface Reader {
   resume(): void;
 }
 
-/** Several reasons not to read one socket: it is read again when none of them is left. */
-export class Valve {
+/** Pauses reading from a socket while at least one reason holds it. */
+export class ReadGate {
   readonly #reader: Reader;
   readonly #holders = new Set<string>();
 
@@ -26,7 +26,7 @@ export class Valve {
     if (this.#holders.delete(reason) && this.#holders.size === 0) this.#reader.resume();
   }
 
-  /** One reason as a reader of its own. */
+  /** A reader that pauses and resumes for one reason. */
   as(reason: string): Reader {
     return { pause: () => this.hold(reason), resume: () => this.release(reason) };
   }
