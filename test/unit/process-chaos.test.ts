@@ -31,8 +31,9 @@ afterEach(async () => {
 describe('the judge', () => {
   const promised = { jobId: 'job', routerId: 'router', kind: 'ok', key: 'key' } as const;
   const job: ShownJob = { id: 'job', idempotency_key: 'key', status: 'completed', phase: 'done', reason: null, error: null, output: null };
+  const rolledBack: ShownJob = { ...job, status: 'failed', reason: 'rolled_back' };
   const run: Run = { jobId: 'job', router: 0, kind: 'script', startedAt: 1, endedAt: 2, error: undefined, outcome: 'ok' };
-  const record = (runs: Run[], undone: string[] = []): FleetRecord => ({ runs, undone, leftovers: [] });
+  const record = (runs: Run[], restores: FleetRecord['restores'] = []): FleetRecord => ({ runs, restores, leftovers: [] });
 
   test.each<[string, 'lost' | 'twice' | 'false', ShownJob[], FleetRecord]>([
     ['a promised job that is not there', 'lost', [], record([])],
@@ -42,7 +43,8 @@ describe('the judge', () => {
     ['failed, and ran well', 'false', [{ ...job, status: 'failed', reason: 'script_error' }], record([run])],
     ['expired, as by the step of a clock, and ran', 'false', [{ ...job, status: 'expired', phase: 'expired' }], record([run])],
     ['canceled, and ran', 'false', [{ ...job, status: 'deleted', phase: 'canceled' }], record([run])],
-    ['completed, and was undone', 'false', [job], record([run], ['job'])],
+    ['completed, and was undone', 'false', [job], record([run], [{ jobId: 'job', hadRun: true }])],
+    ['rolled back, by a guard that fired before the run', 'false', [rolledBack], record([run], [{ jobId: 'job', hadRun: false }])],
     ['no end', 'false', [{ ...job, status: 'running', phase: 'running' }], record([run])],
   ])('finds out %s', (_what, kind, jobs, made) => {
     const verdict = judgeJobs([promised], jobs, made);
@@ -52,6 +54,10 @@ describe('the judge', () => {
 
   test('finds out one Idempotency-Key with two jobs, as when a clock is set ahead by a day', () => {
     expect(judgeJobs([promised], [job, { ...job, id: 'other' }], record([run])).violations).toEqual(['key key made 2 jobs']);
+  });
+
+  test('takes a guard that fired before the run for no undo of it', () => {
+    expect(judgeJobs([promised], [job], record([run], [{ jobId: 'job', hadRun: false }])).violations).toEqual([]);
   });
 
   test('takes an honest unknown and an expired job that never ran', () => {

@@ -12,11 +12,17 @@ export interface Run {
   outcome: 'ok' | 'error' | 'interrupted' | undefined;
 }
 
+/** One load of a job's restore point. */
+export interface Restore {
+  jobId: string;
+  /** Its script had begun before. A guard that fires before the run undoes nothing. */
+  hadRun: boolean;
+}
+
 /** What really happened on the routers. */
 export interface FleetRecord {
   runs: Run[];
-  /** Jobs whose restore point was loaded. */
-  undone: string[];
+  restores: Restore[];
   /** Scheduler entries of guards that are armed now, and services that are switched off. */
   leftovers: string[];
 }

@@ -35,14 +35,19 @@ export function judgeJobs(acknowledged: readonly Acknowledged[], jobs: readonly 
   };
   const byId = new Map(jobs.map((job) => [job.id, job]));
   const runsOf = Map.groupBy(record.runs, (run) => run.jobId);
-  const undone = new Set(record.undone);
+  const restored = new Set(record.restores.map(({ jobId }) => jobId));
+  const undone = new Set(record.restores.filter(({ hadRun }) => hadRun).map(({ jobId }) => jobId));
   for (const promised of acknowledged) {
     const job = byId.get(promised.jobId);
     const runs = runsOf.get(promised.jobId) ?? [];
     const outcome = job ? toldOf(job) : 'lost';
     verdict.outcomes[outcome] = (verdict.outcomes[outcome] ?? 0) + 1;
     if (job?.phase === 'unknown') verdict.unknown += 1;
-    const fault = faultOf(job, runs, { isRestored: undone.has(promised.jobId), isSyntaxError: promised.kind === 'syntax' });
+    const fault = faultOf(job, runs, {
+      isRestored: restored.has(promised.jobId),
+      isUndone: undone.has(promised.jobId),
+      isSyntaxError: promised.kind === 'syntax',
+    });
     if (!fault) continue;
     verdict[fault.kind] += 1;
     verdict.violations.push(`${promised.jobId} (${promised.kind}): ${fault.text}; ${JSON.stringify(job)}; ${JSON.stringify(runs)}`);
@@ -79,12 +84,12 @@ interface Fault {
 function faultOf(
   job: ShownJob | undefined,
   runs: readonly Run[],
-  { isRestored, isSyntaxError }: { isRestored: boolean; isSyntaxError: boolean },
+  { isRestored, isUndone, isSyntaxError }: { isRestored: boolean; isUndone: boolean; isSyntaxError: boolean },
 ): Fault | undefined {
   if (!job) return { kind: 'lost', text: 'lost' };
   if (runs.length > 1) return { kind: 'twice', text: `ran ${runs.length} times (${runs.map(({ outcome }) => outcome).join()})` };
   const [run] = runs;
-  const did = run ? (isRestored ? 'undone' : (run.outcome ?? 'running')) : isRestored ? 'restored' : 'never';
+  const did = run ? (isUndone ? 'undone' : (run.outcome ?? 'running')) : isRestored ? 'restored' : 'never';
   const told = toldOf(job);
   if (isSyntaxError && told === 'failed script_error' && did === 'never') return undefined;
   if (TRUTHS[told]?.includes(did) === true) return undefined;

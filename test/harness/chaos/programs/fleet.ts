@@ -3,11 +3,11 @@ import process from 'node:process';
 import { fastTime } from '../../fast-time.ts';
 import { startSimulator } from '../../../simulator/index.ts';
 import type { Simulator, SimulatorOptions } from '../../../simulator/index.ts';
-import type { FleetRecord, FleetRequest, RouterPorts, Run } from '../fleet-messages.ts';
+import type { FleetRecord, FleetRequest, Restore, RouterPorts, Run } from '../fleet-messages.ts';
 import { FLEET_LOGIN, FLEET_SPEED, ROUTERS } from '../fleet.ts';
 
 const simulators: Simulator[] = [];
-const undone: string[] = [];
+const restores: Restore[] = [];
 
 async function startRouter(options: Partial<SimulatorOptions>, index: number): Promise<RouterPorts> {
   const users = [{ name: FLEET_LOGIN.username, password: FLEET_LOGIN.password, group: 'full' }];
@@ -16,7 +16,9 @@ async function startRouter(options: Partial<SimulatorOptions>, index: number): P
   const restore = router.restoreConfiguration.bind(router);
   // Restore points alone hold this mark. It names the job that is undone, and those undone before whose script is still there.
   router.restoreConfiguration = (saved) => {
-    for (const [, jobId] of saved.matchAll(/# job ([0-9a-f-]{36}) undone/g)) undone.push(jobId!);
+    for (const [, jobId] of saved.matchAll(/# job ([0-9a-f-]{36}) undone/g)) {
+      restores.push({ jobId: jobId!, hadRun: runsOf(simulator, index).some((run) => run.jobId === jobId) });
+    }
     restore(saved);
   };
   simulators.push(simulator);
@@ -40,7 +42,7 @@ function leftoversOf(simulator: Simulator, router: number): string[] {
 }
 
 function record(): FleetRecord {
-  return { runs: simulators.flatMap(runsOf), undone, leftovers: simulators.flatMap(leftoversOf) };
+  return { runs: simulators.flatMap(runsOf), restores, leftovers: simulators.flatMap(leftoversOf) };
 }
 
 async function answer(request: FleetRequest): Promise<unknown> {
