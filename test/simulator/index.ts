@@ -69,7 +69,7 @@ async function openListeners(router: SimulatedRouter, listeners: Listeners): Pro
   if (apiPort !== null) listeners.api = await startApiServer(router, { host, port: apiPort });
   if (apiTlsPort !== null) {
     listeners.certificate = tls === 'self-signed' ? await createSelfSigned(router.options.identity) : tls;
-    if (listeners.certificate) router.useCertificate();
+    if (listeners.certificate) router.useCertificate(listeners.certificate.cert);
     listeners.tls = await startApiServer(router, { host, port: apiTlsPort, tls: { certificate: listeners.certificate } });
   }
   if (sshPort !== null)

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import * as accounts from './accounts.ts';
 import type { Account, LoginOrigin } from './accounts.ts';
 import { methodsOf, type LoginMethods, type Proof } from './api/login.ts';
@@ -177,8 +178,16 @@ export class SimulatedRouter implements RouterState {
     return typeof host === 'string' ? { address: host, routesBack: true } : { address: host.address, routesBack: host.routesBack ?? true };
   }
 
-  /** A certificate is in place: the services that use one name it. */
-  useCertificate(): void {
+  /** A certificate is in place: its menu has it, and the service that uses it names it. @param cert PEM */
+  useCertificate(cert: string): void {
+    const { fingerprint256, validFrom } = new X509Certificate(cert);
+    this.table('/certificate').add([
+      ['name', 'simulator'],
+      ['common-name', this.options.identity],
+      ['.signed', String(Date.parse(validFrom))],
+      ['days-valid', '3650'],
+      ['.fingerprint', fingerprint256.replaceAll(':', '').toLowerCase()],
+    ]);
     const table = this.table('/ip/service');
     const item = table.find('name', 'api-ssl');
     if (item) table.update(item, [['certificate', 'simulator']]);

@@ -151,7 +151,8 @@ function certificateValues(target: RouterState, item: Item): [string, string | u
     ['expires-after', left > 0 ? formatDuration(Math.floor(left / 1000) * 1000) : undefined],
     ['expired', left > 0 ? undefined : 'true'],
     ['private-key', 'true'],
-    ['fingerprint', boardNumber(`${item.id}${signedAt}`, 64).toLowerCase()],
+    // Of one that a listener really uses; the others are only names.
+    ['fingerprint', item.values.get('.fingerprint') ?? boardNumber(`${item.id}${signedAt}`, 64).toLowerCase()],
   ];
 }
 
