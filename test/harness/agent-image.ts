@@ -71,16 +71,25 @@ export async function inspectPrograms(root: string): Promise<{ file: string; arc
 export interface ContainerOptions {
   /** Without a network, loopback neither. */
   offline?: boolean;
+  /** Network namespace of the container, as `ip netns` calls it. */
+  network?: string;
   /** Program in the image that runs programs of its processor. */
   emulator?: string;
 }
 
 /** As root, the agent sees nothing but the image and is process 1 there; only the network is this machine's. */
-function containerWords({ root, entrypoint }: UnpackedImage, words: readonly string[], { offline, emulator }: ContainerOptions): string[] {
+function containerCommand(
+  { root, entrypoint }: UnpackedImage,
+  words: readonly string[],
+  { offline, network, emulator }: ContainerOptions,
+): [program: string, words: string[]] {
   const namespaces = ['--mount', '--pid', '--fork', '--mount-proc', '--kill-child', ...(offline ? ['--net'] : [])];
-  return [...namespaces, `--root=${root}`, '--wd=/', ...(emulator === undefined ? [] : [emulator]), ...entrypoint, ...words];
+  const inside = [`--root=${root}`, '--wd=/', ...(emulator === undefined ? [] : [emulator]), ...entrypoint, ...words];
+  if (network === undefined) return [UNSHARE, [...namespaces, ...inside]];
+  return ['/usr/bin/nsenter', [`--net=/run/netns/${network}`, UNSHARE, ...namespaces, ...inside]];
 }
 
+const UNSHARE = '/usr/bin/unshare';
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 /** A command under emulation loads for seconds, and the machine may be busy. */
 const COMMAND_MS = 120_000;
@@ -91,14 +100,9 @@ export function runInContainer(
   options: ContainerOptions = {},
 ): Promise<{ code: number | string; output: string }> {
   return new Promise((resolve) => {
-    execFile(
-      '/usr/bin/unshare',
-      containerWords(image, words, options),
-      { env: ENVIRONMENT, timeout: COMMAND_MS },
-      (error, stdout, stderr) => {
-        resolve({ code: error?.code ?? 0, output: stdout + stderr });
-      },
-    );
+    execFile(...containerCommand(image, words, options), { env: ENVIRONMENT, timeout: COMMAND_MS }, (error, stdout, stderr) => {
+      resolve({ code: error?.code ?? 0, output: stdout + stderr });
+    });
   });
 }
 
@@ -108,10 +112,7 @@ export class RunningContainer {
   #output = '';
 
   constructor(image: UnpackedImage, options: ContainerOptions = {}) {
-    this.#child = spawn('/usr/bin/unshare', containerWords(image, image.command, options), {
-      env: ENVIRONMENT,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    this.#child = spawn(...containerCommand(image, image.command, options), { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) stream.on('data', (data: Buffer) => (this.#output += data.toString()));
   }
 
@@ -132,7 +133,7 @@ export class RunningContainer {
 
 /** Containers need a root user here who may make namespaces, and util-linux. */
 export async function canRunContainers(): Promise<boolean> {
-  return run('/usr/bin/unshare', ['--mount', '--pid', '--fork', '--mount-proc', '--net', 'true']).then(
+  return run(UNSHARE, ['--mount', '--pid', '--fork', '--mount-proc', '--net', 'true']).then(
     () => true,
     () => false,
   );

@@ -1,8 +1,9 @@
 /**
- * A simulated router in a process of its own, which `test/harness/network-lab.ts` starts inside a network namespace. Talks with its
+ * A simulated router in a process of its own, which `router-process.ts` starts inside a network namespace. Talks with its
  * parent over Node's IPC and ends with it.
  */
 import process from 'node:process';
+import { setImmediate as turn } from 'node:timers/promises';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../simulator/index.ts';
 import { JumpingTime } from './jumping-time.ts';
 
@@ -10,6 +11,8 @@ export type LabCall =
   | { method: 'start'; options: Partial<SimulatorOptions> }
   | { method: 'items'; path: string }
   | { method: 'log' }
+  | { method: 'paste'; lines: readonly string[] }
+  | { method: 'files'; folder: string }
   | { method: 'jump'; ms: number }
   | { method: 'reboot' };
 
@@ -28,11 +31,36 @@ async function answer(call: LabCall): Promise<unknown> {
       return simulator.items(call.path);
     case 'log':
       return simulator.log;
+    case 'paste':
+      return paste(simulator, call.lines);
+    case 'files':
+      return filesIn(simulator, call.folder);
     case 'jump':
       return time.jump(call.ms);
     case 'reboot':
       return simulator.reboot();
   }
+}
+
+/** An administrator's terminal. Waits of the script pass at once. */
+async function paste({ router }: Simulator, lines: readonly string[]): Promise<{ output: string; error: string | undefined }> {
+  let output = '';
+  const { signal } = new AbortController();
+  const session = { user: 'admin', policies: router.policiesOf('admin'), origin: 'ssh' as const, signal };
+  const state = { hasEnded: false };
+  const running = router.scripts.run(lines.join('\n'), session, (text) => (output += text)).finally(() => (state.hasEnded = true));
+  while (!state.hasEnded) {
+    time.jump(1000);
+    await turn();
+  }
+  const { error } = await running;
+  return { output, error };
+}
+
+/** Names below the folder, and contents in base64. */
+function filesIn({ router }: Simulator, folder: string): Record<string, string> {
+  const files = router.files.list().filter(({ name, directory }) => !directory && name.startsWith(`${folder}/`));
+  return Object.fromEntries(files.map(({ name, contents }) => [name.slice(folder.length + 1), contents.toString('base64')]));
 }
 
 process.on('message', ({ id, call }: { id: number; call: LabCall }) => {

@@ -2,17 +2,15 @@ import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { SimulatorOptions } from '../simulator/index.ts';
 import type { LabCall } from './namespaced-simulator.ts';
+import { endProcess, RouterProcess } from './router-process.ts';
 
 const run = promisify(execFile);
-const SIMULATOR = fileURLToPath(new URL('namespaced-simulator.ts', import.meta.url));
 const NETNS = '/run/netns';
 /** Names are `sb-<pid of the test>-<number>-…`; an interface's name has 15 characters at most. */
-const OWN = /^sb-(\d+)-\d+-(?:router|lan)$/;
-const CALL_TIMEOUT_MS = 15_000;
+const OWN = /^sb-(\d+)-\d+-(?:router|lan|agent)$/;
 let lastNumber = 0;
 
 /** Why there can be no lab on this machine; undefined when there can. */
@@ -40,9 +38,7 @@ export class NetworkLab {
   readonly lanRouterAddress = '192.168.88.1';
   readonly #id: string;
   readonly #children: ChildProcess[] = [];
-  #router: ChildProcess | undefined;
-  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
-  #lastCall = 0;
+  #router: RouterProcess | undefined;
 
   private constructor(id: string, network: string) {
     this.#id = id;
@@ -90,17 +86,8 @@ export class NetworkLab {
 
   /** Asks the process of the simulated router. */
   async ask<T>(call: LabCall): Promise<T> {
-    const id = (this.#lastCall += 1);
-    const waiting = Promise.withResolvers<unknown>();
-    this.#pending.set(id, waiting);
-    const timer = setTimeout(() => waiting.reject(new Error(`the simulated router did not answer ${call.method}`)), CALL_TIMEOUT_MS);
-    this.#router?.send({ id, call });
-    try {
-      return (await waiting.promise) as T;
-    } finally {
-      clearTimeout(timer);
-      this.#pending.delete(id);
-    }
+    if (!this.#router) throw new Error('the simulated router has not been started');
+    return this.#router.ask<T>(call);
   }
 
   items(path: string): Promise<Record<string, string>[]> {
@@ -109,7 +96,7 @@ export class NetworkLab {
 
   /** Ends what runs in the namespaces, then the namespaces; their ends of the cables go with them. */
   async close(): Promise<void> {
-    await Promise.all([...this.#children, ...(this.#router ? [this.#router] : [])].map(kill));
+    await Promise.all([...this.#children.map(endProcess), this.#router?.close()]);
     for (const name of [this.routerNamespace, this.lanNamespace]) spawnSync('ip', ['netns', 'delete', name]);
   }
 
@@ -137,39 +124,18 @@ export class NetworkLab {
   }
 
   async #startRouter(options: Partial<SimulatorOptions>): Promise<void> {
-    const child = spawn('ip', ['netns', 'exec', this.routerNamespace, process.execPath, SIMULATOR], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    this.#router = child;
-    child.on('message', ({ id, result, error }: { id: number; result?: unknown; error?: string }) => {
-      const waiting = this.#pending.get(id);
-      if (error === undefined) waiting?.resolve(result);
-      else waiting?.reject(new Error(error));
-    });
-    child.on('exit', (code) => {
-      for (const waiting of this.#pending.values()) waiting.reject(new Error(`the simulated router ended with ${code}`));
-    });
     const network = { namespace: this.routerNamespace };
     const where = { host: this.routerAddress, managementAddress: this.routerAddress, apiPort: 8728, sshPort: null, network };
-    await this.ask({ method: 'start', options: { ...where, ...options } });
+    this.#router = await RouterProcess.start(this.routerNamespace, { ...where, ...options });
   }
 }
 
-function ip(...args: string[]): void {
+export function ip(...args: string[]): void {
   execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** SIGKILL: nothing in a namespace may keep it. */
-function kill(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) return resolve();
-    child.once('exit', () => resolve());
-    child.kill('SIGKILL');
-  });
-}
-
 /** Namespaces of tests that were killed and could not remove them. */
-function removeAbandoned(): void {
+export function removeAbandoned(): void {
   if (!existsSync(NETNS)) return;
   for (const name of readdirSync(NETNS)) {
     const pid = OWN.exec(name)?.[1];
