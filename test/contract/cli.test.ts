@@ -29,6 +29,12 @@ async function runWith(databaseUrl: string, words: string[]): Promise<Ran> {
   return { code, ...ran };
 }
 
+async function enrolOne(auth: CredentialsService, teamId: string): Promise<{ agentId: string; secret: string }> {
+  const { token } = await auth.createEnrolToken({ teamId, siteId: null });
+  const { agent_id: agentId, secret } = await auth.enrolAgent(token, 'gw');
+  return { agentId, secret };
+}
+
 describe.each(databaseKinds())('signalbox on $name', (kind) => {
   let database: TestDatabase;
   let folder: string;
@@ -163,6 +169,39 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     expect(Object.keys(await json('enrol-token', 'create', '--team', 'North', '--routeros', '--undo', '--disk', 'usb1'))).toEqual([
       'routeros',
     ]);
+  });
+
+  test('a token that replaces an agent gives the machine that uses it the same id and new credentials', async () => {
+    const team = await json('team', 'create', 'North');
+    const old = await withAuth((auth) => enrolOne(auth, String(team['id'])));
+    const create = (...words: string[]) => json('enrol-token', 'create', '--team', 'North', '--replaces', old.agentId, ...words);
+    const enrolInstead = (present: string, token: unknown) =>
+      withAuth(async (auth) => {
+        const next = await auth.enrolAgent(String(token), 'gw');
+        expect(next.agent_id).toBe(old.agentId);
+        expect(await auth.authenticateAgent(`${old.agentId}:${next.secret}`)).toMatchObject({ agentId: old.agentId });
+        expect(await auth.authenticateAgent(`${old.agentId}:${present}`)).toBeUndefined();
+        return next.secret;
+      });
+    const secret = await enrolInstead(old.secret, (await create())['token']);
+    const { token, routeros } = await create('--routeros', '--server-url', 'https://signalbox.example.net');
+    expect(routeros).toContain(`/file/add name="disk1/signalbox/enrol-token.txt" contents="${String(token)}"`);
+    await enrolInstead(secret, token);
+  });
+
+  test.each([
+    ['an agent of another team', [], 1, 'is not an agent of this team'],
+    ['an agent of another team, for a router', ['--routeros', '--server-url', 'https://s.example.net'], 1, 'is not an agent of this team'],
+    ['a site, which the agent keeps', ['--site', 'Depot'], 1, 'the agent stays in its site'],
+  ])('no token replaces %s', async (what, words, code, reason) => {
+    const [north, south] = [await json('team', 'create', 'North'), await json('team', 'create', 'South')];
+    await run('site', 'create', 'Depot', '--team', 'North');
+    const owner = what.includes('another team') ? south : north;
+    const { agentId } = await withAuth((auth) => enrolOne(auth, String(owner['id'])));
+    const refused = await run('enrol-token', 'create', '--team', 'North', '--replaces', agentId, ...words);
+    expect(refused).toEqual({ code, stdout: '', stderr: expect.stringContaining(reason) as string });
+    const { tokens } = await json('enrol-token', 'list', '--team', 'North');
+    expect(tokens).toHaveLength(owner === north ? 1 : 0);
   });
 
   test.each([
