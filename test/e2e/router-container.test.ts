@@ -95,6 +95,7 @@ test.skipIf(reason !== undefined)(
     await mount();
     const options = { network: lab.agentNamespace };
     const check = await runInContainer(image, ['check', '--config', '/etc/signalbox/agent.yaml'], options);
+    expect(check.output).not.toMatch(/^FAIL/m);
     expect(check).toMatchObject({ code: 0, output: expect.stringContaining('none yet: the first run enrols') as string });
     const container = new RunningContainer(image, options);
     try {
