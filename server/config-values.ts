@@ -1,11 +1,11 @@
 import net from 'node:net';
 import { z } from 'zod';
 
-/** How the values of the configuration are written. Each reader gives undefined for a text it does not understand. */
+/** Parsers of configuration values. Each returns undefined for an invalid text. */
 
 export interface ListenAddress {
   host: string;
-  /** 0 lets the system choose. */
+  /** 0: the system chooses a port. */
   port: number;
 }
 
@@ -17,7 +17,7 @@ export interface NameDomain {
 const ON = new Set(['on', 'true', 'yes', '1']);
 const OFF = new Set(['off', 'false', 'no', '0']);
 
-/** A schema from a function that gives undefined for a text it does not understand. The text is never echoed: it may hold a secret. */
+/** A schema from a parser that returns undefined for an invalid text. The text is never echoed: it may contain a secret. */
 export function readAs<T>(read: (text: string) => T | undefined, expected: string) {
   return (text: string, context: z.RefinementCtx): T => {
     const value = read(text);
@@ -47,7 +47,7 @@ export function readPortRange(text: string): { first: number; last: number } | u
   return first >= 1 && last <= 65_535 && first <= last ? { first, last } : undefined;
 }
 
-/** On, off, or the addresses and networks of the proxies whose X-Forwarded-For is believed. */
+/** On, off, or the addresses and networks of proxies whose X-Forwarded-For is trusted. */
 export function readTrustProxy(text: string): boolean | string[] | undefined {
   return readFlag(text) ?? readNetworks(text);
 }
@@ -59,7 +59,7 @@ export function readNetworks(text: string): string[] | undefined {
   return valid ? networks : undefined;
 }
 
-/** A domain under which every forward has a name, with the port that clients use if it is not the one listened on. */
+/** A domain under which every forward has a name, with the clients' port if it differs from the listen port. */
 export function readNameDomain(text: string): NameDomain | undefined {
   const match = /^((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?::([0-9]{1,5}))?$/i.exec(text);
   const publicPort = match?.[2] === undefined ? undefined : Number(match[2]);
@@ -74,7 +74,7 @@ export function readUrl(text: string): string | undefined {
   return url.href.replace(/\/$/, '');
 }
 
-/** Of an OpenID provider; kept as it is written, because the provider's tokens name it letter by letter. */
+/** Issuer of an OpenID provider; kept unchanged, because tokens are compared with it character by character. */
 export function readIssuer(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || url.search !== '' || url.hash !== '') return undefined;

@@ -27,18 +27,18 @@ export type { ListenAddress } from './config-values.ts';
 
 /**
  * The control plane's configuration: `SIGNALBOX_*` in the environment, or the same names in the YAML file that
- * SIGNALBOX_CONFIG names; the environment wins. Read and checked once, passed on frozen; nothing else reads `process.env`.
+ * SIGNALBOX_CONFIG names; the environment has precedence. Read and validated once, then frozen; nothing else reads `process.env`.
  */
 
-/** Any value as it is written: YAML gives numbers and booleans where the environment gives text. */
+/** Any value as text: YAML has numbers and booleans where the environment has text. */
 type RawValues = Record<string, string>;
 
-/** A forward is open for a day at most. */
+/** A forward is open for at most a day. */
 const MAX_IDLE_SECONDS = 86_400;
 
-/** An agent that was away for a long weekend still has results to tell. */
+/** An agent that was offline for a long weekend still reports results. */
 const LEAST_JOB_RETENTION_DAYS = 7;
-/** What is shown of an agent counts its sessions of the last 24 hours. */
+/** The agent status counts sessions of the last 24 hours. */
 const LEAST_HISTORY_RETENTION_DAYS = 2;
 
 /** Every setting with its default. docs/settings.md lists them; a test compares the two. */
@@ -82,7 +82,7 @@ export const settingsSchema = z.strictObject({
   SIGNALBOX_MAX_ROUTERS_PER_TEAM: wholeNumber(20_000, 1, 1_000_000),
   SIGNALBOX_CATALOG_FILE: z.string().optional(),
   SIGNALBOX_CATALOG_IMAGES_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
-  SIGNALBOX_UPSTREAM_ISSUER: z.string().transform(readAs(readIssuer, 'an https address, as the provider calls itself')).optional(),
+  SIGNALBOX_UPSTREAM_ISSUER: z.string().transform(readAs(readIssuer, 'an https address, exactly the issuer of the provider')).optional(),
   SIGNALBOX_UPSTREAM_CLIENT_ID: z.string().max(500).optional(),
   SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE: z.string().optional(),
   SIGNALBOX_UPSTREAM_NAME: z.string().max(50, 'must have at most 50 characters').optional(),
@@ -101,22 +101,22 @@ type Checked = z.infer<typeof settingsSchema>;
 
 export interface Config {
   readonly listen: Readonly<ListenAddress>;
-  /** Where people and agents reach the control plane; without a slash at the end. */
+  /** Public address of the control plane, without a trailing slash. */
   readonly publicUrl: string;
   /** Null: the demonstration endpoint is off. */
   readonly sandboxListen: Readonly<ListenAddress> | null;
   readonly databaseUrl: string;
   readonly forwards: {
-    /** The `entry_point` name. */
+    /** Host name in `entry_point`. */
     readonly host: string;
-    /** Address that the entry ports bind. */
+    /** Listen address of the entry ports. */
     readonly listen: string;
     readonly ports: { readonly first: number; readonly last: number };
-    /** The door to all forwards by name. */
+    /** The TLS entry to all forwards by name. */
     readonly names: (Readonly<NameDomain> & { readonly listen: Readonly<ListenAddress> }) | null;
-    /** Load balancers that say by the PROXY protocol whose connection they bring. */
+    /** Load balancers that send the client address by the PROXY protocol. */
     readonly proxies: readonly string[];
-    /** The idle limit of forwards that have none of their own; null for none. */
+    /** Default idle limit of forwards; null for none. */
     readonly idleSeconds: number | null;
   };
   readonly secretKeyFile: string;
@@ -125,30 +125,30 @@ export interface Config {
   readonly allowLoopbackWebhooks: boolean;
   readonly trustProxy: boolean | readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
-  /** An OpenID provider with which people may sign in instead of a password. */
+  /** Upstream OpenID provider for sign-in without a password. */
   readonly upstream: { readonly issuer: string; readonly clientId: string; readonly secretFile: string; readonly name: string } | null;
-  /** Browser applications elsewhere that may call the API. */
+  /** Origins of other browser applications that may call the API. */
   readonly corsOrigins: readonly string[];
   readonly catalog: {
-    /** The operator's own rows of product information. */
+    /** File with the operator's product information. */
     readonly file: string | undefined;
-    /** Folder of pictures, as `<base>/<slug>/banner.png`. */
+    /** Base address of pictures: `<base>/<slug>/banner.png`. */
     readonly imagesUrl: string | undefined;
   };
   /** More are not taken in. */
   readonly maxRoutersPerTeam: number;
   /** How long a finished job is kept. */
   readonly keepJobsMs: number;
-  /** States of routers and sessions of agents that ended longer ago are forgotten. */
+  /** How long ended router states and agent sessions are kept. */
   readonly keepHistoryMs: number;
-  /** When a router may go over to another agent of its team. */
+  /** When a router may move to another agent of its team. */
   readonly routerMoves: { readonly free: boolean; readonly afterMs: number };
   readonly heartbeatMs: number;
   readonly offlineAfterMs: number;
   readonly logLevel: Checked['SIGNALBOX_LOG_LEVEL'];
 }
 
-/** Relative files in the YAML file count from its folder, those in the environment from the working directory. */
+/** Relative paths in the YAML file start at its folder, those in the environment at the working directory. */
 const FILE_NAMES = [
   'SIGNALBOX_SECRET_KEY_FILE',
   'SIGNALBOX_CATALOG_FILE',
@@ -156,12 +156,12 @@ const FILE_NAMES = [
   'SIGNALBOX_TLS_KEY_FILE',
   'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE',
 ];
-/** All or none. */
+/** Set all of these or none. */
 const UPSTREAM_NAMES = ['SIGNALBOX_UPSTREAM_ISSUER', 'SIGNALBOX_UPSTREAM_CLIENT_ID', 'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE'];
-/** Empty means something here; everywhere else it is the same as not set. */
+/** Settings with a meaning when empty; every other empty setting counts as not set. */
 const MAY_BE_EMPTY = 'SIGNALBOX_SANDBOX_LISTEN';
 
-/** Settings of the client (client/config.ts), which may stand in the same environment. */
+/** Settings of the client (client/config.ts), which may be in the same environment. */
 const OF_THE_CLIENT = ['SIGNALBOX_SERVER', 'SIGNALBOX_KEY'];
 
 /** @throws AppError `invalid` whose `errors` names every mistake */
@@ -171,7 +171,7 @@ export async function loadConfig(env: Readonly<Record<string, string | undefined
   return checkConfig({ ...fromFile, ...own });
 }
 
-/** Checks values that were read already. @throws AppError `invalid` whose `errors` names every mistake */
+/** Validates values that are already read. @throws AppError `invalid` whose `errors` names every mistake */
 export function checkConfig(values: RawValues): Config {
   const result = settingsSchema.safeParse(values);
   const mistakes = crossMistakes(values);
@@ -183,24 +183,24 @@ export function checkConfig(values: RawValues): Config {
   return toConfig(result.data);
 }
 
-/** Settings that are allowed and hardly meant, for the log. */
-export function doubtsAbout({ forwards, listen, publicUrl, tls, trustProxy }: Config): string[] {
-  const doubts: string[] = [];
+/** Warnings about valid settings that are probably wrong, for the log. */
+export function configurationWarnings({ forwards, listen, publicUrl, tls, trustProxy }: Config): string[] {
+  const warnings: string[] = [];
   if (isLoopback(forwards.listen) && !isLoopback(forwards.host)) {
-    doubts.push(`entry ports listen on ${forwards.listen} and cannot be reached as ${forwards.host}: set SIGNALBOX_FORWARD_LISTEN`);
+    warnings.push(`entry ports listen on ${forwards.listen} and cannot be reached as ${forwards.host}: set SIGNALBOX_FORWARD_LISTEN`);
   }
-  if (publicUrl.startsWith('https:') && tls === null && trustProxy === false) doubts.push(UNTRUSTED_PROXY);
-  if (trustProxy === true && !isLoopback(listen.host)) doubts.push(TRUSTED_STRANGERS);
-  return doubts;
+  if (publicUrl.startsWith('https:') && tls === null && trustProxy === false) warnings.push(UNTRUSTED_PROXY);
+  if (trustProxy === true && !isLoopback(listen.host)) warnings.push(PROXY_TRUSTED_EVERYWHERE);
+  return warnings;
 }
 
 const UNTRUSTED_PROXY =
-  'SIGNALBOX_PUBLIC_URL is https and SIGNALBOX_LISTEN serves plain HTTP, so a proxy must stand in front: name its address in SIGNALBOX_TRUST_PROXY. ' +
-  'Until then all clients behind it share one limit of requests and of sign-in attempts, and the audit log names the proxy as their address';
+  'SIGNALBOX_PUBLIC_URL is https and SIGNALBOX_LISTEN serves plain HTTP, so it needs a proxy: set its address in SIGNALBOX_TRUST_PROXY. ' +
+  'Until then all clients behind it share one request limit and one sign-in limit, and the audit log has the address of the proxy';
 
-const TRUSTED_STRANGERS =
-  'SIGNALBOX_TRUST_PROXY is on and SIGNALBOX_LISTEN is not a loopback address: whoever reaches it directly can claim any address. ' +
-  'Name the address of the proxy instead';
+const PROXY_TRUSTED_EVERYWHERE =
+  'SIGNALBOX_TRUST_PROXY is on and SIGNALBOX_LISTEN is not a loopback address: a client that connects directly can claim any address. ' +
+  'Set the address of the proxy instead';
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host);
@@ -226,7 +226,7 @@ async function readConfigFile(file: string): Promise<RawValues> {
     const given = texts.filter(([name, value]) => value !== '' || name === MAY_BE_EMPTY);
     return Object.fromEntries(given.map(([name, value]) => [name, fromFolder(folder, name, value)]));
   } catch (cause) {
-    const reason = cause instanceof z.ZodError ? 'must hold one value for each name' : (cause as Error).message;
+    const reason = cause instanceof z.ZodError ? 'must have one value per name' : (cause as Error).message;
     throw configError({ SIGNALBOX_CONFIG: [`${file}: ${reason}`] }, cause);
   }
 }
@@ -237,7 +237,7 @@ function fromFolder(folder: string, name: string, value: string): string {
   return database === undefined ? value : `sqlite:${path.resolve(folder, database)}`;
 }
 
-/** Mistakes that only show between values; looked for even when single values are wrong, to name all at once. */
+/** Mistakes between values; checked even when single values are wrong, to report all at once. */
 function crossMistakes(values: RawValues): FieldErrors {
   const mistakes: FieldErrors = {};
   const { SIGNALBOX_TLS_CERT_FILE: cert, SIGNALBOX_TLS_KEY_FILE: key } = values;
@@ -286,7 +286,7 @@ function toConfig(checked: Checked): Config {
     databaseUrl: checked.SIGNALBOX_DATABASE_URL,
     forwards: {
       host: checked.SIGNALBOX_FORWARD_HOST ?? new URL(publicUrl).hostname.replace(/^\[|\]$/g, ''),
-      // A control plane that only this machine reaches opens no doors to others either.
+      // A control plane on a loopback address also binds its entry ports to loopback.
       listen: checked.SIGNALBOX_FORWARD_LISTEN ?? readAddress(listen.host) ?? '127.0.0.1',
       ports: checked.SIGNALBOX_FORWARD_PORTS,
       names: domain !== undefined && nameListen !== undefined ? { ...domain, listen: nameListen } : null,

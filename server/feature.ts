@@ -12,7 +12,7 @@ import type { Upgrades } from './platform/http/upgrades.ts';
 import type { Storage } from './platform/storage/db.ts';
 import type { Secrets } from './platform/storage/secrets.ts';
 
-/** What every feature may name among its needs, whatever its place in the list. */
+/** Services that every feature may use, whatever its position in the list. */
 export interface Platform {
   config: Config;
   storage: Storage;
@@ -20,31 +20,31 @@ export interface Platform {
   clock: Clock;
   /** The clock's time, for routes. */
   now: () => number;
-  /** Repeated lines are left out. A feature adds its name: `log.child({ component: 'jobs' })`. */
+  /** Repeated lines are dropped. A feature adds its name: `log.child({ component: 'jobs' })`. */
   log: Log;
   /** How often each limit was reached. */
   counters: Counters;
   rateLimit: RateLimit;
   /** WebSockets of API users. */
   upgrades: Upgrades;
-  /** Requests that came through a proxy which is not trusted. */
+  /** Requests through an untrusted proxy. */
   ignoredForwarding: IgnoredForwarding;
-  /** Connections on which nothing is asked. */
+  /** Idle connections without a request. */
   quietConnections: QuietConnections;
 }
 
-/** Inventories are not here: they decide who the routers are, so they come first (compose/wires/inventory-intake.ts). */
-type Heard = Omit<AgentEvents, 'onInventory' | 'onInventoryArrived' | 'onReady'>;
+/** Inventories are not included: they identify the routers, so they come first (compose/wires/inventory-intake.ts). */
+type HandledEvents = Omit<AgentEvents, 'onInventory' | 'onInventoryArrived' | 'onReady'>;
 
-/** What a feature hears from agents; the other events are none of its business. The rules are those of `AgentEvents`. */
-export interface AgentListener extends Partial<Heard> {
-  /** A promise is awaited before the next feature hears it. */
+/** The agent events that a feature handles. The rules of `AgentEvents` apply. */
+export interface AgentListener extends Partial<HandledEvents> {
+  /** A promise is awaited before the next feature gets the event. */
   onReady?(...ready: Parameters<AgentEvents['onReady']>): Promise<void> | void;
 }
 
-/** What can be read from a feature for `/internal/metrics`. */
+/** Values of a feature for `/internal/metrics`. */
 export interface Measures {
-  /** What teams share, by its name in docs/shared-resources.md. */
+  /** Shared resources of teams, by name in docs/shared-resources.md. */
   shares?: Record<string, SharedUse>;
   gauges?: { name: string; help: string; read: () => number }[];
 }
@@ -57,7 +57,7 @@ export interface Measures {
  * and not methods, because TypeScript compares the parameters of methods too loosely for that.
  */
 export interface Feature<Needs, Brings, Api, Open, Internal> {
-  /** Builds the services and does nothing else: what waits, listens or reads belongs into `start`. */
+  /** Builds the services and does nothing else: everything that waits, listens or reads belongs in `start`. */
   create: (needs: Needs) => Brings;
   /** In the order of the list, before the HTTP server listens. A rejection ends the start of the control plane. */
   start?: (own: Brings) => Promise<void> | void;
@@ -65,12 +65,12 @@ export interface Feature<Needs, Brings, Api, Open, Internal> {
   stop?: (own: Brings) => Promise<void> | void;
   /** Deletes old records, every hour. */
   sweep?: (own: Brings) => Promise<void>;
-  /** Heard in the order of the list, and `onGone` in the reverse order. */
+  /** Called in the order of the list; `onGone` in reverse order. */
   hears?: (own: Brings) => AgentListener;
   measures?: (own: Brings) => Measures;
   /** Public routes. The scope knows the caller, checks the role, limits the rate, replays repeated POSTs and writes the audit log. */
   routes?: (scope: App, services: Api) => void;
-  /** Routes with a protection of their own, in an empty scope. */
+  /** Routes with their own protection, in an empty scope. */
   openRoutes?: (scope: App, services: Open) => Promise<void>;
   /** Routes for service tokens: `/internal`. */
   internalRoutes?: (scope: App, services: Internal) => void;

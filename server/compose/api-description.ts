@@ -1,4 +1,4 @@
-/** What the OpenAPI documents say before the first operation. */
+/** The introduction of the OpenAPI documents. */
 
 export const API_DESCRIPTION = {
   title: 'Signalbox',
@@ -31,18 +31,18 @@ were refused. Every answer has an \`X-Request-Id\`, which is also in the server'
     audit: 'Who changed what, when and from where',
     backups: 'Configurations saved before and after a job, and their differences',
     campaigns: 'One script on many routers: a few first, the rest at a rate, stopping when too many fail',
-    clients: 'Programs that sign members in and act for them',
-    commands: 'One command now, with its answer in the same request',
+    clients: 'OpenID clients that sign members in and act for them',
+    commands: 'One command at once, with its answer in the same request',
     devices: 'Devices behind the routers, by MAC address, and their names',
     events: 'A stream of changes as they happen',
     forwards: 'Ports into the networks behind the routers, for a limited time and one source network',
     groups: 'Who is notified about what',
-    jobs: 'Scripts that run once, when their router is there',
-    members: 'The people of the team',
+    jobs: 'Scripts that run once, as soon as their router is connected',
+    members: 'Members of the team and invitations',
     notifications: 'Who is notified about what: groups, topics and schedules',
     routers: 'Routers, their sites and their faults',
     schedules: 'When groups are notified',
-    sites: 'Places where routers stand',
+    sites: 'Locations of routers',
     topics: 'What groups are notified about',
     webhooks: 'Deliveries to `notify_url`, and the secret that signs them',
   },

@@ -33,15 +33,15 @@ import { API_DESCRIPTION } from './api-description.ts';
 import type { Features } from './assembly.ts';
 import type { Services } from './features.ts';
 
-/** How long requests under way may still take at shutdown, milliseconds. */
+/** Time for requests in progress at shutdown, milliseconds. */
 const DRAIN_MS = 10_000;
-/** How long agents get to hear "come back later" at shutdown, milliseconds. */
+/** Time to tell agents at shutdown to reconnect later, milliseconds. */
 const GOODBYE_MS = 5000;
-/** Of refused requests more is worth keeping than of other lines: each has an id that a caller may ask about. 100 kB a minute. */
+/** More log lines are kept of refused requests than of others: a caller may ask about each request id. 100 kB a minute. */
 const HTTP_LOG_BOUNDS = { perPeer: 300, perMessage: 300 };
 
 export interface EdgeDeps {
-  /** One queue for all doors of the process. */
+  /** One admission queue for all listeners of the process. */
   admission: Admission;
   config: Config;
   tls: TlsCertificate | undefined;
@@ -66,7 +66,7 @@ export async function createApi(deps: EdgeDeps & { features: Features }): Promis
     ...API_DESCRIPTION,
     serverUrl: config.publicUrl,
     discoveryUrl: `${config.publicUrl}${OIDC_PATH}/.well-known/openid-configuration`,
-    // `PUT /{group}` has no prefix.
+    // `PUT /{group}` has no path prefix.
     prefixes: ['/api', '/arp', '/:group'],
   });
   healthRoutes(app, { version: SERVER_VERSION, isReady: () => answers(services.storage) });
@@ -83,7 +83,7 @@ export async function createApi(deps: EdgeDeps & { features: Features }): Promis
   return app;
 }
 
-/** Who asks, how often, with what right, and what is remembered of it. The order matters. */
+/** Authentication, rate limit, authorization, replay and audit. The order matters. */
 async function protectScope(scope: App, services: Services, clock: Clock): Promise<void> {
   identifyCaller(scope, services.publicCaller);
   await limitRequests(scope, services.rateLimit);
@@ -132,8 +132,8 @@ function attachGateway(app: App, { config, clock, services, log }: EdgeDeps): Tu
 }
 
 /**
- * At shutdown new requests are refused, those under way are answered while the agents are still there, then the
- * agents are sent away. Without the last step the server would wait for their sockets for ever.
+ * At shutdown new requests are refused, requests in progress are answered while agents are connected, then the
+ * agents are disconnected. Without the last step the server would wait for their sockets forever.
  */
 function closeTunnelsLast(
   app: App,
@@ -142,12 +142,12 @@ function closeTunnelsLast(
 ): void {
   const inFlight = new InFlight(app);
   app.addHook('preClose', async () => {
-    // Requests that would never end by themselves.
+    // These requests never end by themselves.
     await events.stop();
     await within(inFlight.drained(), DRAIN_MS);
     await within(forwardDoor.close(), GOODBYE_MS);
     await within(gateway.close(), GOODBYE_MS);
-    // A connection on which no request ever came does not count as idle, and would hold the shutdown for seconds.
+    // A connection without any request does not count as idle and would delay the shutdown for seconds.
     app.server.closeAllConnections();
   });
 }

@@ -1,7 +1,7 @@
 import type { AgentListener, Feature, Measures } from '../feature.ts';
 import type { App } from '../platform/http/app.ts';
 
-/** A feature whose services are built. `Late` is what its routes need. */
+/** A feature with its services. `Late` is what its routes need. */
 interface Unit<Late> {
   start: () => Promise<void>;
   stop: (() => Promise<void>) | undefined;
@@ -15,19 +15,19 @@ interface Unit<Late> {
 
 /** All features in their order. */
 export interface Features {
-  /** @param closers to be called in the reverse order at the end, also when a later feature fails to start */
+  /** @param closers called in reverse order at the end, also when a later feature fails to start */
   start(closers: (() => Promise<void>)[]): Promise<void>;
-  /** Deletes old records. It stops at the first failure; the next hour tries again. */
+  /** Deletes old records. Stops at the first failure; the next sweep tries again. */
   sweep(): Promise<void>;
   readonly listeners: readonly AgentListener[];
   readonly measures: readonly Measures[];
   addRoutes(scope: App): void;
-  /** Each feature's in a scope of its own. */
+  /** Each feature gets a separate scope. */
   addOpenRoutes(app: App): Promise<void>;
   addInternalRoutes(scope: App): void;
 }
 
-/** Features put together one after the other. `Services` is what they bring so far, `Late` what their routes need. */
+/** Assembles features one after the other. `Services` are their services so far, `Late` is what their routes need. */
 export class Assembly<Services extends object, Late> {
   readonly services: Services;
   readonly #units: readonly Unit<Late>[];
@@ -37,25 +37,25 @@ export class Assembly<Services extends object, Late> {
     this.#units = units;
   }
 
-  /** @param services what every feature may use */
+  /** @param services services for every feature */
   static of<Services extends object>(services: Services): Assembly<Services, unknown> {
     return new Assembly<Services, unknown>(services, []);
   }
 
-  /** Builds a feature. This does not compile when no feature before it brings a service that it needs. */
+  /** Builds a feature. Does not compile when no earlier feature brings a service that it needs. */
   add<Brings extends object, Api, Open, Internal>(
     feature: Feature<Services, Brings, Api, Open, Internal>,
   ): Assembly<Services & Brings, Late & Api & Open & Internal> {
     const own = feature.create(this.services);
     const taken = Object.keys(own).find((name) => name in this.services);
-    if (taken !== undefined) throw new Error(`two features bring a service with the name ${taken}`);
+    if (taken !== undefined) throw new Error(`two features bring a service named ${taken}`);
     return new Assembly<Services & Brings, Late & Api & Open & Internal>({ ...this.services, ...own }, [
       ...this.#units,
       unitOf(feature, own),
     ]);
   }
 
-  /** @param services those of this assembly: this does not compile when a route needs one that no feature brings */
+  /** @param services the services of this assembly. Does not compile when a route needs one that no feature brings */
   complete(services: Late): Features {
     const units = this.#units;
     return {

@@ -12,15 +12,15 @@ import type { Storage } from '../platform/storage/db.ts';
 import { answers } from '../platform/storage/health.ts';
 import { isRefusal } from '../platform/storage/storage-errors.ts';
 
-/** First and longest pause between two attempts: a database that is being restarted is back within seconds. */
+/** First and longest pause between two attempts: a restarting database is back within seconds. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2000;
-/** Who reads the log of a start that takes long is told again. */
+/** Interval of reminders in the log. */
 const REMIND_EVERY_MS = 60_000;
 
-/** Stands at the doors while the database is away: `/healthz` says that the process lives, everything else is 503. */
-export interface WaitingRoom {
-  /** Where it listens, with the port that the system chose; the control plane takes its place there. */
+/** Serves the ports while the database is away: `/healthz` reports a live process, every other request gets 503. */
+export interface StartupServer {
+  /** Listen address with the port that the system chose. The control plane takes it over. */
   readonly listen: ListenAddress;
   /** Frees the ports. */
   close(): Promise<void>;
@@ -31,29 +31,29 @@ export interface DatabaseWaitDeps {
   storage: Storage;
   log: Log;
   appOptions: AppOptions;
-  /** Ends the wait. */
+  /** Aborts the wait. */
   signal: AbortSignal | undefined;
 }
 
 /**
- * Resolves once the database answers: at once with undefined, or after a wait with the waiting room that must be closed.
- * @throws AppError `unavailable` when it is refused for a reason that waiting does not mend, or the wait is ended by its signal
+ * Resolves once the database answers: at once with undefined, or after a wait with the start-up server, which must be closed.
+ * @throws AppError `unavailable` when the database refuses for a permanent reason, or the signal aborts the wait
  */
-export async function waitForDatabase(deps: DatabaseWaitDeps): Promise<WaitingRoom | undefined> {
+export async function waitForDatabase(deps: DatabaseWaitDeps): Promise<StartupServer | undefined> {
   if (await isThere(deps.storage)) return undefined;
-  const room = await openWaitingRoom(deps);
+  const startupServer = await openStartupServer(deps);
   try {
     await untilThere(deps);
   } catch (error) {
-    await room.close();
+    await startupServer.close();
     throw error;
   }
-  return room;
+  return startupServer;
 }
 
 /**
- * Begins a start anew when PostgreSQL has gone away in the middle of it; the new one waits for the database. Nothing that a start
- * writes may be done only once. @throws what the start throws for any other reason, or after its signal
+ * Repeats a start that lost PostgreSQL; the new start waits for the database. Everything that a start writes must be
+ * safe to repeat. @throws what the start throws for any other reason, or after its signal
  */
 export async function startAgainWhenBroken<T>(
   start: () => Promise<T>,
@@ -65,9 +65,9 @@ export async function startAgainWhenBroken<T>(
     } catch (error) {
       const isOver = signal?.aborted === true || config.databaseUrl.startsWith('sqlite:');
       if (isOver || !isBroken(error)) throw error;
-      log.warn({ err: error, component: 'storage' }, 'the database went away during the start, which begins anew');
+      log.warn({ err: error, component: 'storage' }, 'the database connection was lost during the start; starting again');
     }
-    // Told to end: the new start ends at its own wait, or is finished and closed as any other.
+    // After an abort, the new start ends at its own wait, or completes and is closed normally.
     await pause(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 }
@@ -80,28 +80,28 @@ async function untilThere({ storage, log, signal }: DatabaseWaitDeps): Promise<v
   let remindAt = 0;
   for (let pauseMs = FIRST_PAUSE_MS; !(await isThere(storage)); pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     if (performance.now() >= remindAt) {
-      log.warn({ component: 'storage' }, 'the start waits for the database; until then every request is answered 503');
+      log.warn({ component: 'storage' }, 'waiting for the database; until then every request gets 503');
       remindAt = performance.now() + REMIND_EVERY_MS;
     }
     await pause(pauseMs, undefined, { signal }).catch(() => {
-      throw new AppError('unavailable', 'told to end while the database was away');
+      throw new AppError('unavailable', 'stopped while waiting for the database');
     });
   }
 }
 
-/** False when it is worth asking again. */
+/** False when another attempt makes sense. */
 async function isThere(storage: Storage): Promise<boolean> {
   try {
     return await answers(storage);
   } catch (error) {
-    // A file does not come back by itself.
+    // A missing file does not come back by itself.
     const isAway = storage.engine === 'postgres' && error instanceof AppError && error.code === 'unavailable' && !isRefusal(error.cause);
     if (!isAway) throw error;
     return false;
   }
 }
 
-async function openWaitingRoom({ config, appOptions: options }: DatabaseWaitDeps): Promise<WaitingRoom> {
+async function openStartupServer({ config, appOptions: options }: DatabaseWaitDeps): Promise<StartupServer> {
   const api = waitingApp(options);
   const sandbox = waitingApp({ ...options, describeError: describePlantError });
   const close = async (): Promise<void> => {

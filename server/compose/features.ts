@@ -34,16 +34,16 @@ import { repeatedPosts } from './wires/repeated-posts.ts';
 import { replacedAgents } from './wires/replaced-agents.ts';
 import { tunnels } from './wires/tunnels.ts';
 
-/** What is read from files before the features are built. */
+/** Values read from files before the features are built. */
 export interface Prepared extends Platform {
   catalog: CatalogService;
-  /** An identity provider outside; null without one. */
+  /** The upstream identity provider; null without one. */
   upstream: UpstreamSettings | null;
 }
 
 /**
- * Every feature of the control plane, built once. The order says who may need whom, who starts first and stops last, and who hears
- * an agent first. To add a feature, add its line behind the features that it needs.
+ * All features of the control plane. The order decides which feature may use which, which starts first and stops last, and which
+ * gets agent events first. To add a feature, add its line after the features that it needs.
  */
 export function buildFeatures(prepared: Prepared) {
   const all = Assembly.of(prepared)
@@ -56,7 +56,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(tunnels)
     .add(routers)
     .add(states)
-    // Before the features whose changes it publishes.
+    // Placed before the features whose changes it publishes.
     .add(events)
     .add(catalog)
     .add(metadata)

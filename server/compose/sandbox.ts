@@ -7,7 +7,7 @@ import { appOptions } from './api.ts';
 import type { EdgeDeps } from './api.ts';
 import { PLANTS_DESCRIPTION } from './api-description.ts';
 
-/** @returns where the plant demonstration listens; null when it is off */
+/** @returns listen address of the plant demonstration; null when it is off */
 export async function startSandbox(deps: EdgeDeps, closers: (() => Promise<void>)[]): Promise<string | null> {
   const { config, services } = deps;
   if (config.sandboxListen === null) return null;

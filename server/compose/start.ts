@@ -1,7 +1,7 @@
 import { uptime } from 'node:os';
 import pino from 'pino';
 import { readUpstream } from '../access/identity/feature.ts';
-import { doubtsAbout } from '../config.ts';
+import { configurationWarnings } from '../config.ts';
 import type { Config } from '../config.ts';
 import { loadCatalog } from '../fleet/catalog/feature.ts';
 import { LONGEST_WAIT_MS } from '../outbound/webhooks/feature.ts';
@@ -35,25 +35,25 @@ import { sweepHourly } from './sweep.ts';
 export interface ServerOverrides {
   clock?: Clock;
   log?: Log;
-  /** Ends a start that waits for its database. */
+  /** Aborts a start that waits for its database. */
   signal?: AbortSignal;
 }
 
 export interface RunningServer {
-  /** Where the API listens: `http://127.0.0.1:8080`. */
+  /** Address of the API: `http://127.0.0.1:8080`. */
   url: string;
-  /** Where the plant demonstration listens; null when it is off. */
+  /** Address of the plant demonstration; null when it is off. */
   sandboxUrl: string | null;
   services: Services;
-  /** Reads the TLS certificate again, which otherwise happens within a minute. Never rejects. */
+  /** Reloads the TLS certificate now instead of within a minute. Never rejects. */
   reload(): Promise<void>;
-  /** Finishes what is under way, takes nothing new, loses nothing. */
+  /** Accepts nothing new, completes what is in progress and stores what is in memory. */
   close(): Promise<void>;
 }
 
 /**
- * Builds the whole control plane and starts it. A PostgreSQL server that is away, or goes away meanwhile, is waited for.
- * @throws AppError when the database or a port cannot be had
+ * Builds the whole control plane and starts it. Waits for a PostgreSQL server that is away or goes away during the start.
+ * @throws AppError when the database or a port is not available
  */
 export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<RunningServer> {
   const log = overrides.log ?? pino({ level: config.logLevel });
@@ -67,7 +67,7 @@ interface StartDeps extends ServerOverrides {
 }
 
 async function startOnce(config: Config, { log, upstream, signal, ...overrides }: StartDeps): Promise<RunningServer> {
-  // os.uptime counts on while the machine is suspended: that is no step.
+  // os.uptime also counts while the machine is suspended, so a suspension is not a clock step.
   const clock = new AdoptedClock(overrides.clock ?? systemClock, overrides.clock ? undefined : () => uptime() * 1000);
   const storage = await openStorage(config.databaseUrl, { log });
   const closers: (() => Promise<void>)[] = [() => storage.close()];
@@ -77,8 +77,8 @@ async function startOnce(config: Config, { log, upstream, signal, ...overrides }
     closers.unshift(async () => unlock());
     const tls = config.tls ? await TlsCertificate.open(config.tls, { clock, log }) : undefined;
     if (tls) closers.push(() => tls.stop());
-    const room = await waitForDatabase({ config, storage, log, appOptions: appOptions({ config, tls, clock, log }), signal });
-    if (room) closers.push(() => room.close());
+    const startupServer = await waitForDatabase({ config, storage, log, appOptions: appOptions({ config, tls, clock, log }), signal });
+    if (startupServer) closers.push(() => startupServer.close());
     await migrate(storage);
     const longestMs = { jobEvent: LONGEST_WAIT_MS, backup: LONGEST_RETRY_MS };
     await storage.writes.write((tx) => capPlans(tx, clock.now(), longestMs));
@@ -100,12 +100,12 @@ async function startOnce(config: Config, { log, upstream, signal, ...overrides }
     const admission = new Admission();
     const app = await createApi({ admission, config, tls, clock, log, features, services });
     closers.push(() => app.close());
-    await room?.close();
-    const url = await listen(app, room?.listen ?? config.listen, services.quietConnections);
+    await startupServer?.close();
+    const url = await listen(app, startupServer?.listen ?? config.listen, services.quietConnections);
     await services.identity.start(baseUrlOf(config, url));
     closers.push(() => services.identity.stop());
     const sandboxUrl = await startSandbox({ admission, config, tls, clock, log, services }, closers);
-    for (const reason of doubtsAbout(config)) log.warn({ reason }, 'the configuration may be incomplete');
+    for (const reason of configurationWarnings(config)) log.warn({ reason }, 'the configuration may be incomplete');
     log.info({ source: url }, 'control plane is listening');
     const reload = async (): Promise<void> => tls?.read();
     return { url, sandboxUrl, services, reload, close };
@@ -115,12 +115,12 @@ async function startOnce(config: Config, { log, upstream, signal, ...overrides }
   }
 }
 
-/** Last opened, first closed: HTTP and agents first, then what is in memory is written. */
+/** Closes in reverse order: HTTP and agents first, then what is in memory is stored. */
 function closeOnce(closers: (() => Promise<void>)[], log: Log): () => Promise<void> {
   let closing: Promise<void> | undefined;
   const run = async (): Promise<void> => {
     for (const closer of closers.reverse()) {
-      await closer().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
+      await closer().catch((error: unknown) => log.error({ err: error }, 'shutdown step failed'));
     }
   };
   return () => (closing ??= run());
@@ -133,7 +133,7 @@ function platformOf({
   clock,
   log: fullLog,
 }: Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log'>): Platform {
-  // Almost every line of a feature is about something that an agent or a caller did, and can do again and again.
+  // Agents and callers cause almost every log line of a feature, and can repeat the cause without limit.
   const log = sampledLog(fullLog, clock);
   const monotonic = (): number => clock.monotonic();
   const isTrusted = proxyRule(config.trustProxy);
@@ -153,7 +153,7 @@ function platformOf({
   };
 }
 
-/** A port that the system chooses is only known now. */
+/** A port chosen by the system is only known now. */
 function baseUrlOf({ publicUrl }: Config, url: string): string {
   return new URL(publicUrl).port === '0' ? url : publicUrl;
 }

@@ -5,9 +5,15 @@ import type { Features } from './assembly.ts';
 
 const SWEEP_EVERY_MS = 3_600_000;
 
-/** Deletes old records of all features every hour. @returns what ends it, after the sweep under way */
+/** Deletes old records of all features every hour. @returns a function that stops it after the current sweep */
 export function sweepHourly(features: Pick<Features, 'sweep'>, clock: Clock, log: Log): () => Promise<void> {
-  const sweeps = new Periodic({ clock, log, everyMs: SWEEP_EVERY_MS, failure: 'old records stay', run: () => features.sweep() });
+  const sweeps = new Periodic({
+    clock,
+    log,
+    everyMs: SWEEP_EVERY_MS,
+    failure: 'old records could not be deleted',
+    run: () => features.sweep(),
+  });
   sweeps.start();
   return () => sweeps.stop();
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { checkConfig, doubtsAbout } from '../../server/config.ts';
+import { checkConfig, configurationWarnings } from '../../server/config.ts';
 
 /** Nothing here can run containers; what the files say of each other is compared. */
 
@@ -56,7 +56,7 @@ test('plain HTTP is published nowhere: from outside only the proxy and the entry
 test('compose trusts its own proxy and nobody else, and the configuration has nothing to doubt', () => {
   const settings = checkConfig(compose.services.server.environment!);
   expect(settings.trustProxy).toEqual([compose.services.proxy.networks!.default.ipv4_address]);
-  expect(doubtsAbout(settings)).toEqual([]);
+  expect(configurationWarnings(settings)).toEqual([]);
 });
 
 test('the proxy of compose serves the public address and leads to the control plane', async () => {

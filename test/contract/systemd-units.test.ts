@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { doubtsAbout, loadConfig } from '../../server/config.ts';
+import { configurationWarnings, loadConfig } from '../../server/config.ts';
 
 /** The units for systemd, as people copy them. */
 
@@ -57,7 +57,7 @@ describe('the example of the settings file', () => {
   test('is a configuration that the control plane takes without a doubt', async () => {
     const lines = (await example()).split('\n').filter((line) => line.startsWith('SIGNALBOX_'));
     const env = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
-    expect(doubtsAbout(await loadConfig(env))).toEqual([]);
+    expect(configurationWarnings(await loadConfig(env))).toEqual([]);
   });
 
   test('means the same to a shell', async () => {

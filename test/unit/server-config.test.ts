@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkConfig, doubtsAbout, loadConfig } from '../../server/config.ts';
+import { checkConfig, configurationWarnings, loadConfig } from '../../server/config.ts';
 import { AppError } from '../../server/platform/core/errors.ts';
 
 /** Every mistake that these values have, by name. */
@@ -218,19 +218,19 @@ test('a file that is missing is a mistake that names the file', async () => {
 
 test('a proxy that must be there and is not trusted is doubted, and one that anybody can pretend to be', () => {
   const outside = { SIGNALBOX_PUBLIC_URL: 'https://box.example.net', SIGNALBOX_FORWARD_LISTEN: '0.0.0.0' };
-  expect(doubtsAbout(checkConfig(outside))).toEqual([expect.stringContaining('name its address in SIGNALBOX_TRUST_PROXY')]);
-  expect(doubtsAbout(checkConfig({ ...outside, SIGNALBOX_TRUST_PROXY: '127.0.0.1' }))).toEqual([]);
-  expect(doubtsAbout(checkConfig({ ...outside, SIGNALBOX_TRUST_PROXY: 'on' }))).toEqual([]);
-  expect(doubtsAbout(checkConfig({ ...outside, SIGNALBOX_TLS_CERT_FILE: 'c', SIGNALBOX_TLS_KEY_FILE: 'k' }))).toEqual([]);
-  expect(doubtsAbout(checkConfig({ ...outside, SIGNALBOX_LISTEN: '0.0.0.0:8080', SIGNALBOX_TRUST_PROXY: 'on' }))).toEqual([
-    expect.stringContaining('whoever reaches it directly can claim any address'),
+  expect(configurationWarnings(checkConfig(outside))).toEqual([expect.stringContaining('set its address in SIGNALBOX_TRUST_PROXY')]);
+  expect(configurationWarnings(checkConfig({ ...outside, SIGNALBOX_TRUST_PROXY: '127.0.0.1' }))).toEqual([]);
+  expect(configurationWarnings(checkConfig({ ...outside, SIGNALBOX_TRUST_PROXY: 'on' }))).toEqual([]);
+  expect(configurationWarnings(checkConfig({ ...outside, SIGNALBOX_TLS_CERT_FILE: 'c', SIGNALBOX_TLS_KEY_FILE: 'k' }))).toEqual([]);
+  expect(configurationWarnings(checkConfig({ ...outside, SIGNALBOX_LISTEN: '0.0.0.0:8080', SIGNALBOX_TRUST_PROXY: 'on' }))).toEqual([
+    expect.stringContaining('a client that connects directly can claim any address'),
   ]);
 });
 
 test('doors that nobody outside can reach are doubted', () => {
-  expect(doubtsAbout(checkConfig({}))).toEqual([]);
-  expect(doubtsAbout(checkConfig({ SIGNALBOX_FORWARD_HOST: 'box.example.net', SIGNALBOX_FORWARD_LISTEN: '0.0.0.0' }))).toEqual([]);
-  expect(doubtsAbout(checkConfig({ SIGNALBOX_PUBLIC_URL: 'http://box.example.net' }))).toEqual([
+  expect(configurationWarnings(checkConfig({}))).toEqual([]);
+  expect(configurationWarnings(checkConfig({ SIGNALBOX_FORWARD_HOST: 'box.example.net', SIGNALBOX_FORWARD_LISTEN: '0.0.0.0' }))).toEqual([]);
+  expect(configurationWarnings(checkConfig({ SIGNALBOX_PUBLIC_URL: 'http://box.example.net' }))).toEqual([
     expect.stringContaining('set SIGNALBOX_FORWARD_LISTEN'),
   ]);
 });

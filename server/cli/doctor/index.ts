@@ -1,4 +1,4 @@
-import { doubtsAbout, loadConfig } from '../../config.ts';
+import { configurationWarnings, loadConfig } from '../../config.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../platform/core/clock.ts';
 import { AppError } from '../../platform/core/errors.ts';
@@ -27,7 +27,7 @@ export async function examine(env: Readonly<Record<string, string | undefined>> 
 }
 
 function configurationFindings(config: Config): Finding[] {
-  const doubts = doubtsAbout(config);
+  const doubts = configurationWarnings(config);
   return doubts.length === 0 ? [ok('configuration', 'all settings are valid')] : doubts.map((doubt) => warn('configuration', doubt));
 }
 

@@ -10,12 +10,12 @@ interface Audience {
   takeInInventory: (connection: AgentConnection, inventory: Inventory) => Promise<void>;
 }
 
-/** What agents say, to the features that hear it, in their order: who the routers are comes before what is to be done on them. */
+/** Passes agent events to the features in their order: the identity of routers comes before work on them. */
 export class AgentEventFanOut implements AgentEvents {
   readonly #order = new InventoryOrder();
   #audience: Audience | undefined;
 
-  /** Before any agent can connect. */
+  /** Call before any agent can connect. */
   connect(audience: Audience): void {
     this.#audience = audience;
   }
@@ -24,7 +24,7 @@ export class AgentEventFanOut implements AgentEvents {
     for (const listener of this.#listeners) await listener.onReady?.(connection, jobs);
   }
 
-  /** In the reverse order: what builds on the routers goes before them. */
+  /** In reverse order: features that depend on routers come before them. */
   onGone(connection: AgentConnection, end: TunnelEnd): void {
     this.#order.forget(connection.agentId);
     for (const listener of this.#listeners.toReversed()) listener.onGone?.(connection, end);
@@ -93,7 +93,7 @@ export class AgentEventFanOut implements AgentEvents {
   }
 
   get #connected(): Audience {
-    if (!this.#audience) throw new Error('an agent said something before the features were there');
+    if (!this.#audience) throw new Error('an agent event arrived before the features were connected');
     return this.#audience;
   }
 }

@@ -43,7 +43,7 @@ interface Needs {
   tunnels: AgentGateway;
 }
 
-/** Which features learn of the changes of others that come before them in the list, or that must not know them. */
+/** Connects changes of features to later features, and to features that must not depend on each other. */
 export const announcements = feature({
   create: (services: Needs) => {
     const { credentials, teams, revocations, events, forwardDoor, faultEvents, eventSources, removals } = services;

@@ -8,12 +8,12 @@ interface Needs {
   identity: IdentityService;
 }
 
-/** Who may use the public interface: programs with an API key and people with a session. They are told apart by their form. */
+/** Authenticates callers of the public API: programs with an API key and people with a session. The form of the credential decides. */
 export const callers = feature({
   create: ({ credentials, identity }: Needs) => {
     const publicCaller: Authenticate = async (bearer) =>
       identity.recognises(bearer) ? identity.authenticate(bearer) : credentials.authenticateApiKey(bearer);
-    /** The same while a connection is open, which may outlive the access token that it began with. */
+    /** The same for an open connection, which may outlive its access token. */
     const connectedCaller: Authenticate = async (bearer) =>
       identity.recognises(bearer) ? identity.authenticateConnection(bearer) : credentials.authenticateApiKey(bearer);
     return { publicCaller, connectedCaller };

@@ -14,11 +14,11 @@ interface Audience {
   states: Pick<StatesService, 'onInventory' | 'onNameLost'>;
 }
 
-/** Who answers behind a name of an agent, told to everybody who goes by it. @throws AppError as `RoutersService.onInventory` */
+/** Stores which router an agent reports under a name and informs the features. @throws AppError as `RoutersService.onInventory` */
 export async function takeInInventory(connection: AgentConnection, inventory: Inventory, audience: Audience): Promise<void> {
   await takeIn(connection, inventory, audience);
   const { duplicates } = audience.routers;
-  // The router that this entry had may be the one that another entry waits for.
+  // Another entry may wait for the router that this entry had.
   let freed = duplicates.takeFreed(connection.agentId);
   for (; freed; freed = duplicates.takeFreed(connection.agentId)) await takeIn(connection, freed, audience);
 }

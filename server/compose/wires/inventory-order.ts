@@ -1,56 +1,56 @@
-/** What is said of a router beside its inventory. */
-type Said = 'heartbeat' | 'health';
+/** Reports about a router other than its inventory. */
+type Report = 'heartbeat' | 'health';
 
-interface Coming {
-  /** Inventories that have arrived and are not stored yet. */
+interface Pending {
+  /** Number of inventories that have arrived and are not stored yet. */
   count: number;
-  /** What was said after them; of each kind only the latest matters. */
-  after: Map<Said, () => void>;
+  /** Reports after them; only the latest of each kind matters. */
+  after: Map<Report, () => void>;
 }
 
 /**
- * Keeps what an agent says of a router behind the inventory that it sent before. An inventory waits for the database and a
- * heartbeat does not: of another device under the same name, the first heartbeat would count for the old one, which would
- * seem to have been rebooted.
+ * Processes reports about a router after the inventory that the agent sent before. An inventory waits for the database and a
+ * heartbeat does not: the first heartbeat of a new device under the same name would count for the old one, which would
+ * seem to have rebooted.
  */
 export class InventoryOrder {
-  /** By agent and by the router's name there. */
-  readonly #coming = new Map<string, Map<string, Coming>>();
+  /** By agent, then by router name. */
+  readonly #pending = new Map<string, Map<string, Pending>>();
 
   /** An inventory has arrived. Each must be followed by {@link stored}. */
   arrived(agentId: string, name: string): void {
-    const ofAgent = this.#coming.get(agentId) ?? new Map<string, Coming>();
-    this.#coming.set(agentId, ofAgent);
-    const coming = ofAgent.get(name) ?? { count: 0, after: new Map() };
-    coming.count += 1;
-    ofAgent.set(name, coming);
+    const ofAgent = this.#pending.get(agentId) ?? new Map<string, Pending>();
+    this.#pending.set(agentId, ofAgent);
+    const pending = ofAgent.get(name) ?? { count: 0, after: new Map() };
+    pending.count += 1;
+    ofAgent.set(name, pending);
   }
 
   /** Runs now, or once every inventory of this router that has arrived is stored. */
-  run(agentId: string, name: string, kind: Said, work: () => void): void {
-    const coming = this.#coming.get(agentId)?.get(name);
-    if (coming) coming.after.set(kind, work);
+  run(agentId: string, name: string, kind: Report, work: () => void): void {
+    const pending = this.#pending.get(agentId)?.get(name);
+    if (pending) pending.after.set(kind, work);
     else work();
   }
 
   isWaiting(agentId: string, name: string): boolean {
-    return this.#coming.get(agentId)?.has(name) === true;
+    return this.#pending.get(agentId)?.has(name) === true;
   }
 
-  /** One inventory is stored, or could not be. */
+  /** Call when one inventory is stored or has failed. */
   stored(agentId: string, name: string): void {
-    const ofAgent = this.#coming.get(agentId);
-    const coming = ofAgent?.get(name);
-    if (!ofAgent || !coming) return;
-    coming.count -= 1;
-    if (coming.count > 0) return;
+    const ofAgent = this.#pending.get(agentId);
+    const pending = ofAgent?.get(name);
+    if (!ofAgent || !pending) return;
+    pending.count -= 1;
+    if (pending.count > 0) return;
     ofAgent.delete(name);
-    if (ofAgent.size === 0) this.#coming.delete(agentId);
-    for (const work of coming.after.values()) work();
+    if (ofAgent.size === 0) this.#pending.delete(agentId);
+    for (const work of pending.after.values()) work();
   }
 
-  /** The tunnel is gone; nothing of it is told any more. */
+  /** Drops all pending reports of an agent whose tunnel has closed. */
   forget(agentId: string): void {
-    this.#coming.delete(agentId);
+    this.#pending.delete(agentId);
   }
 }

@@ -22,7 +22,7 @@ interface Audience {
 /** Longest reason in a message to an agent (protocol). */
 const REASON_CHARS = 300;
 
-/** From now on everybody whom it concerns is told which agent, and which of its entries, has a router or wants it. */
+/** Informs the affected features which agent, and which of its entries, manages or requests a router. */
 export function announceChanges(audience: Audience): void {
   const { routers, faults } = audience;
   routers.moves.changes.subscribe((change) => announceMove(change, audience));
@@ -64,7 +64,7 @@ function announceMove(change: MoveChange, audience: Audience): void {
   faults.setCondition(router.id, 'move_requested', moveWords(change, address));
 }
 
-/** Agents and entries that one fault names; its text has an end. */
+/** Agents and entries named in one fault, to limit its text. */
 const NAMED = 3;
 
 function moveWords({ waiting, holderName, router }: MoveChange, holderAddress: string | null): Finding | null {
@@ -77,7 +77,7 @@ function moveWords({ waiting, holderName, router }: MoveChange, holderAddress: s
   };
 }
 
-/** Two entries of one agent report the same hardware id; null when that is over. */
+/** Two entries of one agent report the same hardware id; null when the conflict has ended. */
 function duplicateWords({ hardwareId, holder, others }: DuplicateChange): Finding | null {
   if (others.length === 0) return null;
   const name = ({ name: entry, host }: EntryAddress): string => (host === null ? `"${entry}"` : `"${entry}" (${host})`);
@@ -85,7 +85,7 @@ function duplicateWords({ hardwareId, holder, others }: DuplicateChange): Findin
     message: 'Another entry of the agent reports the same serial number',
     cause:
       `${name(holder)} has this router; ${list(others.map(name))} reports the same hardware id ${hardwareId} and is not managed. ` +
-      'Take one of them out of the configuration if both lead to one router; a cloned CHR needs a new id of its own: /system/license/generate-new-id',
+      'Take one of them out of the configuration if both lead to one router; a cloned CHR needs a new id: /system/license/generate-new-id',
   };
 }
 

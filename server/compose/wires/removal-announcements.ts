@@ -15,7 +15,7 @@ interface Audience {
   states: Pick<StatesService, 'forget'>;
 }
 
-/** Has everybody who remembers routers forget one, or know it under the id of its successor. In the turn in which it is stored. */
+/** Removes a router from the memory of all features, or replaces its id by the successor's. Runs in the same turn as the write. */
 export function announceRemoval(change: RemovalChange, { routers, faults, devices, metadata, eventSources, states }: Audience): void {
   const [goneId, successor] = change.kind === 'removed' ? [change.router.id, undefined] : [change.mergedId, change.router];
   routers.forget(goneId, successor?.id);

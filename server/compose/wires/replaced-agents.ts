@@ -8,17 +8,17 @@ interface Needs extends Pick<Platform, 'log'> {
   forwards: ForwardsService;
 }
 
-/** What an agent carried ends when another machine takes its place. */
+/** Ends the connections of an agent that another machine replaces. */
 export const replacedAgents = feature({
   create: ({ tunnels, forwards, log }: Needs) => ({
     /**
-     * The former agent has lost its credential: its tunnel and what it carries end. Never rejects: the new agent must learn its
-     * secret, and an entry port that could not be noted as lost is cut all the same.
+     * Closes the tunnel of the replaced agent and everything it carries. Never rejects: the new agent must get its
+     * secret, and an entry port is closed even if its loss could not be stored.
      */
     endReplacedAgent: async (teamId: string, agentId: string): Promise<void> => {
       tunnels.disconnect(agentId, 'revoked', 'replaced');
       await forwards.dropAgent(teamId, agentId, 'the agent was replaced').catch((error: unknown) => {
-        log.warn({ err: error, agent_id: agentId }, 'not every forward of a replaced agent is noted as lost');
+        log.warn({ err: error, agent_id: agentId }, 'the loss of some forwards of a replaced agent could not be stored');
       });
     },
   }),

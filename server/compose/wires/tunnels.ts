@@ -12,7 +12,7 @@ interface Needs extends Pick<Platform, 'config' | 'clock' | 'log' | 'counters'> 
   sessions: SessionsService;
 }
 
-/** The connected agents. Features need the tunnels, and tunnels call the features: `agentEvents` learns of them at the end. */
+/** The connected agents. Features need the tunnels, and tunnels call the features, so `agentEvents` is connected to them last. */
 export const tunnels = feature({
   create: ({ config, clock, log, counters, credentials, agentSessions, sessions }: Needs) => {
     const agentEvents = new AgentEventFanOut();

@@ -1,4 +1,4 @@
-import { doubtsAbout } from '../../config.ts';
+import { configurationWarnings } from '../../config.ts';
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import { IGNORED_FORWARDING } from '../../platform/http/ignored-forwarding.ts';
@@ -28,7 +28,7 @@ export const monitoring = feature({
       version: SERVER_VERSION,
       countAgents: () => tunnels.size,
       countIgnoredForwarding: () => ignoredForwarding.count,
-      warnings: () => [...doubtsAbout(config), ...(ignoredForwarding.count > 0 ? [IGNORED_FORWARDING] : [])],
+      warnings: () => [...configurationWarnings(config), ...(ignoredForwarding.count > 0 ? [IGNORED_FORWARDING] : [])],
     });
     return { status, metrics: new Metrics(status, counters) };
   },

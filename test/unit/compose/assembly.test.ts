@@ -118,7 +118,7 @@ test('a heartbeat of a router waits for the inventory that came before it, and t
 
 test('two features cannot bring services with the same name', () => {
   const one = feature({ create: () => ({ same: 1 }) });
-  expect(() => Assembly.of({}).add(one).add(one)).toThrow('two features bring a service with the name same');
+  expect(() => Assembly.of({}).add(one).add(one)).toThrow('two features bring a service named same');
 });
 
 test('a service that is missing is an error of the compiler', () => {

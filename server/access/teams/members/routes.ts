@@ -54,7 +54,7 @@ export interface MemberRoutesDeps {
 
 const lastAdministrator = { 409: problemSchema.describe('The team would have no active administrator left') };
 
-/** The people of the team. */
+/** Routes for the members of a team. */
 export function memberRoutes(app: App, { teams, ...deps }: MemberRoutesDeps): void {
   memberList(app, teams);
   memberChange(app, teams);
@@ -115,7 +115,7 @@ function passwordReset(app: App, { passwordLinks, baseUrl }: Omit<MemberRoutesDe
         operationId: 'resetMemberPassword',
         summary: 'Create a password link for a member who has lost their password',
         description:
-          'The link works once, within a day. The old password stays valid until then; setting the new one ends all sessions of the member.',
+          'The link works once, within a day. The old password stays valid until then. The new one ends all sessions of the member.',
         params: z.object({ member_id: pathId }),
         response: { 200: envelope(resetSchema), ...commonErrors, 409: problemSchema.describe('The member also belongs to another team') },
       },
