@@ -10,7 +10,7 @@ import { silentLog } from '../harness/silent-log.ts';
 import { World } from '../harness/world.ts';
 import type { Caller } from '../harness/world.ts';
 
-/** Administrators of two teams on one server: the first one wants to get into the second team. */
+/** Administrators of two teams on one server: the first tries to enter the second team. */
 let world: World;
 let north: Caller;
 let south: Caller;
@@ -108,7 +108,7 @@ test('a team that invites many people cannot try one password on all their accou
     statuses.push((await acceptInvitation(world, url, { current: 'Summer2031', next: 'battery staple' })).status);
   }
   expect(statuses).toEqual([...Array<number>(50).fill(422), 429]);
-  // What one team tries is no hindrance for those whom another team invites.
+  // Attempts of one team do not affect people invited by another team.
   const { url } = await invite(south, 'newcomer@example.org');
   expect((await acceptInvitation(world, url, { next: 'battery staple' })).status).toBe(200);
 }, 60_000);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { enrol } from '../../agent/link/enrol.ts';
 import { World } from '../harness/world.ts';
 
-/** Somebody who tries enrolment tokens learns nothing of those they do not have; who has one learns what became of it. */
+/** An attacker learns nothing about unknown enrolment tokens; the holder of a token learns its state. */
 
 let world: World;
 let folder: string;
@@ -31,7 +31,10 @@ test('the agent reports the state of its token, and the team’s audit log recor
   await expect(tryToken(used.token)).rejects.toMatchObject({ code: 'unauthorized', message: expect.stringContaining('was used') });
   await expect(tryToken(revoked.token)).rejects.toMatchObject({ code: 'unauthorized', message: expect.stringContaining('was revoked') });
   const strange = `sbx_enr_${'x'.repeat(62)}`;
-  await expect(tryToken(strange)).rejects.toMatchObject({ code: 'unauthorized', message: expect.stringContaining('the enrolment token is unknown') });
+  await expect(tryToken(strange)).rejects.toMatchObject({
+    code: 'unauthorized',
+    message: expect.stringContaining('the enrolment token is unknown'),
+  });
   const { body } = await world.caller.call<{ data: Record<string, unknown>[] }>('GET', '/api/audit');
   const attempts = body.data.filter(({ actor_kind: kind }) => kind === 'enrol_token');
   expect(attempts.map(({ actor_id: id, action, result, detail }) => [id, action, result, detail])).toEqual([

@@ -9,7 +9,7 @@ import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
 
-/** What a hostile agent reports thousands of times a second: everything is broken, everything is well, and so on. */
+/** A hostile agent reports faults and recoveries thousands of times per second. */
 function readingsOf(isBad: boolean, n = 0): HealthReadings {
   return {
     cpu_load: isBad ? 100 : 1,

@@ -6,7 +6,7 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
 
-/** Numbers and names that a hostile agent puts into messages that are valid otherwise. */
+/** Hostile numbers and names in otherwise valid messages of an agent. */
 describeEachDatabase('what a hostile agent says', (open) => {
   test.each([1e300, 1.5, Number.MAX_SAFE_INTEGER])(
     'an uptime of %d s does not prevent the presence of other routers from being stored',

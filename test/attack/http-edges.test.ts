@@ -4,7 +4,7 @@ import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { World } from '../harness/world.ts';
 
-/** Requests at the edges of HTTP: what one program reads in another way than the next one is refused, or read in the one safe way. */
+/** Ambiguous HTTP requests are refused or read in the one safe way. */
 
 let world: World;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { inventoryOf } from '../harness/attacked-server.ts';
 import { RecordedEvents } from '../harness/recorded-events.ts';
 import { settle, TunnelBench } from '../harness/tunnel-bench.ts';
 
-/** Messages in an order that no sound agent sends them in, and answers to what was not asked. */
+/** Messages in a wrong order, and answers that were not requested. */
 
 describe('a ready before hello', () => {
   test('registers no routers before the features know the tunnel', async () => {

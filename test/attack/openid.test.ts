@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addUser, beginFlow, PASSWORD, signIn } from '../harness/identity/sign-in.ts';
 import { World } from '../harness/world.ts';
 
-/** The ways in which OpenID providers have been tricked elsewhere, tried with two clients of one team. */
+/** Known attacks on OpenID providers, with two clients of one team. */
 
 interface Client {
   id: string;

@@ -7,7 +7,7 @@ import { MAX_PIPELINED, boundPipelining } from '../../server/platform/http/pipel
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
-/** A stranger sends thousands of requests in one piece, without waiting for an answer. */
+/** An attacker pipelines thousands of requests without waiting for answers. */
 
 const REQUEST = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 const closers: (() => Promise<void> | void)[] = [];

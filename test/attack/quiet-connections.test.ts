@@ -13,7 +13,7 @@ import { createSelfSigned } from '../simulator/certificate.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
-/** A stranger opens connections by the thousand and says nothing, or half of something. */
+/** An attacker opens thousands of connections and sends nothing, or half a message. */
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

@@ -14,7 +14,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
 /**
- * Somebody whose credential is taken away keeps nothing open: each kind of credential with each thing that it can open.
+ * A revoked credential keeps nothing open: each kind of credential with each resource that it can open.
  * The first router answers; the second is switched off, so that what is queued for it stays queued.
  */
 let world: World;
@@ -124,7 +124,7 @@ const HOLDERS: Record<string, () => Promise<Holder>> = {
 
 const SCRIPT = { description: 'x', script: ':put 1', make_backup: false, express_execute: true, needs_acknowledgement: true };
 
-/** What one holder has opened, and what becomes of it. */
+/** The resources that one holder has opened, and their state. */
 class Opened {
   readonly #bearer: string;
   forward = '';
@@ -193,7 +193,7 @@ const forwardOf = (id: string) =>
 const jobOf = async (id: string) => (await read<{ data: { status: string } }>(`/api/routers/${offline}/jobs/${id}`)).data;
 const campaignOf = async (id: string) => (await read<{ data: { state: string } }>(`/api/campaigns/${id}`)).data;
 
-/** "Within seconds": a fifth of the time after which connections used to be looked at. */
+/** "Within seconds": a fifth of the former check interval of connections. */
 const SOON_MS = 5000;
 
 describe.each(databaseKinds())('on $name', (kind) => {

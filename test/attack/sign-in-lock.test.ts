@@ -6,7 +6,7 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { World } from '../harness/world.ts';
 
 /**
- * A stranger who guesses passwords must not keep people out. Every attempt here comes from 127.0.0.1, as it does for people in
+ * An attacker who guesses passwords must not lock users out. Every attempt here comes from 127.0.0.1, as it does for people in
  * one office, or for everybody when the proxy's address is not trusted.
  */
 

@@ -5,7 +5,7 @@ import { addUser, signIn, PASSWORD } from '../harness/identity/sign-in.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
-/** Somebody who sends the head of a request, waits until the credential is taken away, and then sends the body. */
+/** A client sends the head of a request, waits until the credential is revoked, and then sends the body. */
 
 let world: World;
 beforeAll(async () => {

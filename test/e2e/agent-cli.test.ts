@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { AGENT_VERSION } from '../../agent/version.ts';
 
-/** The agent's command line as somebody meets it who has just installed it. */
+/** The agent's command line after a fresh installation. */
 
 const MAIN = fileURLToPath(new URL('../../agent/main.ts', import.meta.url));
 

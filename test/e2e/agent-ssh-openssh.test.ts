@@ -9,7 +9,7 @@ import { AgentError } from '../../agent/core/errors.ts';
 import { connectSsh, hostKeyFile, type SshOptions, type SshSession } from '../../agent/routers/ssh/index.ts';
 import { hasOpensshServer, type OpensshServer, startOpensshServer } from '../harness/openssh-server.ts';
 
-/** The agent's SSH against a server nobody here wrote. */
+/** The agent's SSH client against OpenSSH. */
 
 const SOON = { timeoutMs: 10_000 };
 const EXEC = { ...SOON, maxBytes: 1_000_000 };

@@ -11,7 +11,7 @@ import { Dialer } from '../../agent/link/dialer.ts';
 import { enrol } from '../../agent/link/enrol.ts';
 import { createSelfSigned } from '../simulator/certificate.ts';
 
-/** A control plane whose certificate is from an authority of its owner: everything that dials it says what to set. */
+/** A control plane with a certificate of a private CA: every client names the setting to change. */
 
 let folder: string;
 let server: https.Server;

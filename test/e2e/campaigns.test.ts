@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
-/** Campaigns as a caller sees them, on three simulated routers. */
+/** Campaigns over the API, on three simulated routers. */
 
 const SCRIPT = {
   description: 'x',

@@ -47,7 +47,7 @@ async function runWith(
   return { code, ...ran };
 }
 
-/** Nobody listens there, for the moment. */
+/** A port that is free for the moment. */
 async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** What `signalbox` prints into a pipe, which holds 64 kB and no more until somebody reads. */
+/** Output of `signalbox` into a pipe, which holds 64 kB until it is read. */
 const ROUTERS = Array.from({ length: 5000 }, (_unused, n) => ({ id: `router-${n}`, identity: 'x'.repeat(100) }));
 const server = http.createServer((_request, response) =>
   response.setHeader('content-type', 'application/json').end(JSON.stringify({ data: ROUTERS })),

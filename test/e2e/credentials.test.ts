@@ -7,7 +7,7 @@ import { INTERNAL_ROUTES, PUBLIC_ROUTES } from '../harness/route-table.ts';
 import { World } from '../harness/world.ts';
 
 /**
- * Every route against every kind of credential. The kinds are never interchangeable: what is right for one door is as
+ * Every route against every kind of credential. The kinds are never interchangeable: a credential for one interface is as
  * good as nothing at the others.
  */
 const UNKNOWN = '01890000-0000-7000-8000-000000000000';

@@ -6,7 +6,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 import type { Caller } from '../harness/world.ts';
 
-/** Somebody who listens, and what was heard. */
+/** A listener and the events it received. */
 class Listener {
   readonly heard: StreamEvent[] = [];
   readonly #stop = new AbortController();

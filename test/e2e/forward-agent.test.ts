@@ -8,7 +8,7 @@ import { entriesOf, forwardingOf, FORWARD_ID, ForwardBranches, openParams, rules
 import { ManualTime } from '../simulator/index.ts';
 import type { Simulator } from '../simulator/index.ts';
 
-/** How an agent opens and closes forwards, and that nothing of them stays on a router, whatever came in between. */
+/** The agent opens and closes forwards and leaves nothing on a router, whatever happens in between. */
 
 let branches: ForwardBranches;
 

@@ -6,7 +6,7 @@ import type { ShownForward } from '../harness/process-world.ts';
 import { Program } from '../harness/program.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-/** `signalbox forward` in the middle of a transfer: the person at the keyboard, and what can happen to them. */
+/** `signalbox forward` during a transfer: signals, broken terminals and a failing control plane. */
 let world: ProcessWorld;
 let target: TargetServer;
 let cli: Program;

@@ -9,7 +9,7 @@ import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-/** Ends that the client of the WebSocket door cannot bring about itself, each told by its close code. */
+/** Ends of a WebSocket connection that its client does not cause, each with its close code. */
 
 let clock: ManualClock;
 let world: ForwardWorld;
@@ -29,7 +29,7 @@ afterEach(async () => {
   server.close();
 });
 
-/** A client inside the door of this forward. */
+/** A client connected to the WebSocket entry of this forward. */
 async function inside({ team_id: team, router_id: router, id }: ForwardRecord): Promise<WebSocket> {
   const entrance = await world.forwards.entrance(team, router, id, 'client');
   const sockets = new WebSocketServer({ noServer: true });

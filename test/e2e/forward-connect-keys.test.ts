@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { World } from '../harness/world.ts';
 
-/** Connections through the WebSocket door outlive the request that began them: what becomes of them with their key. */
+/** Connections through the WebSocket entry outlive the request that opened them; they end with their key. */
 let clock: ManualClock;
 let world: World;
 let echo: net.Server;

@@ -8,7 +8,7 @@ import { readAll } from '../harness/read-all.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
-/** The WebSocket door of a forward: one connection each, no open port needed. */
+/** The WebSocket entry of a forward: one connection each, without an open port. */
 let world: World;
 let routerId: string;
 const servers: net.Server[] = [];

@@ -7,7 +7,7 @@ import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-/** The list of a forward's connections: who is in now, and who was. */
+/** The list of a forward's connections, open and finished. */
 
 let world: ForwardWorld;
 let clock: ManualClock;

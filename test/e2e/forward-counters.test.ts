@@ -6,7 +6,7 @@ import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-/** What the record of a forward counts: refused attempts, connections, and bytes while they flow. */
+/** The counters of a forward: refused attempts, connections, and bytes while they flow. */
 
 let world: ForwardWorld;
 afterEach(async () => {

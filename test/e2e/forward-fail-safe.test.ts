@@ -8,7 +8,7 @@ import { ManualTime } from '../simulator/index.ts';
 import type { Simulator } from '../simulator/index.ts';
 import { Trap } from '../simulator/menu/types.ts';
 
-/** How a router gets rid of a forward by itself: by its scheduler, or, where device-mode forbids that, by a script that waits. */
+/** A router removes a forward by itself: with its scheduler, or, if device-mode forbids that, with a waiting script. */
 
 let branches: ForwardBranches;
 let time: ManualTime;

@@ -10,7 +10,7 @@ import { seedRouter } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-/** What the maker of a forward, its team and its router may have. */
+/** Limits of a forward for its creator, its team and its router. */
 
 let world: ForwardWorld;
 afterEach(() => world.close());

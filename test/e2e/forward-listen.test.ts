@@ -13,7 +13,7 @@ import type { WorldOptions } from '../harness/forward-world.ts';
 import { silentLog } from '../harness/silent-log.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-/** What becomes of forwards whose ports cannot be listened on. */
+/** Forwards whose ports cannot be opened. */
 
 let world: ForwardWorld;
 const others: net.Server[] = [];

@@ -7,7 +7,7 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
-/** Forwards whose way is lost while they are open, and agents that are not to serve them any more. */
+/** Forwards that lose their way while open, and agents that must no longer serve them. */
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

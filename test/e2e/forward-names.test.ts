@@ -33,7 +33,7 @@ async function open(options: WorldOptions = {}): Promise<ForwardWorld> {
   return world;
 }
 
-/** A TLS service behind the router that says everything twice. */
+/** A TLS service behind the router that echoes everything twice. */
 async function tlsTarget(): Promise<number> {
   const context = tls.createSecureContext(certificate);
   return world.target((socket) => {

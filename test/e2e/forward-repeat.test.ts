@@ -6,7 +6,7 @@ import { silentLog } from '../harness/silent-log.ts';
 import type { Answer } from '../harness/world.ts';
 import { World } from '../harness/world.ts';
 
-/** A forward is asked for again by its Idempotency-Key after the control plane was killed while it was made. */
+/** A forward is requested again with its Idempotency-Key after the control plane was killed during its creation. */
 
 interface Shown {
   id: string;

@@ -9,7 +9,7 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent } from '../harness/seed.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-/** What is over must be over at the agent too, whatever was down when it ended. */
+/** An ended forward must end at the agent too, whatever was down at that time. */
 
 let world: ForwardWorld;
 afterEach(async () => {

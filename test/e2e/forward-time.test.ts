@@ -5,7 +5,7 @@ import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-/** The end of a forward when the clock of the control plane's machine is set, or the machine sleeps. */
+/** Expiry of a forward when the clock of the control plane is set or its machine sleeps. */
 
 const MINUTES = 60_000;
 

@@ -8,7 +8,7 @@ import type { RouterAdapter } from '../../agent/routers/adapter.ts';
 import { ManualTime } from '../simulator/index.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
 
-/** What becomes of an open forward when its router reboots, changes or stops taking part. */
+/** An open forward when its router reboots, changes or stops answering. */
 
 let branches: ForwardBranches;
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readElf } from '../../scripts/build-image/elf.ts';
 
-/** What a container engine does with an image archive, with the system's own tools. */
+/** Loads and runs an image archive like a container engine, with the system's own tools. */
 
 const run = promisify(execFile);
 const BUILD = fileURLToPath(new URL('../../scripts/build-image.ts', import.meta.url));
@@ -21,7 +21,7 @@ export interface UnpackedImage {
   command: string[];
 }
 
-/** Builds an archive as `npm run build:image` does. @returns what the program said */
+/** Builds an archive as `npm run build:image` does. @returns the program's output */
 export async function buildImage(out: string, ...words: string[]): Promise<string> {
   return (await run(process.execPath, [BUILD, '--out', out, ...words], { timeout: 300_000 })).stdout;
 }
@@ -69,7 +69,7 @@ export async function inspectPrograms(root: string): Promise<{ file: string; arc
 }
 
 export interface ContainerOptions {
-  /** Without a network, loopback neither. */
+  /** Without any network, not even loopback. */
   offline?: boolean;
   /** Network namespace of the container, as `ip netns` calls it. */
   network?: string;

@@ -23,7 +23,7 @@ export class AgentRouters {
     return this.#stateFolder;
   }
 
-  /** A router whose user `agent` has a password that is hard on encodings. */
+  /** A router whose user `agent` has a password with difficult characters. */
   async simulate(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
     const simulator = await startSimulator({ users: [{ name: 'agent', password: PASSWORD }], ...options });
     this.#cleanups.push(() => simulator.close());
@@ -41,7 +41,7 @@ export class AgentRouters {
     };
   }
 
-  /** The back-off is none: a lost session is opened again as soon as the clock moves. */
+  /** Without back-off: a lost session is opened again as soon as the clock moves. */
   async adapter(config: RouterConfig): Promise<RouterAdapter> {
     const stateFolder = await this.stateFolder();
     const adapter = createRouterAdapter(config, { stateFolder, log: silentLog, clock: this.clock, random: () => 0 });

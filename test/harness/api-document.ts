@@ -7,7 +7,7 @@ import type { ApiResponse, OpenApiDocument, Operation, Parameter } from '../../s
 // A CommonJS module whose types describe its other form.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv2020) => void;
 
-/** What a running server says of itself at `/openapi.json`, with the means to hold it to that. */
+/** The `/openapi.json` of a running server, with checks of its promises. */
 export class ApiDescription {
   readonly document: OpenApiDocument;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });

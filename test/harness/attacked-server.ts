@@ -16,7 +16,7 @@ import { Program } from './program.ts';
 import { silentLog } from './silent-log.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** A control plane in a process of its own, with one team, its key, and agents that say whatever a test likes. */
+/** A control plane in its own process, with one team, its key, and agents that send any message. */
 export class AttackedServer {
   readonly folder: string;
   readonly program: Program;
@@ -112,7 +112,7 @@ export class AttackedServer {
     });
   }
 
-  /** Routers of the team, by what the API says. */
+  /** Routers of the team, from the API. */
   async routers(): Promise<{ id: string; identity: string }[]> {
     return ((await (await this.call('GET', '/api/routers')).json()) as { data: { id: string; identity: string }[] }).data;
   }
@@ -132,7 +132,7 @@ export class AttackedServer {
   }
 }
 
-/** What a router's inventory looks like. */
+/** An example of a router's inventory. */
 export function inventoryOf(name: string, hardwareId = name): object {
   return {
     type: 'inventory',

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** What went over a connection in one direction. */
+/** The bytes of a connection in one direction. */
 export interface Summary {
   bytes: number;
   sha256: string;
 }
 
-/** Not a multiple of anything on the way, so that no piece begins where another one did. */
+/** Not a multiple of any buffer size on the path, so that chunk boundaries never align. */
 const BLOCK = randomBytes(1_000_003);
 
-/** Sends so many bytes no two connections have in common, half-closes, and says what it has sent. */
+/** Sends bytes that are unique to this connection, half-closes, and returns a summary of them. */
 export async function sendBytes(socket: net.Socket, total: number): Promise<Summary> {
   const hash = createHash('sha256');
   const start = randomBytes(16);
@@ -43,7 +43,7 @@ export function receiveBytes(socket: net.Socket): Promise<Summary> {
   });
 }
 
-/** How the other side sees a connection end: an error code, `end` after a half-close, or `close` without one. */
+/** How a connection ended for the other side: an error code, `end` after a half-close, or `close` without one. */
 export function endOf(socket: net.Socket): Promise<string> {
   return new Promise((resolve) => {
     socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
@@ -73,7 +73,7 @@ export function ask(port: number, text: string): Promise<string> {
   });
 }
 
-/** What stands behind a router: a server on every loopback address, its connections in the order of their coming. */
+/** The targets behind a router: a server on every loopback address, with its connections in order of arrival. */
 export class TargetServer {
   readonly sockets: net.Socket[] = [];
   readonly #server: net.Server;

@@ -6,7 +6,7 @@ interface PendingTimer {
   callback: () => void;
 }
 
-/** A clock that stands still until the test moves it. */
+/** A clock that stands still until the test advances it. */
 export class ManualClock implements Clock, AgentClock {
   #now: number;
   readonly #startedAt: number;
@@ -31,7 +31,7 @@ export class ManualClock implements Clock, AgentClock {
     return this.monotonic() + this.#suspendedFor;
   }
 
-  /** The machine is suspended for so long: time passes, its timers do not run. */
+  /** Suspends the machine for this time: time passes, but its timers do not run. */
   suspend(ms: number): void {
     this.#suspendedFor += ms;
   }

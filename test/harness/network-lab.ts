@@ -13,7 +13,7 @@ const NETNS = '/run/netns';
 const OWN = /^sb-(\d+)-\d+-(?:router|lan|agent)$/;
 let lastNumber = 0;
 
-/** Why there can be no lab on this machine; undefined when there can. */
+/** Why this machine cannot run a lab; undefined when it can. */
 export function whyNoLab(): string | undefined {
   if (process.getuid?.() !== 0) return 'not root';
   const missing = ['ip', 'nft'].find((program) => spawnSync('which', [program]).status !== 0);

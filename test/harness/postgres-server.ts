@@ -70,7 +70,7 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
   if (uid !== undefined) await chown(folder, uid, uid);
   await chmod(folder, 0o755);
   const data = path.join(folder, 'data');
-  // A default order unlike C, so that a forgotten `collate "C"` shows.
+  // A default collation other than C, so that a forgotten `collate "C"` shows.
   const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US'];
   await run('setpriv', [...prefix, path.join(bin, 'initdb'), '-D', data, '--no-sync', '-A', 'trust', '-U', 'signalbox', ...locale], {
     cwd: folder,

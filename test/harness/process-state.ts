@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
-/** What a process holds, as the kernel tells (Linux). */
+/** Open resources of a process, from the kernel (Linux). */
 export interface ProcessState {
   descriptors: number;
   residentBytes: number;

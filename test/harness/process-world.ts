@@ -153,7 +153,7 @@ export class ProcessWorld {
     await waitUntil('the control plane answers', isUp, START_MS);
   }
 
-  /** As soon as all routers have a pulse. */
+  /** Resolves when all routers have a pulse. */
   async pulses(): Promise<string[]> {
     return waitUntil(
       'all routers have a pulse',
@@ -255,7 +255,7 @@ export class ProcessWorld {
   }
 }
 
-/** What OpenSSH runs for whoever logs in: the console of the simulated router. */
+/** The login shell for OpenSSH: the console of the simulated router. */
 async function writeConsole(file: string, sshd: OpensshServer, simulator: Simulator): Promise<void> {
   const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR', `IdentityFile=${sshd.folder}/user`];
   const words = ['ssh', ...options.map((option) => `-o ${option}`), '-p', String(simulator.sshPort), 'console@127.0.0.1'];

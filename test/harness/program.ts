@@ -22,9 +22,9 @@ export class Program {
   #output = '';
   #printed = 0;
   #lines = 0;
-  /** What was asked of those that were told to end. */
+  /** The signals that were sent. */
   readonly #asked = new WeakMap<ChildProcess, NodeJS.Signals>();
-  /** Every time that it ended by itself. */
+  /** Every exit that was not requested. */
   readonly unaskedEnds: UnaskedEnd[] = [];
 
   /** @param file relative to the project: `server/main.ts` */
@@ -34,7 +34,7 @@ export class Program {
     this.#env = env;
   }
 
-  /** What it printed, for the message of a failed test. */
+  /** Its output, for the message of a failed test. */
   get output(): string {
     return this.#output;
   }

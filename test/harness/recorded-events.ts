@@ -1,6 +1,6 @@
 import type { AgentConnection, AgentEvents } from '../../server/platform/core/agent-gateway.ts';
 
-/** What the features were told: `ready agent-1/3`, `heartbeat agent-1/3 …`, in order. */
+/** The events that the features received, in order: `ready agent-1/3`, `heartbeat agent-1/3 …`. */
 export class RecordedEvents implements AgentEvents {
   readonly lines: string[] = [];
   readonly connections: AgentConnection[] = [];
@@ -52,7 +52,7 @@ export class RecordedEvents implements AgentEvents {
     this.overrides.onForwardLost?.(connection, forwardId, reason);
   };
 
-  /** Lines without heartbeats, which come when they please. */
+  /** Lines without heartbeats, whose order is not determined. */
   get story(): string[] {
     return this.lines.filter((line) => !line.startsWith('heartbeat'));
   }

@@ -24,7 +24,7 @@ export class StallProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** From now on every byte is swallowed, and no end is passed on. */
+  /** From now on every byte is discarded, and no end is forwarded. */
   stall(): void {
     this.#stalled = true;
   }

@@ -16,7 +16,7 @@ export async function settle(): Promise<void> {
   for (let i = 0; i < 20; i += 1) await Promise.resolve();
 }
 
-/** A registry with sockets in memory and a clock that the test moves. */
+/** A registry with sockets in memory and a clock that the test advances. */
 export class TunnelBench {
   readonly clock = new ManualClock();
   readonly counters = new Counters();

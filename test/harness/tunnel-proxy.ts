@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** Where a message is seen, and whether it still gets through. */
+/** When a message is seen, and whether it is still delivered. */
 export interface Watch {
   direction: 'to-server' | 'to-agent';
   /** Text inside the message, for example `"type":"job.accepted"`. Loopback tunnels are not masked. */

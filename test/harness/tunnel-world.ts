@@ -16,7 +16,7 @@ import type { TunnelCallbacks, TunnelSettings } from '../../server/platform/tunn
 import { RecordedEvents } from './recorded-events.ts';
 import { silentLog } from './silent-log.ts';
 
-/** What the database would know of an agent. */
+/** The agent's record, as in the database. */
 interface KnownAgent {
   secret: string;
   epoch: number;
@@ -112,7 +112,7 @@ export class TunnelServer {
 
 const notServed = (): Promise<never> => Promise.reject(new Error('no handler in this test'));
 
-/** An agent that is nothing but its link; what it remembers stays when the link is replaced. */
+/** An agent that consists of its link only; its memory survives when the link is replaced. */
 export class TestAgent {
   readonly log: string[] = [];
   readonly identity: { agentId: string; secret: string };
@@ -163,7 +163,7 @@ export class TestAgent {
       dialer: this.dialer,
       host: this.#host(),
       clock: agentClock,
-      // The shortest pauses, so that no test waits for a back-off it does not mean.
+      // The shortest pauses, so that no test waits for an unrelated back-off.
       random: () => 0.01,
       log: silentLog,
     });

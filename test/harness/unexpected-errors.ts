@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-/** Errors that nobody catches, which would end the process, from its making on. The test runner reports them as well. */
+/** Records uncaught errors, which would end the process. The test runner reports them as well. */
 export class UnexpectedErrors {
   readonly #seen: string[] = [];
   readonly #note = (error: unknown): void => {

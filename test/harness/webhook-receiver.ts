@@ -18,7 +18,7 @@ export interface Received {
 
 /** Never answers. */
 export const hang: Reply = () => undefined;
-/** Breaks the connection off. */
+/** Resets the connection. */
 export const cut: Reply = (response) => response.destroy();
 export const redirectTo =
   (location: string, status = 302): Reply =>
@@ -29,7 +29,7 @@ export const later =
   (response) =>
     response.writeHead(status, { 'retry-after': seconds }).end();
 
-/** A program of somebody else that listens at `notify_url`, well or badly. */
+/** A third-party program at `notify_url`, well-behaved or not. */
 export class WebhookReceiver {
   readonly received: Received[] = [];
   /** Connections that were made, whether or not anything was asked on them. */
@@ -38,7 +38,7 @@ export class WebhookReceiver {
   /** Used up in order; after that every answer is {@link WebhookReceiver.reply}. */
   readonly replies: Reply[] = [];
   reply: Reply = 204;
-  /** Requests that are being answered now, and the most at one time. */
+  /** Requests being answered now, and the maximum so far. */
   open = 0;
   mostOpen = 0;
   readonly #server: http.Server | https.Server;

@@ -1,10 +1,10 @@
-/** Who may log in, and with which rights. */
+/** Users and their rights. */
 import { matchesAddress } from './addresses.ts';
 import { proves, type Proof } from './api/login.ts';
 import { formatDateTime } from './formats.ts';
 import type { RouterState } from './state.ts';
 
-/** What a successful login gives. */
+/** The result of a successful login. */
 export interface Account {
   user: string;
   policies: ReadonlySet<string>;

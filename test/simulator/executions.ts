@@ -1,6 +1,6 @@
 export type ExecutionKind = 'command' | 'script' | 'scheduler' | 'execute' | 'import' | 'exec' | 'netwatch';
 
-/** One thing that really ran on the router. Entries are added and ended, never taken away by the router itself. */
+/** One real execution on the router. The router adds and ends entries but never removes them. */
 export interface Execution {
   readonly kind: ExecutionKind;
   /** Script or scheduler name, command path or file name. */
@@ -21,7 +21,7 @@ export interface ExecutionHandle {
 // A demo may run for days; tests look at far fewer.
 const MOST_KEPT = 100_000;
 
-/** The record chaos tests read to prove that nothing ran twice. Reading commands (print and the like) are left out. */
+/** Chaos tests read this record to prove that nothing ran twice. Read-only commands such as print are left out. */
 export class ExecutionRecord {
   readonly #entries: Execution[] = [];
   readonly #now: () => number;

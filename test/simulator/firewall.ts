@@ -1,4 +1,4 @@
-/** What becomes of connections to the router itself. Kept to what a lock-out needs: rules, services, address, interface. */
+/** The fate of connections to the router itself, limited to what a lock-out needs: rules, services, address, interface. */
 import { matchesAddress } from './addresses.ts';
 import { decidingRule, type Packet } from './rules.ts';
 import type { ServiceName } from './sessions.ts';

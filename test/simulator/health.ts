@@ -1,4 +1,4 @@
-/** Sets what a router's hardware says of itself. */
+/** Sets the health values of a router. */
 import type { RouterState } from './state.ts';
 
 const UNITS: readonly (readonly [pattern: RegExp, unit: string])[] = [

@@ -26,7 +26,7 @@ export interface Simulator {
   readonly tlsCertificate: string | undefined;
   readonly router: SimulatedRouter;
   readonly faults: Faults;
-  /** Everything that really ran, oldest first; grows as the router works. */
+  /** All executions, oldest first. */
   readonly executions: readonly Execution[];
   /** Messages of the router's log, oldest first. */
   readonly log: string[];

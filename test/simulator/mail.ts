@@ -1,4 +1,4 @@
-/** What `/tool/e-mail` has sent. No mail leaves: it lies in the router's outbox, for a test to look at. */
+/** Mails of `/tool/e-mail`. No mail leaves the simulator; tests read them here. */
 export interface Mail {
   readonly to: string;
   readonly from: string;

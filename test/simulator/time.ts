@@ -33,7 +33,7 @@ interface Waiting {
   callback: () => void;
 }
 
-/** A clock that stands still until the test moves it. */
+/** A clock that stands still until the test advances it. */
 export class ManualTime implements TimeSource {
   #now: number;
   #waiting: Waiting[] = [];

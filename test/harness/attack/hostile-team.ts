@@ -9,7 +9,7 @@ const INVENTED_WITHIN_MS = 60_000;
 /** Requests of one hostile member at the same time. */
 const SIDE_BY_SIDE = 16;
 
-/** A team that means harm: a member with a key, and agents that speak the real protocol. Everything ends with `close`. */
+/** A hostile team: a member with a key, and agents that speak the real protocol. `close` stops everything. */
 export class HostileTeam {
   readonly caller: Caller;
   readonly #world: World;
@@ -29,12 +29,12 @@ export class HostileTeam {
     return Number(new URL(this.#world.server.url).port);
   }
 
-  /** What is to be undone at the end. */
+  /** What to clean up at the end. */
   defer(close: () => unknown): void {
     this.#closers.push(close);
   }
 
-  /** An agent that is connected and says no more than its heartbeats, until it is told otherwise. */
+  /** A connected agent that sends only heartbeats until told otherwise. */
   async agent(prepare: (agent: TestAgent) => void = () => undefined): Promise<TestAgent> {
     const { token } = await this.#world.server.services.credentials.createEnrolToken({ teamId: this.caller.teamId, siteId: null });
     const answer = await fetch(`${this.#world.server.url}/agent/v1/enrol`, {
@@ -52,7 +52,7 @@ export class HostileTeam {
     return agent;
   }
 
-  /** Routers that nobody has ever built, behind this agent. @returns their ids */
+  /** Invented routers behind this agent. @returns their ids */
   async inventRouters(agent: TestAgent, count: number): Promise<string[]> {
     const serial = randomUUID().slice(0, 8);
     for (let n = 0; n < count; n += 1) {
@@ -76,7 +76,7 @@ export class HostileTeam {
         },
       });
     }
-    // An agent's budget paces them, and a list of hundreds is not asked for every few milliseconds.
+    // An agent's budget limits their rate, so the list of hundreds is polled rarely.
     return waitUntil(
       'the invented routers are known',
       async () => {
@@ -102,7 +102,7 @@ export class HostileTeam {
     await this.each(routerIds, (id) => this.must('POST', `/api/asynchronous/${id}`, body));
   }
 
-  /** A request that has to be served. */
+  /** A request that must succeed. */
   async must(method: string, url: string, body?: unknown): Promise<Answer<Record<string, unknown>>> {
     const answer = await this.caller.call(method, url, body);
     if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -124,7 +124,7 @@ export class HostileTeam {
   }
 }
 
-/** Says of every job at once that it has run. */
+/** Reports every job as completed at once. */
 export function runsAllJobs(agent: TestAgent): void {
   agent.jobs.onOffer = async ({ job_id }: JobOffer): Promise<void> => void agent.send({ type: 'job.accepted', job_id });
   agent.jobs.onGo = async (jobId: string): Promise<void> => {

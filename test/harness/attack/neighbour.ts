@@ -6,10 +6,10 @@ import { waitUntil } from '../wait-until.ts';
 import { WebhookReceiver } from '../webhook-receiver.ts';
 import type { World } from '../world.ts';
 
-/** What a neighbour does all day, and how long each takes in milliseconds. */
+/** The everyday operations of a neighbour team, and their durations in milliseconds. */
 export const OPERATIONS = ['express job', 'event', 'webhook', 'command', 'forward', 'backup'] as const;
 export type Operation = (typeof OPERATIONS)[number];
-/** The slowest of each operation: with so few samples that is the 99th percentile and more. */
+/** The slowest of each operation: with so few samples, at least the 99th percentile. */
 export type Slowest = Record<Operation, number>;
 
 /** How often each operation is done in one measurement. */
@@ -17,7 +17,7 @@ const JOBS = 8;
 const COMMANDS = 20;
 const FORWARDS = 5;
 const BACKUPS = 2;
-/** Whoever waits for longer is starved; the rest of the measurement is left out. */
+/** A longer wait counts as starved; the rest of the measurement is skipped. */
 const STARVED_MS = 6000;
 
 /** A team that only does its work: one real agent, one simulated router, a listener and a receiver of its own. */
@@ -46,7 +46,7 @@ export class Neighbour {
     target.listen(0, '127.0.0.1');
     await once(target, 'listening');
     const receiver = await WebhookReceiver.start();
-    // The page that hangs is there for whoever asks for it; the neighbour does not.
+    // The hanging page is for other tests; the neighbour does not request it.
     receiver.reply = (response) => void (response.req.url === '/hang' || response.writeHead(204).end());
     const neighbour = new Neighbour(world, routerId!, receiver, target);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -62,7 +62,7 @@ export class Neighbour {
     await this.receiver.close();
   }
 
-  /** Does everything some times, one after another. @throws when anything is refused */
+  /** Repeats all operations one after another. @throws when anything is refused */
   async measure(): Promise<Slowest> {
     const slowest = Object.fromEntries(OPERATIONS.map((operation) => [operation, 0])) as Slowest;
     const note = (operation: Operation, ms: number): void => void (slowest[operation] = Math.max(slowest[operation], ms));

@@ -22,11 +22,11 @@ const NAME_DOOR = 41_990;
 let world: World;
 let neighbour: Neighbour;
 let hostile: HostileTeam;
-/** Measured at the beginning and right before the attack: others use the machine as well, now more and now less. */
+/** Measured at the start and right before the attack, because other load on the machine varies. */
 let atRest: Slowest;
 let atFirst: Slowest;
 
-/** @returns those of the operations that take more than they may, with what they took */
+/** @returns the operations that exceed their limit, with their durations */
 async function tooSlowOf(operations: readonly Operation[], noiseMs: number): Promise<Map<Operation, string>> {
   const slowest = await neighbour.measure();
   const mayTake = (rest: number): number => Math.max(2 * rest, rest + noiseMs);
@@ -42,7 +42,7 @@ async function expectServed(noiseMs: number): Promise<void> {
   expect(Object.fromEntries(tooSlow)).toEqual({});
 }
 
-/** Each begins the attack and returns when it is at full force; it goes on until the hostile team is closed. */
+/** Each starts its attack and returns when it is at full force; the attack runs until the hostile team is closed. */
 const ATTACKS: Record<string, () => Promise<void>> = {
   'a silent agent with 500 invented routers, each with an express job': async () => {
     const agent = await hostile.agent();

@@ -20,7 +20,7 @@ export interface CampaignWorldOptions {
   wrap?: (jobs: JobsService) => CampaignsDeps['jobs'];
 }
 
-/** Campaigns and jobs as the control plane has them, with a fleet that only talks. Time stands still until it is moved. */
+/** Campaigns and jobs of the control plane with a simulated fleet. Time stands still until a test moves it. */
 export class CampaignWorld {
   readonly storage: Storage;
   readonly clock: ManualClock;
@@ -65,7 +65,7 @@ export class CampaignWorld {
     return this.campaigns.getCampaign(this.fleet.teamId, id);
   }
 
-  /** Lets time pass, `stepMs` at a look, until the campaign is as wanted. */
+  /** Advances time in steps of `stepMs` until the campaign reaches the wanted state. */
   async until(what: string, id: string, is: (view: CampaignView) => boolean, stepMs = 100): Promise<CampaignView> {
     return waitUntil(what, async () => {
       const view = await this.view(id);

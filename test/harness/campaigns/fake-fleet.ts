@@ -31,7 +31,7 @@ export class FakeFleet {
   readonly routerIds: string[];
   /** Router ids in the order in which scripts began; one that is in it twice ran twice. */
   readonly runs: string[] = [];
-  /** What a script comes to; `hold`: it runs until {@link end}. */
+  /** Result of a script; `hold`: it runs until {@link end}. */
   answer: (routerId: string) => JobResult | 'hold' = () => DONE;
   /** Most scripts that ran at the same time. */
   mostAtOnce = 0;
@@ -100,7 +100,7 @@ export class FakeFleet {
     for (const { connection, jobId } of this.held.splice(0, count)) await this.#end(this.#jobs!, connection, jobId, result);
   }
 
-  /** A router is there again. */
+  /** A router is reachable again. */
   comeBack(routerId: string): void {
     this.away.delete(routerId);
     for (const connection of this.#agents.values()) {

@@ -6,7 +6,7 @@ import type { Line } from './line.ts';
 import { Volume } from './volume.ts';
 
 const PROGRAM = 'test/harness/chaos/programs/agent.ts';
-/** Room for a journal that is written anew, and little else. */
+/** Room for a rewritten journal and little else. */
 const STATE_MEGABYTES = 6;
 
 /** Environment of programs that start again and again: where Node keeps what it has compiled. @param folder of the run */
@@ -19,7 +19,7 @@ export class AgentMachine {
   readonly line: Line;
   readonly disk: Volume;
   readonly program: Program;
-  /** This one and every second one there was. */
+  /** The present one and every second one before. */
   readonly programs: Program[];
   readonly #folder: string;
   readonly #routers: object[];
@@ -54,7 +54,7 @@ export class AgentMachine {
     );
   }
 
-  /** Sets the machine's clock wrong by so many milliseconds. */
+  /** Sets the machine's clock wrong by this many milliseconds. */
   async setClock(errorMs: number): Promise<void> {
     await writeFile(path.join(this.#folder, 'clock'), String(errorMs));
   }
@@ -65,7 +65,7 @@ export class AgentMachine {
     await cp(this.disk.folder, this.#image, { recursive: true, filter: (file) => !file.endsWith('ballast') }).catch(() => undefined);
   }
 
-  /** Puts the last copy in the place of the state folder; the agent must be down. */
+  /** Restores the last copy of the state folder; the agent must be stopped. */
   async restoreImage(): Promise<void> {
     await this.wipe();
     await cp(this.#image, this.disk.folder, { recursive: true }).catch(() => undefined);

@@ -18,15 +18,15 @@ const STEPS: readonly [string, Step['direction']][] = [
   ['job.ended', 'to-server'],
   ['job.ack', 'to-agent'],
 ];
-/** A message that does not come by in this time is not waited for, milliseconds. */
+/** Longest wait for a message, milliseconds. */
 const STEP_WITHIN_MS = 3000;
-/** Between two faults on a quiet machine, milliseconds: a program that is started again gets to work meanwhile. */
+/** Pause between two faults on a quiet machine, milliseconds: a restarted program can work meanwhile. */
 const PAUSE_MS = { least: 200, most: 1200 };
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** By how much the clock of a server or an agent is set wrong, back or forth; the next step sets it right again. */
+/** Error of a server's or agent's clock, back or forth; the next step corrects it. */
 const CLOCK_STEPS_MS = [1000, 1000, 2 * HOUR_MS, 2 * HOUR_MS, 24 * HOUR_MS];
-/** An SSH line that carries too little in this time is not corrupted, milliseconds. */
+/** An SSH connection that carries too little in this time is not corrupted, milliseconds. */
 const CORRUPT_WITHIN_MS = 10_000;
 /** Of one direction of an SSH line: a handshake says 3,000 bytes or so. */
 const CORRUPT_AFTER_BYTES = 6000;
@@ -38,20 +38,20 @@ export type OptionalFault = (typeof OPTIONAL_FAULTS)[number];
 interface Action {
   weight: number;
   name: string;
-  /** What is broken by it: two faults at once do not hit the same thing. */
+  /** The target of the fault: two concurrent faults do not hit the same target. */
   target: string;
-  /** What the fault is to be counted as when it has happened: its name unless told, nothing when `false`. */
+  /** Name under which the fault is counted: its own by default, not at all when `false`. */
   work: () => Promise<void | string | false>;
 }
 
-/** Breaks one thing after the other, and mends each a little later. */
+/** Causes one fault after another, and repairs each a little later. */
 export class Breaker {
   /** How often each kind of fault happened. */
   readonly faults: Record<string, number> = {};
   readonly #world: ChaosWorld;
   readonly #chance: Chance;
   readonly #with: ReadonlySet<OptionalFault>;
-  /** By how much each clock is wrong, milliseconds. */
+  /** Error of each clock, milliseconds. */
   readonly #errors = new Map<string, number>();
   readonly #busy = new Set<string>();
   readonly #mending = new Set<Promise<void>>();
@@ -62,7 +62,7 @@ export class Breaker {
     this.#with = new Set(faults);
   }
 
-  /** Until it is told to stop; then everything is mended. */
+  /** Runs until stopped; then everything is repaired. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#pause(PAUSE_MS.least * this.#world.slowness, PAUSE_MS.most * this.#world.slowness);
@@ -82,7 +82,7 @@ export class Breaker {
     this.startWhatFell();
   }
 
-  /** Whatever has ended by itself is started again, as a supervisor does. */
+  /** Restarts every program that has exited by itself, as a supervisor does. */
   startWhatFell(): void {
     const programs: [string, Program][] = [
       ['server', this.#world.server],

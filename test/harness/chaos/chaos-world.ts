@@ -20,12 +20,12 @@ import { FLEET_LOGIN, Fleet } from './fleet.ts';
 import { Line } from './line.ts';
 import { Volume } from './volume.ts';
 
-/** Which routers hang on which agent. */
+/** The routers of each agent. */
 const AGENTS = [
   [0, 1, 2],
   [3, 4, 5],
 ];
-/** How often a message about a job comes twice. */
+/** Probability that a message about a job is duplicated. */
 const REPEATED = 0.05;
 /** Of a disk that holds a small database, its log, and nothing more. */
 const DATA_MEGABYTES = 128;
@@ -33,7 +33,7 @@ const START_MS = 180_000;
 const ANSWER_MS = 5000;
 /** The control plane starts in this time on a quiet machine, milliseconds. */
 const QUIET_START_MS = 2000;
-/** A machine so many times as slow as a quiet one is waited for, and no more. */
+/** Limit of the slowdown factor that the timeouts allow for. */
 const SLOWEST = 2;
 
 export interface Answer {
@@ -51,7 +51,7 @@ export interface WorldOptions {
   chance: Chance;
   /** Undefined: SQLite on a disk of its own. */
   database: ChaosDatabase | undefined;
-  /** In the place of the control plane, for runs that must fail. */
+  /** Replaces the control plane, for runs that must fail. */
   serverProgram?: string;
 }
 
@@ -67,7 +67,7 @@ interface Parts {
   routerLines: Line[][];
 }
 
-/** Control plane, agents and routers as processes of their own, with a breakable line wherever they talk. */
+/** Control plane, agents and routers as separate processes, with a breakable connection between each pair. */
 export class ChaosWorld {
   readonly server: Program;
   readonly fleet: Fleet;
@@ -76,7 +76,7 @@ export class ChaosWorld {
   /** The disk of the control plane's database. */
   readonly data: Volume;
   routerIds: string[] = [];
-  /** How many times as slow this machine is as a quiet one, at the first start of the control plane. */
+  /** Slowdown of this machine against a quiet one, measured at the first start of the control plane. */
   slowness = 1;
   readonly #parts: Parts;
   #apiKey = '';
@@ -170,7 +170,7 @@ export class ChaosWorld {
     return this.#parts.database.postgres;
   }
 
-  /** What ended though nobody had ended it. */
+  /** Programs that exited unasked. */
   get unaskedEnds(): string[] {
     const programs: [string, Program[]][] = [
       ['server', [this.server]],

@@ -1,6 +1,6 @@
 import type { ExecutionKind } from '../../simulator/executions.ts';
 
-/** One time that a router really ran the script of a job. */
+/** One real run of a job's script on a router. */
 export interface Run {
   jobId: string;
   router: number;

@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(new URL('programs/fleet.ts', import.meta.url));
 const ANSWER_WITHIN_MS = 30_000;
 
 export const FLEET_LOGIN = { username: 'signalbox', password: 'router-password' };
-/** The routers' time runs so many times as fast: what takes a minute on a router is over in seconds. */
+/** Speed-up of the routers' time: a minute on a router takes seconds. */
 export const FLEET_SPEED = 10;
 
 /** Every way to run a script, by version and service. */
@@ -22,7 +22,7 @@ export const ROUTERS: readonly Partial<SimulatorOptions>[] = [
   { version: '6.49.10', apiPort: null },
 ];
 
-/** The routers, in a process that nobody kills. */
+/** The routers, in a process that no fault kills. */
 export class Fleet {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();

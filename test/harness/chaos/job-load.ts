@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Chance } from '../jobs/random.ts';
 import type { Answer, ChaosWorld } from './chaos-world.ts';
 
-/** A job that the control plane has promised to keep. */
+/** An acknowledged job. */
 export interface Acknowledged {
   jobId: string;
   routerId: string;
@@ -35,13 +35,13 @@ const WEIGHTS: [number, Kind][] = [
   [3, 'lockout'],
 ];
 
-/** Jobs on their way to one router, beyond which nothing is added. */
+/** Largest number of pending jobs per router. */
 const OPEN_AT_MOST = 12;
-/** A caller repeats a request that was not answered, with its key, for so long, milliseconds. */
+/** How long a caller repeats an unanswered request with the same key, milliseconds. */
 const REPEAT_FOR_MS = 30_000;
 const PAUSE_MS = 200;
 
-/** Customers who submit jobs, repeat what was not answered, and take some back. */
+/** Callers who submit jobs, repeat unanswered requests, and cancel some jobs. */
 export class JobLoad {
   readonly acknowledged: Acknowledged[] = [];
   /** How often each HTTP status was seen; 0 stands for no answer. */
@@ -55,7 +55,7 @@ export class JobLoad {
     this.#chance = chance;
   }
 
-  /** Until so many jobs are acknowledged, or time is up. */
+  /** Until this many jobs are acknowledged, or the time is up. */
   async run(jobs: number, signal: AbortSignal): Promise<void> {
     const open = new Map<string, number>();
     for (let round = 0; this.acknowledged.length < jobs && !signal.aborted; round += 1) {
@@ -82,7 +82,7 @@ export class JobLoad {
     }
   }
 
-  /** Never rejects: what is not answered was not promised. */
+  /** Never rejects: an unanswered job was not acknowledged. */
   async #submit(routerId: string): Promise<void> {
     const kind = this.#pickKind();
     const isGuarded = kind === 'guarded' || kind === 'lockout';

@@ -22,7 +22,7 @@ export interface Verdict {
   violations: string[];
 }
 
-/** What the control plane says about the jobs it promised to keep, against what the routers really did. */
+/** Compares the control plane's results of acknowledged jobs with the real runs on the routers. */
 export function judgeJobs(acknowledged: readonly Acknowledged[], jobs: readonly ShownJob[], record: FleetRecord): Verdict {
   const verdict: Verdict = {
     acknowledged: acknowledged.length,

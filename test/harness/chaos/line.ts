@@ -6,7 +6,7 @@ import { FrameSplitter } from './websocket-frames.ts';
 
 export type Direction = 'to-server' | 'to-agent';
 
-/** Where a message is seen, and whether it still gets through. */
+/** When a message is seen, and whether it is still delivered. */
 export interface Step {
   direction: Direction;
   /** Text inside the message. Loopback tunnels are not masked. */
@@ -33,7 +33,7 @@ interface Pair {
   isStalled: boolean;
 }
 
-/** A TCP line that can be cut, go half-open, repeat the messages of a tunnel, and tell when one passes. */
+/** A TCP connection that can be cut, become half-open, repeat messages of a tunnel, and report when one passes. */
 export class Line {
   readonly #server: net.Server;
   readonly #pairs = new Set<Pair>();
@@ -75,7 +75,7 @@ export class Line {
     return happened.promise;
   }
 
-  /** Takes back what has not happened. */
+  /** Cancels pending faults. */
   calm(): void {
     this.#corruption = undefined;
   }

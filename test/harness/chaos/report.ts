@@ -1,4 +1,4 @@
-/** What a chaos run came to, for people. */
+/** Report of a chaos run, for people. */
 export interface RunSummary {
   sums: { acknowledged: number; lost: number; twice: number; false: number };
   /** How many jobs ended in each way. */

@@ -11,7 +11,7 @@ import type { ShownJob, Verdict } from './judge.ts';
 export interface ChaosRun extends Verdict {
   faults: Record<string, number>;
   repeatedMessages: number;
-  /** Programs that ended though nobody had ended them. */
+  /** Programs that exited unasked. */
   unaskedEnds: string[];
   statuses: Record<string, number>;
 }

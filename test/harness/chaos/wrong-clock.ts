@@ -7,7 +7,7 @@ import process from 'node:process';
  * library. `performance.now()`, `os.uptime()` and timers stay right, as on a real machine.
  */
 
-/** The file is looked at so often, milliseconds. */
+/** Poll interval of the file, milliseconds. */
 const LOOK_EVERY_MS = 50;
 
 const file = process.argv.at(-1)!;

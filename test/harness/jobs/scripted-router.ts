@@ -14,7 +14,7 @@ import type { Chance } from './random.ts';
 import { ScriptedScheduler } from './scripted-guard.ts';
 import { turns } from './random.ts';
 
-/** One time that a job's script really ran. */
+/** One real run of a job's script. */
 export interface Run {
   jobId: string;
   outcome: 'running' | 'done' | 'error' | 'cut';

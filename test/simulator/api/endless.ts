@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { encodeSentence } from './words.ts';
 
-/** What a router may send that never comes to an end. */
+/** Endless answers of a router. */
 export const ENDLESS = ['rows', 'traps', 'unasked', 'empty', 'sentence', 'word'] as const;
 export type Endless = (typeof ENDLESS)[number];
 

@@ -48,7 +48,7 @@ export class SendQueue {
     if (!held && this.#queue.length > 0) this.#flushing ??= this.#flush();
   }
 
-  /** Nothing is sent any more. */
+  /** Stops sending. */
   stop(): void {
     this.#stopped = true;
     this.#queue = [];
@@ -56,7 +56,7 @@ export class SendQueue {
   }
 
   async #flush(): Promise<void> {
-    // Everything that is said in one turn goes out together.
+    // Everything sent in one turn of the event loop goes out together.
     await Promise.resolve();
     while (this.#queue.length > 0 && !this.#stopped && !this.#held) {
       const bytes = Buffer.concat(this.#queue);

@@ -78,7 +78,7 @@ export class ApiSession implements ClientSession {
     try {
       this.#parser.push(chunk, (words) => this.#handle(readRequest(words)));
     } catch (error) {
-      // A mistake of the simulator's own ends this connection, not the process.
+      // An error of the simulator ends this connection, not the process.
       if (!(error instanceof ProtocolError)) this.#router.log('system,error,critical', `api session failed: ${String(error)}`);
       this.close(false);
     }

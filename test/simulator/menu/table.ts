@@ -49,7 +49,7 @@ export class ItemTable {
     return item;
   }
 
-  /** Sets or, with undefined, unsets values. Watchers hear of it once. */
+  /** Sets or, with undefined, unsets values, and notifies the watchers once. */
   update(item: Item, values: Iterable<readonly [string, string | undefined]>): void {
     for (const [name, value] of values) {
       if (value === undefined) item.values.delete(name);
@@ -86,7 +86,7 @@ export class ItemTable {
     return this.#items.find((item) => item.values.get(property) === value);
   }
 
-  /** Hears every change until the returned function is called. */
+  /** Calls the listener for every change until the returned function is called. */
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);

@@ -1,4 +1,4 @@
-/** Deliberately broken: a control plane that does not hear the errors of its database connections. */
+/** Deliberately broken: a control plane that ignores errors of its database connections. */
 import { Client } from 'pg';
 
 const on = Client.prototype.on;

@@ -1,4 +1,4 @@
-/** `/tool/e-mail`: what is sent lies in the router's outbox, for a test to look at. No mail leaves. */
+/** `/tool/e-mail`: sent mails are kept for tests. No mail leaves the simulator. */
 import type { Mail } from '../../mail.ts';
 import type { CustomCommand, MenuContext } from '../definition.ts';
 import { Trap, type CommandResult } from '../types.ts';
