@@ -78,14 +78,14 @@ class RouterCollector {
   #reader: RouterReader;
   #hardwareId: string | undefined;
   #reported: ReportedDevices | undefined;
-  /** Devices in all, when more than were told. */
+  /** Total number of devices, when not all were reported. */
   #reportedTotal: number | undefined;
   #connected = false;
   /** Raised with every new tunnel or device, so that a reading for an older one is not reported. */
   #round = 0;
   #wasReachable = false;
   #devicesDueAt = 0;
-  /** When the log may be told again, by what was cleaned. */
+  /** Time of the next log line, by the kind of cleaned values. */
   readonly #logCleanedAt = new Map<Cleaned, number>();
   #waitMs = SETTLE_MS;
   #loop: Promise<void> | undefined;
@@ -131,7 +131,7 @@ class RouterCollector {
     if (isOther || isBack) this.#readAfter(SETTLE_MS);
   }
 
-  /** What a reading that is under way finds is no longer told. */
+  /** Sends the full list next. The result of a running reading is not reported. */
   #reportAllAgain(): void {
     this.#reported = undefined;
     this.#round += 1;
@@ -210,7 +210,7 @@ class RouterCollector {
     const before = this.#reported;
     const delta = computeDelta(before ?? new Map(), table, now);
     const messages = before ? deltaMessages(delta) : fullMessages(table);
-    // News by itself; how many exactly is told along with the next change.
+    // A total that appears or disappears is a change; its exact value is sent with the next one.
     const isChanged = before !== undefined && (total === undefined) !== (this.#reportedTotal === undefined);
     if (messages.length === 0 && isChanged) messages.push(NO_CHANGE);
     const more = total === undefined ? {} : { total };

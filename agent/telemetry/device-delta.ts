@@ -2,7 +2,7 @@ import { MAX_DEVICES_PER_MESSAGE } from '../../protocol/index.ts';
 import type { Devices, SeenDevice } from '../../protocol/index.ts';
 import type { DeviceTable } from './device-table.ts';
 
-/** What was told of a device, and when; moments count seconds of the agent's clock. */
+/** What was reported about a device; times in seconds of the agent's clock. */
 interface Reported {
   words: string;
   /** When an absent device was last seen. */
@@ -46,9 +46,9 @@ export function computeDelta(reported: ReportedDevices, table: DeviceTable, now:
   for (const device of table.values()) {
     const before = reported.get(device.mac);
     const after = toReported(device, now);
-    const news = isChanged(before, after);
-    if (news) changed.push(device);
-    next.set(device.mac, news || !before ? after : before);
+    const changes = isChanged(before, after);
+    if (changes) changed.push(device);
+    next.set(device.mac, changes || !before ? after : before);
   }
   // The end of a lease does not change a device that was absent already.
   const gone = [...reported].filter(([mac, { seenAt }]) => seenAt === undefined && !table.has(mac)).map(([mac]) => mac);

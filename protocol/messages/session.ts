@@ -46,7 +46,7 @@ const uptimeSeconds = z
   .catch(null);
 
 /**
- * Why a router does not answer its agent, in one word. New words may be added: whoever does not know one takes it for `unknown`.
+ * Why a router does not answer its agent, as a code. Codes may be added; treat an unknown one as `unknown`.
  * `starting`: the agent has not tried it yet.
  */
 export const ROUTER_REASONS = [
@@ -70,7 +70,7 @@ export const routerHeartbeat = z.object({
   uptime_seconds: uptimeSeconds,
   /** Why it is not reachable, as text for people. */
   reason: routerText(300).nullable(),
-  /** The same for programs. Absent: it is reachable, or the agent is older. */
+  /** The reason as a code, for programs. Absent: the router is reachable, or the agent is older. */
   reason_code: z.enum(ROUTER_REASONS).optional().catch('unknown'),
 });
 

@@ -63,7 +63,7 @@ test.each([
       await waitUntil('it is reported', () => ends.length > 0, 5000);
       expect(ends).toEqual([end]);
       expect(socket.closed).toBe(true);
-      // Whoever comes now comes after anything that was on its way.
+      // A new connection arrives after everything that was in transit.
       await once(net.connect(port, '127.0.0.1').end(), 'close');
       expect(received()).toBe('');
     }

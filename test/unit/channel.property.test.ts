@@ -7,9 +7,9 @@ import type { ChannelConnection } from '../../protocol/channel-connection.ts';
 import { FakeChannelSocket, fakeSocketPair } from '../harness/fake-channel-socket.ts';
 
 /**
- * Two channels over a WebSocket in memory. Client and target do what fast-check says while messages move in any
- * order; whatever happens, nobody ever sees a byte of another connection, proper ends carry every byte, and the
- * channel is free (never closed) once the connection is over.
+ * Two channels over a WebSocket in memory. Client and target do what fast-check says while messages move in any order. In all cases
+ * no side sees a byte of another connection, normal ends deliver every byte, and the channel is free (never closed) once the
+ * connection is over.
  */
 
 type Side = 'client' | 'target';

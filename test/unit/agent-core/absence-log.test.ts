@@ -15,7 +15,7 @@ beforeEach(() => {
   absence = new AbsenceLog({ log, clock, texts, fields: { router: 'edge' } });
 });
 
-/** Tries in vain every three seconds. */
+/** Fails every three seconds. */
 function stayAway(ms: number, reason = 'refused'): void {
   for (let past = 0; past < ms; past += 3000) {
     absence.away(reason);

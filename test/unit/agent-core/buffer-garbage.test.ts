@@ -12,7 +12,7 @@ interface Seen {
   residentMegabytes: number;
 }
 
-/** A process that lets 2 GB of buffers go by, as decrypting does. */
+/** A process that allocates and drops 2 GB of buffers, as decryption does. */
 async function letBuffersGoBy(before: string): Promise<Seen> {
   const program = `
     import { PerformanceObserver } from 'node:perf_hooks';

@@ -6,7 +6,7 @@ import { ManualClock } from '../../harness/manual-clock.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-/** A router that simply stays up says nothing that would remind the agent of what it has left there. */
+/** A router that stays up emits no state change that would start a search for leftovers. */
 
 const TAG = 'signalbox-0badcafe';
 const NAT = '/ip/firewall/nat';
@@ -14,7 +14,7 @@ const NAT = '/ip/firewall/nat';
 let clock: ManualClock;
 let router: FakeRouter;
 let search: LeftoverSearch;
-/** Comments of the rules on the router, and what it says instead of answering. */
+/** Comments of the rules on the router, and the error that it returns instead of an answer. */
 let rules: string[];
 let failure: AgentError | undefined;
 let open: string[];
@@ -40,7 +40,7 @@ beforeEach(() => {
 
 const searches = (): number => router.commands.filter(({ path }) => path === `${NAT}/print`).length;
 const removed = (): Promise<unknown> => waitUntil('it is removed', () => !rules.includes(`${TAG}-1`));
-/** Until what a timer has begun is over: it has set the next one, or there is none to set. */
+/** Waits until the work of a timer is over: it has set the next one, or there is none to set. */
 const turn = (): Promise<void> => search.settle();
 
 describe('a router with leftovers', () => {

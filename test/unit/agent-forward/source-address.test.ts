@@ -3,7 +3,7 @@ import { sourceAddress } from '../../../agent/forward/source-address.ts';
 import type { RouterRow } from '../../../agent/routers/adapter.ts';
 import { FakeRouter } from '../../harness/fake-router.ts';
 
-/** 127.0.0.1 is what this machine uses towards the router. */
+/** This machine uses 127.0.0.1 towards the router. */
 async function seenFrom(rows: RouterRow[], apiUser?: string): Promise<string> {
   const router = Object.assign(new FakeRouter(), apiUser === undefined ? {} : { apiUser });
   router.onCommand = () => ({ rows });

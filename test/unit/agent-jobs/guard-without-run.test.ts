@@ -13,8 +13,8 @@ import { ManualClock } from '../../harness/manual-clock.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 
 /**
- * Guards that were armed for a script that then did not run. Whoever armed one takes it away again as soon as the
- * router can be reached, whatever else goes wrong: nobody wants a router to reboot for a job that never ran.
+ * Guards that were armed for a script that then did not run. The agent removes them as soon as the router is reachable, so that no
+ * router reboots for a job that never ran.
  */
 
 type OnPrepare = (run: () => Promise<CommandReply>, deadline: Deadline) => Promise<CommandReply>;

@@ -11,7 +11,7 @@ import { ScriptedAdapter, ScriptedRouter } from '../../harness/jobs/scripted-rou
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { RecordedLog } from '../../harness/recorded-log.ts';
 
-/** The agent's side of the hand-over, with a test in the place of the control plane. */
+/** The agent's side of the hand-over; the test plays the control plane. */
 
 describe('the job runner', () => {
   let clock: ManualClock;
@@ -61,7 +61,7 @@ describe('the job runner', () => {
     ...changes,
   });
 
-  /** What was said since the last call, after `ms` have passed. */
+  /** The messages since the last call, after `ms` have passed. */
   async function said(ms = 0): Promise<string[]> {
     for (let rest = ms; rest > 0; rest -= 500) {
       await turns(20);

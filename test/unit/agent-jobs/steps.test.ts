@@ -10,7 +10,7 @@ const OFFERS = [true, false].flatMap((backup) =>
   [undefined, 60].map((undo) => ({ make_backup: backup, ...(undo ? { undo_unless_reachable_seconds: undo } : {}) })),
 );
 
-/** Every combination of what can have been done and seen, also those that no run comes to. */
+/** Every combination of progress, including those that no run reaches. */
 function* everyProgress(): Generator<Progress> {
   for (let bits = 0; bits < 2 ** FLAGS.length; bits += 1) {
     const flags = Object.fromEntries(FLAGS.map((name, at) => [name, (bits & (1 << at)) !== 0]));

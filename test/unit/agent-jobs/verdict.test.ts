@@ -63,7 +63,7 @@ describe('the verdict on a run', () => {
       output: 'one\nno (:error; line 1)\n',
       error: 'no (:error; line 1)',
     });
-    // Without the marker nobody has raised it again.
+    // Without the marker the wrapper has not raised it again.
     expect(judge(text('one\nno (:error; line 1)\n'), after('begun'))).toMatchObject({ output: 'one\nno (:error; line 1)\n' });
   });
 
@@ -129,7 +129,7 @@ describe('the steps of a job', () => {
 });
 
 describe('a reboot', () => {
-  /** By the clock that nobody sets; the marks' own times are far apart. */
+  /** By the monotonic clock; the marks' own times are far apart. */
   const at = (ms: number, uptime: number | null): Moment => ({ at: ms, mark: { at: ms ** 2, uptime_seconds: uptime } });
   const begun = at(1_000_000, 5000);
 

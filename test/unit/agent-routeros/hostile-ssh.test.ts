@@ -11,7 +11,7 @@ import { type HostileSshServer, onChannel, type RawProtocol, startHostileSshServ
 import { UnexpectedErrors } from '../../harness/unexpected-errors.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-/** What an SSH server of a hostile router sends after the login, and what it sends instead of one. */
+/** An SSH server of a hostile router that sends garbage after the login, or instead of it. */
 
 const SOON = { timeoutMs: 10_000 };
 const EXEC = { ...SOON, maxBytes: 1000 };
@@ -43,7 +43,7 @@ async function logIn({ port }: { port: number }, options: Partial<SshOptions> = 
   return session;
 }
 
-/** In front of a server; what it says is followed by garbage as soon as it has said so many bytes. */
+/** A proxy in front of a server that adds garbage after a number of bytes of the server. */
 async function garbageAfter(serverPort: number, bytes: number): Promise<number> {
   const sockets = new Set<Socket>();
   const proxy: Server = createServer((client) => {

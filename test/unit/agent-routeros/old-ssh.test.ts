@@ -8,7 +8,7 @@ import ssh2, { type Connection, type ServerChannel, type ServerConfig } from 'ss
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectSsh, hostKeyFile, type SshOptions, type SshSession } from '../../../agent/routers/ssh/index.ts';
 
-/** Servers that OpenSSH cannot be: very old ones, ones without password logins, and ones that fall silent. */
+/** Servers that OpenSSH cannot simulate: very old ones, ones without password logins, and ones that fall silent. */
 
 const SOON = { timeoutMs: 5000 };
 const closers: (() => Promise<unknown>)[] = [];

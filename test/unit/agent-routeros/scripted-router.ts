@@ -70,7 +70,7 @@ export async function startScriptedRouter(
       try {
         decoder.push(chunk, onSentence);
       } catch {
-        // Somebody speaks TLS to a plain port.
+        // A client that speaks TLS to a plain port.
         socket.destroy();
       }
     });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SilenceTest, type TestedSession } from '../../../agent/routers/ssh/silence-test.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 
-/** A request stays unanswered: is it the target, the whole router, or has the router forgotten the session? */
+/** Why a request stays unanswered: the target, the whole router, or a session that the router has lost. */
 
 let clock: ManualClock;
 let happened: string[];

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectRouterOsApi, type RouterOsApi, type RouterOsApiOptions } from '../../../agent/routers/routeros-api/index.ts';
 import { type ScriptedRouter, startScriptedRouter } from './scripted-router.ts';
 
-/** api-ssl: whom the agent gives its password to, and whom not. */
+/** api-ssl: which peers get the agent's password. */
 
 type Trust = NonNullable<RouterOsApiOptions['tls']>;
 
@@ -76,7 +76,7 @@ async function works(api: RouterOsApi): Promise<void> {
   expect(await api.command({ path: '/system/identity/print', words: [] }, { timeoutMs: 5000 })).toEqual({ rows: [] });
 }
 
-/** Refused, and nobody has heard the password. */
+/** Refused before the password was sent. */
 async function refused(peer: ScriptedRouter, tls: Trust, text: RegExp): Promise<void> {
   await expect(connect(peer, tls)).rejects.toMatchObject({ code: 'router_unreachable', message: expect.stringMatching(text) });
   expect(peer.heard).toEqual([]);

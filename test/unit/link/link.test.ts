@@ -169,7 +169,7 @@ describe('reconnecting', () => {
     await bench.advance(4000);
     bench.socket.welcome();
     await settle();
-    // Every look at the link finds new bytes.
+    // Every check of the link finds new bytes.
     for (let i = 0; i < 4; i += 1) {
       bench.socket.bytesRead += 1;
       await bench.advance(10_000);

@@ -13,7 +13,7 @@ import { AgentRequests } from '../../../server/platform/tunnel/requests.ts';
 import { FakeRouter, HARDWARE_ID } from '../../harness/fake-router.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 
-/** Several routers behind one agent: one that hangs takes no more than it leaves to the others. */
+/** Several routers behind one agent: one that hangs gets no more than is left for the others. */
 
 const paramsOf = (router: string) => ({ router, hardware_id: HARDWARE_ID, path: '/x', words: [] });
 
@@ -40,7 +40,7 @@ describe('a router that hangs', () => {
     for (let n = 0; n < MAX_OPEN_REQUESTS; n += 1) await ask('good');
     requests.close();
     await Promise.all(hanging);
-    // What was held is given back with the end of the requests.
+    // The end of the requests releases what they held.
     const again = ask('hangs').catch((error: unknown) => error);
     expect(sent).toHaveLength(MAX_OPEN_REQUESTS * 1.5 + 1);
     requests.close();

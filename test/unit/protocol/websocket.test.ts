@@ -16,7 +16,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 
 const limits = { binaryBytes: 70_000, textBytes: 1000 };
 
-/** Everything a reader says, in order, binary pieces joined between other events. */
+/** All events of a reader in order, with binary pieces joined between other events. */
 function read(chunks: Buffer[], expectMask = false): string[] {
   const events: string[] = [];
   let binary = Buffer.alloc(0);

@@ -14,11 +14,11 @@ describe("a router's clock", () => {
     ['2026-11-20', '12:00:05', '', '2026-11-20T12:00:05Z'],
     ['jan/02/1970', '00:00:10', '+00:00', '1970-01-02T00:00:10Z'],
     ['2028-02-29', '23:59:59', '+00:00', '2028-02-29T23:59:59Z'],
-    // An offset that is there and cannot be read is not taken for Greenwich.
+    // An offset that cannot be parsed is not treated as UTC.
     ['2026-11-20', '12:00:05', 'unknown', undefined],
     ['2026-11-20', '12:00:05', '+02:75', undefined],
     ['2026-11-20', '12:00:05', '+0200', undefined],
-    // No calendar and no clock shows these.
+    // Impossible dates and times.
     ['2026-13-01', '10:00:00', '', undefined],
     ['2026-02-30', '10:00:00', '', undefined],
     ['feb/31/2026', '10:00:00', '', undefined],

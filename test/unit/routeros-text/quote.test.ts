@@ -6,7 +6,7 @@ import { Cursor } from '../../simulator/script/cursor.ts';
 import type { Grammar } from '../../simulator/script/grammar.ts';
 import { parseString } from '../../simulator/script/parse-strings.ts';
 
-/** What the simulated router, whose parser shares nothing with the product, reads. */
+/** The text that the simulated router reads; its parser shares no code with the product. */
 function readByRouter(source: string): unknown {
   const cursor = new Cursor(source);
   const refuse = (): never => {

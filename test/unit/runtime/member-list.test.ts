@@ -20,7 +20,7 @@ describe('a list', () => {
           gone.push(leave);
           present.delete(who);
         }
-        // Who has left cannot take the place of another with him.
+        // A member that was removed must not remove another.
         for (const leave of gone) leave();
         expect(list.size).toBe(present.size);
         expect(list.members().toSorted((a, b) => a - b)).toEqual([...present.keys()]);

@@ -93,7 +93,7 @@ test('applying the full list and then each delta gives the table, and nothing is
           const seen = known.get(mac)!;
           expect(seen.words).toBe([ip, port, hostname].join());
           expect(seen.seenAt === undefined).toBe(ago === undefined);
-          // A quarter of an hour behind at most; earlier than told is no news.
+          // At most a quarter of an hour behind; an earlier time is not reported.
           if (seen.seenAt !== undefined) expect(now - ago! - seen.seenAt).toBeLessThan(900);
         }
         const there = [...known].filter(([, { seenAt }]) => seenAt === undefined).map(([mac]) => mac);

@@ -94,7 +94,7 @@ test('an interface whose name is not UTF-8 is reported like the others', async (
   simulator.router
     .table('/interface')
     .add(Object.entries({ name: 'lte1', type: 'lte', disabled: 'false', '.registration-status': 'registered', '.rsrp': '-97' }));
-  // ether1 leads to the provider.
+  // ether1 is the WAN interface.
   const spelt: Record<string, string> = { ether1: LATIN_1, ether2: `2${LATIN_1}`, lte1: `L${LATIN_1}` };
   simulator.faults.spoil = (_path, _name, value) => spelt[value] ?? value;
   const readings = await read(simulator);

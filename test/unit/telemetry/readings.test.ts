@@ -64,7 +64,7 @@ describe('the devices of an ARP table and DHCP leases', () => {
     ],
   ])('%s', (_what, arpRows, leases, expected) => {
     expect(devices(arpRows, leases)).toEqual(expected);
-    // The order in which a router prints its entries is no news.
+    // The order in which a router prints its entries is not a change.
     expect(devices(arpRows.toReversed(), leases)).toEqual(expected);
   });
 
