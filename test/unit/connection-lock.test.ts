@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ConnectionLock } from '../../server/platform/storage/connection-lock.ts';
 
-test('turns are given in the order they were asked for', async () => {
+test('grants the lock in the order of requests', async () => {
   const lock = new ConnectionLock(1000);
   const order: number[] = [];
   await lock.acquire();
@@ -16,7 +16,7 @@ test('turns are given in the order they were asked for', async () => {
   expect(order).toEqual([1, 2, 3]);
 });
 
-test('who waits too long is told so, and does not take a turn later', async () => {
+test('a waiter that times out gets an error and does not take the lock later', async () => {
   const lock = new ConnectionLock(5);
   await lock.acquire();
   await expect(lock.acquire()).rejects.toMatchObject({ code: 'unavailable' });

@@ -22,12 +22,12 @@ describe('an encrypted text', () => {
     expect(Buffer.from(read.plain).equals(plain)).toBe(true);
   });
 
-  test('never begins with the same vector twice', async () => {
+  test('never uses the same initialisation vector twice', async () => {
     const made = await Promise.all(Array.from({ length: 50 }, () => encryptJwe(key, header, Buffer.from('x'))));
     expect(new Set(made.map((jwe) => jwe.split('.')[2])).size).toBe(50);
   });
 
-  test('is refused when any part of it was changed, shortened or left out', async () => {
+  test('is rejected when any part of it was changed, shortened or removed', async () => {
     const good = (await encryptJwe(key, header, randomBytes(100))).split('.');
     const other = (await encryptJwe(key, { ...header, purpose: 'else' }, randomBytes(100))).split('.');
     const broken = [0, 2, 3, 4].flatMap((part) => [
@@ -48,7 +48,7 @@ describe('an encrypted text', () => {
     await expect(decryptJwe([changed, ...rest].join('.'), keyOf)).rejects.toThrow();
   });
 
-  test('of the size of a backup leaves the event loop to others', async () => {
+  test('of the size of a backup does not block the event loop', async () => {
     const plain = randomBytes(MAX_BACKUP_BYTES);
     // The best of five: other programs of the machine take their time from this one.
     const busy: number[] = [];

@@ -33,14 +33,14 @@ function refusal(code: string): DatabaseError {
 }
 
 describe('a connection to PostgreSQL', () => {
-  test('hears its error while nobody asks anything, and says so at the next query, which is not sent', async () => {
+  test('handles its error while idle, and fails the next query without sending it', async () => {
     const { client, ask } = guarded();
     client.emit('error', new Error('terminating connection due to administrator command'));
     await expect(ask('select 1')).rejects.toMatchObject({ code: 'unavailable' });
     expect(client.asked).toEqual([]);
   });
 
-  test('that broke in a query is closed and not used again', async () => {
+  test('that broke during a query is closed and not reused', async () => {
     const { client, ask } = guarded();
     client.failure = new Error('Connection terminated unexpectedly');
     await expect(ask('select 1')).rejects.toMatchObject({ code: 'unavailable' });
@@ -49,7 +49,7 @@ describe('a connection to PostgreSQL', () => {
     expect([client.ended, client.asked]).toEqual([1, ['select 1']]);
   });
 
-  test('goes on after a refusal, and keeps the error of a broken statement', async () => {
+  test('stays usable after a rejected statement, and keeps its error', async () => {
     const { client, ask } = guarded();
     client.failure = refusal('42601');
     await expect(ask('selct')).rejects.toBe(client.failure);

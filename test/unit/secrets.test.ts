@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('the first start makes the file, for its owner only, and the next one reads it', async () => {
+test('the first start creates the file, readable by its owner only, and the next one reads it', async () => {
   const first = await openSecrets(file);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const sealed = await first.encrypt('webhook', 'whsec_abc');
@@ -27,14 +27,14 @@ test('programs that start at once agree on one key', async () => {
   expect(await two.decryptText('x', await one.encrypt('x', 'shared'))).toBe('shared');
 });
 
-test('bytes come back as they were, and the same text never looks the same twice', async () => {
+test('bytes are decrypted unchanged, and the same text never encrypts to the same value', async () => {
   const secrets = await openSecrets(file);
   const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 256);
   expect(Buffer.from(await secrets.decrypt('backup', await secrets.encrypt('backup', bytes))).equals(bytes)).toBe(true);
   expect(await secrets.encrypt('x', 'same')).not.toBe(await secrets.encrypt('x', 'same'));
 });
 
-test('a secret opens for its own purpose only, and not once it was changed', async () => {
+test('a secret decrypts only for its own purpose, and only unchanged', async () => {
   const secrets = await openSecrets(file);
   const sealed = await secrets.encrypt('webhook', 'abc');
   await expect(secrets.decrypt('login', sealed)).rejects.toMatchObject({ code: 'internal' });
@@ -43,7 +43,7 @@ test('a secret opens for its own purpose only, and not once it was changed', asy
   await expect(secrets.decrypt('webhook', parts.join('.'))).rejects.toMatchObject({ code: 'internal' });
 });
 
-test('a key put in front encrypts, the old one still decrypts; without it the error says which is missing', async () => {
+test('a new first key encrypts, the old one still decrypts; without it the error names the missing key', async () => {
   const sealed = await (await openSecrets(file)).encrypt('x', 'old');
   const { keys } = JSON.parse(await readFile(file, 'utf8')) as { keys: { kid: string }[] };
   const added = { kty: 'oct', kid: 'new', k: Buffer.alloc(32, 7).toString('base64url') };

@@ -5,16 +5,16 @@ import { checkParameters } from '../../server/platform/storage/parameters.ts';
 import { typedStorageError } from '../../server/platform/storage/storage-errors.ts';
 
 describe('columns', () => {
-  test('flags are 0 and 1, or nothing', () => {
+  test('flags are 0, 1 or null', () => {
     expect([toFlag(true), toFlag(false)]).toEqual([1, 0]);
     expect([fromFlag(1), fromFlag(0), fromFlag(null)]).toEqual([true, false, null]);
   });
 
-  test('JSON comes back as it was', () => {
+  test('JSON is read back unchanged', () => {
     expect(fromJson(toJson({ a: [1, null, 'ä'] }))).toEqual({ a: [1, null, 'ä'] });
   });
 
-  test('moments are shown in UTC', () => {
+  test('times are shown in UTC', () => {
     expect([toIso(0), toIso(null)]).toEqual(['1970-01-01T00:00:00.000Z', null]);
   });
 
@@ -27,7 +27,7 @@ describe('columns', () => {
     expect(() => checkParameters([stored])).not.toThrow();
   });
 
-  test('many rows go in chunks', () => {
+  test('many rows are inserted in chunks', () => {
     expect(inChunks([1, 2, 3, 4, 5], 2)).toEqual([[1, 2], [3, 4], [5]]);
     expect(inChunks([])).toEqual([]);
   });

@@ -110,11 +110,11 @@ describe('packaging and modems that a router cannot see leave several products',
     expect(models(catalogue, model, boardName)).toEqual(products);
   });
 
-  test('without a board name seen, the CRS305 may be the FiberBox Plus', () => {
+  test('a CRS305 without a board name also matches the FiberBox Plus', () => {
     expect(models(blanked, 'CRS305-1G-4S+', 'CRS305-1G-4S+')).toEqual(['CRS305-1G-4S+IN', 'CRS305-1G-4S+OUT']);
   });
 
-  test('only the facts on which they agree are told', () => {
+  test('only the facts on which they agree are returned', () => {
     const facts = agreedFacts(findCandidates(catalogue, { model: 'CRS326-24G-2S+', boardName: 'CRS326-24G-2S+' }));
     expect(facts).toMatchObject({
       architecture: 'ARM 32bit',
@@ -151,7 +151,7 @@ describe('what is not in the catalogue is not guessed', () => {
   });
 });
 
-test('every product is found by its own code, and told facts are those of every candidate', () => {
+test('every product is found by its own code, and returned facts hold for every candidate', () => {
   fc.assert(
     fc.property(fc.constantFrom(...catalogue), fc.boolean(), (product, byModel) => {
       const printed = byModel ? { model: product.model, boardName: '' } : { model: null, boardName: product.model };

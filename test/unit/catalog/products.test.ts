@@ -34,7 +34,7 @@ describe('comma-separated values', () => {
     expect(cells(text)).toEqual(expected);
   });
 
-  test('what was written is read', () => {
+  test('reads back what was written', () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r\n', ' ', 'ä') });
     fc.assert(
       fc.property(fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { maxLength: 5 }), (table) => {
@@ -48,7 +48,7 @@ describe('comma-separated values', () => {
 describe("an operator's file", () => {
   const shipped = 'model,name,archived,ram,price\nRB1,One,false,64 MB,$10\nRB2,Two,true,,\n';
 
-  test('overrides the facts that it fills and keeps the others', () => {
+  test('overrides the facts of its non-empty cells and keeps the others', () => {
     const [one, two] = products(shipped, 'model,price\nRB1,€ 9\n');
     expect(one).toMatchObject({ model: 'RB1', name: 'One', ram: '64 MB', price: '€ 9', archived: false });
     expect(two).toMatchObject({ model: 'RB2', archived: true, ram: null });
@@ -91,7 +91,7 @@ describe('the catalogue', () => {
 
   const hex = { model: 'RB750Gr3', boardName: 'hEX' };
 
-  test('comes with the program, without pictures', async () => {
+  test('is shipped with the program, without pictures', async () => {
     const catalog = await loadCatalog();
     expect(catalog.describe(hex)).toMatchObject({ name: 'hEX', cpu: 'MT7621A', archived: false, banner: null, thumbnail: null });
   });
@@ -105,14 +105,14 @@ describe('the catalogue', () => {
     expect(catalog.describe({ model: null, boardName: 'unheard of' }).banner).toBeNull();
   });
 
-  test("takes an operator's file into account", async () => {
+  test("merges an operator's file", async () => {
     const file = path.join(folder, 'own.csv');
     await writeFile(file, 'model,price,banner\nRB750Gr3,"1.000,00 Kč",https://cdn.example/hex.webp\n');
     const catalog = await loadCatalog({ file, imagesUrl: 'https://img.example' });
     expect(catalog.describe(hex)).toMatchObject({ price: '1.000,00 Kč', cpu: 'MT7621A', banner: 'https://cdn.example/hex.webp' });
   });
 
-  test('a file that cannot be read is named', async () => {
+  test('an error names a file that cannot be read', async () => {
     await expect(loadCatalog({ file: path.join(folder, 'none.csv') })).rejects.toMatchObject({
       code: 'invalid',
       message: expect.stringContaining('none.csv') as string,

@@ -24,7 +24,7 @@ describe('the clock that the control plane goes by', () => {
     expect(moved).toHaveLength(1);
   });
 
-  test('follows what NTP slews at once, also when it adds up', async () => {
+  test('follows NTP slewing at once, also when it adds up', async () => {
     const machine = new ManualClock();
     const clock = new AdoptedClock(machine);
     for (let second = 0; second < 100; second += 1) {
@@ -34,7 +34,7 @@ describe('the clock that the control plane goes by', () => {
     expect(await clock.adopt(() => Promise.reject(new Error('nothing was to be moved')))).toBe(0);
   });
 
-  test('takes no suspension for a step', async () => {
+  test('does not mistake a suspend for a step', async () => {
     const machine = new ManualClock();
     const clock = new AdoptedClock(machine, () => machine.sinceBoot());
     machine.suspend(2 * HOUR);
@@ -42,7 +42,7 @@ describe('the clock that the control plane goes by', () => {
     expect(await clock.adopt(() => Promise.reject(new Error('nothing was to be moved')))).toBe(0);
   });
 
-  test('looks by itself, and goes by the old time until a move has succeeded', async () => {
+  test('checks periodically, and keeps the old time until a shift has succeeded', async () => {
     const machine = new ManualClock();
     const clock = new AdoptedClock(machine);
     const before = machine.now();

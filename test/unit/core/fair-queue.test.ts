@@ -12,7 +12,7 @@ function drain<T>(queue: FairQueue<T>): T[] {
 }
 
 describe('a fair queue', () => {
-  it('lets parties take turns, and members of a party', () => {
+  it('takes turns between parties, and between members of a party', () => {
     const queue = new FairQueue<string>();
     for (const n of [1, 2, 3]) queue.add({ party: 'greedy', member: 'x' }, `x${n}`);
     queue.add({ party: 'greedy', member: 'y' }, 'y1');
@@ -20,7 +20,7 @@ describe('a fair queue', () => {
     expect(drain(queue)).toEqual(['x1', 'z1', 'y1', 'x2', 'x3']);
   });
 
-  it('lets what is urgent go before the rest of its party, not before other parties', () => {
+  it('serves urgent items before the rest of their party, not before other parties', () => {
     const queue = new FairQueue<string>();
     queue.add({ party: 'modest' }, 'm1');
     queue.add({ party: 'greedy' }, 'g1');
@@ -29,7 +29,7 @@ describe('a fair queue', () => {
     expect(drain(queue)).toEqual(['m1', 'urgent1', 'm2', 'urgent2', 'g1']);
   });
 
-  it('passes over whoever may not go, and keeps what waits', () => {
+  it('skips holders that may not go, and keeps their items', () => {
     const queue = new FairQueue<string>();
     queue.add({ party: 'a', member: 'x' }, 'ax');
     queue.add({ party: 'a', member: 'y' }, 'ay');
@@ -39,7 +39,7 @@ describe('a fair queue', () => {
     expect(drain(queue)).toEqual(['ax']);
   });
 
-  it('lets nobody wait for more than one turn of every other party', () => {
+  it('lets no party wait for more than one turn of every other party', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }), (parties) => {
         const queue = new FairQueue<number>();
@@ -60,7 +60,7 @@ describe('a fair queue', () => {
     );
   });
 
-  it('forgets everything when it is cleared', () => {
+  it('drops everything when it is cleared', () => {
     const queue = new FairQueue<string>();
     queue.add({ party: 'a' }, 'x');
     queue.clear();
@@ -70,7 +70,7 @@ describe('a fair queue', () => {
 });
 
 describe('fair turns', () => {
-  it('let a newcomer in while one party waits with a hundred', async () => {
+  it('admit a newcomer while one party waits with a hundred', async () => {
     const turns = new FairTurns({ total: 4, perParty: 2, perMember: 2 });
     const gate = Promise.withResolvers<void>();
     const begun: string[] = [];

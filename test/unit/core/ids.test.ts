@@ -35,14 +35,14 @@ describe('ids', () => {
     );
   });
 
-  it('of one millisecond are in the order in which they were made, and cannot be told from one another', () => {
+  it('of one millisecond sort in the order of their creation, in random steps', () => {
     const made = Array.from({ length: 20_000 }, () => newId(NOW));
     expect(made).toEqual([...new Set(made)].sort());
     const steps = new Set(made.slice(1).map((id, index) => BigInt(`0x${id.slice(24)}`) - BigInt(`0x${made[index]!.slice(24)}`)));
     expect(steps.size).toBeGreaterThan(19_900);
   });
 
-  it('tell the new time when the clock is set back for good', () => {
+  it('use the new time when the clock is set back for good', () => {
     const ids = new IdSequence();
     expect(timeOf(ids.next(NOW))).toBe(NOW);
     expect(timeOf(ids.next(NOW - 1000))).toBe(NOW);
@@ -75,7 +75,7 @@ describe('ids', () => {
     expect(idFloor(now) < made[0]!).toBe(true);
   });
 
-  it('are valid whatever the clock says, and tell the right time once it does', () => {
+  it('are valid with any clock, and have the right time once the clock is right', () => {
     const anyTime = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(-1, 2 ** 48 - 1, 2 ** 48, Number.NaN));
     fc.assert(
       fc.property(fc.array(anyTime, { maxLength: 50 }), (times) => {
@@ -86,7 +86,7 @@ describe('ids', () => {
     );
   });
 
-  it('of one moment lie between its floor and the next', () => {
+  it('of one millisecond lie between its floor and the next', () => {
     const id = newId(NOW + 5000);
     expect(idFloor(NOW + 5000) < id).toBe(true);
     expect(id < idFloor(NOW + 5001)).toBe(true);

@@ -33,7 +33,7 @@ test('the first run comes after the period, not before', () => {
   expect(runs).toBe(6);
 });
 
-test('a run begins a period after the last one has ended: two are never under way at once', async () => {
+test('a run starts one period after the last one has ended: runs never overlap', async () => {
   const { gates, run } = gatedRuns();
   const { clock, periodic } = setUp(run);
   periodic.start();
@@ -47,7 +47,7 @@ test('a run begins a period after the last one has ended: two are never under wa
   expect(gates).toHaveLength(2);
 });
 
-test('stop waits for the run under way, tells it so, and nothing comes after it', async () => {
+test('stop aborts and awaits the current run, and no run follows', async () => {
   const { gates, run } = gatedRuns();
   let seen: AbortSignal | undefined;
   const { clock, periodic } = setUp((signal) => {
@@ -74,7 +74,7 @@ test('stop between two runs leaves no timer, and a start afterwards none either'
   expect(clock.pending).toBe(0);
 });
 
-test('a second start is without effect', () => {
+test('a second start has no effect', () => {
   const { clock, periodic } = setUp(() => undefined);
   periodic.start();
   periodic.start();

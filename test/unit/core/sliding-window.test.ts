@@ -18,7 +18,7 @@ function replay(max: number, gaps: readonly number[]): { at: number; ok: boolean
 const admittedSince = (requests: readonly { at: number; ok: boolean }[], from: number, to: number) =>
   requests.filter(({ at, ok }) => ok && at > from && at <= to).length;
 
-test('never more than the limit in any 60 seconds, and none refused before', () => {
+test('never admits more than the limit in any 60 seconds, and refuses none below it', () => {
   const gaps = fc.array(fc.oneof(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 61_000 })), { maxLength: 200 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), gaps, (max, waits) => {
@@ -31,7 +31,7 @@ test('never more than the limit in any 60 seconds, and none refused before', () 
   );
 });
 
-test('a high limit keeps few moments and still lets no more through', () => {
+test('a high limit keeps few timestamps and still admits no more', () => {
   const max = 1000;
   const requests = replay(max, Array<number>(5000).fill(20));
   for (const { at } of requests) expect(admittedSince(requests, at - WINDOW_MS, at)).toBeLessThanOrEqual(max);
@@ -39,7 +39,7 @@ test('a high limit keeps few moments and still lets no more through', () => {
   expect(admittedSince(requests, 0, 100_000)).toBeGreaterThanOrEqual(1000 + 0.9 * 1000);
 });
 
-test('what it says of the wait is true to the millisecond', () => {
+test('the wait it returns is exact to the millisecond', () => {
   const clock = new ManualClock();
   const window = new SlidingWindow(WINDOW_MS, () => clock.monotonic());
   expect(window.take('key', 2)).toEqual({ current: 1, ttl: 60_000 });
@@ -54,7 +54,7 @@ test('what it says of the wait is true to the millisecond', () => {
   expect(window.take('other', 2).current).toBe(1);
 });
 
-test('a key that is used again and again is not forgotten with those that are not', () => {
+test('a key in use is kept when unused ones expire', () => {
   const clock = new ManualClock();
   const window = new SlidingWindow(WINDOW_MS, () => clock.monotonic());
   for (let second = 0; second < 50; second += 1) {
@@ -68,7 +68,7 @@ test('a key that is used again and again is not forgotten with those that are no
   expect(window.take('busy', 60).current).toBe(60);
 });
 
-test('says whether it is full without counting', () => {
+test('reports whether it is full without counting', () => {
   const clock = new ManualClock();
   const window = new SlidingWindow(WINDOW_MS, () => clock.monotonic());
   for (let asked = 0; asked < 5; asked += 1) expect(window.isFull('key', 1)).toBe(false);

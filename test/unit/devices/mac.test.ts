@@ -32,7 +32,7 @@ describe('common spellings of a MAC address', () => {
     expect(normaliseMac(text)).toBeUndefined();
   });
 
-  test('every address comes back the same whatever its separators and case', () => {
+  test('every address is normalised to the same text with any separators and case', () => {
     const mac = fc
       .array(fc.integer({ min: 0, max: 255 }), { minLength: 6, maxLength: 6 })
       .map((bytes) => bytes.map((byte) => byte.toString(16).padStart(2, '0')));

@@ -26,7 +26,7 @@ describe('the longest block that holds an address tells its manufacturer', () =>
   });
 });
 
-test('the registry of the IEEE knows the makers of all three kinds of blocks, and what nobody made', async () => {
+test('the IEEE registry finds the manufacturers of all three kinds of blocks, and null for unregistered addresses', async () => {
   const find = await new Manufacturers().lookup();
   expect(['4C:5E:0C:11:22:33', '70:B3:D5:12:30:00', 'C8:5C:E2:70:00:00', 'DE:6E:70:C0:CC:B2'].map(find)).toEqual([
     'Routerboard.com',

@@ -5,7 +5,7 @@ import { ManualClock } from '../../harness/manual-clock.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 import { settle } from '../../harness/tunnel-bench.ts';
 
-test('stop waits for a sweep that takes longer than the pause between two', async () => {
+test('stop waits for a sweep that takes longer than its interval', async () => {
   const clock = new ManualClock();
   const gate = Promise.withResolvers<void>();
   // A database that takes its time to forget old devices.

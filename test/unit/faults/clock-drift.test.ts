@@ -17,7 +17,7 @@ function reading(clockOffset: number): HealthReadings {
   };
 }
 
-test('a clock that drifts on is told with its present drift, and nothing is told while it stays', () => {
+test('a drifting clock opens a fault with its present drift, and causes no changes while it stays', () => {
   const watch = new RouterWatch({ heartbeatMs: 30_000, offlineAfterMs: 75_000 }, { uptimeSeconds: null, lastSeenAt: null, openFaults: [] });
   watch.onHealth(reading(120), 1000);
   expect(watch.onHealth(reading(120), 2000)).toMatchObject([

@@ -35,7 +35,7 @@ describe('a fault opens after three bad readings in a row and resolves after two
   });
 });
 
-test('whatever is read, it opens and resolves in turn, and never more often than the patience allows', () => {
+test('with any readings, it opens and resolves alternately, and never more often than the patience allows', () => {
   const reading = fc.constantFrom('b', 'g', '-');
   fc.assert(
     fc.property(fc.array(reading, { maxLength: 200 }), (readings) => {

@@ -151,7 +151,7 @@ describe('a part that fails is a fault, and ends when it is well', () => {
     expect(live(router, times(6, good), 15)).toEqual([{ kind: 'resolve', type, at: 15 * MINUTE }]);
   });
 
-  test('one more part that fails changes the words, not the record', () => {
+  test('another failed part changes the text, not the record', () => {
     const router = watch();
     live(router, times(4, { ...well, states: state('psu1-state', 'fail') }));
     const both = {
@@ -220,7 +220,7 @@ describe('no fault', () => {
     expect(live(watch(), times(20, { ...well, ...readings }))).toEqual([]);
   });
 
-  test('values at the edge do not flap', () => {
+  test('values at the threshold do not flap', () => {
     const edges: Partial<HealthReadings>[] = [
       { signals: [{ interface: 'lte1', kind: 'lte', dbm: -117 }] },
       { bad_blocks: 4.5 },
@@ -235,7 +235,7 @@ describe('no fault', () => {
     expect(live(watch(), swinging)).toEqual([]);
   });
 
-  test('whatever is read, a fault opens and resolves in turn', () => {
+  test('with any readings, a fault opens and resolves alternately', () => {
     const reading = fc.record({
       states: fc.array(
         fc.record({ name: fc.constantFrom('psu1-state', 'psu2-state', 'fan-state'), state: fc.constantFrom('ok', 'fail', 'x') }),
@@ -309,7 +309,7 @@ describe.skipIf(!existsSync(recording))('recordings of real routers', () => {
     return sentences.filter(([word]) => word === '!re').map(([, row]) => row);
   };
 
-  test('a switch whose second power supply failed', () => {
+  test('a switch with a failed second power supply opens one fault', () => {
     const readings = { ...well, ...readHealth(recorded('CRS312-4C+8XG 7.1beta6')) };
     expect(readings.fans).toHaveLength(4);
     expect(live(watch(), times(5, readings))).toEqual([
@@ -317,7 +317,7 @@ describe.skipIf(!existsSync(recording))('recordings of real routers', () => {
     ]);
   });
 
-  test('a small board that is well', () => {
+  test('a healthy small board opens no fault', () => {
     expect(live(watch(), times(5, { ...well, ...readHealth(recorded('RB (voltage/temperature)')) }))).toEqual([]);
   });
 });
@@ -370,7 +370,7 @@ describe('docs/health-rules.md', () => {
     },
   );
 
-  test('has no row of a rule that is gone', () => {
+  test('has no row of a removed rule', () => {
     const rows = [...document.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1] ?? '');
     expect(rows.toSorted()).toEqual(Object.keys(FAULT_SEVERITY).toSorted());
   });

@@ -35,7 +35,7 @@ const well: HealthReadings = {
 };
 
 describe('a router is offline', () => {
-  test('from the first heartbeat that misses it until the next that has it', () => {
+  test('from the first heartbeat in which it does not answer until the next in which it does', () => {
     const router = watch();
     expect(router.onHeartbeat(down(), 30 * SECOND)).toEqual([]);
     expect(router.onHeartbeat(down(), 60 * SECOND)).toEqual([]);
@@ -50,7 +50,7 @@ describe('a router is offline', () => {
     expect(tell(router.onHeartbeat(up(), 170 * SECOND))).toEqual(['resolve router_offline @170']);
   });
 
-  test('when time passes after a single word that it is down', () => {
+  test('when time passes after a single heartbeat in which it does not answer', () => {
     const router = watch();
     router.onHeartbeat(down(), 30 * SECOND);
     expect(router.onQuiet(0, 100 * SECOND)).toEqual([]);
@@ -58,7 +58,7 @@ describe('a router is offline', () => {
     expect(router.onQuiet(0, 205 * SECOND)).toEqual([]);
   });
 
-  test('not when it is back in time', () => {
+  test('not when it answers again in time', () => {
     const router = watch();
     router.onHeartbeat(down(), 30 * SECOND);
     expect(router.onHeartbeat(up(), 100 * SECOND)).toEqual([]);
@@ -66,7 +66,7 @@ describe('a router is offline', () => {
     expect(router.onQuiet(0, 180 * SECOND)).toEqual([]);
   });
 
-  test('when its agent has a tunnel but does not mention it any more', () => {
+  test('when its agent has a tunnel but no longer reports it', () => {
     const router = watch();
     router.onHeartbeat(up(), 30 * SECOND);
     expect(router.onQuiet(0, 134 * SECOND)).toEqual([]);
@@ -79,7 +79,7 @@ describe('a router is offline', () => {
     expect(tell(router.onQuiet(500 * SECOND, 605 * SECOND))).toEqual(['open router_offline @530']);
   });
 
-  test('still, when the program was restarted meanwhile', () => {
+  test('also when the program was restarted in the meantime', () => {
     const router = watch({ openFaults: ['router_offline'] });
     router.onHeartbeat(down(), 30 * SECOND);
     expect(router.onQuiet(0, 500 * SECOND)).toEqual([]);
@@ -99,7 +99,7 @@ describe("a router's agent is offline", () => {
     expect(router.onHeartbeat(up(), 610 * SECOND)).toEqual([]);
   });
 
-  test('beside the router, when that was down before', () => {
+  test('in addition to the router, when that was offline before', () => {
     const router = watch();
     router.onHeartbeat(down(), 0);
     router.onHeartbeat(down(), 80 * SECOND);
@@ -130,7 +130,7 @@ describe('a router was rebooted', () => {
     expect(router.onHeartbeat(up(after), 60 * SECOND)).toEqual([]);
   });
 
-  test('not when its agent is away for hours and comes back', () => {
+  test('not when its agent is offline for hours and reconnects', () => {
     const router = watch();
     router.onHeartbeat(up(1000), 30 * SECOND);
     router.onAgentAway(40 * SECOND, 4 * 60 * MINUTE);
@@ -145,7 +145,7 @@ describe('a router was rebooted', () => {
     ]);
   });
 
-  test('once, however often an agent says so', () => {
+  test('once, however often an agent reports it', () => {
     const router = watch();
     const changes = Array.from({ length: 100 }, (_, index) =>
       router.onHeartbeat(up(index % 2 === 0 ? 1000 : 1), 30 * SECOND + index * 10),
@@ -217,7 +217,7 @@ describe('readings of a router', () => {
     expect(changes).toEqual([]);
   });
 
-  test('a second line that fails changes the words of the open fault, once', () => {
+  test('a second failed line changes the text of the open fault once', () => {
     const router = watch();
     const lines = (ether1: boolean, lte1: boolean) => ({
       ...well,
@@ -256,7 +256,7 @@ describe('whatever agents say', () => {
     fc.record({ kind: fc.constant('back' as const) }),
   );
 
-  test('each type opens and resolves in turn, none before it began, none in the future', () => {
+  test('each type opens and resolves alternately, none before it began, none in the future', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(event, fc.integer({ min: 0, max: 120_000 })), { maxLength: 150 }), (story) => {
         const router = watch();

@@ -167,7 +167,7 @@ describe('errors are problem+json of one shape', () => {
     expect(reply.body).not.toContain('secret detail');
   });
 
-  test('a refusal is found in the log by its request id, with the refused fields and not their values', async () => {
+  test('the log has a rejected request by its request id, with the rejected fields but not their values', async () => {
     const reply = await post({ name: 'too long', size: 1 });
     const found = logged
       .map((line) => JSON.parse(line) as Record<string, unknown>)
@@ -184,7 +184,7 @@ describe('errors are problem+json of one shape', () => {
     expect(JSON.stringify(found)).not.toContain('too long');
   });
 
-  test('strangers cannot fill the log', async () => {
+  test('unauthenticated callers cannot flood the log', async () => {
     for (let i = 0; i < 100; i += 1) {
       await app.inject({ method: 'GET', url: `/nowhere/${i}` });
       await app.inject({ method: 'DELETE', url: '/things' });
@@ -193,12 +193,12 @@ describe('errors are problem+json of one shape', () => {
     expect(logged.length).toBeLessThanOrEqual(60);
   });
 
-  test('what is free again at a known time says when', async () => {
+  test('an error with a known retry time sends Retry-After', async () => {
     expect((await post({ name: 'full', size: 1 })).headers['retry-after']).toBe('3');
     expect((await post({ name: 'lost', size: 1 })).headers['retry-after']).toBeUndefined();
   });
 
-  test('every refused field is named with its reasons', async () => {
+  test('names every rejected field with its reasons', async () => {
     const reply = await post({ name: 'too long', size: 'x' });
     expect(Object.keys(reply.json<{ errors: object }>().errors).sort()).toEqual(['name', 'size']);
   });
@@ -229,19 +229,19 @@ describe('errors are problem+json of one shape', () => {
     expect(Object.fromEntries(Object.entries(errors).map(([field, [reason]]) => [field, reason]))).toEqual(words);
   });
 
-  test('405 says which methods there are, and OPTIONS asks for them', async () => {
+  test('405 and OPTIONS list the allowed methods', async () => {
     const refused = await app.inject({ method: 'PATCH', url: '/who' });
     expect(refused.headers['allow']).toBe('GET, HEAD');
     const asked = await app.inject({ method: 'OPTIONS', url: '/things?x=1' });
     expect([asked.statusCode, asked.headers['allow'], asked.body]).toEqual([204, 'POST', '']);
   });
 
-  test('a slash too many is another path, and the answer says so', async () => {
+  test('a trailing slash is another path, and the error says so', async () => {
     const reply = await app.inject('/who/');
     expect(reply.json()).toMatchObject({ status: 404, detail: 'no route GET /who/: there is one without the slash at the end' });
   });
 
-  test('401 says how to authenticate', async () => {
+  test('401 explains how to authenticate', async () => {
     expect((await app.inject('/who')).headers['www-authenticate']).toContain('Bearer');
   });
 });
@@ -256,12 +256,12 @@ describe('60 requests a minute for each key', () => {
     expect((await who('operator')).statusCode).toBe(200);
   });
 
-  test('every answer says how much is left', async () => {
+  test('every response says how many requests are left', async () => {
     await who('viewer');
     expect((await who('viewer')).headers).toMatchObject({ 'ratelimit-limit': '60', 'ratelimit-remaining': '58', 'ratelimit-reset': '60' });
   });
 
-  test('the window slides: where one minute meets the next, no more than in any other', async () => {
+  test('the window slides: no more requests pass at the boundary of two minutes', async () => {
     const statuses = async (times: number) =>
       (await Promise.all(Array.from({ length: times }, () => who('viewer')))).map(({ statusCode }) => statusCode);
     expect(await statuses(1)).toEqual([200]);
@@ -275,7 +275,7 @@ describe('60 requests a minute for each key', () => {
     expect(await statuses(1)).toEqual([200]);
   });
 
-  test('setting the clock changes nothing', async () => {
+  test('setting the clock has no effect', async () => {
     for (let i = 0; i < 60; i += 1) await who('viewer');
     clock.step(2 * 3600_000);
     expect((await who('viewer')).statusCode).toBe(429);
@@ -285,12 +285,12 @@ describe('60 requests a minute for each key', () => {
     expect((await who('viewer')).statusCode).toBe(200);
   });
 
-  test('refused bodies count as well', async () => {
+  test('rejected bodies count as well', async () => {
     for (let i = 0; i < 60; i += 1) await post({ name: 1 });
     expect((await post({ name: 'a', size: 1 })).statusCode).toBe(429);
   });
 
-  test('strangers are counted by address', async () => {
+  test('unauthenticated callers are counted by address', async () => {
     const replies = await Promise.all(Array.from({ length: 61 }, (_, i) => who(`guess${i}`)));
     expect(replies.map((reply) => reply.statusCode).filter((status) => status === 429)).toHaveLength(1);
     expect((await who('viewer')).statusCode).toBe(200);
@@ -300,7 +300,7 @@ describe('60 requests a minute for each key', () => {
 describe('Idempotency-Key', () => {
   const key = { 'idempotency-key': '"abc"' };
 
-  test('the same key and body gives the first answer again', async () => {
+  test('the same key and body gives the first response again', async () => {
     const first = await post({ name: 'a', size: 1 }, key);
     const second = await post({ size: 1, name: 'a' }, { 'idempotency-key': 'abc' });
     expect(second.json()).toEqual(first.json());
@@ -308,7 +308,7 @@ describe('Idempotency-Key', () => {
     expect(runs).toBe(1);
   });
 
-  test('an error is given again as it was, with the request id of the first request in its body and its own in the header', async () => {
+  test('an error is replayed unchanged, with the first request id in its body and its own in the header', async () => {
     const refused = () => post({ name: 'teapot', size: 1 }, key);
     const first = await refused();
     const again = await refused();
@@ -327,14 +327,14 @@ describe('Idempotency-Key', () => {
     expect(await to('0badcafe')).not.toEqual(await to('00c0ffee'));
   });
 
-  test('another body is refused', async () => {
+  test('another body is rejected', async () => {
     await post({ name: 'a', size: 1 }, key);
     const reply = await post({ name: 'b', size: 1 }, key);
     expect(reply.statusCode).toBe(422);
     expect(reply.json()).toMatchObject({ errors: { 'idempotency-key': [expect.stringContaining('another request body')] } });
   });
 
-  test('while the first is under way the second is a conflict', async () => {
+  test('while the first request is in progress, the second is a conflict', async () => {
     let open = (): void => {};
     gate = new Promise((resolve) => {
       open = resolve;
@@ -348,7 +348,7 @@ describe('Idempotency-Key', () => {
     expect((await first).statusCode).toBe(200);
   });
 
-  test('a repeat of what may have taken effect does not do it again', async () => {
+  test('a repeat of a request that may have taken effect does not run again', async () => {
     for (const [name, status, code] of [
       ['unsure', 504, 'outcome_unknown'],
       ['crash', 500, 'internal'],
@@ -363,20 +363,20 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('unless the route recognises its earlier work itself', async () => {
+  test('a repeat runs again when the route itself finds its earlier record', async () => {
     const ask = () =>
       app.inject({ method: 'POST', url: '/jobs', headers: { ...bearer('operator'), ...key } }).then((reply) => reply.statusCode);
     expect([await ask(), await ask()]).toEqual([504, 504]);
     expect(runs).toBe(2);
   });
 
-  test('what was refused before anything was done is not kept', async () => {
+  test('a request rejected before it had any effect is not stored', async () => {
     expect((await post({ name: 'lost', size: 1 }, key)).statusCode).toBe(503);
     expect((await post({ name: 'lost', size: 1 }, key)).statusCode).toBe(503);
     expect(runs).toBe(2);
   });
 
-  test('a secret is not kept: the same request again is told so', async () => {
+  test('a response with a secret is not stored, and a repeat says so', async () => {
     const ask = () => app.inject({ method: 'POST', url: '/secrets', headers: { ...bearer('operator'), ...key } }).then((reply) => reply);
     expect((await ask()).json()).toEqual({ secret: 'shown once' });
     const again = await ask();
@@ -385,7 +385,7 @@ describe('Idempotency-Key', () => {
     expect(again.headers['content-type']).toMatch(/^application\/problem\+json/);
   });
 
-  test('without a key every POST is new', async () => {
+  test('every POST without a key is a new request', async () => {
     await post({ name: 'a', size: 1 });
     await post({ name: 'a', size: 1 });
     expect(runs).toBe(2);
@@ -407,7 +407,7 @@ describe('the plant demonstration', () => {
   afterEach(async () => sandbox.close());
   const plant = (payload: object, headers = bearer('viewer')) => sandbox.inject({ method: 'POST', url: '/plants', headers, payload });
 
-  test('a new plant is answered without its id', async () => {
+  test('a new plant is returned without its id', async () => {
     expect((await plant({ id: 7, name: 'fern', tag: 'green' })).json()).toEqual({ name: 'fern', tag: 'green' });
     expect((await plant({ id: 7, name: 'fern' })).json()).toEqual({ name: 'fern' });
   });
@@ -438,7 +438,7 @@ describe('the plant demonstration', () => {
       expect(await status(id), id).toBe(400);
   });
 
-  test('what is wrong is 400 with its own error object', async () => {
+  test('an invalid request is 400 with its own error object', async () => {
     for (const payload of [{}, { name: 'fern' }, { id: 'x', name: 'fern' }, { id: 1, name: 5 }]) {
       const reply = await plant(payload);
       expect(reply.statusCode).toBe(400);

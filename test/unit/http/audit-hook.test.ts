@@ -11,7 +11,7 @@ import { identifyCaller } from '../../../server/platform/http/authentication.ts'
 let app: App;
 afterEach(async () => app.close());
 
-test('a caller who hangs up before the answer is recorded with his address', async () => {
+test('a caller who disconnects before the response is recorded with the source address', async () => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const recorded = Promise.withResolvers<WriteRecord>();
@@ -38,7 +38,7 @@ test('a caller who hangs up before the answer is recorded with his address', asy
   expect(await recorded.promise).toMatchObject({ team_id: 't', action: 'POST /things', source: '127.0.0.1' });
 });
 
-test('of a caller over the rate limit one record a minute is kept, beside every request that was let in', async () => {
+test('a caller over the rate limit causes one record a minute, and every admitted request is recorded', async () => {
   const records: WriteRecord[] = [];
   let now = 0;
   let status = 429;

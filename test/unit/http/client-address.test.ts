@@ -24,7 +24,7 @@ test.each<[string, string[], IncomingMessage, string]>([
   expect(clientAddress(request, trustedProxies(trusted))).toBe(expected);
 });
 
-test('with `on` the proxy that connects is believed, and nothing that came to it in the header', () => {
+test('with `on` only the directly connected proxy is trusted, and not the header entries it received', () => {
   expect(clientAddress(from('198.51.100.1', '1.1.1.1, 203.0.113.9'), proxyRule(true))).toBe('203.0.113.9');
   expect(clientAddress(from('198.51.100.1', '203.0.113.9'), proxyRule(false))).toBe('198.51.100.1');
 });

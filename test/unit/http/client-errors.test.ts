@@ -47,7 +47,7 @@ describe('what breaks off before there is a request is answered in the one form,
     });
   });
 
-  test('a body in chunks that are none', async () => {
+  test('an invalid chunked body is rejected', async () => {
     const answer = await say(
       'POST /things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n',
     );
@@ -55,13 +55,13 @@ describe('what breaks off before there is a request is answered in the one form,
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'bad_request' });
   });
 
-  test('a request of HTTP/1.1 without a host', async () => {
+  test('an HTTP/1.1 request without a Host header is rejected', async () => {
     const answer = await say('GET /things HTTP/1.1\r\nConnection: close\r\n\r\n');
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'bad_request', message: 'the Host header is missing' });
   });
 
-  test('the demonstration has its own error object here too', async () => {
+  test('the demonstration also sends its own error object here', async () => {
     const plants = createApp({ log: pino({ level: 'silent' }), now: () => Date.now(), describeError: describePlantError });
     await plants.listen({ host: '127.0.0.1', port: 0 });
     const { status, body } = await say('GARBAGE\r\n\r\n', (plants.server.address() as AddressInfo).port);
@@ -84,12 +84,12 @@ describe('on a server with short limits', () => {
   afterEach(() => server.close());
   const port = () => (server.address() as AddressInfo).port;
 
-  test('a client that does not finish its headers is told that it was too slow', async () => {
+  test('a client that does not finish its headers gets 408', async () => {
     const { status, body } = await say('GET / HTTP/1.1\r\nHost: x\r\n', port());
     expect([status, JSON.parse(body)]).toMatchObject([408, { code: 'request_timeout', request_id: 'the-request' }]);
   });
 
-  test('an answer that has begun is not followed by another one: it is cut', async () => {
+  test('a started response is cut, not followed by another one', async () => {
     const socket = net.connect(port(), '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n');
     await new Promise((resolve) => socket.once('data', resolve));

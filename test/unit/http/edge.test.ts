@@ -32,7 +32,7 @@ test.each([
   expect((await post(payload)).statusCode).toBe(status);
 });
 
-test('answers are not cached, framed, sniffed or referred', async () => {
+test('responses forbid caching, framing, sniffing and referrers', async () => {
   const { headers } = await post('{}');
   expect(headers).toMatchObject({
     'cache-control': 'no-store',

@@ -8,7 +8,7 @@ import { silentLog } from '../../harness/silent-log.ts';
 const request = (remoteAddress: string, headers: Record<string, string>) =>
   ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
 
-test('a proxy that is not trusted is warned of once, and once an hour after that', () => {
+test('an untrusted proxy causes one warning, and then one an hour', () => {
   const clock = new ManualClock();
   const warnings: unknown[] = [];
   const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };

@@ -22,7 +22,7 @@ afterEach(async () => app.close());
 const ask = (bearer?: string) =>
   app.inject({ url: '/internal/who', headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` } }).then((reply) => reply);
 
-test('a service token is let in', async () => {
+test('a service token is admitted', async () => {
   expect((await ask('service')).json()).toEqual({ service: 's1' });
 });
 
@@ -32,7 +32,7 @@ test.each([undefined, 'key'])('with %s: 401', async (bearer) => {
   expect(reply.json()).toMatchObject({ code: 'unauthenticated' });
 });
 
-test('strangers are limited by address, services not at all', async () => {
+test('unauthenticated callers are rate-limited by address, services not at all', async () => {
   const guesses = await Promise.all(Array.from({ length: 61 }, (_, i) => ask(`guess${i}`)));
   expect(guesses.map((reply) => reply.statusCode).filter((status) => status === 429)).toHaveLength(1);
   const asked = await Promise.all(Array.from({ length: 70 }, () => ask('service')));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { InventoryOrder } from '../../../server/compose/wires/inventory-order.ts';
 
-test('what is said after an inventory waits for it, the latest of each kind; of other routers and agents nothing does', () => {
+test('messages after an inventory wait for it, the latest of each kind; those of other routers and agents do not', () => {
   const order = new InventoryOrder();
   const done: string[] = [];
   order.run('agent', 'one', 'heartbeat', () => done.push('at once'));
@@ -20,7 +20,7 @@ test('what is said after an inventory waits for it, the latest of each kind; of 
   expect(order.isWaiting('agent', 'one')).toBe(false);
 });
 
-test('what a tunnel said that is gone is told to nobody', () => {
+test('messages of a closed tunnel are dropped', () => {
   const order = new InventoryOrder();
   order.arrived('agent', 'one');
   order.run('agent', 'one', 'heartbeat', () => expect.unreachable());

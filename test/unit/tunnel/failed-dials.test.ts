@@ -13,7 +13,7 @@ function fail(dials: FailedDials, address: string, times: number, visitor = 'str
   for (let i = 0; i < times; i += 1) dials.failed(address, visitor);
 }
 
-test('sixty wrong credentials of one address are checked, more wait until the minute is over', () => {
+test('checks sixty wrong credentials of one address, and blocks more until the minute has passed', () => {
   const { clock, dials } = setUp();
   fail(dials, HERE, 59);
   expect(dials.isBlocked(HERE, 'somebody')).toBe(false);
@@ -24,7 +24,7 @@ test('sixty wrong credentials of one address are checked, more wait until the mi
   expect(dials.isBlocked(HERE, 'somebody')).toBe(false);
 });
 
-test('no more than sixty in any minute, also where one minute meets the next', () => {
+test('checks no more than sixty in any 60 seconds', () => {
   const { clock, dials } = setUp();
   fail(dials, HERE, 1);
   clock.advance(59_000);
@@ -38,7 +38,7 @@ test('no more than sixty in any minute, also where one minute meets the next', (
   expect(dials.isBlocked(HERE, 'somebody')).toBe(false);
 });
 
-test('agents that were let in from there are let in again, whatever their neighbour does', () => {
+test('agents that have authenticated from there stay exempt, whatever their neighbour does', () => {
   const { dials } = setUp();
   dials.letIn(HERE, 'good');
   fail(dials, HERE, 1000);
@@ -48,7 +48,7 @@ test('agents that were let in from there are let in again, whatever their neighb
   expect(dials.isBlocked('::ffff:203.0.113.7', 'bad')).toBe(true);
 });
 
-test('the channels that a good agent dials too late for a forward that was revoked keep no new agent out', () => {
+test('late channel dials of a valid agent for a revoked forward do not block new agents', () => {
   const { dials } = setUp();
   fail(dials, HERE, 59, '');
   dials.letIn(HERE, 'good');
@@ -58,7 +58,7 @@ test('the channels that a good agent dials too late for a forward that was revok
   expect(dials.isBlocked(HERE, 'new')).toBe(true);
 });
 
-test('of IPv6 the network counts: its owner has as many addresses as he likes', () => {
+test('counts IPv6 addresses by their /64 network', () => {
   const { dials } = setUp();
   for (let i = 0; i < 60; i += 1) dials.failed(`2001:db8:1:2::${i.toString(16)}`, 'stranger');
   expect(dials.isBlocked('2001:db8:1:2:ffff::1', 'x')).toBe(true);

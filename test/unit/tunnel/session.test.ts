@@ -22,7 +22,7 @@ const offer = (jobId: string): JobOffer => ({
 const command = { router: 'one', hardware_id: 'HW1', path: '/ip/address/print', words: [] };
 
 describe('opening', () => {
-  test('hello is welcomed with the next epoch, ready tells the features', async () => {
+  test('hello is welcomed with the next epoch, and ready announces the connection to the features', async () => {
     const bench = new TunnelBench();
     const socket = await bench.welcomed();
     expect(socket.last('welcome')).toEqual({
@@ -67,14 +67,14 @@ describe('opening', () => {
     expect([bench.registry.size, bench.clock.pending]).toEqual([0, 0]);
   });
 
-  test('an agent that was revoked meanwhile is told so', async () => {
+  test('an agent that was revoked in the meantime gets goaway revoked', async () => {
     const bench = new TunnelBench();
     bench.sessions.agents.clear();
     const socket = await bench.welcomed();
     expect(socket.closed).toMatchObject({ code: 4401 });
   });
 
-  test('a hello that cannot be stored is a reason to come back soon', async () => {
+  test('a hello that cannot be stored makes the agent reconnect soon', async () => {
     const bench = new TunnelBench(new RecordedEvents(), { beginSession: () => Promise.reject(new Error('disk full')) });
     const socket = await bench.welcomed();
     expect(socket.closed).toMatchObject({ code: 4503 });
@@ -93,7 +93,7 @@ describe('opening', () => {
     expect(bench.events.story).toEqual([]);
   });
 
-  test('a wiped disk: reset, a fresh journal is required, and its list counts as empty', async () => {
+  test('a wiped disk causes a reset: a fresh journal is required, and the list of jobs counts as empty', async () => {
     const bench = new TunnelBench();
     await bench.ready();
     const stubborn = await bench.welcomed({ journal_id: JOB_A, last_epoch: 0 });
@@ -108,7 +108,7 @@ describe('opening', () => {
     expect(bench.events.connections.at(-1)).toMatchObject({ epoch: 3, reset: true });
   });
 
-  test('two hellos, a second ready and talk before ready are ignored and counted', async () => {
+  test('a second hello, a second ready and events before ready are ignored and counted', async () => {
     const bench = new TunnelBench();
     const socket = await bench.welcomed();
     socket.say(bench.hello());
@@ -122,7 +122,7 @@ describe('opening', () => {
     expect(socket.closed).toBeUndefined();
   });
 
-  test('what follows ready in the same breath is not lost', async () => {
+  test('messages that directly follow ready are not lost', async () => {
     const bench = new TunnelBench();
     const socket = await bench.welcomed();
     bench.sayReady(socket);
@@ -135,7 +135,7 @@ describe('opening', () => {
 });
 
 describe('the newest connection of an agent wins', () => {
-  test('the older one hears goaway replaced, and is gone before the newer one is ready', async () => {
+  test('the older one gets goaway replaced, and has ended before the newer one is ready', async () => {
     const bench = new TunnelBench();
     const older = await bench.ready();
     const newer = await bench.ready();
@@ -146,7 +146,7 @@ describe('the newest connection of an agent wins', () => {
     expect(bench.registry.epoch(bench.agentId)).toBe(2);
   });
 
-  test('of two hellos the one with the lower epoch loses, whichever is answered first', async () => {
+  test('of two hellos the one with the lower epoch loses, in any order of responses', async () => {
     const answers: (() => void)[] = [];
     const bench = new TunnelBench();
     const { beginSession } = bench.callbacks;
@@ -166,7 +166,7 @@ describe('the newest connection of an agent wins', () => {
     expect(second.last('welcome')?.epoch).toBe(2);
   });
 
-  test('an epoch that another node has overtaken is not confirmed', async () => {
+  test('an epoch that another node has exceeded is not confirmed', async () => {
     const bench = new TunnelBench();
     const socket = await bench.welcomed();
     bench.sessions.agents.get(bench.agentId)!.epoch = 9;
@@ -197,7 +197,7 @@ describe('job messages', () => {
     expect(bench.events.lines.slice(4)).toEqual(['began #1 aaaa', 'began #1 bbbb']);
   });
 
-  test('no offer leaves before the list is settled; go and ack may', async () => {
+  test('no offer is sent before the list is settled; go and ack may be', async () => {
     const gate = Promise.withResolvers<void>();
     const bench = new TunnelBench(new RecordedEvents({ onReady: () => gate.promise }));
     const socket = await bench.ready();
@@ -209,7 +209,7 @@ describe('job messages', () => {
     expect(socket.types()).toEqual(['welcome', 'job.go', 'job.offer']);
   });
 
-  test('received before the end, they are handled before the end is recorded', async () => {
+  test('are handled before the end is recorded when received before it', async () => {
     const gate = Promise.withResolvers<void>();
     const ends: string[] = [];
     const bench = new TunnelBench(new RecordedEvents({ onJobAccepted: () => gate.promise }), {
@@ -274,7 +274,7 @@ describe('a request', () => {
     return { bench, socket, rows, outcome, id: socket.last('request')?.id ?? 0 };
   }
 
-  test('carries a little less time than its caller has', async () => {
+  test('carries slightly less time than its caller has', async () => {
     const { socket } = await asked(10_000);
     expect(socket.last('request')).toMatchObject({ remaining_ms: 9750, method: 'command', params: command });
     expect((await asked(100)).socket.last('request')).toMatchObject({ remaining_ms: 90 });
@@ -350,7 +350,7 @@ describe('a request', () => {
     expect(request.socket.closed).toBeUndefined();
   });
 
-  test("is given up with its caller's signal", async () => {
+  test("is abandoned when its caller's signal aborts", async () => {
     const abort = new AbortController();
     const { socket, outcome, id } = await asked(1000, { signal: abort.signal });
     abort.abort();
@@ -376,7 +376,7 @@ describe('a request', () => {
     expect(await outcome).toMatchObject({ error });
   });
 
-  test('is not sent at all when it cannot be', async () => {
+  test('is not sent when it is too large, or the tunnel is congested or closed', async () => {
     const { bench, socket } = await asked();
     const ask = (params = command) => bench.registry.request(bench.agentId, 'command', params, { timeoutMs: 1000 });
     await expect(ask({ ...command, words: ['x'.repeat(2_000_000)] as never[] })).rejects.toMatchObject({ code: 'too_large' });
@@ -418,14 +418,14 @@ describe('a peer that gets it wrong', () => {
     expect(bench.registry.epoch(bench.agentId)).toBe(1);
   });
 
-  test('a binary message: closed', async () => {
+  test('a binary message closes the tunnel', async () => {
     const bench = new TunnelBench();
     const socket = await bench.ready();
     socket.session?.onBinary();
     expect(socket.closed).toMatchObject({ code: 4400 });
   });
 
-  test('two silent periods: cut, and the features know', async () => {
+  test('two silent periods end the tunnel and notify the features', async () => {
     const bench = new TunnelBench();
     const socket = await bench.ready();
     bench.clock.advance(22_500);
@@ -437,7 +437,7 @@ describe('a peer that gets it wrong', () => {
   });
 });
 
-test('at shutdown every agent gets goaway with a pause of its own, and the ends are recorded', async () => {
+test('at shutdown every agent gets goaway with its own pause, and the ends are recorded', async () => {
   const ends: number[] = [];
   const bench = new TunnelBench(new RecordedEvents(), {
     endSession: async (_agentId, epoch) => {
@@ -454,7 +454,7 @@ test('at shutdown every agent gets goaway with a pause of its own, and the ends 
   expect(bench.connect().closed).toMatchObject({ code: 4503 });
 });
 
-test('whatever an agent says in whatever order, nothing is left after its end', async () => {
+test('any messages in any order leave nothing behind after the end', async () => {
   const line = fc.oneof(
     fc.constantFrom(
       'hello',
@@ -529,7 +529,7 @@ function facts() {
   };
 }
 
-test('what routers say that had to be cleaned is counted each time and told once', async () => {
+test('cleaned text from routers is counted each time and logged once', async () => {
   const bench = new TunnelBench();
   const socket = await bench.ready();
   const report = {

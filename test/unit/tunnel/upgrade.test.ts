@@ -25,6 +25,6 @@ test.each([
   expect(offersSubprotocol(request({ 'sec-websocket-protocol': offered }))).toBe(ok);
 });
 
-test('the path is taken without its query', () => {
+test('reads the path without its query', () => {
   expect(upgradePath(request({}, '/agent/v1/tunnel?x=1'))).toBe('/agent/v1/tunnel');
 });
