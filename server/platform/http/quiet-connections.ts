@@ -10,8 +10,8 @@ export interface QuietLimits {
 }
 
 /**
- * In the middle of a TLS handshake a connection costs 60 kB: so a network can take 250 MB, and all together 1 GB. As many of a network
- * as may wait to be accepted (listen.ts): that burst of honest callers is let in whole.
+ * A connection in a TLS handshake takes 60 kB: one network can use 250 MB, and all together 1 GB. One network may have as many as
+ * may wait to be accepted (listen.ts), so that such a burst of honest callers is admitted.
  */
 export const QUIET_CONNECTIONS: QuietLimits = { perNetwork: 4096, total: 16_384 };
 
@@ -27,16 +27,16 @@ interface Quiet {
 }
 
 /**
- * Connections on which no request is being answered: in the TLS handshake, in the middle of the headers, or idle between two requests.
- * Anybody can open tens of thousands of them and say nothing. Beyond a limit the one that has been quiet for longest is closed: honest
- * clients say at once what they want. WebSockets are not counted; their owners have limits of their own.
+ * Limits connections without a request in progress: in the TLS handshake, in the headers, or idle between two requests. Any client
+ * can open tens of thousands of them. Beyond a limit the one that has been idle longest is closed, because honest clients send
+ * their request at once. WebSockets are not counted; their owners have their own limits.
  */
 export class QuietConnections {
   readonly #deps: QuietConnectionsDeps;
   readonly #limits: QuietLimits;
-  /** By where they come from, address and port; who has been quiet for longest is first. */
+  /** By source address and port; the one that has been idle longest is first. */
   readonly #quiet = new Map<string, Quiet>();
-  /** The same of each network. */
+  /** The same for each network. */
   readonly #networks = new Map<string, Map<string, Socket>>();
 
   constructor(deps: QuietConnectionsDeps) {
@@ -57,7 +57,7 @@ export class QuietConnections {
   }
 
   #open(socket: Socket): void {
-    // Gone already, or a connection of our own proxy, which sends the requests of many.
+    // Already closed, or a connection of our own proxy, which forwards many clients.
     if (socket.remoteAddress === undefined || this.#deps.isTrusted(socket.remoteAddress, 0)) return;
     const name = nameOf(socket);
     const quiet = { socket, network: networkOf(socket.remoteAddress) };

@@ -2,13 +2,13 @@ import type { Storage } from './db.ts';
 
 export type Engine = Storage['engine'];
 
-/** Everything in which the two engines differ outside their drivers. Code asks here, never `if (engine === ...)`. */
+/** All differences between the two engines outside their drivers. Use these, never `if (engine === ...)`. */
 interface Capabilities {
-  /** Column type of text that is compared and ordered byte by byte on both engines. */
+  /** Column type for text that both engines compare and sort by bytes. */
   text: string;
-  /** Run first in the migration transaction, so that two programs that start together migrate one after the other. */
+  /** Run first in the migration transaction, so that programs that start together migrate one after the other. */
   migrationLock: readonly string[];
-  /** One writer at a time: what a transaction has read stays true until it ends, without locks of rows. */
+  /** One writer at a time: what a transaction has read stays true until it ends, without row locks. */
   singleWriter: boolean;
 }
 
@@ -19,9 +19,9 @@ export const capabilities: Record<Engine, Capabilities> = {
   // SQLite's own order is binary, and every transaction here begins with the write lock.
   sqlite: { text: 'text', migrationLock: [], singleWriter: true },
   postgres: {
-    // Without it ids and cursors would be ordered by the language the server was installed in.
+    // Without it the server's locale would determine the order of ids and cursors.
     text: 'text collate "C"',
-    // Building an index on a grown table may take longer than any request may.
+    // Building an index on a large table may exceed the timeout of requests.
     migrationLock: [`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`, 'set local statement_timeout = 0'],
     singleWriter: false,
   },

@@ -1,4 +1,4 @@
-/** Conversions between what a column holds (schema.ts) and what the program uses. */
+/** Conversions between column values (schema.ts) and program values. */
 
 export function toFlag(value: boolean): 0 | 1 {
   return value ? 1 : 0;
@@ -14,12 +14,12 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** The reader says what it expects to find, best with a zod schema. */
+/** The caller validates the result, best with a zod schema. */
 export function fromJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** A moment as the interface shows it. */
+/** A time in the format of the interface. */
 export function toIso(millis: number): string;
 export function toIso(millis: number | null): string | null;
 export function toIso(millis: number | null): string | null {
@@ -27,7 +27,7 @@ export function toIso(millis: number | null): string | null {
 }
 
 /**
- * Text of a device or another program, made storable on both engines: what cannot be kept becomes U+FFFD.
+ * Makes text of a device or another program storable on both engines: invalid characters become U+FFFD.
  * Without it one NUL byte in a script's output would make its result impossible to record.
  */
 export function storableText(text: string): string {

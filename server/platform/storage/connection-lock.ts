@@ -6,20 +6,20 @@ interface Waiter {
 }
 
 /**
- * Turns on one connection, first come first served. SQLite has a single connection: whoever holds it may have a
- * transaction open, and a query of anyone else on it would silently become part of that transaction.
+ * A first-in, first-out lock on one connection. SQLite has a single connection: its holder may have a transaction open,
+ * and another query on it would silently become part of that transaction.
  */
 export class ConnectionLock {
   readonly #waiters: Waiter[] = [];
   readonly #deadlineMs: number;
   #held = false;
 
-  /** @param deadlineMs Longest wait. Only a transaction that waits for something else than its own queries takes long. */
+  /** @param deadlineMs Longest wait. Only a transaction that waits for something other than its own queries takes long. */
   constructor(deadlineMs: number) {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** @throws AppError `unavailable` when the holder does not let go in time */
+  /** @throws AppError `unavailable` when the holder does not release it in time */
   acquire(): Promise<void> {
     if (!this.#held) {
       this.#held = true;

@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely';
 import type { DbOrTx } from './db.ts';
 import type { Schema } from './schema.ts';
 
-/** Counts the rows of a query no further than `most`: with an index, a limit is checked in the same time however many rows there are. */
+/** Counts the rows of a query up to `most`: with an index, a limit check takes the same time for any number of rows. */
 export async function countUpTo<Table extends keyof Schema, Row>(
   db: DbOrTx,
   rows: SelectQueryBuilder<Schema, Table, Row>,

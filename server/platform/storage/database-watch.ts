@@ -1,22 +1,22 @@
 import type { Log } from '../core/log.ts';
 
-/** A database that is away is asked so often; it is found again at most so much later. */
+/** How often an unavailable database is probed; its return is detected at most this much later. */
 const PROBE_EVERY_MS = 500;
 
 export interface DatabaseWatchDeps {
-  /** Connects and asks anything; rejects while the database is away. */
+  /** Connects and runs a query; rejects while the database is unavailable. */
   probe: () => Promise<void>;
   log: Log;
 }
 
 /**
- * Knows whether a database server is away, from the first connection that could not be made until a probe is answered.
- * Meanwhile everybody else is refused at once, instead of each waiting for a connection of its own; and an outage is two lines
- * in the log, however many queries it costs.
+ * Tracks whether the database server is unavailable, from the first failed connection until a probe succeeds. Meanwhile other
+ * queries fail at once, instead of each waiting for a connection, and an outage causes two log lines, however many queries
+ * fail.
  */
 export class DatabaseWatch {
   readonly #deps: DatabaseWatchDeps;
-  /** By the elapsed clock; undefined while the database is there. */
+  /** Monotonic time; undefined while the database is available. */
   #awaySince: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #probing: Promise<void> = Promise.resolve();
@@ -30,7 +30,7 @@ export class DatabaseWatch {
     return this.#awaySince !== undefined;
   }
 
-  /** A connection could not be made. */
+  /** A connection attempt failed. */
   lost(error: unknown): void {
     if (this.#stopped || this.isAway) return;
     this.#awaySince = performance.now();

@@ -5,12 +5,12 @@ import type { Schema } from './schema.ts';
 export type Db = Kysely<Schema>;
 /** Inside one: nothing but queries on it may be awaited. */
 export type Tx = Transaction<Schema>;
-/** What store functions take first. */
+/** The first parameter of store functions. */
 export type DbOrTx = Db | Tx;
 
 /**
- * Group commit: all writes handed in within one tick share one transaction and one fsync, and every caller is
- * answered after the commit. On PostgreSQL, which groups commits itself, each write is its own statement or transaction.
+ * Group commit: all writes submitted within one tick share one transaction and one fsync, and every caller gets its
+ * result after the commit. On PostgreSQL, which groups commits itself, each write is its own statement or transaction.
  */
 export interface WriteQueue {
   /** Runs `work` inside the next shared transaction. Its error rejects only this caller; work must only query. */

@@ -5,8 +5,8 @@ import type { DbOrTx } from './db.ts';
 type DueTable = 'backups' | 'job_events';
 
 /**
- * Teams with something due, the longest due first. It steps from team to team in the index, so that it costs the same
- * however much is due of one of them.
+ * Teams with due rows, longest due first. Skips from team to team in the index, so that the cost does not depend on the
+ * number of due rows of one team.
  */
 export async function selectDueTeams(db: DbOrTx, table: DueTable, now: number): Promise<string[]> {
   const rows = sql.table(table);

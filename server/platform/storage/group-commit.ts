@@ -5,7 +5,7 @@ import type { WriteScope } from './write-scope.ts';
 
 /** Writes in one transaction: about 20 ms of work, during which reads wait. */
 const BATCH_LIMIT = 500;
-/** Writes that may wait; each belongs to a request or an agent message that is itself waiting. */
+/** Limit of queued writes; each belongs to a request or an agent message that is itself waiting. */
 const QUEUE_LIMIT = 20_000;
 interface PendingWrite {
   work: (tx: Tx) => Promise<unknown>;
@@ -13,12 +13,12 @@ interface PendingWrite {
   reject: (error: unknown) => void;
 }
 
-/** What one write came to, kept until the commit has decided whether it is true. */
+/** The result of one write, kept until the commit. */
 type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown };
 
 /** One shared transaction. */
 interface Batch {
-  /** Committed or undone: what a late write of it still does must not touch the connection. */
+  /** Committed or rolled back: a late write of this batch must not touch the connection. */
   over: boolean;
   deadline: PromiseWithResolvers<never>;
 }
@@ -34,9 +34,9 @@ export interface Savepoint {
 
 /**
  * Group commit for SQLite. Invariants:
- * - writes run one after another in the order they were handed in, each in its own savepoint, so that a failing one
- *   undoes only itself;
- * - nobody is answered before the commit (one fsync for all); if it fails, everybody in it is refused;
+ * - writes run one after another in the order of submission, each in its own savepoint, so that a failing one rolls back
+ *   only itself;
+ * - no caller gets a result before the commit (one fsync for all); if it fails, all writes of the batch fail;
  * - the transaction holds the connection lock, so reads and other statements on `db` wait for its end and never join it.
  */
 export class GroupCommit implements WriteQueue {
@@ -48,7 +48,7 @@ export class GroupCommit implements WriteQueue {
   #draining: Promise<void> | undefined;
   #closed = false;
 
-  /** @param deadlineMs Longest time of one transaction, after which it is undone: a write waits for something else than queries */
+  /** @param deadlineMs Timeout of one transaction, which is then rolled back: a write waits for something other than queries */
   constructor(db: Db, scope: WriteScope, savepoint: Savepoint, deadlineMs: number) {
     this.#db = db;
     this.#scope = scope;
@@ -67,7 +67,7 @@ export class GroupCommit implements WriteQueue {
     });
   }
 
-  /** Stops taking writes and waits until those handed in are answered. */
+  /** Stops accepting writes and waits until pending ones have ended. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#draining;
@@ -75,7 +75,7 @@ export class GroupCommit implements WriteQueue {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      // One turn of the event loop: everything that arrives in it shares the transaction.
+      // All writes of one event-loop turn share the transaction.
       await new Promise(setImmediate);
       const batch = this.#queue.slice(0, BATCH_LIMIT);
       this.#queue = this.#queue.slice(BATCH_LIMIT);
@@ -86,7 +86,7 @@ export class GroupCommit implements WriteQueue {
 
   async #commit(writes: PendingWrite[]): Promise<void> {
     const batch: Batch = { over: false, deadline: Promise.withResolvers<never>() };
-    // Someone has to listen while no write is racing against it.
+    // Prevents an unhandled rejection while no write is racing against it.
     batch.deadline.promise.catch(() => undefined);
     const timer = setTimeout(() => {
       batch.deadline.reject(new AppError('internal', `a write waited for over ${this.#deadlineMs} ms inside its transaction`));
@@ -119,7 +119,7 @@ export class GroupCommit implements WriteQueue {
       return { ok: true, value };
     } catch (error) {
       if (batch.over) return { ok: false, error };
-      // The whole transaction is gone, and with it the writes of the others in it.
+      // The whole transaction was rolled back, including the other writes in it.
       if (!this.#savepoint.isOpen()) throw error;
       this.#savepoint.undo.run();
       this.#savepoint.release.run();

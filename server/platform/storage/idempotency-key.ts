@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 
-/** Whose key it is, and since when what it made counts, milliseconds since 1970. */
+/** A team's key, and since when its record counts, milliseconds since 1970. */
 export interface KeyInUse {
   teamId: string;
   idempotencyKey: string;

@@ -5,13 +5,13 @@ import type { Storage } from './db.ts';
 export interface Inspection {
   /** Schema of the database; 0 before the first start. */
   schema: number;
-  /** Schema that this program works with. */
+  /** Schema of this program. */
   programSchema: number;
-  /** The latest moment that a running server has written, milliseconds; null when there is none. */
+  /** The latest time that a running server has stored, milliseconds; null when there is none. */
   newestMoment: number | null;
 }
 
-/** Looks at a database without changing it. @throws what the database throws when it does not answer */
+/** Inspects a database without changing it. @throws what the database throws when it is unavailable */
 export async function inspectStorage({ db }: Storage): Promise<Inspection> {
   const tables = await db.introspection.getTables();
   if (!tables.some(({ name }) => name === 'schema_migrations')) return { schema: 0, programSchema: programSchema(), newestMoment: null };
@@ -20,7 +20,7 @@ export async function inspectStorage({ db }: Storage): Promise<Inspection> {
   return { schema, programSchema: programSchema(), newestMoment: schema === 0 ? null : await newestMomentOf(db) };
 }
 
-/** Presence is written every few seconds, audit entries whenever somebody does something. */
+/** From presence, which is written every few seconds, and from the audit log. */
 async function newestMomentOf(db: Storage['db']): Promise<number | null> {
   const seen = await db
     .selectFrom('router_presence')

@@ -24,7 +24,7 @@ export async function encryptJwe(key: Uint8Array, { kid, purpose }: JweHeader, p
   return `${header}..${iv.toString('base64url')}.${sealed.toString('base64url', 0, end)}.${sealed.toString('base64url', end)}`;
 }
 
-/** @throws whatever is wrong with it; `keyOf` may throw for a key that is not known */
+/** @throws Error when it is malformed or was changed; `keyOf` may throw for an unknown key */
 export async function decryptJwe(jwe: string, keyOf: (kid: string) => Uint8Array): Promise<JweHeader & { plain: Uint8Array }> {
   const [header = '', encryptedKey, ivText = '', content = '', tagText = '', ...more] = jwe.split('.');
   if (encryptedKey !== '' || more.length > 0) throw new Error('not a compact JWE with a key of its own');
@@ -44,7 +44,7 @@ function cipherKey(key: Uint8Array, use: 'encrypt' | 'decrypt'): Promise<webcryp
   return webcrypto.subtle.importKey('raw', bytes(key), 'AES-GCM', false, [use]);
 }
 
-/** Web Crypto's types want bytes that no other thread can see. */
+/** Web Crypto's types require bytes that are not shared between threads. */
 function bytes(data: Uint8Array): Uint8Array<ArrayBuffer> {
   return data as Uint8Array<ArrayBuffer>;
 }

@@ -7,14 +7,14 @@ import type { Migration } from './migrations/types.ts';
 
 type Migratable = Pick<Storage, 'db' | 'engine'>;
 
-/** The schema this program works with. */
+/** The schema of this program. */
 export function programSchema(migrations: readonly Migration[] = released): number {
   return migrations.at(-1)?.number ?? 0;
 }
 
 /**
- * Brings the database to this program's schema, in one transaction: all steps or none. Safe when several programs
- * start at once, and does nothing on an up-to-date database.
+ * Migrates the database to this program's schema, in one transaction. Safe when several programs start at once;
+ * without effect on an up-to-date database.
  * @returns the numbers of the steps taken
  * @throws AppError `conflict` for a database that a newer program has migrated
  */

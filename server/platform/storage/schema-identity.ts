@@ -19,7 +19,7 @@ export interface ClientsTable {
   team_id: Fixed<string>;
   name: string;
   kind: Fixed<string>;
-  /** The most it may do, whoever signs in. */
+  /** The highest role of its sessions. */
   role: string;
   /** JSON: a list of addresses. */
   redirect_uris: string;

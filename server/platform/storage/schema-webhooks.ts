@@ -44,7 +44,7 @@ export interface WebhookSecretsTable {
   team_id: Fixed<string>;
   /** Encrypted (secrets.ts). */
   secret: Fixed<string>;
-  /** Someone has seen it; one made for lack of any has been seen by nobody. */
+  /** An administrator has seen it; one that the server generated has not been shown. */
   shown: Flag;
   created_at: Fixed<Millis>;
   /** Null: the one in use. Otherwise it still signs until then. */

@@ -43,7 +43,7 @@ export class Logbook implements TunnelRecord {
   readonly #socket: LogbookDeps['socket'];
   readonly #clock: Clock;
   readonly #listener: TunnelListener | undefined;
-  /** By the clock that nobody sets. */
+  /** In monotonic time. */
   #heardAt: number;
   #pings = 0;
   /** When the newest ping left; undefined when it was answered. */
