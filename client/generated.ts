@@ -472,19 +472,19 @@ export interface Job {
   started_at: string | null;
   completed_at: string | null;
   failed_at: string | null;
-  /** When it was taken back, or marked as deleted after its end */
+  /** When it was canceled, or marked as deleted after its end */
   deleted_at: string | null;
-  /** deleted: it has deleted_at; what it did before stays in phase, reason, output and the other moments */
+  /** deleted: deleted_at is set. phase, reason, output and the other times still say what the job did before */
   status: 'pending' | 'running' | 'completed' | 'failed' | 'deleted' | 'expired' | 'unknown';
-  /** How far it is, or came: done with a result, good or bad; expired and canceled jobs never ran */
+  /** Progress of the job. done: it has a result, good or bad. expired, canceled: it never ran */
   phase: 'queued' | 'accepted' | 'running' | 'done' | 'expired' | 'canceled' | 'unknown';
-  /** Why it is not simply completed, as a stable word */
+  /** Stable code that says why the job did not simply complete */
   reason: string | null;
-  /** The message of the router or the agent */
+  /** Error message of the router or the agent */
   error: string | null;
   /** What the script printed, up to 64 kB */
   output: string | null;
-  /** The script printed more than is kept, or its output was forgotten because the team has very much of it */
+  /** The script printed more than is kept, or its output was deleted because the team exceeded its limit of stored output */
   output_truncated: boolean;
   created_at: string;
   expires_at: string;
@@ -494,7 +494,7 @@ export interface Job {
   notify_url: string | null;
   timeout_seconds: number;
   undo_unless_reachable_seconds: number | null;
-  /** The backup taken before the script, once the control plane keeps it */
+  /** Id of the backup taken before the script, once the control plane has stored it */
   backup: string | null;
 }
 
@@ -537,17 +537,17 @@ export interface ListedJob {
   started_at: string | null;
   completed_at: string | null;
   failed_at: string | null;
-  /** When it was taken back, or marked as deleted after its end */
+  /** When it was canceled, or marked as deleted after its end */
   deleted_at: string | null;
-  /** deleted: it has deleted_at; what it did before stays in phase, reason, output and the other moments */
+  /** deleted: deleted_at is set. phase, reason, output and the other times still say what the job did before */
   status: 'pending' | 'running' | 'completed' | 'failed' | 'deleted' | 'expired' | 'unknown';
-  /** How far it is, or came: done with a result, good or bad; expired and canceled jobs never ran */
+  /** Progress of the job. done: it has a result, good or bad. expired, canceled: it never ran */
   phase: 'queued' | 'accepted' | 'running' | 'done' | 'expired' | 'canceled' | 'unknown';
-  /** Why it is not simply completed, as a stable word */
+  /** Stable code that says why the job did not simply complete */
   reason: string | null;
-  /** The message of the router or the agent */
+  /** Error message of the router or the agent */
   error: string | null;
-  /** The script printed more than is kept, or its output was forgotten because the team has very much of it */
+  /** The script printed more than is kept, or its output was deleted because the team exceeded its limit of stored output */
   output_truncated: boolean;
   created_at: string;
   expires_at: string;
@@ -557,7 +557,7 @@ export interface ListedJob {
   notify_url: string | null;
   timeout_seconds: number;
   undo_unless_reachable_seconds: number | null;
-  /** The backup taken before the script, once the control plane keeps it */
+  /** Id of the backup taken before the script, once the control plane has stored it */
   backup: string | null;
 }
 
@@ -677,13 +677,13 @@ export interface NewJob {
   express_execute: boolean;
   /** When false, the job is completed as soon as its agent has it on disk */
   needs_acknowledgement: boolean;
-  /** https URL at a public address that receives job status updates, signed as POST /api/webhook-secret says */
+  /** https URL at a public address that receives job status updates; POST /api/webhook-secret describes their signature */
   notify_url?: string;
-  /** Longest run of the script (default 300) */
+  /** Timeout of the script (default 300) */
   timeout_seconds?: number;
   /** How long the job may wait for its router before it expires (default 7 days) */
   deliver_within_minutes?: number;
-  /** Undo guard: before the script the router saves a restore point, and loads it (with a reboot) so many seconds later unless the agent can by then reach both the router over a fresh connection and the control plane. The job then fails with reason rolled_back. A router that cannot be guarded refuses the job before anything runs */
+  /** Undo guard: before the script runs, the router saves a restore point. It loads the restore point (with a reboot) after this many seconds, unless the agent has by then reached both the router over a fresh connection and the control plane. The job then fails with reason rolled_back. If the router cannot be guarded, the job fails before anything runs */
   undo_unless_reachable_seconds?: number;
 }
 
@@ -1385,7 +1385,7 @@ export interface Operations {
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
   /** Stream events about the records of the team */
   streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
-  /** Submit a script; when this answers, the job is on disk */
+  /** Submit a script as a job; the answer means that the job is stored on disk */
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Update a notification group */
   updateNotificationGroup: { input: { path: { group: string }; body: NotificationGroupChange }; result: NotificationGroup };

@@ -72,12 +72,12 @@ class Run {
     return this.until(everyMs, () => called);
   }
 
-  get speaker() {
+  get reporter() {
     return { teamId: this.place.teamId, agentId: this.place.agentId, epoch: 0 };
   }
 
   get connection() {
-    return { ...this.speaker, address: '::1', reset: false };
+    return { ...this.reporter, address: '::1', reset: false };
   }
 
   async job(wanted: { notifyUrl?: string; expiresInMs?: number } = {}): Promise<JobRecord> {
@@ -162,7 +162,7 @@ const SERVER: Record<string, Scenario> = {
   'job: result overdue': async (run) => {
     const job = await run.job();
     await run.storage.writes.write((tx) =>
-      acceptJob(tx, run.speaker, { jobId: job.id, now: run.clock.now(), graceMs: MINUTE, backupMs: 0 }),
+      acceptJob(tx, run.reporter, { jobId: job.id, now: run.clock.now(), graceMs: MINUTE, backupMs: 0 }),
     );
     expect(await run.phaseOf(job)).toBe('accepted');
     return run.until(10 * SECOND, async () => {

@@ -15,7 +15,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const UNSAID = { notifyUrl: undefined, timeoutSeconds: undefined, undoSeconds: undefined, deliverWithinMinutes: 60 };
 
-describeEachDatabase('what jobs have printed', (open) => {
+describeEachDatabase('the output of jobs', (open) => {
   let storage: Storage;
   let clock: ManualClock;
   let counters: Counters;
@@ -61,7 +61,7 @@ describeEachDatabase('what jobs have printed', (open) => {
   const outputOf = async (id: string) =>
     storage.db.selectFrom('jobs').select(['output', 'output_truncated', 'phase']).where('id', '=', id).executeTakeFirstOrThrow();
 
-  test('is forgotten oldest first beyond the bytes of its team; the jobs and other teams keep theirs', async () => {
+  test('is deleted oldest first beyond the bytes of its team, while the jobs and the outputs of other teams stay', async () => {
     const oldest = await printed(mine, 'x'.repeat(400));
     const theirs = await printed(other, 'y'.repeat(900));
     const silent = await printed(mine, null);
@@ -76,7 +76,7 @@ describeEachDatabase('what jobs have printed', (open) => {
     expect(counters.get('job_output_bytes_per_team')).toBe(1);
   });
 
-  test('is looked at as soon as a team has stored much of it, and every hour', async () => {
+  test('is swept every hour, and as soon as a team has stored much of it', async () => {
     const first = await printed(mine, 'x'.repeat(900));
     await printed(mine, 'x'.repeat(900));
     const outputs = retention();

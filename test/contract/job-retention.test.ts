@@ -82,13 +82,13 @@ describeEachDatabase('old jobs', (open) => {
     (await storage.db.selectFrom('jobs').select('id').orderBy('id').execute()).map(({ id }) => id);
   const settleEvents = () => storage.db.updateTable('job_events').set({ state: 'delivered', due_at: null, settled_at: LONG_AGO }).execute();
 
-  test.each(ENDS)('are forgotten when they have %s', async (_end, change) => {
+  test.each(ENDS)('are deleted when they have %s', async (_end, change) => {
     await create(change);
     await retention.sweep();
     expect(await kept()).toEqual([]);
   });
 
-  test('are forgotten with what was told of them', async () => {
+  test('are deleted with their events', async () => {
     const id = await create({ phase: 'done', completed_at: LONG_AGO }, { notifyUrl: 'https://hooks.example.com/' });
     await settleEvents();
     const { id: eventId } = await storage.db.selectFrom('job_events').select('id').where('job_id', '=', id).executeTakeFirstOrThrow();
@@ -124,7 +124,7 @@ describeEachDatabase('old jobs', (open) => {
       expect(await kept()).toEqual([id]);
     });
 
-    test.each(ENDS)('for the time that was set, having %s', async (_end, change) => {
+    test.each(ENDS)('for the configured time when they have %s', async (_end, change) => {
       const until = Object.fromEntries(
         Object.entries(change).map(([name, value]) => [name, value === LONG_AGO ? NOW - KEEP : value]),
       ) as Change;
@@ -136,7 +136,7 @@ describeEachDatabase('old jobs', (open) => {
       expect(await kept()).toEqual([]);
     });
 
-    test.each(['pending', 'resending'])('while something is to be told of them: %s', async (state) => {
+    test.each(['pending', 'resending'])('while one of their events is %s', async (state) => {
       const id = await create({ phase: 'done', completed_at: LONG_AGO }, { notifyUrl: 'https://hooks.example.com/' });
       await storage.db.updateTable('job_events').set({ state, due_at: LONG_AGO }).execute();
       await retention.sweep();
@@ -146,14 +146,14 @@ describeEachDatabase('old jobs', (open) => {
       expect(await kept()).toEqual([]);
     });
 
-    test('while their end is not written down for the receiver', async () => {
+    test('while the event of their end is not stored', async () => {
       const id = await create({ phase: 'done', completed_at: LONG_AGO, notified_version: 0 }, { notifyUrl: 'https://hooks.example.com/' });
       await settleEvents();
       await retention.sweep();
       expect(await kept()).toEqual([id]);
     });
 
-    test('as long as their backup', async () => {
+    test('as long as their backup is kept', async () => {
       const id = await create({ phase: 'done', completed_at: LONG_AGO });
       const backup = {
         id: newId(LONG_AGO),
@@ -175,7 +175,7 @@ describeEachDatabase('old jobs', (open) => {
       expect(await kept()).toEqual([]);
     });
 
-    test('while their campaign goes on; then the campaign keeps how its router fared', async () => {
+    test('while their campaign runs; then the campaign keeps the result of the router', async () => {
       const campaignId = newId(LONG_AGO);
       const id = await create({ phase: 'done', failed_at: LONG_AGO }, { key: `campaign ${campaignId} ${router.routerId}` });
       await storage.db.insertInto('campaigns').values(campaignRow(router.teamId, campaignId)).execute();
@@ -203,7 +203,7 @@ describeEachDatabase('old jobs', (open) => {
     });
   });
 
-  test('go in small steps, past those that stay', async () => {
+  test('are deleted in small steps, past those that stay', async () => {
     const stay = new Set<string>();
     for (let count = 0; count < 330; count += 1) {
       const stays = count % 3 === 0;
@@ -227,7 +227,7 @@ describeEachDatabase('old jobs', (open) => {
     expect(sizes.length).toBeGreaterThanOrEqual(4);
   });
 
-  test('are looked for every hour, also after the database was away, until the end', async () => {
+  test('are swept every hour until the stop, also after a database outage', async () => {
     let isAway = true;
     const write: Storage['writes']['write'] = (work) => (isAway ? Promise.reject(new Error('away')) : storage.writes.write(work));
     const hourly = new JobRetention({ storage: { ...storage, db: storage.db, writes: { write } }, clock, log: silentLog, keepMs: KEEP });

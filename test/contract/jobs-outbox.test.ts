@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { JobResult } from '../../protocol/index.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { acceptJob, beginJob, endJob, expireJobs, forgetJobs, giveUpOverdue, refuseJob } from '../../server/work/jobs/hand-over/store.ts';
-import type { Speaker } from '../../server/work/jobs/hand-over/store.ts';
+import type { Reporter } from '../../server/work/jobs/hand-over/store.ts';
 import { insertMissedEvents } from '../../server/work/jobs/outbox/store.ts';
 import { cancelQueued, deleteFinished, insertJob, requestCancel } from '../../server/work/jobs/store.ts';
 import type { JobInsert } from '../../server/work/jobs/store.ts';
@@ -26,12 +26,12 @@ interface Told {
 describeEachDatabase('the outbox of a job with a notify_url', (open) => {
   let storage: Storage;
   let seeded: SeededRouter;
-  let speaker: Speaker;
+  let reporter: Reporter;
 
   beforeEach(async () => {
     storage = await open();
     seeded = await seedRouter(storage);
-    speaker = { teamId: seeded.teamId, agentId: seeded.agentId, epoch: 0 };
+    reporter = { teamId: seeded.teamId, agentId: seeded.agentId, epoch: 0 };
   });
 
   const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => storage.writes.write(work);
@@ -61,17 +61,17 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
 
   /** A step of a job's life, by its name. */
   const steps: Record<string, (job: JobRecord) => Promise<unknown>> = {
-    accept: (job) => write((tx) => acceptJob(tx, speaker, { jobId: job.id, now: NOW + 1, graceMs: 10, backupMs: 0 })),
-    begin: (job) => write((tx) => beginJob(tx, speaker, { jobId: job.id, now: NOW + 2, graceMs: 10 })),
-    complete: (job) => write((tx) => endJob(tx, speaker, { jobId: job.id, result: completed, now: NOW + 3 })),
-    fail: (job) => write((tx) => endJob(tx, speaker, { jobId: job.id, result: failed, now: NOW + 3 })),
-    wonder: (job) => write((tx) => endJob(tx, speaker, { jobId: job.id, result: unknown, now: NOW + 3 })),
-    forget: (job) => write((tx) => forgetJobs(tx, speaker, [job.id], NOW + 3)),
+    accept: (job) => write((tx) => acceptJob(tx, reporter, { jobId: job.id, now: NOW + 1, graceMs: 10, backupMs: 0 })),
+    begin: (job) => write((tx) => beginJob(tx, reporter, { jobId: job.id, now: NOW + 2, graceMs: 10 })),
+    complete: (job) => write((tx) => endJob(tx, reporter, { jobId: job.id, result: completed, now: NOW + 3 })),
+    fail: (job) => write((tx) => endJob(tx, reporter, { jobId: job.id, result: failed, now: NOW + 3 })),
+    wonder: (job) => write((tx) => endJob(tx, reporter, { jobId: job.id, result: unknown, now: NOW + 3 })),
+    forget: (job) => write((tx) => forgetJobs(tx, reporter, [job.id], NOW + 3)),
     'give up': () => write((tx) => giveUpOverdue(tx, NOW + 3_600_000, 10)),
     expire: () => write((tx) => expireJobs(tx, NOW + 1000, 10)),
     cancel: (job) => write((tx) => cancelQueued(tx, { teamId: job.team_id, jobId: job.id, now: NOW + 4 })),
     'ask back': (job) => write((tx) => requestCancel(tx, { teamId: job.team_id, jobId: job.id, now: NOW + 4 })),
-    refuse: (job) => write((tx) => refuseJob(tx, speaker, { jobId: job.id, now: NOW + 4 })),
+    refuse: (job) => write((tx) => refuseJob(tx, reporter, { jobId: job.id, now: NOW + 4 })),
     delete: (job) => write((tx) => deleteFinished(tx, { teamId: job.team_id, jobId: job.id, now: NOW + 5 })),
   };
 
@@ -102,7 +102,7 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
     ['accept begin give-up delete', 'loaded completed deleted', false],
   ];
 
-  test.each(LIVES)('after "%s" it tells: %s', async (life, types, needsAcknowledgement = true) => {
+  test.each(LIVES)('after "%s" it holds the events %s', async (life, types, needsAcknowledgement = true) => {
     const job = await create({ needsAcknowledgement });
     for (const step of life.split(' ').filter(Boolean)) await steps[step.replace('-', ' ')]!(job);
     const events = await told(job);
@@ -111,7 +111,7 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
     expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
   });
 
-  test('an event is what the job was at that moment, without its script, output and error', async () => {
+  test('an event holds the state of the job at that time, without its script, output and error', async () => {
     const job = await create();
     for (const step of ['accept', 'begin', 'fail']) await steps[step]!(job);
     const [loaded, running, last] = await told(job);
@@ -152,18 +152,18 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
     expect(JSON.stringify(last)).not.toContain('secret');
   });
 
-  test('a transition that is undone leaves no event', async () => {
+  test('a transition that is rolled back leaves no event', async () => {
     const job = await create();
     const undone = write(async (tx) => {
-      await acceptJob(tx, speaker, { jobId: job.id, now: NOW, graceMs: 10, backupMs: 0 });
-      await beginJob(tx, speaker, { jobId: job.id, now: NOW, graceMs: 10 });
+      await acceptJob(tx, reporter, { jobId: job.id, now: NOW, graceMs: 10, backupMs: 0 });
+      await beginJob(tx, reporter, { jobId: job.id, now: NOW, graceMs: 10 });
       throw new Error('the disk is full');
     });
     await expect(undone).rejects.toThrow();
     expect(await told(job)).toHaveLength(1);
   });
 
-  test('an event behind one that waits for its receiver is due no earlier', async () => {
+  test('an event is due no earlier than the pending event before it', async () => {
     const job = await create();
     await storage.db
       .updateTable('job_events')
@@ -176,7 +176,7 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
     expect(rows).toEqual([waiting, waiting]);
   });
 
-  test('a transition that was stored by other means is told of all the same', async () => {
+  test('a transition that was stored without an event gets its event later', async () => {
     const [job, silent] = [await create(), await create({ notifyUrl: null })];
     for (const { id } of [job, silent]) {
       await storage.db.updateTable('jobs').set({ phase: 'running', started_at: NOW, version: 5 }).where('id', '=', id).execute();
@@ -190,7 +190,7 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
     expect(await told(silent)).toEqual([]);
   });
 
-  test('a job without a notify_url leaves nothing', async () => {
+  test('a job without a notify_url leaves no events', async () => {
     const job = await create({ notifyUrl: null });
     for (const step of ['accept', 'begin', 'complete']) await steps[step]!(job);
     expect(await told(job)).toEqual([]);

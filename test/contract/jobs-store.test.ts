@@ -12,7 +12,7 @@ import {
   refuseJob,
   selectHeldBefore,
 } from '../../server/work/jobs/hand-over/store.ts';
-import type { Speaker } from '../../server/work/jobs/hand-over/store.ts';
+import type { Reporter } from '../../server/work/jobs/hand-over/store.ts';
 import { statusOf } from '../../server/work/jobs/state.ts';
 import {
   cancelQueued,
@@ -37,15 +37,15 @@ const completed: JobResult = { outcome: 'completed', reason: null, error: null, 
 const failed: JobResult = { outcome: 'failed', reason: 'script_error', error: 'no', output: null, output_truncated: false };
 const unknown: JobResult = { outcome: 'unknown', reason: 'interrupted', error: 'cut', output: null, output_truncated: false };
 
-describeEachDatabase('the transitions of a job', (open) => {
+describeEachDatabase('job transitions', (open) => {
   let storage: Storage;
   let seeded: SeededRouter;
-  let speaker: Speaker;
+  let reporter: Reporter;
 
   beforeEach(async () => {
     storage = await open();
     seeded = await seedRouter(storage);
-    speaker = { teamId: seeded.teamId, agentId: seeded.agentId, epoch: 5 };
+    reporter = { teamId: seeded.teamId, agentId: seeded.agentId, epoch: 5 };
     await setEpoch(seeded.agentId, 5);
   });
 
@@ -77,14 +77,15 @@ describeEachDatabase('the transitions of a job', (open) => {
   }
 
   const write = <T>(work: (tx: Parameters<typeof insertJob>[0]) => Promise<T>): Promise<T> => storage.writes.write(work);
-  const accept = (job: JobRecord, by = speaker, now = NOW) => write((tx) => acceptJob(tx, by, { jobId: job.id, now, ...GRACE }));
-  const begin = (job: JobRecord, by = speaker) => write((tx) => beginJob(tx, by, { jobId: job.id, now: NOW + 10, graceMs: 60_000 }));
-  const end = (job: JobRecord, result = completed, by = speaker) => write((tx) => endJob(tx, by, { jobId: job.id, result, now: NOW + 20 }));
-  const refuse = (job: JobRecord) => write((tx) => refuseJob(tx, speaker, { jobId: job.id, now: NOW + 5 }));
+  const accept = (job: JobRecord, by = reporter, now = NOW) => write((tx) => acceptJob(tx, by, { jobId: job.id, now, ...GRACE }));
+  const begin = (job: JobRecord, by = reporter) => write((tx) => beginJob(tx, by, { jobId: job.id, now: NOW + 10, graceMs: 60_000 }));
+  const end = (job: JobRecord, result = completed, by = reporter) =>
+    write((tx) => endJob(tx, by, { jobId: job.id, result, now: NOW + 20 }));
+  const refuse = (job: JobRecord) => write((tx) => refuseJob(tx, reporter, { jobId: job.id, now: NOW + 5 }));
   const read = (job: JobRecord) => selectJob(storage.db, seeded.teamId, seeded.routerId, job.id);
   const own = (job: JobRecord) => ({ teamId: seeded.teamId, jobId: job.id, now: NOW + 7 });
 
-  it('go from queued to completed, raising the version each time', async () => {
+  it('go from queued to completed and raise the version each time', async () => {
     const job = await create();
     expect(job).toMatchObject({ phase: 'queued', version: 1, notified_version: 0, completed_at: null });
     expect(await accept(job)).toMatchObject({
@@ -118,26 +119,26 @@ describeEachDatabase('the transitions of a job', (open) => {
 
   it('give no permission after the job has expired', async () => {
     const job = await create();
-    expect(await accept(job, speaker, NOW + 1000)).toBeUndefined();
+    expect(await accept(job, reporter, NOW + 1000)).toBeUndefined();
     expect(await read(job)).toMatchObject({ phase: 'queued', version: 1 });
   });
 
-  it('give no permission on the word of an older tunnel', async () => {
+  it('give no permission to an older tunnel', async () => {
     const job = await create();
     await setEpoch(seeded.agentId, 6);
     expect(await accept(job)).toBeUndefined();
   });
 
-  it('give no permission to an agent that the router does not hang on', async () => {
+  it('give no permission to an agent that the router is not assigned to', async () => {
     const job = await create();
-    const stranger = { ...speaker, agentId: await seedAgent(storage, seeded.teamId) };
+    const stranger = { ...reporter, agentId: await seedAgent(storage, seeded.teamId) };
     await setEpoch(stranger.agentId, 5);
     expect(await accept(job, stranger)).toBeUndefined();
     expect(await begin(job, stranger)).toBeUndefined();
     expect(await end(job, completed, stranger)).toBeUndefined();
   });
 
-  it('do nothing on the word of another team', async () => {
+  it('ignore reports of another team', async () => {
     const job = await create();
     const other = await seedRouter(storage);
     await setEpoch(other.agentId, 5);
@@ -148,7 +149,7 @@ describeEachDatabase('the transitions of a job', (open) => {
     expect(await write((tx) => cancelQueued(tx, { ...own(job), teamId: other.teamId }))).toBeUndefined();
   });
 
-  it('complete a job without acknowledgement at the receipt, and keep it so', async () => {
+  it('complete a job without acknowledgement when its agent accepts it, and keep it completed', async () => {
     const job = await create({ needsAcknowledgement: false });
     const accepted = await accept(job);
     expect(accepted).toMatchObject({ phase: 'accepted', completed_at: NOW });
@@ -157,7 +158,7 @@ describeEachDatabase('the transitions of a job', (open) => {
     expect([accepted, ended].map((state) => statusOf(state!))).toEqual(['completed', 'completed']);
   });
 
-  it('store a result once, and the first one counts', async () => {
+  it('store a result once: the first one counts', async () => {
     const job = await create();
     await accept(job);
     expect(await end(job, failed)).toMatchObject({ phase: 'done', failed_at: NOW + 20, version: 3 });
@@ -165,14 +166,14 @@ describeEachDatabase('the transitions of a job', (open) => {
     expect(await read(job)).toMatchObject({ phase: 'done', reason: 'script_error', version: 3 });
   });
 
-  it('believe a result from an older tunnel: it is a fact', async () => {
+  it('believe a result from an older tunnel, because it is a fact', async () => {
     const job = await create();
     await accept(job);
     await setEpoch(seeded.agentId, 9);
     expect(await end(job)).toMatchObject({ phase: 'done' });
   });
 
-  it('correct unknown by a late result, and hear the same unknown once', async () => {
+  it('correct unknown by a late result, and store a repeated unknown once', async () => {
     const job = await create();
     await accept(job);
     expect(await end(job, unknown)).toMatchObject({ phase: 'unknown', reason: 'interrupted', failed_at: NOW + 20, version: 3 });
@@ -180,24 +181,24 @@ describeEachDatabase('the transitions of a job', (open) => {
     expect(await end(job)).toMatchObject({ phase: 'done', reason: null, error: null, failed_at: null, completed_at: NOW + 20, version: 4 });
   });
 
-  it('believe an agent that ran a job of which the restored database knows nothing', async () => {
+  it('believe an agent that ran a job which the restored database still has as queued', async () => {
     const job = await create();
     expect(await end(job)).toMatchObject({ phase: 'done', agent_id: seeded.agentId });
   });
 
-  it('do not call a job deleted that ran although it had been taken back', async () => {
+  it('do not show a job as deleted that ran although it had been canceled', async () => {
     const job = await create();
     await write((tx) => cancelQueued(tx, own(job)));
     expect(await end(job)).toMatchObject({ phase: 'done', deleted_at: null });
   });
 
-  it('keep output that a database could not hold as it is', async () => {
+  it('clean output that a database cannot store unchanged', async () => {
     const job = await create();
     await accept(job);
     expect(await end(job, { ...completed, output: 'a\0b\ud800' })).toMatchObject({ output: 'a\uFFFDb\uFFFD' });
   });
 
-  it('take a queued job back, which then gets no permission', async () => {
+  it('cancel a queued job, which then gets no permission', async () => {
     const job = await create();
     expect(await write((tx) => cancelQueued(tx, own(job)))).toMatchObject({ phase: 'canceled', deleted_at: NOW + 7, version: 2 });
     expect(await accept(job)).toBeUndefined();
@@ -211,7 +212,7 @@ describeEachDatabase('the transitions of a job', (open) => {
     expect(await refuse(job)).toBeUndefined();
   });
 
-  it('forget the wish to cancel once the script has begun', async () => {
+  it('drop the request to cancel once the script has begun', async () => {
     const job = await create();
     await accept(job);
     await write((tx) => requestCancel(tx, own(job)));
@@ -220,7 +221,7 @@ describeEachDatabase('the transitions of a job', (open) => {
     expect(await write((tx) => requestCancel(tx, own(job)))).toBeUndefined();
   });
 
-  it('fail a job that its agent gives back unasked', async () => {
+  it('fail a job that its agent refuses unasked', async () => {
     const job = await create();
     await accept(job);
     expect(await refuse(job)).toMatchObject({ phase: 'done', reason: 'rejected', failed_at: NOW + 5, deleted_at: null });
@@ -230,15 +231,15 @@ describeEachDatabase('the transitions of a job', (open) => {
     const job = await create();
     await accept(job);
     await setEpoch(seeded.agentId, 6);
-    await write((tx) => forgetJobs(tx, { ...speaker, epoch: 6 }, [job.id], NOW));
+    await write((tx) => forgetJobs(tx, { ...reporter, epoch: 6 }, [job.id], NOW));
     expect(await refuse(job)).toBeUndefined();
   });
 
-  it('give up what an agent was given on earlier tunnels and does not name', async () => {
+  it('set to unknown what an agent accepted on earlier tunnels and no longer lists', async () => {
     const [old, fresh] = [await create(), await create()];
     await accept(old);
     await setEpoch(seeded.agentId, 6);
-    const now = { ...speaker, epoch: 6 };
+    const now = { ...reporter, epoch: 6 };
     await accept(fresh, now);
     expect(await selectHeldBefore(storage.db, now)).toEqual([old.id]);
     const forgotten = await write((tx) => forgetJobs(tx, now, [old.id], NOW + 9));
@@ -249,11 +250,11 @@ describeEachDatabase('the transitions of a job', (open) => {
     const job = await create();
     await accept(job);
     await setEpoch(seeded.agentId, 7);
-    expect(await write((tx) => forgetJobs(tx, { ...speaker, epoch: 6 }, [job.id], NOW))).toEqual([]);
+    expect(await write((tx) => forgetJobs(tx, { ...reporter, epoch: 6 }, [job.id], NOW))).toEqual([]);
     expect(await read(job)).toMatchObject({ phase: 'accepted' });
   });
 
-  it('expire only what is queued', async () => {
+  it('expire only queued jobs', async () => {
     const [waiting, taken, later] = [await create(), await create(), await create({ expiresAt: NOW + 99_000 })];
     await accept(taken);
     const expired = await write((tx) => expireJobs(tx, NOW + 1000, 10));
@@ -262,7 +263,7 @@ describeEachDatabase('the transitions of a job', (open) => {
     expect(await read(later)).toMatchObject({ phase: 'queued' });
   });
 
-  it('give up silent agents after the time the script had and the grace', async () => {
+  it('stop waiting for silent agents after the timeout of the script and the grace', async () => {
     const [accepted, running] = [await create(), await create({ needsAcknowledgement: false })];
     await accept(accepted);
     await accept(running);
@@ -292,7 +293,7 @@ describeEachDatabase('the transitions of a job', (open) => {
     expect(await selectJobByKey(storage.db, { ...key, teamId: (await seedRouter(storage)).teamId })).toBeUndefined();
   });
 
-  it('list newest first, by pages and by status', async () => {
+  it('list newest first, by page and by status', async () => {
     const jobs = [await create({ now: NOW - 2 }), await create({ now: NOW - 1 }), await create(), await create()];
     await end(jobs[1]!, failed);
     const list = async (statuses: Parameters<typeof selectJobs>[1]['statuses'], limit = 10, before?: JobRecord) => {

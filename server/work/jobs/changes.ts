@@ -2,9 +2,9 @@ import type { Clock } from '../../platform/core/clock.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
 import type { JobRecord } from './types.ts';
 
-/** Tells whoever is interested in this process that a job's row has changed. */
+/** Notifies subscribers in this process that a job's row has changed. */
 export class JobChanges extends Listeners<JobRecord> {
-  /** Resolves at the job's next change, or after `ms`. Subscribe before doing what causes the change. */
+  /** Resolves at the job's next change, or after `ms`. Call it before you make the change, so that no change is missed. */
   next(jobId: string, clock: Clock, ms: number): { changed: Promise<void>; stop: () => void } {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = clock.setTimeout(resolve, ms);

@@ -1,14 +1,14 @@
 import { isLoopbackHost, mayNameHost } from '../../platform/core/public-address.ts';
 import type { AddressRules } from '../../platform/core/public-address.ts';
 
-/** Longer ones do not fit the request line of the usual servers. */
+/** Common servers refuse a request line that is longer. */
 export const MAX_NOTIFY_URL_CHARS = 2048;
 
 /**
- * Why the URL cannot receive updates, or undefined. Where its name leads to is checked at every connect instead: a name
- * may lead elsewhere by then.
+ * Why the URL cannot receive updates, or undefined when it can. The addresses behind its name are checked at every
+ * connect instead, because they may change.
  */
-export function whyNotNotify(text: string, rules: AddressRules): string | undefined {
+export function notifyUrlProblem(text: string, rules: AddressRules): string | undefined {
   if (text.length > MAX_NOTIFY_URL_CHARS) return `must have at most ${MAX_NOTIFY_URL_CHARS} characters`;
   if (!URL.canParse(text)) return 'is not a URL';
   const url = new URL(text);

@@ -4,9 +4,9 @@ import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { countOpenJobs } from './store.ts';
 
-/** A team at its limit is counted again so often, milliseconds: counting 50,000 entries of an index takes some milliseconds. */
+/** How often a team at its limit is counted again, milliseconds. Counting 50,000 index entries takes a few milliseconds. */
 const COUNT_AGAIN_MS = 1000;
-/** Teams whose count is remembered; beyond it they are counted anew. */
+/** Teams whose count is kept in memory. Beyond this number all are counted again. */
 const REMEMBERED = 10_000;
 
 interface OpenCount {
@@ -15,8 +15,8 @@ interface OpenCount {
 }
 
 /**
- * How many jobs of each team have not ended. Jobs are made by the thousand a second, so they are counted when first needed, new ones
- * are added up, and only when that reaches the limit they are counted again: those that ended are found out then.
+ * Counts the jobs of each team that have not ended. A team creates up to thousands of jobs a second, so this counts them
+ * once, adds new ones, and counts again only when the sum reaches the limit: that leaves out the jobs that have ended.
  */
 export class OpenJobs {
   readonly #deps: { storage: Storage; clock: Clock; counters?: Counters | undefined };
@@ -26,7 +26,7 @@ export class OpenJobs {
     this.#deps = deps;
   }
 
-  /** Not less than there are, but for requests under way. */
+  /** Never fewer than there are, except for jobs of requests under way. */
   async count(teamId: string): Promise<number> {
     const known = await this.#counts.get(teamId);
     if (known && (known.jobs < QUOTAS.open_jobs_per_team.most || this.#deps.clock.monotonic() - known.countedAt < COUNT_AGAIN_MS))
@@ -39,13 +39,13 @@ export class OpenJobs {
     checkQuota(this.#deps.counters, 'open_jobs_per_team', count);
   }
 
-  /** A job was made. */
+  /** A job was created. */
   async added(teamId: string): Promise<void> {
     const known = await this.#counts.get(teamId);
     if (known) known.jobs += 1;
   }
 
-  /** One count at a time: a thousand requests that find the team full wait for the same one. */
+  /** One count per team at a time: requests that find the team at its limit wait for the same count. */
   async #countAgain(teamId: string, known: OpenCount | undefined): Promise<OpenCount> {
     const underWay = this.#counts.get(teamId);
     if (underWay && (await underWay) !== known) return underWay;

@@ -26,15 +26,15 @@ const newJobBody = z
     notify_url: z
       .string()
       .optional()
-      .describe('https URL at a public address that receives job status updates, signed as POST /api/webhook-secret says'),
-    timeout_seconds: optionalInt(1, JOB_LIMITS.timeoutSeconds).describe('Longest run of the script (default 300)'),
+      .describe('https URL at a public address that receives job status updates; POST /api/webhook-secret describes their signature'),
+    timeout_seconds: optionalInt(1, JOB_LIMITS.timeoutSeconds).describe('Timeout of the script (default 300)'),
     deliver_within_minutes: optionalInt(1, JOB_LIMITS.deliveryMinutes).describe(
       'How long the job may wait for its router before it expires (default 7 days)',
     ),
     undo_unless_reachable_seconds: optionalInt(JOB_LIMITS.undoSeconds.least, JOB_LIMITS.undoSeconds.most).describe(
-      'Undo guard: before the script the router saves a restore point, and loads it (with a reboot) so many seconds later ' +
-        'unless the agent can by then reach both the router over a fresh connection and the control plane. The job then fails ' +
-        'with reason rolled_back. A router that cannot be guarded refuses the job before anything runs',
+      'Undo guard: before the script runs, the router saves a restore point. It loads the restore point (with a reboot) after ' +
+        'this many seconds, unless the agent has by then reached both the router over a fresh connection and the control plane. ' +
+        'The job then fails with reason rolled_back. If the router cannot be guarded, the job fails before anything runs',
     ),
   })
   .meta({
@@ -114,17 +114,17 @@ export const jobSchema = z
     started_at: dateTime.nullable(),
     completed_at: dateTime.nullable(),
     failed_at: dateTime.nullable(),
-    deleted_at: dateTime.nullable().describe('When it was taken back, or marked as deleted after its end'),
+    deleted_at: dateTime.nullable().describe('When it was canceled, or marked as deleted after its end'),
     status: z
       .enum(STATUSES)
-      .describe('deleted: it has deleted_at; what it did before stays in phase, reason, output and the other moments'),
-    phase: z.enum(PHASES).describe('How far it is, or came: done with a result, good or bad; expired and canceled jobs never ran'),
-    reason: z.string().nullable().describe('Why it is not simply completed, as a stable word'),
-    error: z.string().nullable().describe('The message of the router or the agent'),
+      .describe('deleted: deleted_at is set. phase, reason, output and the other times still say what the job did before'),
+    phase: z.enum(PHASES).describe('Progress of the job. done: it has a result, good or bad. expired, canceled: it never ran'),
+    reason: z.string().nullable().describe('Stable code that says why the job did not simply complete'),
+    error: z.string().nullable().describe('Error message of the router or the agent'),
     output: z.string().nullable().describe('What the script printed, up to 64 kB'),
     output_truncated: z
       .boolean()
-      .describe('The script printed more than is kept, or its output was forgotten because the team has very much of it'),
+      .describe('The script printed more than is kept, or its output was deleted because the team exceeded its limit of stored output'),
     created_at: dateTime,
     expires_at: dateTime,
     site_id: z.string().nullable(),
@@ -133,7 +133,7 @@ export const jobSchema = z
     notify_url: z.string().nullable(),
     timeout_seconds: z.number(),
     undo_unless_reachable_seconds: z.number().nullable(),
-    backup: z.string().nullable().describe('The backup taken before the script, once the control plane keeps it'),
+    backup: z.string().nullable().describe('Id of the backup taken before the script, once the control plane has stored it'),
   })
   .meta({ id: 'Job', examples: [jobExample] });
 
@@ -161,7 +161,7 @@ function createRoute(app: App, jobs: JobsService): void {
       schema: {
         tags: ['jobs'],
         operationId: 'submitJob',
-        summary: 'Submit a script; when this answers, the job is on disk',
+        summary: 'Submit a script as a job; the answer means that the job is stored on disk',
         params: routerParams,
         body: newJobBody,
         response: { 200: envelope(receiptSchema), ...commonErrors },
@@ -246,8 +246,9 @@ function cancelRoute(app: App, jobs: JobsService): void {
         operationId: 'cancelJob',
         summary: 'Cancel a pending job, or mark a finished one as deleted',
         description:
-          'A job that waits is taken back at once. One that its agent holds is asked back: 200 once it has been given up, 202 while ' +
-          'there is no answer (the agent is asked again), 409 if the script has begun. Of a finished one only deleted_at and status change.',
+          'A queued job is canceled at once. For a job that its agent has accepted, the agent is asked to give it back: 200 once it has, ' +
+          '202 while it has not answered (the control plane asks again), 409 if the script has begun. For a finished job only ' +
+          'deleted_at and status change.',
         params: jobParams,
         response: {
           200: envelope(jobSchema),

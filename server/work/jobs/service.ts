@@ -12,31 +12,30 @@ import type { AddressRules } from '../../platform/core/public-address.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { RouterRecord } from '../../fleet/routers/types.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
+import { JobCanceller } from './cancellation.ts';
 import { JobChanges } from './changes.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { HandOver } from './hand-over/hand-over.ts';
 import { findJobs } from './list/store.ts';
 import type { JobFilter, JobOverview } from './list/types.ts';
-import { whyNotNotify } from './notify-url.ts';
+import { notifyUrlProblem } from './notify-url.ts';
 import { insertMissedEvents } from './outbox/store.ts';
 import { OpenJobs } from './open-jobs.ts';
 import { OutputRetention } from './retention/outputs.ts';
 import { JobRetention } from './retention/retention.ts';
-import { CANCEL_REQUESTED, isFinished } from './state.ts';
+import { isFinished } from './state.ts';
 import type { Phase, Status } from './state.ts';
-import { cancelQueued, deleteFinished, insertJob, isRouterThere, requestCancel, selectJob, selectJobByKey, selectJobs } from './store.ts';
+import { insertJob, isRouterThere, selectJob, selectJobByKey, selectJobs } from './store.ts';
 import { JobSweeper } from './sweeper.ts';
 import { cancelQueuedOf, giveUpHeldOf, selectHeldOf } from './withdrawal/store.ts';
 import type { Cancellation, JobRecord, JobRequest, JobRules, NewJob, Withdrawal } from './types.ts';
 
 export { statusOf } from './state.ts';
 
-/** A key is remembered for a day (server/platform/idempotency); a later one makes a new job. */
+/** A key is valid for a day (server/platform/idempotency). After that it creates a new job. */
 const KEY_KEPT_MS = 24 * 3600_000;
-/** `token`: a handle of the job that cannot be guessed. */
+/** `token`: a reference to the job that cannot be guessed. */
 const TOKEN_CHARS = 32;
-/** A DELETE that loses a race against a transition looks again; phases only move forward. */
-const CANCEL_TRIES = 4;
 
 export interface JobsDeps {
   storage: Storage;
@@ -47,7 +46,7 @@ export interface JobsDeps {
   rules: JobRules;
   notifyUrls: AddressRules;
   counters?: Counters | undefined;
-  /** Spreads repeated offers; for tests. */
+  /** Spreads repeated offers. Tests replace it. */
   random?: () => number;
 }
 
@@ -58,12 +57,13 @@ type JobEvents = Pick<
   'onReady' | 'onGone' | 'onHeartbeat' | 'onJobAccepted' | 'onJobDeclined' | 'onJobBegan' | 'onJobEnded' | 'onJobRefused'
 >;
 
-/** Jobs: created by callers, handed to agents, run once, reported. The protocol is docs/job-handover.md. */
+/** Jobs: callers create them, agents run each once and report the result. docs/job-handover.md describes the protocol. */
 export class JobsService implements JobEvents {
-  /** Every change of a job's row that this process made. */
+  /** Every change of a job's row that this process makes. */
   readonly changes = new JobChanges();
   readonly #deps: JobsDeps;
   readonly #handOver: HandOver;
+  readonly #canceller: JobCanceller;
   readonly #dispatcher: Dispatcher;
   readonly #sweeper: JobSweeper;
   readonly #retention: JobRetention;
@@ -74,6 +74,7 @@ export class JobsService implements JobEvents {
     this.#deps = deps;
     this.#openJobs = new OpenJobs(deps);
     this.#handOver = new HandOver({ ...deps, changes: this.changes });
+    this.#canceller = new JobCanceller({ ...deps, changes: this.changes });
     this.#dispatcher = new Dispatcher(deps);
     this.#sweeper = new JobSweeper({ ...deps, changes: this.changes });
     this.#outputs = new OutputRetention(deps);
@@ -84,7 +85,7 @@ export class JobsService implements JobEvents {
     });
   }
 
-  /** Offers that wait for their answer. */
+  /** Offers that wait for an answer. */
   get offers(): SharedUse {
     return this.#dispatcher.unanswered;
   }
@@ -104,8 +105,8 @@ export class JobsService implements JobEvents {
   }
 
   /**
-   * Stores a job; when this resolves it is on disk. A key that the caller chose finds its earlier job again.
-   * @param beside what is stored in the same transaction as a new job; if it throws there is no job
+   * Stores a job; it is on disk when this resolves. A key that the caller chose finds the earlier job.
+   * @param beside stores more in the transaction of a new job. If it throws, no job is created
    * @throws AppError `not_found` for the router, `invalid` for the URL, `quota_exceeded` when too many jobs of the team have not ended
    */
   async createJob(teamId: string, routerId: string, wanted: NewJob, request: JobRequest, beside?: BesideJob): Promise<JobRecord> {
@@ -120,9 +121,9 @@ export class JobsService implements JobEvents {
     return job;
   }
 
-  /** For jobs that are made later. @throws AppError `invalid` */
+  /** Checks the URL of jobs that are created later. @throws AppError `invalid` */
   checkNotifyUrl(notifyUrl: string | undefined): void {
-    const refused = notifyUrl === undefined ? undefined : whyNotNotify(notifyUrl, this.#deps.notifyUrls);
+    const refused = notifyUrl === undefined ? undefined : notifyUrlProblem(notifyUrl, this.#deps.notifyUrls);
     if (refused !== undefined) throw invalidField('notify_url', refused);
   }
 
@@ -141,7 +142,7 @@ export class JobsService implements JobEvents {
       if (earlier) return { job: earlier, isNew: false };
       this.#openJobs.check(open);
       const job = await insertJob(tx, values);
-      // Asked behind the insert, which waits for a removal that is under way.
+      // After the insert, because the insert waits for a removal that is under way.
       if (!(await isRouterThere(tx, values))) throw notFound('router');
       await beside?.(tx, job);
       return { job, isNew: true };
@@ -193,85 +194,43 @@ export class JobsService implements JobEvents {
   }
 
   /**
-   * Takes a job back, or marks a finished one as deleted; repeating it changes nothing. A job that its agent holds but
-   * may not have begun is asked back: `requested` when the answer is not there yet.
+   * Cancels a job, or marks a finished one as deleted. Repeating it changes nothing. For a job that its agent has accepted,
+   * the agent is asked to give it back: `requested` when it has not answered yet.
    * @throws AppError `not_found`; `conflict` once the script has begun, because it cannot be recalled
    */
   async cancelJob(teamId: string, routerId: string, jobId: string): Promise<Cancellation> {
-    return this.#cancel(await this.getJob(teamId, routerId, jobId));
+    return this.#canceller.cancel(await this.getJob(teamId, routerId, jobId));
   }
 
   /**
-   * As {@link cancelJob} for a job that is not finished; undefined for one that is, which stays as it is.
-   * @throws AppError as {@link cancelJob}
+   * Like {@link cancelJob}, but leaves a finished job unchanged and returns undefined for it.
+   * @throws AppError like {@link cancelJob}
    */
   async takeBackJob(teamId: string, routerId: string, jobId: string): Promise<Cancellation | undefined> {
     const job = await this.getJob(teamId, routerId, jobId);
-    return isFinished(job.phase as Phase) ? undefined : this.#cancel(job);
-  }
-
-  async #cancel(first: JobRecord): Promise<Cancellation> {
-    const { team_id: teamId, router_id: routerId, id: jobId } = first;
-    const isWithdrawn = !isFinished(first.phase as Phase);
-    let job = first;
-    for (let attempt = 0; attempt < CANCEL_TRIES; attempt += 1) {
-      if (job.phase === 'running' || (isWithdrawn && hasRun(job))) throw tooLate();
-      if (job.deleted_at !== null) return { state: 'deleted', job };
-      const change = await this.#tryCancel(job);
-      if (change) return change;
-      job = await this.getJob(teamId, routerId, jobId);
-    }
-    throw new AppError('conflict', 'the job is changing; try again');
-  }
-
-  /** Undefined when the job has moved on meanwhile. */
-  async #tryCancel(job: JobRecord): Promise<Cancellation | undefined> {
-    const { storage, clock } = this.#deps;
-    const target = { teamId: job.team_id, jobId: job.id, now: clock.now() };
-    if (job.phase === 'accepted') return this.#askBack(job);
-    const change = job.phase === 'queued' ? cancelQueued : deleteFinished;
-    const deleted = await storage.writes.write((tx) => change(tx, target));
-    if (!deleted) return undefined;
-    this.changes.publish(deleted);
-    return { state: 'deleted', job: deleted };
-  }
-
-  async #askBack(job: JobRecord): Promise<Cancellation | undefined> {
-    const { storage, clock, rules, gateway } = this.#deps;
-    const wait = this.changes.next(job.id, clock, rules.revokeWaitMs);
-    try {
-      const target = { teamId: job.team_id, jobId: job.id, now: clock.now() };
-      const asked = await storage.writes.write((tx) => requestCancel(tx, target));
-      if (!asked) return undefined;
-      const isSent = asked.agent_id !== null && gateway.notify(asked.agent_id, { type: 'job.revoke', job_id: job.id });
-      if (isSent) await wait.changed;
-      const now = await this.getJob(job.team_id, job.router_id, job.id);
-      return now.phase === 'accepted' && now.reason === CANCEL_REQUESTED ? { state: 'requested', job: now } : undefined;
-    } finally {
-      wait.stop();
-    }
+    return isFinished(job.phase as Phase) ? undefined : this.#canceller.cancel(job);
   }
 
   /**
-   * Ends the jobs of a router that is removed or replaced, inside the write that does so. Publish them in {@link changes} afterwards.
-   * @throws AppError `conflict` for a job that an agent holds and can still tell of
+   * Ends the jobs of a router, in the transaction that removes or replaces it. Publish the returned jobs in {@link changes} after
+   * the commit. @throws AppError `conflict` while an agent holds a job and can still report its result
    */
   async withdrawFrom(tx: Tx, { agentRevoked, keepQueued = false, reason, error, ...target }: Withdrawal): Promise<JobRecord[]> {
     const held = await selectHeldOf(tx, target, 1);
     if (held.length > 0 && !agentRevoked) {
-      throw new AppError('conflict', `job ${held[0]} is under way: wait for its end, or take it back if its script has not begun`);
+      throw new AppError('conflict', `job ${held[0]} is under way: wait for its end, or cancel it if its script has not begun`);
     }
     const unknown = held.length > 0 ? await giveUpHeldOf(tx, target) : [];
     return keepQueued ? unknown : [...unknown, ...(await cancelQueuedOf(tx, target, { reason, error }))];
   }
 
-  /** The net under the outbox: events of transitions that were stored without one (at most `limit`). @returns how many */
+  /** Stores the missing events of transitions that were stored without one (at most `limit` jobs). @returns how many */
   insertMissedEvents(limit: number): Promise<number> {
     const { storage, clock } = this.#deps;
     return storage.writes.write((tx) => insertMissedEvents(tx, clock.now(), limit));
   }
 
-  // What agents say. A failed write rejects: the tunnel is then closed, and the agent says it again at its next `ready`.
+  // Messages of agents. A failed write rejects: the tunnel is then closed, and the agent repeats the message at its next `ready`.
 
   async onReady(connection: AgentConnection, entries: OpenJob[]): Promise<void> {
     await this.#handOver.settle(connection, entries);
@@ -283,7 +242,7 @@ export class JobsService implements JobEvents {
   }
 
   onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void {
-    const names = heartbeat.routers.filter((beat) => beat.reachable).map((beat) => beat.name);
+    const names = heartbeat.routers.filter((router) => router.reachable).map((router) => router.name);
     if (names.length > 0) this.#dispatcher.checkedIn(connection.agentId, names);
   }
 
@@ -297,7 +256,7 @@ export class JobsService implements JobEvents {
     return Promise.resolve();
   }
 
-  // An offer of a job that the agent's journal knows already is answered by what became of it (the database was restored).
+  // If the agent's journal already has an offered job (the database was restored), the agent answers with the job's state.
 
   async onJobBegan(connection: AgentConnection, jobId: string): Promise<void> {
     await this.#handOver.began(connection, jobId);
@@ -313,13 +272,4 @@ export class JobsService implements JobEvents {
     await this.#handOver.refused(connection, jobId);
     this.#dispatcher.refused(connection.agentId, jobId);
   }
-}
-
-/** The agent's word on the script has come: nothing can be taken back any more. */
-function hasRun(job: JobRecord): boolean {
-  return job.phase === 'done' && job.reason !== 'rejected';
-}
-
-function tooLate(): AppError {
-  return new AppError('conflict', 'the script has begun and cannot be recalled');
 }

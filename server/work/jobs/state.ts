@@ -2,8 +2,8 @@ import type { JobResult } from '../../../protocol/index.ts';
 import type { JobRecord } from './types.ts';
 
 /**
- * The phases of a job, who may leave which, and what the caller is told. Pure: store.ts turns each transition into
- * one conditional UPDATE whose condition is `FROM[transition]`.
+ * The phases of a job, its transitions, and the status that the API shows. Pure: store.ts turns each transition into one
+ * conditional UPDATE whose condition is `FROM[transition]`.
  */
 
 export const PHASES = ['queued', 'accepted', 'running', 'done', 'expired', 'canceled', 'unknown'] as const;
@@ -15,14 +15,14 @@ export type Status = (typeof STATUSES)[number];
 export type Transition = 'accept' | 'begin' | 'end' | 'expire' | 'cancel' | 'refuse' | 'give_up';
 
 /**
- * Phases each transition may start from.
- * - `accept` is the only permission to run, so nothing but a queued job has it.
- * - `begin` and `end` are facts that an agent reports. They are believed even where the control plane thought the job
- *   had not left (its database may have been restored from a backup): calling such a job anything else would be false,
- *   and offering it again would run it twice.
+ * The phases from which each transition can start.
+ * - `accept` is the only permission to run, so only a queued job can be accepted.
+ * - `begin` and `end` are facts that an agent reports. They are believed even when the control plane's database says that
+ *   the job was never sent: the database may have been restored from a backup. To show such a job as anything else would
+ *   be false, and to offer it again would run it twice.
  * - `end` corrects `unknown`; it never changes an earlier end.
- * - `refuse` means that the agent never began and never will. It says nothing about an `unknown` job: that may have run
- *   in an earlier life of the agent, before its disk was restored.
+ * - `refuse` means that the agent has not begun the job and never will. It proves nothing about an `unknown` job: that job
+ *   may have run before the agent's disk was restored.
  */
 export const FROM: Record<Transition, readonly Phase[]> = {
   accept: ['queued'],
@@ -38,10 +38,10 @@ export function allows(transition: Transition, phase: Phase): boolean {
   return FROM[transition].includes(phase);
 }
 
-/** Phases that an agent holds: the router has a job under way. */
+/** Phases in which an agent holds the job: the router has a job under way. */
 export const HELD: readonly Phase[] = ['accepted', 'running'];
 
-/** An accepted job whose agent has been asked to give it back carries this as its reason. */
+/** The reason of an accepted job whose agent has been asked to give it back. */
 export const CANCEL_REQUESTED = 'cancel_requested';
 
 /** `end` leads to `done`, unless even the agent cannot know what the script did. */
@@ -52,8 +52,8 @@ export function phaseOfResult(result: JobResult): Phase {
 type StatusColumns = Pick<JobRecord, 'phase' | 'completed_at' | 'failed_at' | 'deleted_at'>;
 
 /**
- * The public status. A job without acknowledgement is completed once its agent has it on disk, and stays so: what
- * its script did later is told by `phase`, `reason` and `error`.
+ * The public status. A job without acknowledgement is completed once its agent has it on disk, and stays completed: `phase`,
+ * `reason` and `error` report what its script did later.
  */
 export function statusOf(job: StatusColumns): Status {
   if (job.deleted_at !== null) return 'deleted';
@@ -76,12 +76,12 @@ export function statusOf(job: StatusColumns): Status {
   }
 }
 
-/** True when nothing more is expected to happen to the job; a late result may still correct `unknown`. */
+/** True when no further transition is expected. A late result may still correct `unknown`. */
 export function isFinished(phase: Phase): boolean {
   return phase === 'done' || phase === 'expired' || phase === 'canceled' || phase === 'unknown';
 }
 
-/** Which rows a status is: what the list's filter asks the database for. */
+/** The rows that have a status: what the list's filter selects in the database. */
 export interface StatusFilter {
   phases: readonly Phase[];
   completed?: boolean;
@@ -89,7 +89,7 @@ export interface StatusFilter {
   deleted: boolean;
 }
 
-/** The conditions that {@link statusOf} decides by, for one status. Rows match any of them. */
+/** For each status, the conditions of {@link statusOf}. A row has the status when it matches any of them. */
 export const ROWS_OF: Record<Status, readonly StatusFilter[]> = {
   pending: [
     { phases: ['queued'], deleted: false },

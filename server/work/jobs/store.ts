@@ -8,7 +8,7 @@ import { madeWithKey } from '../../platform/storage/idempotency-key.ts';
 import type { KeyInUse } from '../../platform/storage/idempotency-key.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { Schema } from '../../platform/storage/schema.ts';
-import { noted } from './outbox/store.ts';
+import { insertJobEvent } from './outbox/store.ts';
 import { CANCEL_REQUESTED, FROM, ROWS_OF } from './state.ts';
 import type { Status, StatusFilter } from './state.ts';
 import type { JobRecord } from './types.ts';
@@ -16,9 +16,9 @@ import type { JobRecord } from './types.ts';
 export { isRouterThere } from '../../platform/storage/router-lock.ts';
 
 /**
- * What callers do: create, read, take back. What agents do is in hand-over/store.ts. Every transition is one conditional
- * UPDATE .. RETURNING that raises `version` in the same statement; undefined means that its condition did not hold.
- * Its event is stored beside it (outbox/store.ts), so these run inside a write.
+ * What callers do: create, read, cancel. What agents do is in hand-over/store.ts. Every transition is one conditional
+ * UPDATE .. RETURNING that also raises `version`; undefined means that its condition did not hold. It stores its event in
+ * the same transaction (outbox/store.ts): call these inside a write.
  */
 
 type Where = ExpressionBuilder<Schema, 'jobs'>;
@@ -70,17 +70,17 @@ export async function insertJob(db: DbOrTx, job: JobInsert): Promise<JobRecord> 
       output_truncated: 0,
       created_at: job.now,
       expires_at: job.expiresAt,
-      // The first event of a job is that it exists (`job.loaded`).
+      // Version 1 is the creation: the event `job.loaded`.
       version: 1,
       notified_version: 0,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await noted(db, inserted, job.now);
+  await insertJobEvent(db, inserted, job.now);
   return inserted;
 }
 
-/** The job that a key made on this router since a moment: what a repeated POST gets after a crash. */
+/** The job that a caller's key has created on this router since a time: what a repeated POST gets after a crash. */
 export async function selectJobByKey(db: DbOrTx, key: KeyInUse & { routerId: string }): Promise<JobRecord | undefined> {
   return db.selectFrom('jobs').selectAll().where('router_id', '=', key.routerId).$call(madeWithKey(key)).executeTakeFirst();
 }
@@ -95,14 +95,14 @@ export async function selectJob(db: DbOrTx, teamId: string, routerId: string, jo
     .executeTakeFirst();
 }
 
-/** A job of the agent's team, whichever router it is for. */
+/** A job of the team, of any router. */
 export async function selectJobOfTeam(db: DbOrTx, teamId: string, jobId: string): Promise<JobRecord | undefined> {
   return db.selectFrom('jobs').selectAll().where('team_id', '=', teamId).where('id', '=', jobId).executeTakeFirst();
 }
 
-/** Jobs of a team that have not ended, counted no further than `most`. */
+/** Number of jobs of a team that have not ended, at most `most`. */
 export async function countOpenJobs(db: DbOrTx, teamId: string, most: number): Promise<number> {
-  // In the words of the index `jobs_open_by_creator`: with bound values it could not be used.
+  // The same text as the condition of the index `jobs_open_by_creator`: with bound values the index would not be used.
   const open = sql<SqlBool>`phase in ('queued', 'accepted', 'running')`;
   return countUpTo(db, db.selectFrom('jobs').select('created_by').where('team_id', '=', teamId).where(open), most);
 }
@@ -133,7 +133,7 @@ interface CallersJob {
   now: number;
 }
 
-/** Takes back a job that no agent has been allowed to run. */
+/** Cancels a job that no agent has accepted. */
 export async function cancelQueued(db: DbOrTx, { teamId, jobId, now }: CallersJob): Promise<JobRecord | undefined> {
   const job = await db
     .updateTable('jobs')
@@ -143,10 +143,10 @@ export async function cancelQueued(db: DbOrTx, { teamId, jobId, now }: CallersJo
     .where('phase', 'in', FROM.cancel)
     .returningAll()
     .executeTakeFirst();
-  return noted(db, job, now);
+  return insertJobEvent(db, job, now);
 }
 
-/** Remembers that the caller wants an accepted job back, until its agent says refused or began. No transition yet. */
+/** Records that the caller wants to cancel an accepted job. Its agent answers refused or begun; this is no transition yet. */
 export async function requestCancel(db: DbOrTx, { teamId, jobId }: CallersJob): Promise<JobRecord | undefined> {
   return db
     .updateTable('jobs')
@@ -158,7 +158,7 @@ export async function requestCancel(db: DbOrTx, { teamId, jobId }: CallersJob): 
     .executeTakeFirst();
 }
 
-/** Marks a finished job as deleted; its record stays. */
+/** Marks a finished job as deleted. Its row stays. */
 export async function deleteFinished(db: DbOrTx, { teamId, jobId, now }: CallersJob): Promise<JobRecord | undefined> {
   const job = await db
     .updateTable('jobs')
@@ -169,5 +169,5 @@ export async function deleteFinished(db: DbOrTx, { teamId, jobId, now }: Callers
     .where('deleted_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
-  return noted(db, job, now);
+  return insertJobEvent(db, job, now);
 }

@@ -6,12 +6,12 @@ import type { JobChanges } from './changes.ts';
 import { expireJobs, giveUpOverdue } from './hand-over/store.ts';
 import type { JobRecord } from './types.ts';
 
-/** Expiry and overdue times are promised in minutes. */
+/** Expiry and grace times are given in minutes. */
 const SWEEP_EVERY_MS = 10_000;
-/** Rows of one statement: it holds the database for a few milliseconds. */
+/** Rows in one statement: it holds the database for a few milliseconds. */
 const SWEEP_AT_ONCE = 500;
 
-/** Ends what waited too long: queued jobs expire, jobs whose agent is silent become unknown. */
+/** Ends jobs that have waited too long: queued jobs expire, jobs whose agent is silent become unknown. */
 export class JobSweeper {
   readonly #deps: { storage: Storage; clock: Clock; log: Log; changes: JobChanges };
   readonly #sweeps: Periodic;
@@ -22,7 +22,7 @@ export class JobSweeper {
       clock: deps.clock,
       log: deps.log,
       everyMs: SWEEP_EVERY_MS,
-      failure: 'overdue jobs could not be settled',
+      failure: 'the sweep of expired and overdue jobs failed; the next one tries again',
       level: 'error',
       run: () => this.sweep(),
     });
@@ -36,7 +36,7 @@ export class JobSweeper {
     await this.#sweeps.stop();
   }
 
-  /** One sweep. @throws a storage error; the next one tries again */
+  /** One sweep. @throws a storage error; the next sweep tries again */
   async sweep(): Promise<void> {
     await this.#drain((now) => this.#deps.storage.writes.write((tx) => expireJobs(tx, now, SWEEP_AT_ONCE)));
     await this.#drain((now) => this.#deps.storage.writes.write((tx) => giveUpOverdue(tx, now, SWEEP_AT_ONCE)));

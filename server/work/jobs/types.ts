@@ -5,7 +5,7 @@ import type { JobOffer } from '../../../protocol/index.ts';
 /** A row of `jobs`. */
 export type JobRecord = Selectable<JobsTable>;
 
-/** What a caller asks for; lengths and ranges have been checked at the edge. */
+/** What a caller asks for. The route has checked lengths and ranges. */
 export interface NewJob {
   description: string;
   script: string;
@@ -13,58 +13,58 @@ export interface NewJob {
   expressExecute: boolean;
   needsAcknowledgement: boolean;
   notifyUrl: string | undefined;
-  /** Longest run of the script, in seconds. */
+  /** Timeout of the script, in seconds. */
   timeoutSeconds: number | undefined;
-  /** How long the job may wait for its router, in minutes. */
+  /** How long the job can wait for its router, in minutes. */
   deliverWithinMinutes: number | undefined;
-  /** Undo guard: the router undoes the script after so many seconds unless everything is found reachable before. */
+  /** Undo guard: the router undoes the script after this many seconds unless the agent has proved reachability by then. */
   undoSeconds?: number | undefined;
 }
 
-/** Which request asked: shown on the receipt and the job. */
+/** The request that created the job, as the receipt and the job show it. */
 export interface JobRequest {
   requestId: string;
   idempotencyKey: string;
-  /** True when the caller chose the key: its earlier job is then found again. */
+  /** True when the caller chose the key: a repeated request then finds the earlier job. */
   keyGiven: boolean;
-  /** The key or person that asks. */
+  /** The API key or the person that makes the request. */
   createdBy?: string | undefined;
-  /** The client through which that person asks. */
+  /** The client application that the person uses. */
   createdVia?: string | undefined;
 }
 
-/** What became of a DELETE. */
+/** The outcome of a DELETE. */
 export type Cancellation =
-  /** Taken back: it never ran and never will. Or a finished job, now marked as deleted. */
+  /** Canceled: it never ran and never will. Or a finished job that is now marked as deleted. */
   | { state: 'deleted'; job: JobRecord }
-  /** The agent holds it and has not answered yet: it is asked again at its next check-in. */
+  /** The agent holds the job and has not answered yet. It is asked again at its next `ready`. */
   | { state: 'requested'; job: JobRecord };
 
-/** A queued job together with the way to its router. */
+/** A queued job and the agent and router it is for. */
 export interface OfferableJob {
   agentId: string;
   routerId: string;
   offer: JobOffer;
 }
 
-/** A router with work waiting and nothing under way, so that its next job may be offered. */
+/** A router with a queued job and none under way, so its next job can be offered. */
 export interface WaitingRouter {
   routerId: string;
   agentId: string;
   /** Its name on that agent's tunnel. */
   agentRouter: string;
-  /** An express job is among those that wait. */
+  /** At least one queued job is an express job. */
   express: boolean;
 }
 
 export interface JobRules {
-  /** How long an agent may stay silent about a job beyond the script's own timeout, in milliseconds. */
+  /** How long an agent can stay silent about a job beyond the script's timeout, in milliseconds. */
   graceMs: number;
-  /** Added to the grace when a backup is taken first. */
+  /** Added to the grace when a backup is taken first, in milliseconds. */
   backupMs: number;
-  /** Timeout of a script when the caller names none, in milliseconds. */
+  /** Default timeout of a script, in milliseconds. */
   defaultTimeoutMs: number;
-  /** How long a job waits for its router when the caller names nothing, in milliseconds. */
+  /** How long a job waits for its router by default, in milliseconds. */
   defaultDeliveryMs: number;
   /** How long a DELETE waits for the agent's answer, in milliseconds. */
   revokeWaitMs: number;
@@ -73,40 +73,40 @@ export interface JobRules {
 }
 
 export const DEFAULT_JOB_RULES: JobRules = {
-  // An agent that was restarted needs its router back before it can say what happened: boards boot in 1 to 3 minutes.
+  // A restarted agent can report what happened only once its router is back: boards boot in 1 to 3 minutes.
   graceMs: 5 * 60_000,
   // The agent's own limit for a backup and an export.
   backupMs: 3 * 60_000,
   defaultTimeoutMs: 300_000,
   defaultDeliveryMs: 7 * 24 * 3600_000,
   revokeWaitMs: 3000,
-  // As the audit log: long enough for a year's review.
+  // Like the audit log: long enough for a yearly review.
   keepMs: 400 * 24 * 3600_000,
 };
 
-/** What a caller may ask of a job. */
+/** Limits of what a caller can ask for. */
 export const JOB_LIMITS = {
   /** docs/interface.md, new job. */
   descriptionChars: 100,
   scriptChars: 2000,
-  /** A script runs in the agent's session: longer work belongs into a scheduler entry that the script makes. */
+  /** A script runs in the agent's session. Longer work belongs in a scheduler entry that the script creates. */
   timeoutSeconds: 24 * 3600,
-  /** 30 days: after that nobody remembers what the job was for. */
+  /** 30 days: an older change rarely fits the router any more. */
   deliveryMinutes: 30 * 24 * 60,
-  /** Less leaves no time for a fresh connection over a slow line; more than an hour nobody waits for a router. */
+  /** Less than 30 s leaves no time for a fresh connection over a slow line. An hour covers reboots and slow links. */
   undoSeconds: { least: 30, most: 3600 },
 } as const;
 
-/** The jobs of a router that is removed or replaced. */
+/** How to end the jobs of a router that is removed or replaced. */
 export interface Withdrawal {
   teamId: string;
   routerId: string;
   now: number;
-  /** Its agent tells nothing any more: what it holds may have run. */
+  /** The agent will report nothing more: the jobs it holds may have run. */
   agentRevoked: boolean;
-  /** Leave those that no agent holds as they are. */
+  /** Keep the jobs that no agent has accepted. */
   keepQueued?: boolean;
-  /** Of the jobs that are taken back: a stable word, and the same for people. */
+  /** For the canceled jobs: a stable code, and a message for people. */
   reason: string;
   error: string;
 }

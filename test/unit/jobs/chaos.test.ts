@@ -44,19 +44,19 @@ describe('jobs under faults', () => {
     expect(report.outcomes['completed']).toBeGreaterThan(50);
   });
 
-  it.each([11, 12, 13])('keep the promise on routers that lose the run marker (seed %i)', async (seed) => {
+  it.each([11, 12, 13])('run once even on routers that lose the run marker (seed %i)', async (seed) => {
     const report = await runChaos(await open(), { seed, jobs: 100, guards: { markers: false } });
     expect(report.violations).toEqual([]);
   });
 
-  it.each([21, 22, 23, 24, 25, 26])('are undone or stay, as told, under guard (seed %i)', async (seed) => {
+  it.each([21, 22, 23, 24, 25, 26])('are undone or kept as reported under the undo guard (seed %i)', async (seed) => {
     const report = await runChaos(await open(), { seed, jobs: 100, guarded: 0.7 });
     expect(report.violations).toEqual([]);
     expect(report.outcomes['completed']).toBeGreaterThan(5);
     expect(report.outcomes['failed rolled_back']).toBeGreaterThan(2);
   });
 
-  it('do run twice without BEGIN in the journal and the marker on the router, so this test would notice', async () => {
+  it('run twice without BEGIN in the journal and the marker on the router, which proves that the test detects it', async () => {
     const violations: string[] = [];
     for (let seed = 1; seed <= 40 && violations.length === 0; seed += 1) {
       const guards = { markers: false, disk: withoutBegin };

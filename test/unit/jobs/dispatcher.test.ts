@@ -18,7 +18,7 @@ import { silentLog } from '../../harness/silent-log.ts';
 
 const completed = { outcome: 'completed', reason: null, error: null, output: null, output_truncated: false } as const;
 
-describe('waiting jobs', () => {
+describe('queued jobs', () => {
   const clock = new ManualClock();
   let storage: Storage;
   let jobs: JobsService;
@@ -102,7 +102,7 @@ describe('waiting jobs', () => {
     await jobs.onJobEnded(connection, job.id, completed);
   };
 
-  it('are offered at once when they are express ones', async () => {
+  it('are offered at once when they are express jobs', async () => {
     await jobs.onReady(connection, []);
     const job = await express();
     expect(await news()).toEqual([`job.offer ${job.id}`]);
@@ -111,7 +111,7 @@ describe('waiting jobs', () => {
     expect(await read(job)).toMatchObject({ phase: 'done' });
   });
 
-  it('are offered at the next check-in of their own router when they are not', async () => {
+  it('are offered at the next check-in of their own router when they are not express jobs', async () => {
     await jobs.onReady(connection, []);
     await news();
     const job = await create();
@@ -129,7 +129,7 @@ describe('waiting jobs', () => {
     expect(await news()).toEqual([`job.offer ${job.id}`]);
   });
 
-  it('follow one another on a router, express ones first, and do not hold up another router', async () => {
+  it('run one after the other on a router, express jobs first, without delaying another router', async () => {
     const [first, second] = [await create(), await create()];
     const other = await create({}, two);
     await jobs.onReady(connection, []);
@@ -157,7 +157,7 @@ describe('waiting jobs', () => {
     }
   });
 
-  it('are offered again at once when the router that was away checks in', async () => {
+  it('are offered again at once when an unreachable router checks in', async () => {
     await jobs.onReady(connection, []);
     const job = await express();
     await news();
@@ -177,7 +177,7 @@ describe('waiting jobs', () => {
     expect(await news()).toEqual([`job.offer ${job.id}`]);
   });
 
-  it('follow at once when the agent finished the offered one before the database was restored', async () => {
+  it('are offered at once after a job that the agent finished before the database was restored', async () => {
     const restored = [await create(), await create(), await create()];
     await jobs.onReady(connection, []);
     for (const job of restored) {
@@ -188,7 +188,7 @@ describe('waiting jobs', () => {
     for (const job of restored) expect(await read(job)).toMatchObject({ phase: 'done' });
   });
 
-  it('are not offered again while the agent runs the offered one since before the restore', async () => {
+  it('are not offered while the agent still runs a job from before the restore', async () => {
     const [begun, next] = [await create(), await create()];
     await jobs.onReady(connection, []);
     expect(await news()).toEqual([`job.offer ${begun.id}`]);
@@ -199,7 +199,7 @@ describe('waiting jobs', () => {
     expect(await news()).toEqual([`job.ack ${begun.id}`, `job.offer ${next.id}`]);
   });
 
-  it('are offered again after a pause when the agent had given them back before the restore', async () => {
+  it('are offered again after a pause when the agent had refused them before the restore', async () => {
     await jobs.onReady(connection, []);
     const job = await express();
     await news();
@@ -209,7 +209,7 @@ describe('waiting jobs', () => {
     expect(await news()).toEqual([`job.offer ${job.id}`]);
   });
 
-  it('get their permission again when the agent lists them as accepted', async () => {
+  it('get permission to run again when the agent lists them as accepted', async () => {
     const job = await express();
     await jobs.onReady(connection, []);
     await jobs.onJobAccepted(connection, job.id);
@@ -221,7 +221,7 @@ describe('waiting jobs', () => {
     expect(await news()).toEqual([`job.go ${job.id}`]);
   });
 
-  it('become unknown when their agent no longer names them', async () => {
+  it('become unknown when their agent no longer lists them', async () => {
     const job = await express();
     await jobs.onReady(connection, []);
     await jobs.onJobAccepted(connection, job.id);
@@ -241,7 +241,7 @@ describe('waiting jobs', () => {
     expect(await read(job)).toMatchObject({ phase: 'unknown', reason: 'agent_forgot' });
   });
 
-  it('that expired meanwhile are taken from the agent', async () => {
+  it('are revoked at the agent when they have expired meanwhile', async () => {
     const job = await create({ expressExecute: true, deliverWithinMinutes: 1 });
     await jobs.onReady(connection, []);
     await news();
@@ -255,7 +255,7 @@ describe('waiting jobs', () => {
     expect(await read(job)).toMatchObject({ phase: 'expired' });
   });
 
-  it('whose agent never comes back become unknown after their time and the grace', async () => {
+  it('become unknown after their timeout and the grace when their agent never comes back', async () => {
     const job = await create({ expressExecute: true, timeoutSeconds: 60 });
     await jobs.onReady(connection, []);
     await jobs.onJobAccepted(connection, job.id);
@@ -268,15 +268,15 @@ describe('waiting jobs', () => {
     expect(await read(job)).toMatchObject({ phase: 'unknown', reason: 'timed_out' });
   });
 
-  describe('that are called back', () => {
-    it('never leave when they are queued', async () => {
+  describe('that are canceled', () => {
+    it('are never sent when they are still queued', async () => {
       const job = await create();
       expect(await jobs.cancelJob(job.team_id, job.router_id, job.id)).toMatchObject({ state: 'deleted', job: { phase: 'canceled' } });
       await jobs.onReady(connection, []);
       expect(await news()).toEqual([]);
     });
 
-    it('are given back by the agent that has not begun them', async () => {
+    it('are given back by an agent that has not begun them', async () => {
       const job = await express();
       await jobs.onReady(connection, []);
       await jobs.onJobAccepted(connection, job.id);
@@ -299,7 +299,7 @@ describe('waiting jobs', () => {
       await expect(jobs.cancelJob(job.team_id, job.router_id, job.id)).rejects.toMatchObject({ code: 'conflict' });
     });
 
-    it('are asked back at the next check-in of an agent that is away', async () => {
+    it('are revoked when an agent that is offline comes back', async () => {
       const job = await express();
       await jobs.onReady(connection, []);
       await jobs.onJobAccepted(connection, job.id);
@@ -311,7 +311,7 @@ describe('waiting jobs', () => {
       expect(await news()).toEqual([`job.revoke ${job.id}`]);
     });
 
-    it('are only marked as deleted when they are finished, as often as asked', async () => {
+    it('are only marked as deleted when they are finished, however often that is requested', async () => {
       const job = await express();
       await jobs.onReady(connection, []);
       await run(job);

@@ -75,7 +75,7 @@ describe('offers to agents that do not answer', () => {
 
   const offersTo = ({ agentId }: SeededRouter): number => offered.filter((id) => id === agentId).length;
 
-  it('are at most 64 for each, while another team is offered its job at once', async () => {
+  it('are limited to 64 for each agent, while another team gets its offer at once', async () => {
     const silent = await busyAgent(500);
     await jobs.onReady(connectionOf(silent), []);
     await waitUntil('the silent agent has its share', () => offersTo(silent) === UNANSWERED_OFFERS.perMember);
@@ -96,7 +96,7 @@ describe('offers to agents that do not answer', () => {
     await waitUntil('the other agent is offered its job', () => offersTo(colleague) === 1);
   });
 
-  it('let teams take turns: whoever comes second does not wait for all of the first', async () => {
+  it('let teams take turns: the second team does not wait for all offers of the first', async () => {
     const first = await busyAgent(60);
     const second = await busyAgent(3);
     await Promise.all([jobs.onReady(connectionOf(first), []), jobs.onReady(connectionOf(second), [])]);
@@ -104,7 +104,7 @@ describe('offers to agents that do not answer', () => {
     expect(offered.lastIndexOf(second.agentId)).toBeLessThan(20);
   });
 
-  it('make room when the answers are given up', async () => {
+  it('free their slots when the answer deadline passes', async () => {
     const silent = await busyAgent(100);
     await jobs.onReady(connectionOf(silent), []);
     await waitUntil('the silent agent has its share', () => offersTo(silent) === UNANSWERED_OFFERS.perMember);

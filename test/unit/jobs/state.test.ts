@@ -34,7 +34,7 @@ describe('the public status of a job', () => {
     expect(statusOf(job)).toBe(status);
   });
 
-  it('is what the filter of the list selects by, for every combination of columns', () => {
+  it('matches the list filter for every combination of columns', () => {
     for (const phase of PHASES) {
       for (const bits of [0, 1, 2, 3, 4, 5, 6, 7]) {
         const times = { completed_at: bits & 1 ? 1 : null, failed_at: bits & 2 ? 1 : null, deleted_at: bits & 4 ? 1 : null };
@@ -55,7 +55,7 @@ function isSelected(job: Row, filter: (typeof ROWS_OF)[Status][number]): boolean
   );
 }
 
-describe('what may happen to a job', () => {
+describe('the transitions of a job', () => {
   // docs/job-handover.md: who sets which phase.
   it.each<[Phase, Transition[]]>([
     ['queued', ['accept', 'begin', 'end', 'expire', 'cancel']],
@@ -70,11 +70,11 @@ describe('what may happen to a job', () => {
     expect(all.filter((transition) => allows(transition, phase))).toEqual(transitions);
   });
 
-  it('gives permission to run in one place only', () => {
+  it('give permission to run only from queued', () => {
     expect(FROM.accept).toEqual(['queued']);
   });
 
-  it('ends in phases that only a late result changes', () => {
+  it('leave a finished phase only for a late result', () => {
     for (const phase of PHASES.filter(isFinished)) {
       expect((Object.keys(FROM) as Transition[]).filter((transition) => transition !== 'end' && allows(transition, phase))).toEqual([]);
     }

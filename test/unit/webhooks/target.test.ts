@@ -2,7 +2,7 @@ import net from 'node:net';
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, test } from 'vitest';
 import { isPublicAddress, mayConnect } from '../../../server/platform/core/public-address.ts';
-import { whyNotNotify } from '../../../server/work/jobs/notify-url.ts';
+import { notifyUrlProblem } from '../../../server/work/jobs/notify-url.ts';
 import { guardedLookup } from '../../../server/outbound/webhooks/http/lookup.ts';
 import type { ResolveName } from '../../../server/outbound/webhooks/http/lookup.ts';
 import { checkTarget, TargetRefused } from '../../../server/outbound/webhooks/http/target.ts';
@@ -125,7 +125,7 @@ describe('a URL', () => {
     'https://localhost/',
     'https://hooks.LOCALHOST./',
   ])('%s is refused by its address, when it is named and when it is called', (url) => {
-    expect(whyNotNotify(url, STRICT)).toMatch(/^must lead to a public address, which .+ is not$/);
+    expect(notifyUrlProblem(url, STRICT)).toMatch(/^must lead to a public address, which .+ is not$/);
     expect(reason(url)).toBe('address_refused');
   });
 
@@ -138,12 +138,12 @@ describe('a URL', () => {
     'file:///etc/passwd',
     'data:,x',
   ])('%s is refused by its scheme', (url) => {
-    expect(whyNotNotify(url, STRICT)).toBe('must be an https URL');
+    expect(notifyUrlProblem(url, STRICT)).toBe('must be an https URL');
     expect(reason(url)).toBe('url_refused');
   });
 
   test.each(['https://hooks.example.com/', 'https://1.1.1.1:8443/x', 'https://[2606:4700::1111]/'])('%s may be tried', (url) => {
-    expect(whyNotNotify(url, STRICT)).toBeUndefined();
+    expect(notifyUrlProblem(url, STRICT)).toBeUndefined();
     expect(reason(url)).toBeUndefined();
   });
 
@@ -158,7 +158,7 @@ describe('a URL', () => {
     ['http://hooks.example.com/', 'url_refused'],
     ['http://localhost.example.com/', 'url_refused'],
   ])('in development %s is %s', (url, word) => {
-    expect(whyNotNotify(url, DEVELOPMENT) === undefined).toBe(word === undefined);
+    expect(notifyUrlProblem(url, DEVELOPMENT) === undefined).toBe(word === undefined);
     expect(reason(url, DEVELOPMENT)).toBe(word);
   });
 });

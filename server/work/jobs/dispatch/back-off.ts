@@ -1,19 +1,19 @@
 import type { Clock, Timer } from '../../../platform/core/clock.ts';
 
-/** First pause after a declined or unanswered offer, milliseconds. */
+/** First pause after an offer that was declined or not answered, milliseconds. */
 const FIRST_MS = 5000;
-/** Longest pause: a router that comes back is offered its job by its next check-in anyway. */
+/** Longest pause. A router that comes back gets its offer at its next check-in anyway. */
 const LONGEST_MS = 5 * 60_000;
 
 interface Pause {
   failures: number;
   timer: Timer;
-  /** The router did not answer its agent: its next check-in ends the pause. */
+  /** The router did not answer its agent, so its next check-in ends the pause. */
   endsAtCheckIn: boolean;
   over: boolean;
 }
 
-/** Which routers are left alone for a while because their last offer came to nothing. */
+/** Pauses the offers to a router after one that failed. The pause grows with every failure. */
 export class BackOff {
   readonly #pauses = new Map<string, Pause>();
   readonly #clock: Clock;
@@ -31,7 +31,7 @@ export class BackOff {
     before?.timer.cancel();
     const failures = (before?.failures ?? 0) + 1;
     const longest = Math.min(FIRST_MS * 2 ** (failures - 1), LONGEST_MS);
-    // Half of it is random, so that a whole fleet does not come back in step.
+    // Half of the pause is random, so that a fleet does not retry in step.
     const timer = this.#clock.setTimeout(() => this.#end(routerId), longest * (0.5 + this.#random() / 2));
     this.#pauses.set(routerId, { failures, timer, endsAtCheckIn: options.endsAtCheckIn, over: false });
   }
@@ -55,7 +55,7 @@ export class BackOff {
     this.#pauses.clear();
   }
 
-  /** The count stays until an offer succeeds, so that the pauses grow. */
+  /** The number of failures is kept until an offer succeeds, so that the pauses grow. */
   #end(routerId: string): void {
     const pause = this.#pauses.get(routerId);
     if (pause) pause.over = true;

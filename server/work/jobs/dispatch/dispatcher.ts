@@ -12,18 +12,18 @@ import { BackOff } from './back-off.ts';
 import { selectNextJob, selectWaitingRouters } from './store.ts';
 
 /**
- * Offers that wait for their answer. Such an offer costs a timer and a few hundred bytes, not its script, so that there may
- * be many: an agent that answers nothing holds 64 of them for the whole deadline and delays only its own routers. 64
- * within a round trip of 100 ms are 640 jobs a second for one agent; 32 such agents make the limit of a team.
+ * Offers that wait for an answer. An offer costs a timer and a few hundred bytes (not its script), so there can be many.
+ * An agent that never answers holds 64 of them until the deadline and delays only its own routers. 64 offers within a
+ * round trip of 100 ms are 640 jobs a second for one agent. 32 such agents reach the limit of a team.
  */
 export const UNANSWERED_OFFERS = { total: 8192, perParty: 2048, perMember: 64 };
-/** Jobs being read for an offer: a statement of a millisecond each, so teams take turns and nobody has to be kept out. */
+/** Jobs read for an offer at the same time. Each read takes about a millisecond; teams take turns. */
 const READS_AT_ONCE = 8;
-/** An agent answers once the job is on its disk; this long means that it is stuck or the tunnel is. */
+/** An agent answers once the job is on its disk. After this time the agent or the tunnel is stuck. */
 const ANSWER_WITHIN_MS = 15_000;
-/** The backstop for what no notice woke: jobs made through another node, an offer lost with its tunnel. */
+/** Fallback poll for missed wake-ups: jobs created through another node, an offer lost with its tunnel. */
 const POLL_EVERY_MS = 30_000;
-/** Agents looked at in one statement. */
+/** Agents checked in one statement. */
 const AGENTS_AT_ONCE = 200;
 
 export interface DispatcherDeps {
@@ -34,8 +34,8 @@ export interface DispatcherDeps {
   random?: () => number;
 }
 
-/** Which routers of an agent may get any job now; the others only express ones. By id, or by name on the agent's tunnel. */
-interface Look {
+/** Routers of an agent that can get any job now; the others get only express jobs. By id, or by name on the agent's tunnel. */
+interface Check {
   all: boolean;
   names: Set<string>;
   routerIds: Set<string>;
@@ -50,31 +50,32 @@ interface Offer {
   answer: PromiseWithResolvers<Answer>;
 }
 
-/** `known`: the agent has had the job before and told what became of it; the database is older than its journal. */
+/** `known`: the agent had the job before and reported its state, because the database is older than the agent's journal. */
 type Answer = 'accepted' | 'known' | 'refused' | 'gone' | 'nothing' | 'silent' | JobDeclined['reason'];
 
 /**
- * Offers waiting jobs to routers: one at a time per router, express ones at once and first, the others when the router
- * checks in (its agent's `ready`, a heartbeat that says reachable, the end of its previous job). Nothing here is
- * durable and nothing gives permission: an offer too many is absorbed by the agent's journal and `acceptJob`.
+ * Offers queued jobs to routers, one at a time per router. Express jobs go first and at once. Other jobs go when the router
+ * checks in: at its agent's `ready`, at a heartbeat that says reachable, and at the end of its previous job. This state is
+ * not durable and an offer is no permission to run: the agent's journal and `acceptJob` absorb an offer too many.
  */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
   readonly #waiting = new FairQueue<Offer>();
-  /** Of teams and their agents. */
+  /** Offers without an answer, by team and agent. */
   readonly unanswered = new FairShares(UNANSWERED_OFFERS);
   readonly #working = new Set<Promise<void>>();
   #reads = 0;
   readonly #backOff: BackOff;
-  /** Agents whose list is settled, with the epoch of that tunnel. */
+  /** Agents whose job list is settled, with the epoch of that tunnel. */
   readonly #agents = new Map<string, { teamId: string; epoch: number }>();
-  /** At most one per router, from the moment it is queued until it is answered. */
+  /** At most one offer per router, by router id: from the moment it waits for its turn until it is answered. */
   readonly #offers = new Map<string, Offer>();
-  /** Those of which the job is known, by its id. */
+  /** Offers whose job has been read, by job id. */
   readonly #offerOf = new Map<string, Offer>();
   readonly #agentOf = new Map<string, string>();
-  #looks = new Map<string, Look>();
-  #looking: Promise<void> | undefined;
+  /** Checks that have been requested and not begun, by agent. */
+  #checks = new Map<string, Check>();
+  #checking: Promise<void> | undefined;
   readonly #polls: Periodic;
   #stopped = false;
 
@@ -84,7 +85,7 @@ export class Dispatcher {
       clock: deps.clock,
       log: deps.log,
       everyMs: POLL_EVERY_MS,
-      failure: 'jobs that wait for their agents could not be looked for',
+      failure: 'the poll for queued jobs failed',
       run: () => {
         for (const agentId of this.#agents.keys()) this.expressIsWaiting(agentId);
       },
@@ -100,20 +101,20 @@ export class Dispatcher {
     this.#polls.start();
   }
 
-  /** Ends every wait; what was offered may still be accepted by its agent, and is then settled at its next `ready`. */
+  /** Ends every wait. An agent may still accept what was offered; its next `ready` settles that. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#polls.stop();
     this.#backOff.stop();
     this.#waiting.clear();
     for (const offer of this.#offers.values()) offer.answer.resolve('gone');
-    await this.#looking;
+    await this.#checking;
     await Promise.all(this.#working);
   }
 
   agentIsReady(connection: AgentConnection): void {
     this.#agents.set(connection.agentId, connection);
-    this.#look(connection.agentId, (look) => (look.all = true));
+    this.#requestCheck(connection.agentId, (check) => (check.all = true));
   }
 
   agentIsGone(connection: AgentConnection): void {
@@ -122,33 +123,33 @@ export class Dispatcher {
     for (const offer of this.#offers.values()) if (offer.agentId === connection.agentId) offer.answer.resolve('gone');
   }
 
-  /** Routers that have just answered their agent, by their names on its tunnel. */
+  /** These routers have just answered their agent. @param names their names on the agent's tunnel */
   checkedIn(agentId: string, names: readonly string[]): void {
-    this.#look(agentId, (look) => {
-      for (const name of names) look.names.add(name);
+    this.#requestCheck(agentId, (check) => {
+      for (const name of names) check.names.add(name);
     });
   }
 
-  /** An express job was made. */
+  /** An express job was created. */
   expressIsWaiting(agentId: string): void {
-    this.#look(agentId, () => undefined);
+    this.#requestCheck(agentId, () => undefined);
   }
 
-  /** The router's job is finished, so that it may get the next one. */
+  /** The router's job is finished, so the router can get the next one. */
   routerIsFree(agentId: string | null | undefined, routerId: string): void {
-    if (agentId) this.#look(agentId, (look) => look.routerIds.add(routerId));
+    if (agentId) this.#requestCheck(agentId, (check) => check.routerIds.add(routerId));
   }
 
   accepted(agentId: string, jobId: string): void {
     this.#answer(agentId, jobId, 'accepted');
   }
 
-  /** The agent began or finished the job before this offer, and that is stored now. */
+  /** The agent had begun or finished the job before this offer. That is stored now. */
   alreadyKnown(agentId: string, jobId: string): void {
     this.#answer(agentId, jobId, 'known');
   }
 
-  /** The agent gave the job back before this offer. It takes the next one, once it has forgotten that. */
+  /** The agent had refused the job before this offer. It accepts a new offer once its journal has dropped that refusal. */
   refused(agentId: string, jobId: string): void {
     this.#answer(agentId, jobId, 'refused');
   }
@@ -157,48 +158,48 @@ export class Dispatcher {
     this.#answer(agentId, jobId, reason);
   }
 
-  /** Only of the agent that was asked: another one may know the job from the time when it had the router. */
+  /** Counts only from the agent that got the offer: another agent may know the job from the time when it had the router. */
   #answer(agentId: string, jobId: string, answer: Answer): void {
     const offer = this.#offerOf.get(jobId);
     if (offer?.agentId === agentId) offer.answer.resolve(answer);
   }
 
-  #look(agentId: string, change: (look: Look) => void): void {
+  #requestCheck(agentId: string, change: (check: Check) => void): void {
     if (this.#stopped || !this.#agents.has(agentId)) return;
-    const look = this.#looks.get(agentId) ?? { all: false, names: new Set(), routerIds: new Set() };
-    change(look);
-    this.#looks.set(agentId, look);
-    this.#looking ??= this.#lookAtAll();
+    const check = this.#checks.get(agentId) ?? { all: false, names: new Set(), routerIds: new Set() };
+    change(check);
+    this.#checks.set(agentId, check);
+    this.#checking ??= this.#runChecks();
   }
 
-  async #lookAtAll(): Promise<void> {
-    while (this.#looks.size > 0 && !this.#stopped) {
-      // What comes in during this turn of the event loop shares the query.
+  async #runChecks(): Promise<void> {
+    while (this.#checks.size > 0 && !this.#stopped) {
+      // Checks requested during this turn of the event loop share one query.
       await new Promise(setImmediate);
-      const batch = new Map([...this.#looks].slice(0, AGENTS_AT_ONCE));
-      for (const agentId of batch.keys()) this.#looks.delete(agentId);
-      await this.#lookAt(batch);
+      const batch = new Map([...this.#checks].slice(0, AGENTS_AT_ONCE));
+      for (const agentId of batch.keys()) this.#checks.delete(agentId);
+      await this.#checkAgents(batch);
     }
-    // In the same breath as the check above, so that a look that comes now starts the next round.
-    this.#looking = undefined;
+    // Nothing is awaited since the loop's condition, so a check requested from here on starts the next round.
+    this.#checking = undefined;
   }
 
-  async #lookAt(looks: Map<string, Look>): Promise<void> {
+  async #checkAgents(checks: Map<string, Check>): Promise<void> {
     const { storage, clock, log } = this.#deps;
     try {
-      for (const router of await selectWaitingRouters(storage.db, [...looks.keys()], clock.now())) {
-        this.#consider(router, looks.get(router.agentId)!);
+      for (const router of await selectWaitingRouters(storage.db, [...checks.keys()], clock.now())) {
+        this.#consider(router, checks.get(router.agentId)!);
       }
     } catch (error) {
-      // The poll looks again.
-      log.error({ err: error, count: looks.size }, 'waiting jobs could not be read');
+      // The poll checks again.
+      log.error({ err: error, count: checks.size }, 'queued jobs could not be read');
     }
   }
 
-  #consider(router: WaitingRouter, look: Look): void {
-    const hasCheckedIn = look.all || look.names.has(router.agentRouter);
+  #consider(router: WaitingRouter, check: Check): void {
+    const hasCheckedIn = check.all || check.names.has(router.agentRouter);
     if (hasCheckedIn) this.#backOff.checkedIn(router.routerId);
-    const expressOnly = !hasCheckedIn && !look.routerIds.has(router.routerId);
+    const expressOnly = !hasCheckedIn && !check.routerIds.has(router.routerId);
     const { agentId, routerId, express } = router;
     const teamId = this.#agents.get(agentId)?.teamId;
     if ((expressOnly && !express) || teamId === undefined) return;
@@ -210,7 +211,7 @@ export class Dispatcher {
     this.#offerMore();
   }
 
-  /** Begins what may begin: teams take turns, and whoever leaves too many offers unanswered waits for those. */
+  /** Starts offers up to the limits. Teams take turns; an agent with too many unanswered offers waits for their answers. */
   #offerMore(): void {
     while (this.#reads < READS_AT_ONCE) {
       const turn = this.#waiting.next((holder) => this.unanswered.limitFor(holder) === undefined);
@@ -238,15 +239,15 @@ export class Dispatcher {
     if (answer === 'accepted' || answer === 'known' || answer === 'gone' || answer === 'nothing') {
       this.#backOff.succeeded(routerId);
       this.#agentOf.delete(routerId);
-      // The job was taken back meanwhile; an express one made since then was passed over for this offer.
+      // The job was canceled meanwhile. An express job created since then was skipped because of this offer.
       if (answer === 'nothing') this.expressIsWaiting(agentId);
       return;
     }
-    this.#deps.log.info({ router_id: routerId, agent_id: agentId, reason: answer }, 'offered job not taken');
+    this.#deps.log.info({ router_id: routerId, agent_id: agentId, reason: answer }, 'the agent did not accept an offered job');
     this.#backOff.failed(routerId, { endsAtCheckIn: answer === 'router_unreachable' });
   }
 
-  /** @returns why there is no answer to wait for, undefined when the offer is on its way */
+  /** @returns why no answer will come; undefined when the offer was sent */
   async #send(offer: Offer): Promise<Answer | undefined> {
     const { storage, clock, gateway } = this.#deps;
     const { agentId, routerId, expressOnly } = offer;
@@ -259,7 +260,7 @@ export class Dispatcher {
       return gateway.notify(agentId, job.offer) ? undefined : 'gone';
     } finally {
       this.#reads -= 1;
-      // The answer is waited for without holding up the next.
+      // The wait for the answer does not hold up the next offer.
       this.#offerMore();
     }
   }

@@ -4,14 +4,14 @@ import type { DbOrTx } from '../../../platform/storage/db.ts';
 import { HELD } from '../state.ts';
 import type { OfferableJob, WaitingRouter } from '../types.ts';
 
-/** What may be offered now. Reading gives no right to anything: only `acceptJob` does. */
+/** Selects what can be offered now. An offer is no permission to run: only `acceptJob` gives that. */
 
 /** One job at a time per router. */
 function nothingUnderWay() {
   return sql<SqlBool>`not exists (select 1 from jobs as held where held.router_id = routers.id and held.phase in (${sql.join(HELD)}))`;
 }
 
-/** Routers of these agents (at most 500) that have a job waiting and none under way. */
+/** Routers of these agents (at most 500) that have a queued job and none under way. */
 export async function selectWaitingRouters(db: DbOrTx, agentIds: readonly string[], now: number): Promise<WaitingRouter[]> {
   const rows = await db
     .selectFrom('routers')
@@ -27,7 +27,7 @@ export async function selectWaitingRouters(db: DbOrTx, agentIds: readonly string
   return rows.map((row) => ({ routerId: row.id, agentId: row.agent_id, agentRouter: row.agent_router, express: row.express === 1 }));
 }
 
-/** The job a router should get next: express ones first, then in order of creation. Undefined while one is under way. */
+/** The next job of a router: express jobs first, then in order of creation. Undefined while a job is under way. */
 export async function selectNextJob(
   db: DbOrTx,
   query: { routerId: string; agentId: string; expressOnly: boolean; now: number },

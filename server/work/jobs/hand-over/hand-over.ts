@@ -8,9 +8,9 @@ import { CANCEL_REQUESTED } from '../state.ts';
 import { selectJobOfTeam } from '../store.ts';
 import type { JobRecord, JobRules } from '../types.ts';
 import { acceptJob, beginJob, endJob, forgetJobs, refuseJob, selectHeldBefore } from './store.ts';
-import type { Speaker } from './store.ts';
+import type { Reporter } from './store.ts';
 
-/** Entries of an agent's list settled at once: they share group commits. */
+/** Entries of an agent's list that are settled together: they share group commits. */
 const SETTLE_AT_ONCE = 100;
 /** Ids in one statement. */
 const FORGET_AT_ONCE = 500;
@@ -25,11 +25,11 @@ export interface HandOverDeps {
 }
 
 /**
- * What agents say about jobs, turned into transitions and answers. Invariants:
- * - `go` is sent only for a job that is accepted by this very agent and that nobody wants back;
- * - a result is acknowledged only after the commit that stored it; if storing fails, nothing is sent and the agent
- *   repeats it at its next `ready`;
- * - every method may be called again with the same words without changing anything twice.
+ * Turns agents' job messages into transitions and answers. Invariants:
+ * - `go` is sent only for a job that this agent has accepted and whose cancellation has not been requested;
+ * - a result is acknowledged only after the commit that stored it. If storing fails, nothing is sent and the agent
+ *   repeats the result at its next `ready`;
+ * - every method is idempotent.
  */
 export class HandOver {
   readonly #deps: HandOverDeps;
@@ -39,8 +39,8 @@ export class HandOver {
   }
 
   /**
-   * Settles an agent's list: every entry in it, and every job it should hold but does not name.
-   * @throws AppError when the database cannot be used; then nothing may be offered on this tunnel
+   * Settles an agent's job list: every entry in it, and every job that the agent should hold but does not list.
+   * @throws AppError when the database cannot be used. Then do not offer anything on this tunnel
    */
   async settle(connection: AgentConnection, entries: readonly OpenJob[]): Promise<void> {
     for (let start = 0; start < entries.length; start += SETTLE_AT_ONCE) {
@@ -67,27 +67,29 @@ export class HandOver {
     }
   }
 
-  /** The agent has the job on disk and asks for permission to run it. */
+  /** The agent has stored the job on disk and asks for permission to run it. */
   async accepted(connection: AgentConnection, jobId: string): Promise<void> {
     const job = await this.#accept(connection, jobId);
     this.#answerAccepted(connection, jobId, job);
   }
 
-  /** As {@link accepted}, but the agent's list is the truth of this moment: a begun job cannot be in it as accepted. */
+  /** Like {@link accepted}, but the agent's list is its present state: a job that has begun must not be listed as accepted. */
   async #settleAccepted(connection: AgentConnection, jobId: string): Promise<void> {
     const job = await this.#accept(connection, jobId);
-    // Its journal has lost the BEGIN, so it must not get another permission.
+    // The agent's journal has lost the BEGIN, so the job must not get a second permission to run.
     if (job?.phase === 'running' && job.agent_id === connection.agentId) await this.#forget(connection, [jobId]);
     const isContradiction = job?.phase === 'running';
     if (isContradiction) this.#send(connection, { type: 'job.revoke', job_id: jobId });
     else this.#answerAccepted(connection, jobId, job);
   }
 
-  /** The job after the attempt to accept it. */
+  /** Tries to accept the job. @returns its present state */
   async #accept(connection: AgentConnection, jobId: string): Promise<JobRecord | undefined> {
     const { storage, rules, clock } = this.#deps;
     const { graceMs, backupMs } = rules;
-    const accepted = await this.#write(connection, (tx, speaker) => acceptJob(tx, speaker, { jobId, now: clock.now(), graceMs, backupMs }));
+    const accepted = await this.#write(connection, (tx, reporter) =>
+      acceptJob(tx, reporter, { jobId, now: clock.now(), graceMs, backupMs }),
+    );
     return accepted ?? selectJobOfTeam(storage.db, connection.teamId, jobId);
   }
 
@@ -96,25 +98,25 @@ export class HandOver {
     if (isItsOwn && job.phase === 'accepted' && job.reason !== CANCEL_REQUESTED) {
       this.#send(connection, { type: 'job.go', job_id: jobId });
     } else if (!isItsOwn || job.phase !== 'running') {
-      // Expired, taken back, given up or never heard of. (Running: an old word that came late.)
+      // Expired, canceled, given up or unknown to this database. (Running: a late duplicate, which needs no answer.)
       this.#send(connection, { type: 'job.revoke', job_id: jobId });
     }
   }
 
   async began(connection: AgentConnection, jobId: string): Promise<void> {
     const { clock, rules } = this.#deps;
-    await this.#write(connection, (tx, speaker) => beginJob(tx, speaker, { jobId, now: clock.now(), graceMs: rules.graceMs }));
+    await this.#write(connection, (tx, reporter) => beginJob(tx, reporter, { jobId, now: clock.now(), graceMs: rules.graceMs }));
   }
 
   async ended(connection: AgentConnection, jobId: string, result: JobResult): Promise<void> {
     const { clock } = this.#deps;
-    await this.#write(connection, (tx, speaker) => endJob(tx, speaker, { jobId, result, now: clock.now() }));
+    await this.#write(connection, (tx, reporter) => endJob(tx, reporter, { jobId, result, now: clock.now() }));
     this.#send(connection, { type: 'job.ack', job_id: jobId });
   }
 
   async refused(connection: AgentConnection, jobId: string): Promise<void> {
     const { clock } = this.#deps;
-    await this.#write(connection, (tx, speaker) => refuseJob(tx, speaker, { jobId, now: clock.now() }));
+    await this.#write(connection, (tx, reporter) => refuseJob(tx, reporter, { jobId, now: clock.now() }));
     this.#send(connection, { type: 'job.ack', job_id: jobId });
   }
 
@@ -122,17 +124,17 @@ export class HandOver {
     const { storage, clock, changes, log } = this.#deps;
     for (let start = 0; start < jobIds.length; start += FORGET_AT_ONCE) {
       const ids = jobIds.slice(start, start + FORGET_AT_ONCE);
-      const jobs = await storage.writes.write((tx) => forgetJobs(tx, speakerOf(connection), ids, clock.now()));
-      log.warn({ agent_id: connection.agentId, count: jobs.length }, 'the agent no longer knows jobs it was given');
+      const jobs = await storage.writes.write((tx) => forgetJobs(tx, reporterOf(connection), ids, clock.now()));
+      log.warn({ agent_id: connection.agentId, count: jobs.length }, 'the agent no longer lists jobs that it had accepted');
       for (const job of jobs) changes.publish(job);
     }
   }
 
   async #write(
     connection: AgentConnection,
-    change: (tx: Parameters<typeof acceptJob>[0], speaker: Speaker) => Promise<JobRecord | undefined>,
+    change: (tx: Parameters<typeof acceptJob>[0], reporter: Reporter) => Promise<JobRecord | undefined>,
   ): Promise<JobRecord | undefined> {
-    const job = await this.#deps.storage.writes.write((tx) => change(tx, speakerOf(connection)));
+    const job = await this.#deps.storage.writes.write((tx) => change(tx, reporterOf(connection)));
     if (job) this.#deps.changes.publish(job);
     return job;
   }
@@ -142,6 +144,6 @@ export class HandOver {
   }
 }
 
-function speakerOf({ teamId, agentId, epoch }: AgentConnection): Speaker {
+function reporterOf({ teamId, agentId, epoch }: AgentConnection): Reporter {
   return { teamId, agentId, epoch };
 }

@@ -4,18 +4,18 @@ import type { JobResult } from '../../../../protocol/index.ts';
 import { storableText, toFlag } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { Schema } from '../../../platform/storage/schema.ts';
-import { allNoted, noted } from '../outbox/store.ts';
+import { insertJobEvents, insertJobEvent } from '../outbox/store.ts';
 import { CANCEL_REQUESTED, FROM, HELD, phaseOfResult } from '../state.ts';
 import type { JobRecord } from '../types.ts';
 
 /**
- * What agents and the sweeper do to jobs. Every transition is one conditional UPDATE .. RETURNING that raises `version`
- * in the same statement, and stores its event beside it (outbox/store.ts), so these run inside a write. A function
- * returns the changed row, or undefined when its condition did not hold: then nothing was changed.
+ * Transitions made by agents and by the sweeper. Each is one conditional UPDATE .. RETURNING that also raises `version`, and
+ * stores its event in the same transaction (outbox/store.ts): call these inside a write. A function returns the changed
+ * row, or undefined when its condition did not hold and nothing was changed.
  */
 
-/** The agent and the tunnel on whose word something is changed. */
-export interface Speaker {
+/** The agent that reports, and its tunnel. */
+export interface Reporter {
   teamId: string;
   agentId: string;
   epoch: number;
@@ -23,50 +23,50 @@ export interface Speaker {
 
 type Where = ExpressionBuilder<Schema, 'jobs'>;
 
-/** True while nothing newer than the speaker's tunnel has said hello: without it no conclusion may be drawn. */
-function isNewest(eb: Where, speaker: Speaker): Expression<SqlBool> {
+/** The reporter's tunnel is the agent's newest. Nothing may be concluded from an older one. */
+function isNewest(eb: Where, reporter: Reporter): Expression<SqlBool> {
   return eb.exists(
     eb
       .selectFrom('agents')
       .select('agents.id')
-      .where('agents.id', '=', speaker.agentId)
-      .where('agents.team_id', '=', speaker.teamId)
-      .where('agents.epoch', '=', speaker.epoch),
+      .where('agents.id', '=', reporter.agentId)
+      .where('agents.team_id', '=', reporter.teamId)
+      .where('agents.epoch', '=', reporter.epoch),
   );
 }
 
-/** The router hangs on the speaker now. */
-function isItsRouter(eb: Where, speaker: Speaker): Expression<SqlBool> {
+/** The router is assigned to the reporting agent now. */
+function isItsRouter(eb: Where, reporter: Reporter): Expression<SqlBool> {
   return eb(
     'router_id',
     'in',
     eb
       .selectFrom('routers')
       .select('routers.id')
-      .where('routers.team_id', '=', speaker.teamId)
-      .where('routers.agent_id', '=', speaker.agentId),
+      .where('routers.team_id', '=', reporter.teamId)
+      .where('routers.agent_id', '=', reporter.agentId),
   );
 }
 
-/** The speaker holds the job, or, if nobody does, its router. */
-function isItsJob(eb: Where, speaker: Speaker): Expression<SqlBool> {
-  return eb.or([eb('agent_id', '=', speaker.agentId), eb.and([eb('agent_id', 'is', null), isItsRouter(eb, speaker)])]);
+/** The reporting agent holds the job; or no agent holds it and the job's router is assigned to the reporting agent. */
+function isItsJob(eb: Where, reporter: Reporter): Expression<SqlBool> {
+  return eb.or([eb('agent_id', '=', reporter.agentId), eb.and([eb('agent_id', 'is', null), isItsRouter(eb, reporter)])]);
 }
 
-/** A guarded router may stay away until it has undone the script. */
+/** A router with the undo guard may be offline until it has undone the script. */
 const UNDO_MS = sql.raw('coalesce(undo_seconds, 0) * 1000');
 
 const raised = sql<number>`version + 1`;
 
-/** A bound moment where the engine cannot tell a parameter's type by itself; a literal would be a new text each time. */
+/** A bound time where the database cannot infer the parameter's type. A literal would make a new statement text each time. */
 function at(millis: number) {
   return sql<number>`cast(${millis} as bigint)`;
 }
 
-/** The only place where permission to run is given; whether the job has expired is asked in the same statement. */
+/** The only place that gives permission to run. The same statement checks that the job has not expired. */
 export async function acceptJob(
   db: DbOrTx,
-  speaker: Speaker,
+  reporter: Reporter,
   change: { jobId: string; now: number; graceMs: number; backupMs: number },
 ): Promise<JobRecord | undefined> {
   const { now } = change;
@@ -75,28 +75,28 @@ export async function acceptJob(
     .set({
       phase: 'accepted',
       reason: null,
-      agent_id: speaker.agentId,
-      epoch: speaker.epoch,
+      agent_id: reporter.agentId,
+      epoch: reporter.epoch,
       accepted_at: now,
       overdue_at: sql<number>`timeout_ms + ${UNDO_MS} + make_backup * ${at(change.backupMs)} + ${at(now + change.graceMs)}`,
       completed_at: sql<number | null>`case when needs_acknowledgement = 0 then ${at(now)} end`,
       version: raised,
     })
     .where('id', '=', change.jobId)
-    .where('team_id', '=', speaker.teamId)
+    .where('team_id', '=', reporter.teamId)
     .where('phase', 'in', FROM.accept)
     .where('expires_at', '>', now)
-    .where((eb) => isItsRouter(eb, speaker))
-    .where((eb) => isNewest(eb, speaker))
+    .where((eb) => isItsRouter(eb, reporter))
+    .where((eb) => isNewest(eb, reporter))
     .returningAll()
     .executeTakeFirst();
-  return noted(db, job, now);
+  return insertJobEvent(db, job, now);
 }
 
-/** A fact: believed from any tunnel of the agent that has the job. */
+/** A fact: believed from any tunnel of the agent that holds the job. */
 export async function beginJob(
   db: DbOrTx,
-  speaker: Speaker,
+  reporter: Reporter,
   change: { jobId: string; now: number; graceMs: number },
 ): Promise<JobRecord | undefined> {
   const job = await db
@@ -104,25 +104,25 @@ export async function beginJob(
     .set({
       phase: 'running',
       reason: null,
-      agent_id: speaker.agentId,
-      epoch: sql<number>`coalesce(epoch, ${at(speaker.epoch)})`,
+      agent_id: reporter.agentId,
+      epoch: sql<number>`coalesce(epoch, ${at(reporter.epoch)})`,
       started_at: change.now,
       overdue_at: sql<number>`timeout_ms + ${UNDO_MS} + ${at(change.now + change.graceMs)}`,
       version: raised,
     })
     .where('id', '=', change.jobId)
-    .where('team_id', '=', speaker.teamId)
+    .where('team_id', '=', reporter.teamId)
     .where('phase', 'in', FROM.begin)
-    .where((eb) => isItsJob(eb, speaker))
+    .where((eb) => isItsJob(eb, reporter))
     .returningAll()
     .executeTakeFirst();
-  return noted(db, job, change.now);
+  return insertJobEvent(db, job, change.now);
 }
 
-/** A fact: believed from any tunnel of the agent that has the job, and at any time; the first one counts. */
+/** A fact: believed from any tunnel of the agent that holds the job, at any time. The first result counts. */
 export async function endJob(
   db: DbOrTx,
-  speaker: Speaker,
+  reporter: Reporter,
   change: { jobId: string; result: JobResult; now: number },
 ): Promise<JobRecord | undefined> {
   const { result, now } = change;
@@ -134,18 +134,18 @@ export async function endJob(
       error: result.error === null ? null : storableText(result.error),
       output: result.output === null ? null : storableText(result.output),
       output_truncated: toFlag(result.output_truncated),
-      agent_id: speaker.agentId,
+      agent_id: reporter.agentId,
       overdue_at: null,
       ...endTimes(result, now),
-      // A job that was called back and ran all the same must not be shown as one that never did.
+      // A job that was canceled but ran all the same must not be shown as one that never ran.
       deleted_at: sql<number | null>`case when phase = 'canceled' then null else deleted_at end`,
       version: raised,
     })
     .where('id', '=', change.jobId)
-    .where('team_id', '=', speaker.teamId)
+    .where('team_id', '=', reporter.teamId)
     .where('phase', 'in', FROM.end)
-    .where((eb) => isItsJob(eb, speaker))
-    // The agent repeats its word until it is acknowledged: only the first time is news.
+    .where((eb) => isItsJob(eb, reporter))
+    // The agent repeats the result until it is acknowledged. Only the first report is a change.
     .where((eb) =>
       result.outcome === 'unknown'
         ? eb.or([eb('phase', '<>', 'unknown'), eb('reason', 'is', null), eb('reason', '<>', result.reason ?? '')])
@@ -153,10 +153,10 @@ export async function endJob(
     )
     .returningAll()
     .executeTakeFirst();
-  return noted(db, job, now);
+  return insertJobEvent(db, job, now);
 }
 
-/** completed_at of a job without acknowledgement was set at the receipt, and is its public truth. */
+/** A job without acknowledgement got its completed_at when the agent accepted it. That value stays. */
 function endTimes(result: JobResult, now: number) {
   if (result.outcome === 'completed') {
     return {
@@ -169,17 +169,17 @@ function endTimes(result: JobResult, now: number) {
 }
 
 /**
- * The agent has not begun the job and never will. Asked for by the API, it is canceled; otherwise it is a failed job
- * that certainly never ran.
+ * The agent has not begun the job and never will. If the API asked for that, the job is canceled. Otherwise it has failed
+ * and certainly never ran.
  */
-export async function refuseJob(db: DbOrTx, speaker: Speaker, change: { jobId: string; now: number }): Promise<JobRecord | undefined> {
+export async function refuseJob(db: DbOrTx, reporter: Reporter, change: { jobId: string; now: number }): Promise<JobRecord | undefined> {
   const asked = sql`coalesce(reason, '') = ${sql.lit(CANCEL_REQUESTED)}`;
   const job = await db
     .updateTable('jobs')
     .set({
       phase: sql<string>`case when ${asked} then 'canceled' else 'done' end`,
       reason: sql<string | null>`case when ${asked} then null else 'rejected' end`,
-      error: sql<string | null>`case when ${asked} then null else 'the agent gave the job back; it never ran' end`,
+      error: sql<string | null>`case when ${asked} then null else 'the agent refused the job; it never ran' end`,
       overdue_at: null,
       completed_at: null,
       failed_at: sql<number | null>`case when ${asked} then null else coalesce(failed_at, ${at(change.now)}) end`,
@@ -187,38 +187,38 @@ export async function refuseJob(db: DbOrTx, speaker: Speaker, change: { jobId: s
       version: raised,
     })
     .where('id', '=', change.jobId)
-    .where('team_id', '=', speaker.teamId)
+    .where('team_id', '=', reporter.teamId)
     .where('phase', 'in', FROM.refuse)
-    .where('agent_id', '=', speaker.agentId)
+    .where('agent_id', '=', reporter.agentId)
     .returningAll()
     .executeTakeFirst();
-  return noted(db, job, change.now);
+  return insertJobEvent(db, job, change.now);
 }
 
-/** Ids of what the agent was given on earlier tunnels and has not finished. */
-export async function selectHeldBefore(db: DbOrTx, speaker: Speaker): Promise<string[]> {
+/** Ids of jobs that the agent accepted on earlier tunnels and has not finished. */
+export async function selectHeldBefore(db: DbOrTx, reporter: Reporter): Promise<string[]> {
   const rows = await db
     .selectFrom('jobs')
     .select('id')
-    .where('team_id', '=', speaker.teamId)
-    .where('agent_id', '=', speaker.agentId)
+    .where('team_id', '=', reporter.teamId)
+    .where('agent_id', '=', reporter.agentId)
     .where('phase', 'in', HELD)
-    .where('epoch', '<', speaker.epoch)
+    .where('epoch', '<', reporter.epoch)
     .execute();
   return rows.map((row) => row.id);
 }
 
-/** The agent's list did not name these jobs (at most 500): they may have run. Valid only while its tunnel is the newest. */
-export async function forgetJobs(db: DbOrTx, speaker: Speaker, jobIds: readonly string[], now: number): Promise<JobRecord[]> {
+/** The agent's list did not contain these jobs (at most 500): they may have run. Counts only from the agent's newest tunnel. */
+export async function forgetJobs(db: DbOrTx, reporter: Reporter, jobIds: readonly string[], now: number): Promise<JobRecord[]> {
   const jobs = await giveUp(db, 'agent_forgot', now)
     .where('id', 'in', jobIds)
-    .where('team_id', '=', speaker.teamId)
-    .where('agent_id', '=', speaker.agentId)
-    .where('epoch', '<=', speaker.epoch)
-    .where((eb) => isNewest(eb, speaker))
+    .where('team_id', '=', reporter.teamId)
+    .where('agent_id', '=', reporter.agentId)
+    .where('epoch', '<=', reporter.epoch)
+    .where((eb) => isNewest(eb, reporter))
     .returningAll()
     .execute();
-  return allNoted(db, jobs, now);
+  return insertJobEvents(db, jobs, now);
 }
 
 function giveUp(db: DbOrTx, reason: string, now: number) {
@@ -234,17 +234,17 @@ function giveUp(db: DbOrTx, reason: string, now: number) {
     .where('phase', 'in', FROM.give_up);
 }
 
-/** Gives up waiting for the result of jobs (at most `limit`) of all teams whose agent has been silent too long. */
+/** Stops waiting for the results of overdue jobs (at most `limit`, of all teams): their agents were silent too long. */
 export async function giveUpOverdue(db: DbOrTx, now: number, limit: number): Promise<JobRecord[]> {
   const jobs = await giveUp(db, 'timed_out', now)
     .where('overdue_at', '<=', now)
     .where((eb) => eb('id', 'in', eb.selectFrom('jobs as due').select('due.id').where('due.overdue_at', '<=', now).limit(limit)))
     .returningAll()
     .execute();
-  return allNoted(db, jobs, now);
+  return insertJobEvents(db, jobs, now);
 }
 
-/** Expires queued jobs (at most `limit`) of all teams: they certainly never ran. */
+/** Expires queued jobs (at most `limit`, of all teams). They certainly never ran. */
 export async function expireJobs(db: DbOrTx, now: number, limit: number): Promise<JobRecord[]> {
   const jobs = await db
     .updateTable('jobs')
@@ -265,5 +265,5 @@ export async function expireJobs(db: DbOrTx, now: number, limit: number): Promis
     )
     .returningAll()
     .execute();
-  return allNoted(db, jobs, now);
+  return insertJobEvents(db, jobs, now);
 }

@@ -2,7 +2,7 @@ import { statusOf } from '../state.ts';
 import type { Status } from '../state.ts';
 import type { JobRecord } from '../types.ts';
 
-/** What a receiver at `notify_url` is told: that a job's public status has become another. */
+/** The events that a receiver at `notify_url` gets: one for each change of a job's public status. */
 export const JOB_EVENT_TYPES = [
   'job.loaded',
   'job.running',
@@ -29,9 +29,9 @@ export function eventTypeOf(job: JobRecord): JobEventType {
 }
 
 /**
- * The body of the request, in the form of Standard Webhooks. It is made once, at the transition, and sent unchanged in
- * every attempt. The script, what it printed and what the router said are not in it: they may hold secrets, and who may
- * see them asks for the job.
+ * The body of the request, as Standard Webhooks defines it. It is built once, at the transition, and every attempt sends
+ * it unchanged. It leaves out the script, its output and the router's error, because they may hold secrets. A receiver
+ * that is allowed to see them reads the job.
  */
 export function eventBody(job: JobRecord, at: number): string {
   return JSON.stringify({

@@ -4,25 +4,25 @@ import type { JobRecord } from '../types.ts';
 import { eventBody, eventTypeOf } from './event.ts';
 
 /**
- * The outbox of `notify_url`. A transition and its event are one transaction, so that nothing is lost between the
- * commit and the delivery, and each status is told even if the next one came before anyone could be reached. The events
- * of one job are in order because its row stays locked from the transition to the commit.
+ * The transactional outbox of `notify_url`. A transition and its event are one transaction, so no event is lost between
+ * the commit and the delivery, and every status is delivered even when the next one follows before the receiver can be
+ * reached. The events of one job are in order because its row stays locked from the transition to the commit.
  */
 
-/** Writes down what callers are to be told of a transition that has just been made. @returns the job, for the chain */
-export async function noted(db: DbOrTx, job: JobRecord | undefined, now: number): Promise<JobRecord | undefined> {
-  if (job) await noteEvent(db, job, now);
+/** Stores the event of a transition, in the transaction that made it. @returns the job, so that calls can be chained */
+export async function insertJobEvent(db: DbOrTx, job: JobRecord | undefined, now: number): Promise<JobRecord | undefined> {
+  if (job) await insertEventOf(db, job, now);
   return job;
 }
 
-/** As {@link noted}, for a transition of many jobs. */
-export async function allNoted(db: DbOrTx, jobs: JobRecord[], now: number): Promise<JobRecord[]> {
-  for (const job of jobs) await noteEvent(db, job, now);
+/** Like {@link insertJobEvent}, for a transition of many jobs. */
+export async function insertJobEvents(db: DbOrTx, jobs: JobRecord[], now: number): Promise<JobRecord[]> {
+  for (const job of jobs) await insertEventOf(db, job, now);
   return jobs;
 }
 
-/** Not every transition is news: one that leaves the public status as it was is only counted. */
-async function noteEvent(db: DbOrTx, job: JobRecord, now: number): Promise<void> {
+/** A transition that leaves the public status unchanged gets no event; only its version is recorded. */
+async function insertEventOf(db: DbOrTx, job: JobRecord, now: number): Promise<void> {
   if (job.notify_url === null) return;
   const last = job.version === 1 ? undefined : await selectLastEvent(db, job);
   const waitUntil = last?.state === 'pending' ? (last.due_at ?? 0) : 0;
@@ -47,7 +47,7 @@ async function selectLastEvent(db: DbOrTx, job: JobRecord) {
     .executeTakeFirst();
 }
 
-/** An event behind one that waits for its receiver is due no earlier: it would only be looked at in vain. */
+/** An event is due no earlier than the pending event before it, because events of one job are delivered in order. */
 async function insertEvent(db: DbOrTx, job: JobRecord, url: string, at: { now: number; waitUntil: number }): Promise<void> {
   await db
     .insertInto('job_events')
@@ -68,8 +68,8 @@ async function insertEvent(db: DbOrTx, job: JobRecord, url: string, at: { now: n
 }
 
 /**
- * Writes down the present status of jobs (at most `limit`, of all teams) whose last transition was made by a statement
- * that does not write events. @returns how many
+ * Stores an event with the present status of each job (at most `limit`, of all teams) whose last transition was made by a
+ * statement that stores no events. @returns the number of such jobs
  */
 export async function insertMissedEvents(db: DbOrTx, now: number, limit: number): Promise<number> {
   const jobs = await db
@@ -80,6 +80,6 @@ export async function insertMissedEvents(db: DbOrTx, now: number, limit: number)
     .orderBy('id')
     .limit(limit)
     .execute();
-  await allNoted(db, jobs, now);
+  await insertJobEvents(db, jobs, now);
   return jobs.length;
 }

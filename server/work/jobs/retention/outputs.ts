@@ -7,13 +7,13 @@ import type { Storage } from '../../../platform/storage/db.ts';
 import type { JobRecord } from '../types.ts';
 import { forgetOutputs, selectOutputSizes } from './store.ts';
 
-/** Bytes of outputs of one team: 80,000 scripts that print as much as is kept, or years of ordinary ones. */
+/** Bytes of outputs that one team can keep: 80,000 outputs of the maximum size, or years of ordinary ones. */
 export const KEPT_OUTPUT_BYTES = 5 * 1024 ** 3;
-/** A team that has stored this share of its bytes since the last look is looked at before the hour is over. */
-const LOOK_AFTER_SHARE = 1 / 20;
-/** Outputs come and go slowly otherwise. */
+/** When a team has stored this share of its bytes since the last sweep, the next sweep begins at once. */
+const SWEEP_AFTER_SHARE = 1 / 20;
+/** Otherwise the amount of output changes slowly. */
 const SWEEP_EVERY_MS = 3600_000;
-/** Jobs looked at in one statement: about a millisecond. */
+/** Jobs read in one statement: about a millisecond. */
 const CHUNK = 500;
 
 export interface OutputRetentionDeps {
@@ -25,16 +25,16 @@ export interface OutputRetentionDeps {
   keepBytes?: number;
 }
 
-const FAILURE = 'outputs of old jobs are kept for now';
+const FAILURE = 'the sweep of old job outputs failed; the next one tries again';
 
 /**
- * Keeps what scripts have printed within bounds: one key may store 64 kB with every job, and jobs are kept for a year. Of a
- * team beyond its bytes the oldest outputs are forgotten; the jobs stay.
+ * Bounds the outputs kept for each team: a key can store 64 kB with every job, and jobs are kept for more than a year. When
+ * a team exceeds its bytes, its oldest outputs are deleted; the jobs stay.
  */
 export class OutputRetention {
   readonly #deps: OutputRetentionDeps;
   readonly #keepBytes: number;
-  /** Bytes of each team since the last look. */
+  /** Bytes that each team has stored since the last sweep. */
   readonly #stored = new Map<string, number>();
   readonly #sweeps: Periodic;
   #sweeping: Promise<void> | undefined;
@@ -59,10 +59,10 @@ export class OutputRetention {
     if (output === null || output === '') return;
     const stored = (this.#stored.get(teamId) ?? 0) + Buffer.byteLength(output);
     this.#stored.set(teamId, stored);
-    if (stored >= this.#keepBytes * LOOK_AFTER_SHARE) void this.sweep();
+    if (stored >= this.#keepBytes * SWEEP_AFTER_SHARE) void this.sweep();
   }
 
-  /** Looks at every output, newest first, in small steps. Never rejects; one at a time. */
+  /** Sums up the outputs of all teams, newest first, in small steps. Never rejects; one sweep at a time. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweep()
       .catch((error: unknown) => this.#deps.log.warn({ err: error }, FAILURE))

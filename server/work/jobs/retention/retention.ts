@@ -4,10 +4,10 @@ import { Periodic } from '../../../platform/core/periodic.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import { deleteEndedJobs, selectJobsBefore } from './store.ts';
 
-/** A day more or less matters to nobody; an hour keeps what is due at once small. */
+/** Retention is counted in days; an hour keeps each sweep small. */
 const SWEEP_EVERY_MS = 3600_000;
-/** Jobs looked at in one transaction, each with a handful of events: it holds the database for some milliseconds. */
-const LOOK_AT = 100;
+/** Jobs checked in one transaction, each with a handful of events: it holds the database for a few milliseconds. */
+const CHUNK = 100;
 
 export interface RetentionDeps {
   storage: Storage;
@@ -17,7 +17,7 @@ export interface RetentionDeps {
   keepMs: number;
 }
 
-/** Forgets jobs that ended long ago. */
+/** Deletes jobs that ended longer ago than the retention time. */
 export class JobRetention {
   readonly #deps: RetentionDeps;
   readonly #sweeps: Periodic;
@@ -28,7 +28,7 @@ export class JobRetention {
       clock: deps.clock,
       log: deps.log,
       everyMs: SWEEP_EVERY_MS,
-      failure: 'old jobs are kept for now',
+      failure: 'the sweep of old jobs failed; the next one tries again',
       run: () => this.sweep(),
     });
   }
@@ -41,14 +41,14 @@ export class JobRetention {
     await this.#sweeps.stop();
   }
 
-  /** One sweep, in small steps. @throws a storage error; the next one goes on */
+  /** One sweep, in small steps. @throws a storage error; the next sweep continues */
   async sweep(): Promise<void> {
     const { storage, clock, keepMs } = this.#deps;
     const before = clock.now() - keepMs;
     for (let after: string | undefined = ''; after !== undefined && !this.#sweeps.isStopped;) {
-      const ids: string[] = await selectJobsBefore(storage.db, { before, after, limit: LOOK_AT });
+      const ids: string[] = await selectJobsBefore(storage.db, { before, after, limit: CHUNK });
       if (ids.length > 0) await storage.writes.write((tx) => deleteEndedJobs(tx, ids, before));
-      after = ids.length < LOOK_AT ? undefined : ids.at(-1);
+      after = ids.length < CHUNK ? undefined : ids.at(-1);
     }
   }
 }

@@ -5,13 +5,11 @@ import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { Schema } from '../../../platform/storage/schema.ts';
 import { PHASES, isFinished } from '../state.ts';
 
-/** Jobs that nobody needs any more. */
-
 const FINISHED = PHASES.filter(isFinished);
 
 type Where = ExpressionBuilder<Schema, 'jobs'>;
 
-/** Jobs (at most `limit`, of all teams) made before a moment, in the order of their ids after `after`: by the primary key. */
+/** Jobs (at most `limit`, of all teams) created before a time, with ids after `after`, in the order of their ids. */
 export async function selectJobsBefore(db: DbOrTx, query: { before: number; after: string; limit: number }): Promise<string[]> {
   const rows = await db
     .selectFrom('jobs')
@@ -24,7 +22,7 @@ export async function selectJobsBefore(db: DbOrTx, query: { before: number; afte
   return rows.map(({ id }) => id);
 }
 
-/** How much jobs of all teams have printed (0 for nothing), newest first, below an id. */
+/** Output sizes of jobs of all teams (0 for none), newest first, with ids below `before`. */
 export async function selectOutputSizes(
   db: DbOrTx,
   before: string | undefined,
@@ -36,7 +34,7 @@ export async function selectOutputSizes(
   return rows.map(({ id, teamId, bytes }) => ({ id, teamId, bytes: Number(bytes ?? 0) }));
 }
 
-/** Says of these jobs (at most 500) that their output was longer than what is kept: nothing. Inside a write. */
+/** Deletes the outputs of these jobs (at most 500) and marks them as truncated. Call it inside a write. */
 export async function forgetOutputs(db: DbOrTx, jobIds: readonly string[]): Promise<void> {
   await db
     .updateTable('jobs')
@@ -47,9 +45,9 @@ export async function forgetOutputs(db: DbOrTx, jobIds: readonly string[]): Prom
 }
 
 /**
- * Forgets those of the jobs (at most 500) that ended before `before`, with their events and attempts. Kept are those of
- * which something is still to be told, whose backup is still kept, or whose campaign goes on. How a campaign's router fared
- * stays in the campaign; only the way to the job ends. Inside a write.
+ * Deletes those of the jobs (at most 500) that ended before `before`, with their events and attempts. Keeps a job that has
+ * undelivered events, a kept backup or an open campaign. The campaign keeps the router's result; only its link to the job
+ * is removed. Call it inside a write.
  */
 export async function deleteEndedJobs(db: DbOrTx, jobIds: readonly string[], before: number): Promise<void> {
   const ids = await selectForgettable(db, jobIds, before);
@@ -77,7 +75,7 @@ function isNotSince(eb: Where, column: 'completed_at' | 'failed_at' | 'deleted_a
   return eb.or([eb(column, 'is', null), eb(column, '<', before)]);
 }
 
-/** `due_at` is set exactly while something is still to be sent. */
+/** `due_at` is set exactly while the event is undelivered. */
 function unsentEvent(eb: Where) {
   return eb
     .selectFrom('job_events')

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
-import { allNoted } from '../outbox/store.ts';
+import { insertJobEvents } from '../outbox/store.ts';
 import { FROM, HELD } from '../state.ts';
 import type { JobRecord } from '../types.ts';
 
-/** What becomes of a router's jobs when the router is removed or replaced. These run inside a write. */
+/** Ends a router's jobs when the router is removed or replaced. Call these inside a write. */
 
 interface OfRouter {
   teamId: string;
@@ -12,7 +12,7 @@ interface OfRouter {
   now: number;
 }
 
-/** Ids of the jobs that an agent holds, the oldest first; at most `limit`. */
+/** Ids of the router's jobs that an agent holds, oldest first, at most `limit`. */
 export async function selectHeldOf(db: DbOrTx, { teamId, routerId }: OfRouter, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('jobs')
@@ -26,7 +26,7 @@ export async function selectHeldOf(db: DbOrTx, { teamId, routerId }: OfRouter, l
   return rows.map(({ id }) => id);
 }
 
-/** Takes back every job that no agent has been allowed to run. */
+/** Cancels every job that no agent has accepted. */
 export async function cancelQueuedOf(
   db: DbOrTx,
   { teamId, routerId, now }: OfRouter,
@@ -40,10 +40,10 @@ export async function cancelQueuedOf(
     .where('phase', 'in', FROM.cancel)
     .returningAll()
     .execute();
-  return allNoted(db, jobs, now);
+  return insertJobEvents(db, jobs, now);
 }
 
-/** Of jobs whose agent was revoked no word will ever come: they may have run. */
+/** Sets the jobs that a revoked agent holds to unknown: they may have run, and no result will come. */
 export async function giveUpHeldOf(db: DbOrTx, { teamId, routerId, now }: OfRouter): Promise<JobRecord[]> {
   const jobs = await db
     .updateTable('jobs')
@@ -59,5 +59,5 @@ export async function giveUpHeldOf(db: DbOrTx, { teamId, routerId, now }: OfRout
     .where('phase', 'in', FROM.give_up)
     .returningAll()
     .execute();
-  return allNoted(db, jobs, now);
+  return insertJobEvents(db, jobs, now);
 }
