@@ -173,6 +173,13 @@ export interface BackupDiff {
   coarse: boolean;
 }
 
+export interface CallersAddress {
+  /** From which this request came */
+  address: string;
+  /** Whether it belongs to the public internet. Only such an address can be `allow_from` of a forward, unless the server is set otherwise */
+  is_public: boolean;
+}
+
 export interface Campaign {
   id: string;
   description: string;
@@ -844,6 +851,56 @@ export interface OutputGroups {
   groups: OutputGroup[];
 }
 
+export interface Overview {
+  /** By state */
+  routers: {
+    answering: number;
+    not_answering: number;
+    agent_away: number;
+    never_seen: number;
+  };
+  /** `unseen`: enrolled, and never connected */
+  agents: {
+    connected: number;
+    away: number;
+    unseen: number;
+  };
+  /** By severity */
+  open_faults: {
+    critical: number;
+    warning: number;
+    info: number;
+  };
+  /** Jobs made in the last 24 hours, by status */
+  jobs_24h: {
+    pending: number;
+    running: number;
+    completed: number;
+    failed: number;
+    deleted: number;
+    expired: number;
+    unknown: number;
+  };
+  /** False: there are more of a status, and nobody counted further */
+  jobs_24h_is_exact: boolean;
+  open_forwards: number;
+  running_campaigns: number;
+  /** What routers that do not answer have in common, for each kind the largest groups of at least two */
+  common_causes: {
+    kind: 'agent' | 'site' | 'address' | 'version';
+    /** Id of the agent or the site, the address from which the agents come, or the version */
+    value: string;
+    /** Of the agent or the site */
+    name: string | null;
+    /** Routers with that value whose state is `agent_away` or `not_answering` */
+    routers_away: number;
+    /** All routers with that value */
+    routers: number;
+    /** Since when the first of them does not answer */
+    since: string;
+  }[];
+}
+
 export interface PasswordChange {
   current_password: string;
   /** 8 to 256 characters */
@@ -1240,6 +1297,8 @@ export interface Operations {
   getJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
   /** Show what a job changed on its router */
   getJobChanges: { input: { path: { router_id: string; job_id: string } }; result: Success<BackupDiff> };
+  /** Count what the team has, by state, and say what routers that do not answer have in common */
+  getOverview: { input: Nothing; result: Success<Overview> };
   /** Read a router, present or removed */
   getRouter: { input: { path: { router_id: string } }; result: Success<Router> };
   /** Read the location of a router and the address it is reached from */
@@ -1301,7 +1360,7 @@ export interface Operations {
   /** List moves of routers between agents that wait for a decision or were refused, newest first */
   listRouterMoves: { input: { query?: { limit?: number; cursor?: string } }; result: Success<RouterMove[]> };
   /** List the routers of the team, newest first unless asked otherwise */
-  listRouters: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at' | 'identity' | '-identity' | 'model' | '-model' | 'version' | '-version'; fields?: ('id' | 'identity' | 'serial_number' | 'software_version' | 'software_id' | 'has_pulse' | 'uptime' | 'last_seen' | 'last_seen_from' | 'hardware_board' | 'model' | 'board_name' | 'last_seen_at' | 'created_at' | 'site_id' | 'agent_id' | 'removed_at' | 'state' | 'state_since' | 'state_reason' | 'agent_name')[]; total?: 'true' | 'false'; removed?: 'true' | 'false'; site_id?: string[]; agent_id?: string[]; version?: string[]; model?: string[]; q?: string } }; result: {
+  listRouters: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at' | 'identity' | '-identity' | 'model' | '-model' | 'version' | '-version' | 'state_since' | '-state_since'; fields?: ('id' | 'identity' | 'serial_number' | 'software_version' | 'software_id' | 'has_pulse' | 'uptime' | 'last_seen' | 'last_seen_from' | 'hardware_board' | 'model' | 'board_name' | 'last_seen_at' | 'created_at' | 'site_id' | 'agent_id' | 'removed_at' | 'state' | 'state_since' | 'state_reason' | 'agent_name')[]; total?: 'true' | 'false'; state?: ('answering' | '!answering' | 'not_answering' | '!not_answering' | 'agent_away' | '!agent_away' | 'never_seen' | '!never_seen')[]; removed?: 'true' | 'false'; site_id?: string[]; agent_id?: string[]; version?: string[]; model?: string[]; q?: string } }; result: {
       status: 'success';
       data: Router[];
       /** Records that match, with `total=true` */
@@ -1389,6 +1448,8 @@ export interface Operations {
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Update a notification group */
   updateNotificationGroup: { input: { path: { group: string }; body: NotificationGroupChange }; result: NotificationGroup };
+  /** Show the address of the caller as the server sees it, for `allow_from` of a forward */
+  whereAmI: { input: Nothing; result: Success<CallersAddress> };
   /** Read the identity, team and role of the caller */
   whoAmI: { input: Nothing; result: Success<Me> };
   /** Withdraw an invitation; its link stops working */
@@ -1434,6 +1495,7 @@ export const ROUTES = {
   getGroup: { method: 'GET', path: '/api/groups/{group_id}' },
   getJob: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}' },
   getJobChanges: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/changes' },
+  getOverview: { method: 'GET', path: '/api/overview' },
   getRouter: { method: 'GET', path: '/api/routers/{router_id}' },
   getRouterMetadata: { method: 'GET', path: '/api/routers/{router_id}/metadata' },
   getRouterOem: { method: 'GET', path: '/api/routers/{router_id}/oem' },
@@ -1491,6 +1553,7 @@ export const ROUTES = {
   streamEvents: { method: 'GET', path: '/api/events' },
   submitJob: { method: 'POST', path: '/api/asynchronous/{router_id}' },
   updateNotificationGroup: { method: 'PUT', path: '/{group}' },
+  whereAmI: { method: 'GET', path: '/api/me/address' },
   whoAmI: { method: 'GET', path: '/api/me' },
   withdrawInvitation: { method: 'DELETE', path: '/api/invitations/{invitation_id}' },
 } as const satisfies Record<keyof Operations, { method: string; path: string }>;

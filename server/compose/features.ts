@@ -10,6 +10,7 @@ import type { CatalogService } from '../fleet/catalog/service.ts';
 import { devices } from '../fleet/devices/feature.ts';
 import { faults } from '../fleet/faults/feature.ts';
 import { metadata } from '../fleet/metadata/feature.ts';
+import { overview } from '../fleet/overview/feature.ts';
 import { removals } from '../fleet/removals/feature.ts';
 import { routers } from '../fleet/routers/feature.ts';
 import { sessions } from '../fleet/sessions/feature.ts';
@@ -58,6 +59,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(states)
     // Placed before the features whose changes it publishes.
     .add(events)
+    .add(overview)
     .add(catalog)
     .add(metadata)
     .add(faults)

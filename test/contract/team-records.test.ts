@@ -12,6 +12,7 @@ import { findForwards } from '../../server/work/forwards/list/store.ts';
 import { teamJobsRoute } from '../../server/work/jobs/list/routes.ts';
 import { findJobs } from '../../server/work/jobs/list/store.ts';
 import { STATUSES, statusOf } from '../../server/work/jobs/state.ts';
+import { countJobs, countOpenFaults, countOpenForwards } from '../../server/fleet/overview/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedBackups, seedFaults, seedForwards, seedJobs } from '../harness/many-records.ts';
 import { seedManyRouters } from '../harness/many-routers.ts';
@@ -246,6 +247,9 @@ describeEachDatabase('records of the whole team', (open) => {
       ['jobs of no site', (db, page) => findJobs(db, teamId, { ...allJobs, siteId: null }, page, true)],
       ['jobs of a site by status', (db, page) => findJobs(db, teamId, { ...allJobs, siteId: sites[0], statuses: ['failed'] }, page, true)],
       ['jobs of a time', (db, page) => findJobs(db, teamId, { ...allJobs, from: START, to: START + 50 }, page, true)],
+      ['the overview of jobs', (db) => countJobs(db, teamId, 'failed', START)],
+      ['the overview of faults', (db) => countOpenFaults(db, teamId)],
+      ['the overview of forwards', (db) => countOpenForwards(db, teamId)],
       ['faults', (db, page) => findFaults(db, teamId, allFaults, page, true)],
       ['open faults', (db, page) => findFaults(db, teamId, { ...allFaults, status: 'open' }, page, true)],
       [

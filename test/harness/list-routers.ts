@@ -7,5 +7,5 @@ export const NEWEST_FIRST = { limit: 1000, sort: 'created_at', descending: true,
 
 /** The routers of a team, newest first. */
 export async function listEveryRouter(routers: RoutersService, teamId: string): Promise<RouterRecord[]> {
-  return (await routers.listRouters(teamId, EVERY_ROUTER, NEWEST_FIRST, { wantsTotal: false })).rows;
+  return [...(await routers.listRouters(teamId, EVERY_ROUTER, NEWEST_FIRST, { wantsTotal: false })).rows];
 }

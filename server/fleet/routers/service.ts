@@ -6,15 +6,16 @@ import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
-import type { ListPage, Total } from '../../platform/core/list-page.ts';
+import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { deviceProblem } from './device-ids.ts';
 import { describeEntries } from './entries/describe.ts';
 import { DuplicateEntries } from './entries/duplicates.ts';
 import { RouterLimits } from './limits.ts';
+import { findByState } from './list/by-state.ts';
 import { countRouterMatches, selectRouterPage } from './list/store.ts';
-import type { RouterFilter, RouterSort } from './list/types.ts';
+import type { RouterFilter, RouterSort, StateFilter } from './list/types.ts';
 import { PresenceTracker } from './presence.ts';
 import type { RouterHeartbeat, PresenceRules } from './presence.ts';
 import { PresenceFlush } from './presence-flush.ts';
@@ -133,9 +134,13 @@ export class RoutersService {
     teamId: string,
     filter: RouterFilter,
     page: ListPage<RouterSort>,
-    { wantsTotal }: { wantsTotal: boolean },
-  ): Promise<{ rows: RouterRecord[]; total: Total | undefined }> {
+    { wantsTotal, states }: { wantsTotal: boolean; states?: StateFilter | undefined },
+  ): Promise<Found<RouterRecord>> {
     const { db } = this.#deps.storage;
+    if (states) {
+      const { rows, total } = await findByState(db, teamId, { filter, states, page });
+      return { rows, total: wantsTotal ? total : undefined };
+    }
     const rows = await selectRouterPage(db, teamId, filter, page);
     return { rows, total: wantsTotal ? await countRouterMatches(db, teamId, filter) : undefined };
   }

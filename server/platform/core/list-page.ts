@@ -28,6 +28,10 @@ export function chosen<Value extends string>(all: readonly Value[], { only, not 
   return all.filter((value) => (only.length === 0 || only.includes(value)) && !not.includes(value));
 }
 
+function compareValues(one: SortValue, other: SortValue): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
 /** Puts pages of the same order together: the first `limit` records of all of them. */
 export function mergePages<Row extends { id: string }>(
   pages: readonly Row[][],
@@ -36,11 +40,22 @@ export function mergePages<Row extends { id: string }>(
 ): Row[] {
   if (pages.length === 1) return pages[0]!;
   const sign = descending ? -1 : 1;
-  const compare = (one: SortValue, other: SortValue): number => (one < other ? -1 : one > other ? 1 : 0);
   return pages
     .flat()
-    .toSorted((one, other) => sign * (compare(valueOf(one), valueOf(other)) || compare(one.id, other.id)))
+    .toSorted((one, other) => sign * (compareValues(valueOf(one), valueOf(other)) || compareValues(one.id, other.id)))
     .slice(0, limit);
+}
+
+/** One page of records that are all in memory. */
+export function sortPage<Row extends { id: string; value: SortValue }>(
+  rows: readonly Row[],
+  { limit, descending, after }: ListPage,
+): Row[] {
+  const sign = descending ? -1 : 1;
+  const order = (one: { id: string; value: SortValue }, other: { id: string; value: SortValue }): number =>
+    sign * (compareValues(one.value, other.value) || compareValues(one.id, other.id));
+  const rest = after === undefined ? rows : rows.filter((row) => order(row, after) > 0);
+  return rest.toSorted(order).slice(0, limit);
 }
 
 /** What the lists of records of routers have in common. */

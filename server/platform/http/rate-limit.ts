@@ -16,6 +16,8 @@ declare module 'fastify' {
 }
 
 const WINDOW_MS = 60_000;
+/** 600 a minute for a person in the first-party application: a page makes ten requests where a program makes one. */
+const OWN_SESSION_FACTOR = 10;
 
 export interface RateLimit {
   perMinute: number;
@@ -42,7 +44,7 @@ export async function limitRequests(scope: App, { perMinute, monotonic, isExempt
   await scope.register(rateLimit, { global: false, store, enableDraftSpec: true });
   // A hook of the scope rather than of each route: the plugin's route hooks would run after unauthenticated callers are rejected.
   const count = scope.rateLimit({
-    max: (request) => perMinute * rateFactorOf(request),
+    max: (request) => perMinute * rateFactorOf(request) * (isOwnSession(request) ? OWN_SESSION_FACTOR : 1),
     timeWindow: WINDOW_MS,
     ...(isExempt ? { allowList: isExempt } : {}),
     keyGenerator: (request) => keyOf(request) ?? nameOf?.(request) ?? `network:${networkOf(request.ip)}`,
@@ -64,7 +66,14 @@ export async function limitRequests(scope: App, { perMinute, monotonic, isExempt
 /** The key of an authenticated caller. */
 function keyOf(request: FastifyRequest): string | undefined {
   if (!request.principal) return undefined;
-  return `key:${request.principal.id}${rateFactorOf(request) === 1 ? '' : `:${request.routeOptions.url}`}`;
+  // Apart from what programs of others do in the person's name.
+  const who = `${isOwnSession(request) ? 'own:' : 'key:'}${request.principal.id}`;
+  return `${who}${rateFactorOf(request) === 1 ? '' : `:${request.routeOptions.url}`}`;
+}
+
+/** A person in the first-party application. */
+function isOwnSession({ principal }: FastifyRequest): boolean {
+  return principal?.kind === 'user' && principal.clientId === undefined;
 }
 
 function rateFactorOf(request: FastifyRequest): number {

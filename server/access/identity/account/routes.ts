@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../../../platform/core/errors.ts';
+import { isPublicAddress } from '../../../platform/core/public-address.ts';
 import { ROLES } from '../../../platform/core/principal.ts';
 import type { App } from '../../../platform/http/app.ts';
 import { principalOf } from '../../../platform/http/authentication.ts';
@@ -26,6 +27,18 @@ const meSchema = z
     team: z.object({ id: z.string(), name: z.string() }),
   })
   .meta({ id: 'Me', examples: [example] });
+
+const addressExample = { address: '203.0.113.7', is_public: true };
+const addressSchema = z
+  .object({
+    address: z.string().describe('From which this request came'),
+    is_public: z
+      .boolean()
+      .describe(
+        'Whether it belongs to the public internet. Only such an address can be `allow_from` of a forward, unless the server is set otherwise',
+      ),
+  })
+  .meta({ id: 'CallersAddress', examples: [addressExample] });
 
 const password = z.string().max(LONGEST_PASSWORD);
 const passwordBody = z
@@ -63,6 +76,22 @@ export function accountRoutes(app: App, { identity, teams }: AccountDeps): void 
       const { name } = await teams.findTeam(teamId);
       const email = kind === 'user' ? (await teams.getMember(teamId, id)).email : null;
       return success({ id, kind, email, role, team: { id: teamId, name } });
+    },
+  );
+  app.get(
+    '/api/me/address',
+    {
+      schema: {
+        tags: ['account'],
+        operationId: 'whereAmI',
+        summary: 'Show the address of the caller as the server sees it, for `allow_from` of a forward',
+        response: { 200: envelope(addressSchema), ...commonErrors },
+      },
+    },
+    async ({ ip }) => {
+      // A socket of both families writes IPv4 addresses as IPv6.
+      const address = ip.replace(/^::ffff:(?=\d+\.)/i, '');
+      return success({ address, is_public: isPublicAddress(address) });
     },
   );
   app.post(

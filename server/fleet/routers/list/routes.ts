@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { invalidField } from '../../../platform/core/errors.ts';
+import { chosen } from '../../../platform/core/list-page.ts';
 import type { App } from '../../../platform/http/app.ts';
 import { principalOf } from '../../../platform/http/authentication.ts';
 import { commonErrors } from '../../../platform/http/envelope.ts';
@@ -12,12 +14,15 @@ import {
   readListPage,
   searchField,
   textsFilter,
+  wordsFilter,
 } from '../../../platform/http/list-query.ts';
 import type { ListShape } from '../../../platform/http/list-query.ts';
+import { ROUTER_STATES } from '../../states/types.ts';
+import type { RouterState } from '../../states/types.ts';
 import { presentRouter, routerSchema } from '../routes.ts';
 import type { RouterRoutesDeps } from '../routes.ts';
 import type { RouterRecord } from '../types.ts';
-import type { RouterFilter, RouterSort } from './types.ts';
+import type { RouterFilter, RouterSort, StateFilter } from './types.ts';
 import { readVersionBound, VERSION_BOUND } from './version-bound.ts';
 
 /** A whole fleet in one answer: 5,000 routers are about 2 MB, and a tenth of that compressed. */
@@ -27,13 +32,14 @@ const MOST_BOUNDS = 4;
 
 const shape = {
   name: 'routers',
-  sorts: { created_at: 'number', identity: 'text', model: 'text', version: 'text' },
+  sorts: { created_at: 'number', identity: 'text', model: 'text', version: 'text', state_since: 'number' },
   defaultSort: '-created_at',
   fields: routerSchema.keyof().options,
   mostPerPage: MOST_PER_PAGE,
 } as const satisfies ListShape<RouterSort, string>;
 
 const query = listQuery(shape).extend({
+  state: wordsFilter(ROUTER_STATES).describe('What is known now of the router and its agent together'),
   removed: z.enum(['true', 'false']).optional().describe('true: those that were removed, instead'),
   site_id: idsFilter.describe('Where they stand: ids, or `none`; `!` before one leaves it out'),
   agent_id: idsFilter.describe('Whose they are'),
@@ -67,10 +73,14 @@ export function routerListRoute(app: App, deps: RouterRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const page = readListPage(shape, request.query);
+      const page = readListPage<RouterSort>(shape, request.query);
       const wantsTotal = request.query.total === 'true';
-      const found = await routers.listRouters(principalOf(request).teamId, readFilter(request.query), page, { wantsTotal });
-      const keyOf = (router: RouterRecord) => ({ value: VALUE_OF[page.sort](router), id: router.id });
+      const states = readStates(request.query, page.sort, deps);
+      const found = await routers.listRouters(principalOf(request).teamId, readFilter(request.query), page, { wantsTotal, states });
+      const keyOf = (router: RouterRecord) => ({
+        value: page.sort === 'state_since' ? (states?.stateOf(router.id)?.since ?? 0) : VALUE_OF[page.sort](router),
+        id: router.id,
+      });
       const names = await agents.names(
         principalOf(request).teamId,
         found.rows.map((router) => router.agent_id),
@@ -80,7 +90,24 @@ export function routerListRoute(app: App, deps: RouterRoutesDeps): void {
   );
 }
 
-const VALUE_OF: Record<RouterSort, (router: RouterRecord) => string | number> = {
+/** Undefined when states do not matter. A removed router has none. */
+function readStates(
+  { state, removed }: z.infer<typeof query>,
+  sort: RouterSort,
+  { states }: Pick<RouterRoutesDeps, 'states'>,
+): StateFilter | undefined {
+  if (state === undefined && sort !== 'state_since') return undefined;
+  if (removed === 'true') throw invalidField(state === undefined ? 'sort' : 'state', 'removed routers have no state');
+  // Each is read once, so that the cursor has the value by which the page was chosen.
+  const read = new Map<string, RouterState | undefined>();
+  const stateOf = (routerId: string): RouterState | undefined => {
+    if (!read.has(routerId)) read.set(routerId, states.of(routerId));
+    return read.get(routerId);
+  };
+  return { wanted: chosen(ROUTER_STATES, readAmong(state)), stateOf };
+}
+
+const VALUE_OF: Record<Exclude<RouterSort, 'state_since'>, (router: RouterRecord) => string | number> = {
   created_at: (router) => router.created_at,
   identity: (router) => router.identity,
   model: (router) => router.model ?? '',

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely';
-import type { ListPage, Total } from '../../../platform/core/list-page.ts';
+import type { ListPage, SortValue, Total } from '../../../platform/core/list-page.ts';
+import { inChunks } from '../../../platform/storage/columns.ts';
 import type { Db } from '../../../platform/storage/db.ts';
 import { contains, isAmong, pageOf, totalOf } from '../../../platform/storage/list-query.ts';
 import type { Schema } from '../../../platform/storage/schema.ts';
@@ -10,6 +11,8 @@ import type { RouterFilter, RouterSort, VersionBound } from './types.ts';
 
 /** Values in the words of the indexes of migration 27: another spelling of the same would not use them. */
 const VALUES: Record<RouterSort, RawBuilder<unknown>> = {
+  // Of no use here: orders by state are made in memory (by-state.ts).
+  state_since: sql.ref('routers.created_at'),
   created_at: sql.ref('routers.created_at'),
   identity: sql.ref('routers.identity'),
   model: sql`coalesce(routers.model, '')`,
@@ -31,6 +34,25 @@ export async function selectRouterPage(db: Db, teamId: string, filter: RouterFil
 
 export async function countRouterMatches(db: Db, teamId: string, filter: RouterFilter): Promise<Total> {
   return totalOf(db, [matching(db.selectFrom('routers').select('routers.id'), teamId, filter)]);
+}
+
+/** Every router that matches, with its value in an order. */
+export async function selectMatches(
+  db: Db,
+  teamId: string,
+  filter: RouterFilter,
+  sort: RouterSort,
+): Promise<{ id: string; value: SortValue }[]> {
+  return matching(db.selectFrom('routers').select(['routers.id', sql<SortValue>`${VALUES[sort]}`.as('value')]), teamId, filter).execute();
+}
+
+/** In no order. */
+export async function selectRoutersById(db: Db, teamId: string, ids: readonly string[]): Promise<RouterRecord[]> {
+  const rows: RouterRecord[] = [];
+  for (const chunk of inChunks(ids)) {
+    rows.push(...(await db.selectFrom('routers').selectAll().where('team_id', '=', teamId).where('id', 'in', chunk).execute()));
+  }
+  return rows;
 }
 
 /** A team has some 10,000 routers, which are read in a few milliseconds: filters need no indexes of their own, only orders do. */

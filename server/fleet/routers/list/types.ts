@@ -1,6 +1,7 @@
 import type { Among } from '../../../platform/core/list-page.ts';
+import type { RouterState, RouterStateName } from '../../states/types.ts';
 
-export type RouterSort = 'created_at' | 'identity' | 'model' | 'version';
+export type RouterSort = 'created_at' | 'identity' | 'model' | 'version' | 'state_since';
 
 /** A bound on versions, by their keys (`versionKey`). */
 export interface VersionBound {
@@ -19,4 +20,10 @@ export interface RouterFilter {
   /** All of them hold. */
   versions: readonly VersionBound[];
   search?: string | undefined;
+}
+
+/** Which states are wanted. States live in memory, so the database cannot be asked for them. */
+export interface StateFilter {
+  wanted: readonly RouterStateName[];
+  stateOf: (routerId: string) => RouterState | undefined;
 }

@@ -1,0 +1,41 @@
+import type { RouterState } from '../states/types.ts';
+import type { CommonCause } from './types.ts';
+
+/** Groups shown of each kind, the largest first. */
+const SHOWN = 5;
+/** One router alone has nothing in common with anybody. */
+const LEAST = 2;
+
+export interface KnownRouter {
+  state: RouterState;
+  /** Null where it has none, or nobody knows it. */
+  shares: Record<CommonCause['kind'], string | null>;
+}
+
+const KINDS: readonly CommonCause['kind'][] = ['agent', 'site', 'address', 'version'];
+
+/** What routers that do not answer have in common: for each kind the values that most of them share. Pure. */
+export function commonCauses(
+  routers: readonly KnownRouter[],
+  nameOf: (kind: CommonCause['kind'], value: string) => string | null,
+): CommonCause[] {
+  return KINDS.flatMap((kind) => {
+    const byValue = Map.groupBy(
+      routers.filter(({ shares }) => shares[kind] !== null),
+      ({ shares }) => shares[kind]!,
+    );
+    return [...byValue]
+      .map(([value, all]) => ({ value, all, away: all.filter(isAway) }))
+      .filter(({ away }) => away.length >= LEAST)
+      .toSorted((one, other) => other.away.length - one.away.length || one.all.length - other.all.length)
+      .slice(0, SHOWN)
+      .map(({ value, all, away }) => {
+        const since = away.reduce((earliest, { state }) => Math.min(earliest, state.since), Number.POSITIVE_INFINITY);
+        return { kind, value, name: nameOf(kind, value), away: away.length, of: all.length, since };
+      });
+  });
+}
+
+function isAway({ state: { state } }: KnownRouter): boolean {
+  return state === 'agent_away' || state === 'not_answering';
+}

@@ -1,0 +1,16 @@
+import { feature } from '../../feature.ts';
+import type { Platform } from '../../feature.ts';
+import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import type { StatesService } from '../states/service.ts';
+import { overviewRoute } from './routes.ts';
+import { OverviewService } from './service.ts';
+
+interface Needs extends Pick<Platform, 'storage' | 'clock'> {
+  states: StatesService;
+  tunnels: AgentGateway;
+}
+
+export const overview = feature({
+  create: ({ storage, clock, states, tunnels }: Needs) => ({ overview: new OverviewService({ storage, clock, states, gateway: tunnels }) }),
+  routes: overviewRoute,
+});

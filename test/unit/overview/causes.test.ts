@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { commonCauses } from '../../../server/fleet/overview/causes.ts';
+import type { KnownRouter } from '../../../server/fleet/overview/causes.ts';
+import type { RouterStateName } from '../../../server/fleet/states/types.ts';
+
+function router(state: RouterStateName, agent: string, site: string | null, since = 5): KnownRouter {
+  return { state: { state, since, reason: null }, shares: { agent, site, address: null, version: '7.18' } };
+}
+
+test('names what routers that do not answer share, the largest group first, with all that share it', () => {
+  const routers = [
+    router('agent_away', 'a', 'hq', 7),
+    router('agent_away', 'a', 'hq', 3),
+    router('agent_away', 'a', null),
+    router('not_answering', 'b', 'hq'),
+    router('answering', 'b', 'hq'),
+    router('answering', 'b', null),
+    router('never_seen', 'c', null),
+    router('never_seen', 'c', null),
+  ];
+  expect(commonCauses(routers, (kind, value) => (kind === 'version' ? null : `name of ${value}`))).toEqual([
+    { kind: 'agent', value: 'a', name: 'name of a', away: 3, of: 3, since: 3 },
+    { kind: 'site', value: 'hq', name: 'name of hq', away: 3, of: 4, since: 3 },
+    { kind: 'version', value: '7.18', name: null, away: 4, of: 8, since: 3 },
+  ]);
+});
+
+test('says nothing of one router alone, and of a fleet that answers', () => {
+  expect(commonCauses([router('agent_away', 'a', 'x'), router('answering', 'a', 'x')], () => null)).toEqual([]);
+  expect(commonCauses([], () => null)).toEqual([]);
+});
+
+test('shows five groups of a kind at most', () => {
+  const routers = Array.from({ length: 20 }, (_, index) => router('agent_away', `agent ${Math.floor(index / 2)}`, null));
+  expect(commonCauses(routers, () => null).filter(({ kind }) => kind === 'agent')).toHaveLength(5);
+});
