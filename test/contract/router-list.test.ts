@@ -33,7 +33,8 @@ describeEachDatabase('the list of routers', (open) => {
     storage = await open();
     const clock = new ManualClock(START);
     const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 60_000 } });
-    const deps = { routers, now: () => clock.now() } as RouterRoutesDeps;
+    const agents = { names: async () => new Map<string, string>() };
+    const deps = { routers, agents, states: { of: () => undefined }, now: () => clock.now() } as unknown as RouterRoutesDeps;
     app = new TeamApp((scope) => {
       routerListRoute(scope, deps);
       routerRoutes(scope, deps);
