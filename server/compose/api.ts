@@ -16,6 +16,8 @@ import { nameEventPosition } from '../platform/http/event-position.ts';
 import { healthRoutes } from '../platform/http/health.ts';
 import { replayRepeatedPosts } from '../platform/http/idempotency.ts';
 import { InFlight } from '../platform/http/in-flight.ts';
+import { answerUnchanged } from '../platform/http/unchanged.ts';
+import { compressAnswers } from '../platform/http/compression.ts';
 import { describeApi } from '../platform/http/openapi.ts';
 import { limitRequests } from '../platform/http/rate-limit.ts';
 import { resolveRouterNames } from '../platform/http/router-names.ts';
@@ -86,12 +88,14 @@ export async function createApi(deps: EdgeDeps & { features: Features }): Promis
 /** Authentication, rate limit, authorization, replay and audit. The order matters. */
 async function protectScope(scope: App, services: Services, clock: Clock): Promise<void> {
   identifyCaller(scope, services.publicCaller);
-  await limitRequests(scope, services.rateLimit);
+  const giveBack = await limitRequests(scope, services.rateLimit);
   requireCaller(scope);
   requireRole(scope);
   resolveRouterNames(scope, (teamId, identity) => services.routers.idOfIdentity(teamId, identity));
   nameEventPosition(scope, (teamId) => services.events.position(teamId));
   replayRepeatedPosts(scope, services.idempotency, () => clock.now());
+  answerUnchanged(scope, giveBack);
+  compressAnswers(scope);
   reportWrites(
     scope,
     (record) => services.audit.record(record),

@@ -64,6 +64,11 @@ export class SlidingWindow {
     return { current: log.total, ttl: log.total === 0 ? 0 : log.oldest + this.#windowMs - now };
   }
 
+  /** Takes back one request of a key: the first that was counted at that moment (by the same clock) or later. */
+  giveBack(key: string, since: number): void {
+    (this.#recent.get(key) ?? this.#older.get(key))?.giveBack(since);
+  }
+
   #logOf(key: string): Log {
     const known = this.#recent.get(key);
     if (known) return known;
@@ -104,6 +109,17 @@ class Log {
     this.#moments.push(now);
     this.#counts.push(1);
     this.#latestBegan = now;
+  }
+
+  /** Whatever was counted later stays, so the window never holds too few. */
+  giveBack(since: number): void {
+    const at = this.#moments.findIndex((moment) => moment >= since);
+    if (at === -1) return;
+    this.total -= 1;
+    this.#counts[at]! -= 1;
+    if (this.#counts[at]! > 0) return;
+    this.#moments.splice(at, 1);
+    this.#counts.splice(at, 1);
   }
 
   forgetUntil(moment: number): void {

@@ -9,6 +9,10 @@ import { TeamRequests } from './team-requests.ts';
 import { SlidingWindow } from '../core/sliding-window.ts';
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** When it was about to be counted, elapsed milliseconds. */
+    countedSince: number;
+  }
   interface FastifyContextConfig {
     /** Multiplies the limit of authenticated callers for this route, which is then counted separately. */
     rateFactor?: number;
@@ -34,13 +38,22 @@ export interface RateLimit {
  * docs/interface.md: 60 requests per key in any 60 seconds; the next gets 429 with Retry-After. Register it after callers are
  * identified and before unauthenticated ones are rejected, so that wrong credentials count against their network and valid ones
  * against their key. Then the requests of all keys of a team are counted together.
+ * @returns gives back the place of a known caller's request. The team's count keeps it, so that nobody gets work for nothing without end
  */
-export async function limitRequests(scope: App, { perMinute, monotonic, isExempt, nameOf, counters }: RateLimit): Promise<void> {
+export async function limitRequests(
+  scope: App,
+  { perMinute, monotonic, isExempt, nameOf, counters }: RateLimit,
+): Promise<(request: FastifyRequest) => void> {
+  const window = new SlidingWindow(WINDOW_MS, monotonic);
   const store = class extends Counts {
     constructor() {
-      super(new SlidingWindow(WINDOW_MS, monotonic));
+      super(window);
     }
   };
+  scope.decorateRequest('countedSince', 0);
+  scope.addHook('onRequest', async (request) => {
+    request.countedSince = monotonic();
+  });
   await scope.register(rateLimit, { global: false, store, enableDraftSpec: true });
   // A hook of the scope rather than of each route: the plugin's route hooks would run after unauthenticated callers are rejected.
   const count = scope.rateLimit({
@@ -61,6 +74,10 @@ export async function limitRequests(scope: App, { perMinute, monotonic, isExempt
       retryAfterMs: waitMs,
     });
   });
+  return (request) => {
+    const key = keyOf(request);
+    if (key !== undefined) window.giveBack(key, request.countedSince);
+  };
 }
 
 /** The key of an authenticated caller. */
