@@ -1,7 +1,7 @@
 import { uptime } from 'node:os';
 import pino from 'pino';
 import { readUpstream } from '../access/identity/feature.ts';
-import { configurationWarnings } from '../config.ts';
+import { configurationWarnings } from '../config-warnings.ts';
 import type { Config } from '../config.ts';
 import { loadCatalog } from '../fleet/catalog/feature.ts';
 import { LONGEST_WAIT_MS } from '../outbound/webhooks/feature.ts';

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { checkConfig, configurationWarnings } from '../../server/config.ts';
+import { checkConfig } from '../../server/config.ts';
+import { configurationWarnings } from '../../server/config-warnings.ts';
 
 /** Nothing here can run containers; what the files say of each other is compared. */
 

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { configurationWarnings, loadConfig } from '../../server/config.ts';
+import { loadConfig } from '../../server/config.ts';
+import { configurationWarnings } from '../../server/config-warnings.ts';
 
 /** The units for systemd, as people copy them. */
 
@@ -61,7 +62,10 @@ describe('the example of the settings file', () => {
   });
 
   test('means the same to a shell', async () => {
-    const { stdout } = await promisify(execFile)('sh', ['-c', `set -a; . ${fileURLToPath(new URL('../../systemd/server.env.example', import.meta.url))}; env`]);
+    const { stdout } = await promisify(execFile)('sh', [
+      '-c',
+      `set -a; . ${fileURLToPath(new URL('../../systemd/server.env.example', import.meta.url))}; env`,
+    ]);
     for (const line of (await example()).split('\n')) if (line.startsWith('SIGNALBOX_')) expect(stdout.split('\n')).toContain(line);
   });
 });

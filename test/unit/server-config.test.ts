@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkConfig, configurationWarnings, loadConfig } from '../../server/config.ts';
+import { checkConfig, loadConfig } from '../../server/config.ts';
+import { configurationWarnings } from '../../server/config-warnings.ts';
 import { AppError } from '../../server/platform/core/errors.ts';
 
 /** Every mistake that these values have, by name. */
@@ -229,7 +230,9 @@ test('a proxy that must be there and is not trusted is doubted, and one that any
 
 test('doors that nobody outside can reach are doubted', () => {
   expect(configurationWarnings(checkConfig({}))).toEqual([]);
-  expect(configurationWarnings(checkConfig({ SIGNALBOX_FORWARD_HOST: 'box.example.net', SIGNALBOX_FORWARD_LISTEN: '0.0.0.0' }))).toEqual([]);
+  expect(configurationWarnings(checkConfig({ SIGNALBOX_FORWARD_HOST: 'box.example.net', SIGNALBOX_FORWARD_LISTEN: '0.0.0.0' }))).toEqual(
+    [],
+  );
   expect(configurationWarnings(checkConfig({ SIGNALBOX_PUBLIC_URL: 'http://box.example.net' }))).toEqual([
     expect.stringContaining('set SIGNALBOX_FORWARD_LISTEN'),
   ]);

@@ -1,4 +1,5 @@
-import { configurationWarnings, loadConfig } from '../../config.ts';
+import { loadConfig } from '../../config.ts';
+import { configurationWarnings } from '../../config-warnings.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../platform/core/clock.ts';
 import { AppError } from '../../platform/core/errors.ts';

@@ -1,4 +1,4 @@
-import { configurationWarnings } from '../../config.ts';
+import { configurationWarnings } from '../../config-warnings.ts';
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import { IGNORED_FORWARDING } from '../../platform/http/ignored-forwarding.ts';

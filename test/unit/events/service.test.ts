@@ -19,7 +19,7 @@ function read(stream: EventStream): string[] {
 }
 
 describe('the ring of a team', () => {
-  test('repeats what came after an id', () => {
+  test('repeats the events after an id', () => {
     const ring = new EventRing('life', 10);
     expect(ring.position).toBe('life.0');
     ring.add('job.pending', {});
@@ -29,14 +29,14 @@ describe('the ring of a team', () => {
     expect(ring.after('life.2')).toEqual([]);
   });
 
-  test.each(['life.3', 'other.1', 'life', 'life.x', '', 'life.-1'])('says so when it cannot know what came after %j', (id) => {
+  test.each(['life.3', 'other.1', 'life', 'life.x', '', 'life.-1'])('reports that the events after %j are unknown', (id) => {
     const ring = new EventRing('life', 10);
     ring.add('job.pending', {});
     ring.add('job.running', {});
     expect(ring.after(id)).toBeUndefined();
   });
 
-  test('goes on where another one stopped', () => {
+  test('continues where another ring stopped', () => {
     const ring = new EventRing('life', 3);
     for (let i = 1; i <= 5; i += 1) ring.add('job.pending', { i });
     const { origin, ...past } = structuredClone(ring.kept);
@@ -47,7 +47,7 @@ describe('the ring of a team', () => {
     expect(next.after('life.1')).toBeUndefined();
   });
 
-  test('remembers at least its limit and never twice as much', () => {
+  test('keeps at least its limit and less than twice as much', () => {
     const ring = new EventRing('life', 10);
     for (let i = 1; i <= 95; i += 1) {
       ring.add('job.pending', {});
@@ -59,7 +59,7 @@ describe('the ring of a team', () => {
 });
 
 describe('the event streams', () => {
-  test('each reader hears of its own team, and of the kinds it asked for', () => {
+  test('each reader gets the events of its own team, of the types it asked for', () => {
     const events = new EventsService({ clock: new ManualClock(), log: silentLog });
     const all = events.open(subscription());
     const faults = events.open(subscription({ types: ['fault.opened'] }));
@@ -81,7 +81,7 @@ describe('the event streams', () => {
     expect(JSON.parse(/^data: (.*)$/m.exec(text)![1]!)).toEqual({ error: 'two\nlines', at: '2031-05-01T00:00:00.000Z' });
   });
 
-  test('a reader who comes back hears what was missed; one from another life is told to look again', () => {
+  test('a reader that reconnects gets the missed events; one with an id of another process gets a resync', () => {
     const events = new EventsService({ clock: new ManualClock(), log: silentLog });
     const first = events.open(subscription());
     const start = /^id: (\S+)$/m.exec(String(first.read()))![1]!;
@@ -93,7 +93,7 @@ describe('the event streams', () => {
     ]);
   });
 
-  test('a reader who does not read is cut off, and the others are not', async () => {
+  test('a reader that does not read is disconnected, the others are not', async () => {
     const events = new EventsService({ clock: new ManualClock(), log: silentLog });
     const slow = events.open(subscription());
     const quick = events.open(subscription());
@@ -108,14 +108,14 @@ describe('the event streams', () => {
     expect(events.openStreams).toBe(1);
   });
 
-  test('one key has so many streams and no more, another key its own', () => {
+  test('a key has a limit of open streams, separate from other keys', () => {
     const events = new EventsService({ clock: new ManualClock(), log: silentLog });
     for (let i = 0; i < EVENT_RULES.streams.perMember; i += 1) events.open(subscription());
     expect(() => events.open(subscription())).toThrow('open event streams');
     expect(() => events.open(subscription({ callerId: 'other key' }))).not.toThrow();
   });
 
-  test('a silent stream says something now and then', async () => {
+  test('an idle stream sends keep-alive comments', async () => {
     const clock = new ManualClock();
     const events = new EventsService({ clock, log: silentLog });
     events.start();

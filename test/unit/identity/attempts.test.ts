@@ -27,12 +27,12 @@ test('an account takes ten wrong passwords from one network, then one in a minut
   expect(begin('ada', '192.0.2.1')).toBe(90);
 });
 
-test('who guesses elsewhere does not use up a person’s own ten', () => {
+test('an attacker in another network does not use up a person’s own ten attempts', () => {
   fail(10, 'ada', '192.0.2.1');
   fail(10, 'ada', '192.0.2.2');
 });
 
-test('guessers with many networks have thirty for one account, then one in half a minute', () => {
+test('attackers with many networks get thirty attempts for one account, then one in half a minute', () => {
   for (let i = 0; i < 30; i += 1) expect(begin('ada', `192.0.2.${i}`)).toBeUndefined();
   expect(begin('ada', '192.0.2.99')).toBe(30);
   expect(begin('bob', '192.0.2.99')).toBeUndefined();
@@ -46,7 +46,7 @@ test('a network takes fifty, for whomever, then one in 18 seconds', () => {
   expect(begin('ada', '192.0.2.1')).toBeUndefined();
 });
 
-test('a known browser has a count of its own, which neither uses up others’ nor is used up by them', () => {
+test('a known browser has its own counter, independent of all others', () => {
   for (let i = 0; i < 50; i += 1) begin(`user${i}`, '192.0.2.1');
   fail(10, 'ada', '192.0.2.2');
   fail(10, 'ada', '192.0.2.1', { knownBrowser: 'laptop' });
@@ -54,7 +54,7 @@ test('a known browser has a count of its own, which neither uses up others’ no
   fail(10, 'ada', '192.0.2.1', { knownBrowser: 'phone' });
 });
 
-test('a right password does not count among the wrong ones', () => {
+test('a correct password does not count as a wrong one', () => {
   fail(9, 'ada', '192.0.2.1');
   for (let i = 0; i < 50; i += 1) {
     expect(begin('ada', '192.0.2.1')).toBeUndefined();
@@ -77,7 +77,7 @@ test('an account may sign in sixty times at once, from whatever browsers and net
   expect(begin('ada', '192.0.2.99')).toBeUndefined();
 });
 
-test('a new password has not been guessed at yet', () => {
+test('a new password starts new counters', () => {
   fail(10, 'ada', '192.0.2.1');
   expect(begin('ada', '192.0.2.1')).toBe(90);
   expect(begin('ada', '192.0.2.1', { passwordSince: 1000 })).toBeUndefined();

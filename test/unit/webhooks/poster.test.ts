@@ -55,7 +55,7 @@ async function dripping(first: string, chunk: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-test('a message arrives whole, at the path and with the headers it should', async () => {
+test('a message arrives complete, at its path and with its headers', async () => {
   expect(await poster().post(message(`${receiver.url}/jobs?team=1#part`), never)).toEqual({ outcome: 'delivered', status: 204 });
   expect(receiver.received).toMatchObject([
     {
@@ -132,7 +132,7 @@ describe('an answer', () => {
     expect(poured).toBeLessThan(16 * BIG.length);
   });
 
-  test('that is no HTTP is said so', async () => {
+  test('that is not HTTP is reported as such', async () => {
     expect(await poster().post(message(await dripping('SSH-2.0-x\r\n', '\r\n')), never)).toMatchObject({
       outcome: 'failed',
       error: 'answer_invalid',
@@ -194,7 +194,7 @@ describe('no connection', () => {
     expect(await poster({ resolve }).post(message('https://slow.example.com/'), never)).toMatchObject({ error: 'timed_out' });
   });
 
-  test('to a server whose certificate nobody vouches for', async () => {
+  test('to a server with an untrusted certificate', async () => {
     const tls = await createSelfSigned('receiver');
     const secure = await WebhookReceiver.start({ tls });
     closers.push(() => secure.close());
@@ -207,7 +207,7 @@ describe('no connection', () => {
   });
 });
 
-test('an attempt that is stopped counts as never made', async () => {
+test('a stopped attempt does not count', async () => {
   receiver.reply = hang;
   const stop = new AbortController();
   const result = poster().post(message(receiver.url), stop.signal);

@@ -13,14 +13,14 @@ test('the published library verifies what we sign', () => {
   expect(new Webhook(secret).verify(message.body, signedHeaders(message, [secret]))).toEqual(JSON.parse(message.body));
 });
 
-test('while one secret replaces another, each verifies', () => {
+test('during a rotation both secrets verify', () => {
   const [newer, older, other] = [newWebhookSecret(), newWebhookSecret(), newWebhookSecret()];
   const headers = signedHeaders(message, [newer, older]);
   for (const secret of [newer, older]) new Webhook(secret).verify(message.body, headers);
   expect(() => new Webhook(other).verify(message.body, headers)).toThrow('No matching signature');
 });
 
-test('another body, id or moment is not verified', () => {
+test('another body, id or time is not verified', () => {
   const secret = newWebhookSecret();
   const headers = signedHeaders(message, [secret]);
   const webhook = new Webhook(secret);
