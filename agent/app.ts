@@ -15,7 +15,7 @@ import { readCredentials } from './link/credentials.ts';
 import { Dialer } from './link/dialer.ts';
 import { AgentLink } from './link/link.ts';
 import type { LinkHost } from './link/types.ts';
-import type { RouterAdapter } from './routers/adapter.ts';
+import type { RouterAdapter, RouterState } from './routers/adapter.ts';
 import { createRouterAdapter } from './routers/router.ts';
 import { toHeartbeat, toInventory } from './tunnel-messages.ts';
 import { AGENT_VERSION } from './version.ts';
@@ -140,11 +140,13 @@ function linkHost({ routers, jobs, forwards, collector, send, log }: Features): 
 
 /** Reports changes of a router's reachability and identity to the control plane at once. */
 function reportChanges(router: RouterAdapter, link: AgentLink): () => void {
-  let wasReachable: boolean | undefined;
+  let before: Pick<RouterState, 'reachable' | 'reasonCode'> | undefined;
   return router.onState((state) => {
     if (state.reachable) sendInventory(router, (message) => link.send(message));
-    if (state.reachable !== wasReachable) link.sendHeartbeat([toHeartbeat(router)]);
-    wasReachable = state.reachable;
+    // Why it does not answer may change while it does not.
+    const isNews = state.reachable !== before?.reachable || (!state.reachable && state.reasonCode !== before.reasonCode);
+    if (isNews) link.sendHeartbeat([toHeartbeat(router)]);
+    before = state;
   });
 }
 

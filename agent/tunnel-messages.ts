@@ -4,12 +4,13 @@ import type { RouterAdapter, RouterFacts } from './routers/adapter.ts';
 
 /** A router's state for the heartbeat. */
 export function toHeartbeat(router: RouterAdapter): RouterHeartbeat {
-  const { reachable, facts, reason } = router.state();
+  const { reachable, facts, reason, reasonCode = 'unknown' } = router.state();
   return {
     name: router.name,
     reachable,
     uptime_seconds: reachable ? (facts?.uptimeSeconds ?? null) : null,
     reason: reason === null ? null : cleanText(reason, 300),
+    ...(reachable ? {} : { reason_code: reasonCode }),
   };
 }
 

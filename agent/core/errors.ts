@@ -1,3 +1,4 @@
+import type { RouterReason } from '../../protocol/index.ts';
 import { cleanLines } from '../../routeros-text/router-text.ts';
 
 /** Longest message. Many contain a router's own text; longer ones fit neither a reply nor a log line. */
@@ -29,11 +30,18 @@ export class AgentError extends Error {
   readonly code: AgentErrorCode;
   /** RouterOS trap category 0-7 where the router gave one. */
   readonly category: number | undefined;
+  /** Of `router_unreachable`: why, in one word for programs. */
+  readonly reason: RouterReason;
 
-  constructor(code: AgentErrorCode, message: string, options: { cause?: unknown; category?: number | undefined } = {}) {
+  constructor(
+    code: AgentErrorCode,
+    message: string,
+    options: { cause?: unknown; category?: number | undefined; reason?: RouterReason | undefined } = {},
+  ) {
     super(cleanLines(message, LONGEST_MESSAGE), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AgentError';
     this.code = code;
     this.category = options.category;
+    this.reason = options.reason ?? 'unknown';
   }
 }

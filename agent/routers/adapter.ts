@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { RouterReason } from '../../protocol/index.ts';
 
 /**
  * The interface of a router for the agent's features (commands, jobs, forwards, telemetry). It hides which of the two sessions,
@@ -54,6 +55,8 @@ export interface RouterState {
   reachable: boolean;
   /** Why it is not reachable, as a short text for people. */
   reason: string | null;
+  /** Why it is not reachable, in one word for programs. */
+  reasonCode?: RouterReason | undefined;
   facts: RouterFacts | null;
 }
 

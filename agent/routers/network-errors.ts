@@ -1,3 +1,5 @@
+import type { RouterReason } from '../../protocol/index.ts';
+
 const NO_AUTHORITY = 'the certificate is not from a known authority: set ca or fingerprint';
 const NO_HANDSHAKE = 'TLS handshake refused: a router without a certificate in /ip/service offers only anonymous TLS (anonymous_tls)';
 
@@ -27,9 +29,36 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'the port does not speak TLS',
 };
 
+/** What a code means to programs. */
+const REASONS: Readonly<Record<string, RouterReason>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'closed',
+  EPIPE: 'closed',
+  ETIMEDOUT: 'timeout',
+  EHOSTUNREACH: 'no_route',
+  ENETUNREACH: 'no_route',
+  EADDRNOTAVAIL: 'no_route',
+  ENOTFOUND: 'name_unknown',
+  EAI_AGAIN: 'name_unknown',
+};
+
+/** What OpenSSL and Node say of a handshake or a certificate. */
+const TLS_CODE = /^ERR_(?:SSL|TLS|OSSL)_|CERT|^UNABLE_TO_|_SIGNATURE_/;
+
 function codeOf(error: Error): string | undefined {
   const code: unknown = 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
+}
+
+/** Why a router cannot be reached, in one word, for a socket, DNS, TLS or SSH transport error. */
+export function reasonOfNetworkError(error: Error): RouterReason {
+  if (error instanceof AggregateError) {
+    const parts = error.errors.filter((part) => part instanceof Error).map(reasonOfNetworkError);
+    return parts.find((reason) => reason !== 'unknown') ?? 'unknown';
+  }
+  const code = codeOf(error);
+  if (code === undefined) return 'unknown';
+  return REASONS[code] ?? (TLS_CODE.test(code) ? 'tls' : 'unknown');
 }
 
 /**

@@ -38,7 +38,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new AgentError('router_unreachable', `${file}: ${toError(error).message}`, { cause: error });
+    throw new AgentError('router_unreachable', `${file}: ${toError(error).message}`, { cause: error, reason: 'credentials' });
   }
 }
 

@@ -54,9 +54,9 @@ export class RouterPresence<S extends KeptSession> {
       ping: (session, deadline) => this.#ping(session, deadline),
       events: {
         up: (session, deadline) => this.#up(session, deadline),
-        down: (reason) => {
+        down: (reason, code) => {
           this.#absence.away(reason);
-          this.#tracker.unreachable(reason);
+          this.#tracker.unreachable(reason, code);
         },
       },
     });

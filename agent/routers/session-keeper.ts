@@ -1,3 +1,4 @@
+import type { RouterReason } from '../../protocol/index.ts';
 import { type Clock, sleep } from '../core/clock.ts';
 import { type Deadline, settleBy, toError } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
@@ -13,7 +14,8 @@ export interface KeptSession {
 export interface KeeperEvents<S> {
   /** A session was opened; awaited before the keeper watches it. */
   up: (session: S, deadline: Deadline) => Promise<void>;
-  down: (reason: string) => void;
+  /** @param code the reason in one word */
+  down: (reason: string, code: RouterReason) => void;
 }
 
 export interface KeeperOptions<S> {
@@ -137,7 +139,7 @@ export class SessionKeeper<S extends KeptSession> {
       return this.#session;
     } catch (error) {
       const half = this.#session;
-      this.#lose(half, toError(error).message);
+      this.#lose(half, toError(error).message, error instanceof AgentError ? error.reason : 'unknown');
       await half?.close();
       return undefined;
     } finally {
@@ -150,7 +152,7 @@ export class SessionKeeper<S extends KeptSession> {
   async #watch(session: S): Promise<void> {
     const ended = new AbortController();
     session.onClose((reason) => {
-      this.#lose(session, reason);
+      this.#lose(session, reason, 'closed');
       ended.abort();
     });
     let missed = 0;
@@ -159,7 +161,7 @@ export class SessionKeeper<S extends KeptSession> {
       if (ended.signal.aborted) break;
       missed = (await this.#answers(session, ended.signal)) ? 0 : missed + 1;
       if (missed >= PINGS_MISSED) {
-        this.#lose(session, 'the router no longer answers');
+        this.#lose(session, 'the router no longer answers', 'timeout');
         await session.close();
       }
     }
@@ -176,10 +178,10 @@ export class SessionKeeper<S extends KeptSession> {
   }
 
   /** The first reason counts: closing a dead session would report another. */
-  #lose(session: S | undefined, reason: string): void {
+  #lose(session: S | undefined, reason: string, code: RouterReason): void {
     if (this.#session !== session) return;
     this.#session = undefined;
     this.#reason = reason;
-    if (!this.#stopping.signal.aborted) this.#options.events.down(reason);
+    if (!this.#stopping.signal.aborted) this.#options.events.down(reason, code);
   }
 }

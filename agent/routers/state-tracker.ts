@@ -1,3 +1,4 @@
+import type { RouterReason } from '../../protocol/index.ts';
 import { toError } from '../core/deadline.ts';
 import type { RouterFacts, RouterState } from './adapter.ts';
 import type { Log } from '../core/log.ts';
@@ -6,7 +7,7 @@ import type { Log } from '../core/log.ts';
 export class RouterStateTracker {
   readonly #log: Log;
   readonly #listeners = new Set<(state: RouterState) => void>();
-  #state: RouterState = { reachable: false, reason: 'not connected yet', facts: null };
+  #state: RouterState = { reachable: false, reason: 'not connected yet', reasonCode: 'starting', facts: null };
 
   constructor(log: Log) {
     this.#log = log;
@@ -26,8 +27,8 @@ export class RouterStateTracker {
   }
 
   /** Keeps the last known facts. */
-  unreachable(reason: string): void {
-    this.#change({ reachable: false, reason, facts: this.#state.facts });
+  unreachable(reason: string, reasonCode: RouterReason = 'unknown'): void {
+    this.#change({ reachable: false, reason, reasonCode, facts: this.#state.facts });
   }
 
   /** Stores a newer uptime without calling listeners, because it changes all the time. */
@@ -38,7 +39,11 @@ export class RouterStateTracker {
   #change(next: RouterState): void {
     const before = this.#state;
     this.#state = next;
-    const same = before.reachable === next.reachable && before.reason === next.reason && before.facts === next.facts;
+    const same =
+      before.reachable === next.reachable &&
+      before.reason === next.reason &&
+      before.reasonCode === next.reasonCode &&
+      before.facts === next.facts;
     if (same) return;
     for (const listener of this.#listeners) {
       try {

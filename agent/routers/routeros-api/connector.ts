@@ -1,6 +1,7 @@
+import type { RouterReason } from '../../../protocol/index.ts';
 import type { Socket } from 'node:net';
 import { cpuBudgets } from '../../core/cpu-budget.ts';
-import { describeNetworkError } from '../network-errors.ts';
+import { describeNetworkError, reasonOfNetworkError } from '../network-errors.ts';
 import { encodeWord } from './framing.ts';
 import { Connector, type ConnectorOptions, Transmitter } from './library.ts';
 import { GuardedReceiver } from './receiver.ts';
@@ -44,6 +45,7 @@ export class GuardedConnector extends Connector {
   readonly waiting = new Map<string, (reason: string) => void>();
   readonly #verifyPeer: GuardedConnectorOptions['verifyPeer'];
   #downReason: string | undefined;
+  #downBy: RouterReason = 'closed';
   #commands = 0;
 
   constructor(options: GuardedConnectorOptions) {
@@ -54,6 +56,11 @@ export class GuardedConnector extends Connector {
   /** Why the connection has ended; undefined while it has not. */
   get downReason(): string | undefined {
     return this.#downReason;
+  }
+
+  /** Why the connection has ended, in one word; once it has. */
+  get downBy(): RouterReason {
+    return this.#downBy;
   }
 
   /** A tag that is unique on this connection. The library's are random and may be empty. */
@@ -84,7 +91,7 @@ export class GuardedConnector extends Connector {
   override onConnect(): void {
     const refusal = this.#verifyPeer?.(this);
     if (refusal !== undefined) {
-      this.end(refusal);
+      this.end(refusal, 'tls');
       return;
     }
     // Guard: with Nagle's algorithm on, a command costs about 44 ms.
@@ -116,11 +123,11 @@ export class GuardedConnector extends Connector {
 
   /** Guard: the library emits an error without text, which ends the process if there is no listener. */
   override onError(error: Error): void {
-    this.end(describeNetworkError(error));
+    this.end(describeNetworkError(error), reasonOfNetworkError(error));
   }
 
   override onTimeout(): void {
-    this.end('the connection timed out');
+    this.end('the connection timed out', 'timeout');
   }
 
   override destroy(): void {
@@ -128,9 +135,10 @@ export class GuardedConnector extends Connector {
   }
 
   /** Guard: fails every tag in flight, whose promises the library would leave pending. */
-  end(reason: string): void {
+  end(reason: string, downBy: RouterReason = 'closed'): void {
     if (this.#downReason !== undefined) return;
     this.#downReason = reason;
+    this.#downBy = downBy;
     const waiting = [...this.waiting.values()];
     this.waiting.clear();
     for (const fail of waiting) fail(reason);

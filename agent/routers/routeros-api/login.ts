@@ -1,3 +1,4 @@
+import type { RouterReason } from '../../../protocol/index.ts';
 import { createHash } from 'node:crypto';
 import type { Deadline } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
@@ -22,9 +23,10 @@ export function md5Response(password: string, challengeHex: string): string {
 
 /**
  * Logs in with name and password, and answers the challenge of an old router.
+ * @param whyLost why there was no answer to the login
  * @throws AgentError `router_unreachable`; its cause is the router's refusal where it gave one
  */
-export async function login(ask: Ask, credentials: Credentials, deadline: Deadline): Promise<void> {
+export async function login(ask: Ask, credentials: Credentials, deadline: Deadline, whyLost: () => RouterReason): Promise<void> {
   const { username, password } = credentials;
   try {
     const { ret } = await ask(['/login', `=name=${username}`, `=password=${password}`], deadline);
@@ -32,6 +34,6 @@ export async function login(ask: Ask, credentials: Credentials, deadline: Deadli
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
     const text = error.code === 'rejected' ? `login refused: ${error.message}` : `login failed: ${error.message}`;
-    throw new AgentError('router_unreachable', text, { cause: error });
+    throw new AgentError('router_unreachable', text, { cause: error, reason: error.code === 'rejected' ? 'login_refused' : whyLost() });
   }
 }

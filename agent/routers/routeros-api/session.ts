@@ -1,3 +1,4 @@
+import type { RouterReason } from '../../../protocol/index.ts';
 import { type Deadline, onExpiry, remaining, settleBy, toError } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { ApiCommand, CommandReply, RouterRow } from '../adapter.ts';
@@ -75,7 +76,9 @@ export async function connectRouterOsApi(options: RouterOsApiOptions): Promise<R
     await opened(connector, options.deadline);
     const ask = (words: string[], deadline: Deadline): Promise<CommandReply> =>
       new GuardedChannel(connector, { deadline, limits: LOGIN_LIMITS }).start(words);
-    await login(ask, options, remaining(options.deadline, startedAt));
+    await login(ask, options, remaining(options.deadline, startedAt), () =>
+      connector.downReason === undefined ? 'timeout' : connector.downBy,
+    );
     return new Session(connector);
   } catch (error) {
     connector.end(toError(error).message);
@@ -96,23 +99,23 @@ function createConnector({ host, port, tls, deadline }: RouterOsApiOptions): Gua
 }
 
 function opened(connector: GuardedConnector, deadline: Deadline): Promise<void> {
-  const unreachable = (reason: string): AgentError =>
-    new AgentError('router_unreachable', `${connector.host}:${connector.port}: ${reason}`);
+  const unreachable = (message: string, reason: RouterReason): AgentError =>
+    new AgentError('router_unreachable', `${connector.host}:${connector.port}: ${message}`, { reason });
   const connected = new Promise<void>((resolve, reject) => {
     connector.once('connected', () => {
       resolve();
     });
     connector.once('down', (reason: string) => {
-      reject(unreachable(reason));
+      reject(unreachable(reason, connector.downBy));
     });
     try {
       connector.connect();
     } catch (error) {
       // Node refuses an unreadable CA or an impossible port by throwing.
-      reject(unreachable(toError(error).message));
+      reject(unreachable(toError(error).message, 'tls'));
     }
   });
-  return settleBy(connected, deadline, unreachable);
+  return settleBy(connected, deadline, (reason) => unreachable(reason, 'timeout'));
 }
 
 class Session implements RouterOsApi {

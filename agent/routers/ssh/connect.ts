@@ -1,10 +1,11 @@
 import { Socket } from 'node:net';
 import { type Algorithms, type AuthenticationType, Client, type ConnectConfig } from 'ssh2';
+import type { RouterReason } from '../../../protocol/index.ts';
 import { pooledReads, type Release } from '../../../runtime/pooled-reads.ts';
 import { type Deadline, onExpiry, remaining, settleBy, toError } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import { cpuBudgets } from '../../core/cpu-budget.ts';
-import { describeNetworkError } from '../network-errors.ts';
+import { describeNetworkError, reasonOfNetworkError } from '../network-errors.ts';
 import { checkHostKey, type HostKeyPolicy } from './host-key.ts';
 import { guardProtocol } from './library-guards.ts';
 import { SshConnection, type SshSession } from './session.ts';
@@ -60,8 +61,8 @@ export async function connectSsh(options: SshOptions): Promise<SshSession> {
   }
 }
 
-function unreachable({ host, port }: { host: string; port: number }, reason: string, cause?: unknown): AgentError {
-  return new AgentError('router_unreachable', `${host}:${port}: ${reason}`, { cause });
+function unreachable({ host, port }: { host: string; port: number }, message: string, reason: RouterReason, cause?: unknown): AgentError {
+  return new AgentError('router_unreachable', `${host}:${port}: ${message}`, { reason, cause });
 }
 
 async function connectTcp(target: { host: string; port: number }, deadline: Deadline): Promise<Socket> {
@@ -73,7 +74,7 @@ async function connectTcp(target: { host: string; port: number }, deadline: Dead
   socket.pause();
   const connected = new Promise<void>((resolve, reject) => {
     socket.once('error', (error) => {
-      reject(unreachable(target, describeNetworkError(error), error));
+      reject(unreachable(target, describeNetworkError(error), reasonOfNetworkError(error), error));
     });
     socket.setNoDelay(true);
     socket.connect(target.port, target.host, () => {
@@ -81,7 +82,7 @@ async function connectTcp(target: { host: string; port: number }, deadline: Dead
     });
   });
   try {
-    await settleBy(connected, deadline, (reason) => unreachable(target, reason));
+    await settleBy(connected, deadline, (reason) => unreachable(target, reason, 'timeout'));
     return socket;
   } catch (error) {
     // Errors after the deadline still have the listener above.
@@ -130,7 +131,7 @@ function loggedIn(client: Client, connection: SshConnection, socket: Socket, opt
       resolve();
     });
     connection.onClose((reason) => {
-      reject(unreachable(options, reason));
+      reject(unreachable(options, reason, connection.endedBy));
     });
     client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) => {
       finish(prompts.map(() => options.password ?? ''));
@@ -144,10 +145,10 @@ function loggedIn(client: Client, connection: SshConnection, socket: Socket, opt
       });
     } catch (error) {
       // ssh2 throws for a private key that it cannot read.
-      reject(unreachable(options, toError(error).message, error));
+      reject(unreachable(options, toError(error).message, 'credentials', error));
     }
   });
-  return settleBy(ready, deadline, (reason) => unreachable(options, reason));
+  return settleBy(ready, deadline, (reason) => unreachable(options, reason, 'timeout'));
 }
 
 function clientConfig(socket: Socket, connection: SshConnection, options: SshOptions, deadline: Deadline): ConnectConfig {
@@ -181,7 +182,7 @@ async function verifyHostKey(
 ): Promise<void> {
   const refusal = await checkHostKey(key, policy).catch((error: unknown) => `the host key cannot be checked: ${toError(error).message}`);
   // Ended first, because ssh2's own message does not name the cause.
-  if (refusal !== undefined) connection.end(refusal);
+  if (refusal !== undefined) connection.end(refusal, 'host_key');
   // ssh2 discards its protocol when the connection ends; calling `verify` after that throws.
   if (!connection.alive) return;
   try {

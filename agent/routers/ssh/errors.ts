@@ -1,5 +1,6 @@
+import type { RouterReason } from '../../../protocol/index.ts';
 import { AgentError } from '../../core/errors.ts';
-import { describeNetworkError } from '../network-errors.ts';
+import { describeNetworkError, reasonOfNetworkError } from '../network-errors.ts';
 
 /** RFC 4254, 5.1. RouterOS sends 1 with forwarding switched off, and 2 when it could not connect. */
 const ADMINISTRATIVELY_PROHIBITED = 1;
@@ -25,6 +26,16 @@ export function forwardFailure(error: Error): AgentError {
 export function channelFailure(error: Error): AgentError {
   const refused = reasonOf(error) !== undefined || error.message.startsWith('Unable to ');
   return new AgentError(refused ? 'rejected' : 'outcome_unknown', describeNetworkError(error), { cause: error });
+}
+
+/** The same as {@link describeSshError} in one word, for programs. */
+export function reasonOfSshError(error: Error): RouterReason {
+  const level = 'level' in error ? error.level : undefined;
+  if (level === 'client-authentication') return 'login_refused';
+  if (level === 'client-timeout') return 'timeout';
+  // The connection was lost before the handshake was over, or what came was no SSH.
+  if (level === 'protocol') return 'closed';
+  return reasonOfNetworkError(error);
 }
 
 /** Why the connection ended, as text for people. ssh2's `level` names the part that failed. */

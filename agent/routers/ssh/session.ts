@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Client, SFTPWrapper } from 'ssh2';
+import type { RouterReason } from '../../../protocol/index.ts';
 import { systemClock } from '../../core/clock.ts';
 import { type Deadline, onExpiry, toError, tooLate } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
-import { channelFailure, describeSshError, forwardFailure } from './errors.ts';
+import { channelFailure, describeSshError, forwardFailure, reasonOfSshError } from './errors.ts';
 import { collectOutput } from './exec-output.ts';
 import type { ExecOutput } from './exec-output.ts';
 import { ignoreStreamErrors } from './library-guards.ts';
@@ -48,6 +49,7 @@ export class SshConnection implements SshSession {
   readonly #silenceTest: SilenceTest;
   #isGathering = false;
   #reason: string | undefined;
+  #endedBy: RouterReason = 'closed';
 
   /**
    * Takes over both, and listens from now on so that no error is ever without a listener.
@@ -62,7 +64,7 @@ export class SshConnection implements SshSession {
       systemClock,
     );
     client.on('error', (error) => {
-      this.end(describeSshError(error));
+      this.end(describeSshError(error), reasonOfSshError(error));
     });
     // ssh2 discards its protocol here, before the socket is closed: it must not be used from now on.
     client.on('end', () => {
@@ -78,10 +80,16 @@ export class SshConnection implements SshSession {
     return this.#reason === undefined;
   }
 
+  /** Why it has ended, in one word; once it has. */
+  get endedBy(): RouterReason {
+    return this.#endedBy;
+  }
+
   /** Ends everything at once; the first reason counts. */
-  end(reason: string): void {
+  end(reason: string, endedBy: RouterReason = 'closed'): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
+    this.#endedBy = endedBy;
     this.#silenceTest.stop();
     const ending = [...this.#ending];
     this.#ending.clear();
