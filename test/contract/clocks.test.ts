@@ -21,6 +21,8 @@ import { insertJob } from '../../server/work/jobs/store.ts';
 import type { JobRecord } from '../../server/work/jobs/types.ts';
 import { selectDue as selectDueRevocations } from '../../server/access/revocations/store.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
+import { selectSessions, upsertSessions } from '../../server/fleet/sessions/store.ts';
+import { selectOpenStates, upsertStates } from '../../server/fleet/states/store.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { movePlans } from '../../server/platform/storage/move-plans.ts';
 import { Secrets } from '../../server/platform/storage/secrets.ts';
@@ -304,6 +306,26 @@ const SERVER: Record<string, Scenario> = {
       faults.onGone(run.connection);
     }),
   'fault: the router is offline': (run) => untilFault(run, (faults) => faults.onHeartbeat(run.connection, beatOf(run, false))),
+  'age of the state of a router and of an open session of an agent': async (run) => {
+    const { storage, place, clock } = run;
+    const now = clock.now();
+    const of = { id: newId(now), team_id: place.teamId };
+    await storage.writes.write(async (tx) => {
+      await upsertStates(tx, [{ ...of, router_id: place.routerId, state: 'answering', reason: null, since: now, until: null }]);
+      await upsertSessions(tx, [
+        {
+          ...{ ...of, agent_id: place.agentId, address: '::1', epoch: 1, opened_at: now, ready_at: now, closed_at: null, ended_by: null },
+          ...{ agent_version: null, reset: 0, pings_answered: 0, pings_lost: 0, bytes_in: null, bytes_out: null },
+          ...{ round_trip_min_us: null, round_trip_p50_us: null, round_trip_p95_us: null },
+        },
+      ]);
+    });
+    return run.until(MINUTE, async () => {
+      const [state] = await selectOpenStates(storage.db);
+      const [session] = await selectSessions(storage.db, place.teamId, place.agentId, { limit: 1, before: undefined });
+      return [state!.since, session!.opened_at, session!.ready_at!].every((since) => clock.now() - since >= HOUR);
+    });
+  },
   'open forward: end': (run) => {
     const now = run.clock.now();
     return run.untilCalled(MINUTE, (onExpired) => {
