@@ -314,9 +314,23 @@ const SERVER: Record<string, Scenario> = {
       await upsertStates(tx, [{ ...of, router_id: place.routerId, state: 'answering', reason: null, since: now, until: null }]);
       await upsertSessions(tx, [
         {
-          ...{ ...of, agent_id: place.agentId, address: '::1', epoch: 1, opened_at: now, ready_at: now, closed_at: null, ended_by: null },
-          ...{ agent_version: null, reset: 0, pings_answered: 0, pings_lost: 0, bytes_in: null, bytes_out: null },
-          ...{ round_trip_min_us: null, round_trip_p50_us: null, round_trip_p95_us: null },
+          ...of,
+          agent_id: place.agentId,
+          address: '::1',
+          epoch: 1,
+          opened_at: now,
+          ready_at: now,
+          closed_at: null,
+          ended_by: null,
+          agent_version: null,
+          reset: 0,
+          pings_answered: 0,
+          pings_lost: 0,
+          bytes_in: null,
+          bytes_out: null,
+          round_trip_min_us: null,
+          round_trip_p50_us: null,
+          round_trip_p95_us: null,
         },
       ]);
     });
