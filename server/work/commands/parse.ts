@@ -120,8 +120,9 @@ function refuseUnsafe(command: ApiCommand): void {
   if (names.has('follow') || names.has('follow-only')) {
     throw invalidField('parameters', 'follow never ends; leave it out');
   }
-  if (names.has('interval')) throw invalidField('parameters', 'interval repeats for ever; leave it out');
   const last = command.path.slice(command.path.lastIndexOf('/') + 1);
+  // Elsewhere it is a property, as of a scheduler entry, or the pause between a bounded number of steps.
+  if (last === 'print' && names.has('interval')) throw invalidField('parameters', 'interval repeats for ever; leave it out');
   const rule = ENDLESS.find((candidate) => candidate.last.test(last));
   if (!rule || rule.bounds.some((bound) => names.has(bound))) return;
   const hint = rule.bounds.length === 0 ? 'use print instead' : `add ${rule.bounds.map((bound) => `"${bound}"`).join(' or ')}`;

@@ -29,13 +29,14 @@ export class JobCanceller {
 
   /**
    * Cancels the job, or marks a finished one as deleted. Repeating it changes nothing.
-   * @throws AppError `conflict` once the script has begun; `not_found` when the job is deleted meanwhile
+   * @throws AppError `conflict` once the script has begun or the job has ended; `not_found` when the job is deleted meanwhile
    */
   async cancel(first: JobRecord): Promise<Cancellation> {
     const wasOpen = !isFinished(first.phase as Phase);
     let job = first;
     for (let attempt = 0; attempt < CANCEL_TRIES; attempt += 1) {
-      if (job.phase === 'running' || (wasOpen && hasRun(job))) throw scriptHasBegun();
+      if (job.phase === 'running') throw new AppError('conflict', 'the script has begun and cannot be recalled');
+      if (wasOpen && hasResult(job)) throw new AppError('conflict', 'the job has just ended and can no longer be canceled');
       if (job.deleted_at !== null) return { state: 'deleted', job };
       const outcome = await this.#tryCancel(job);
       if (outcome) return outcome;
@@ -80,11 +81,7 @@ export class JobCanceller {
   }
 }
 
-/** The agent has reported a result of the script, so the job can no longer be canceled. */
-function hasRun(job: JobRecord): boolean {
+/** The agent has reported how the job ended, possibly without a run (a failed backup, a syntax error). */
+function hasResult(job: JobRecord): boolean {
   return job.phase === 'done' && job.reason !== 'rejected';
-}
-
-function scriptHasBegun(): AppError {
-  return new AppError('conflict', 'the script has begun and cannot be recalled');
 }

@@ -114,6 +114,14 @@ describe('parameters', () => {
     expect(refused.reason).toContain(reason);
   });
 
+  test.each([
+    ['/system/scheduler/add', 'name=nightly interval=1d on-event=backup', '=interval=1d'],
+    ['/tool/netwatch/set', 'numbers=0 interval=10s', '=interval=10s'],
+    ['/ping', 'address=10.0.0.1 count=4 interval=200ms', '=interval=200ms'],
+  ])('%s takes an interval, which repeats nothing there', (command, parameters, word) => {
+    expect(parseCommand(command, parameters).words).toContain(word);
+  });
+
   test('any text at all gives words or a named refusal, never another error', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (parameters) => {
